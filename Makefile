@@ -1,0 +1,130 @@
+# linerate: `make bench` and `make test` do all the set-up that they need.
+#
+#   make bench    the eight standard loadtests        make bench ARGS="--only U2,B2"
+#   make test     C tests under ASan and UBSan, then pytest
+#   make lint     clang-format, clang-tidy, ruff, mypy
+#   make fuzz     each fuzz target for FUZZ_SECONDS
+#   make setup    Debian packages and .venv alone     make build    what they install
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+ARGS ?=
+FUZZ_SECONDS ?= 30
+
+BIN := .venv/bin
+STEP := build-aux/step
+STAMPS := build/stamps
+# meson-python and meson find each other, and ninja, by the path.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+BUILD_PACKAGES := gcc libc6-dev pkg-config libdpdk-dev libjansson-dev libpcap-dev \
+	python3 python3-venv
+TEST_PACKAGES := dpdk ethtool iperf3 iproute2 iputils-arping iputils-ping tcpdump \
+	traceroute tshark
+LINT_PACKAGES := clang-format clang-tidy
+FUZZ_PACKAGES := clang
+
+C_DIRS := $(wildcard engine tests/engine fuzz)
+C_FILES := $(if $(C_DIRS),$(shell find $(C_DIRS) -name '*.[ch]'))
+SOURCES := $(shell find src engine -type f ! -path '*/__pycache__/*') meson.build meson.options \
+	pyproject.toml
+
+.PHONY: help setup setup-test setup-lint setup-fuzz build bench test test-engine test-python \
+	lint lint-c lint-python fuzz clean
+
+help:
+	@awk '!/^#/ {exit} {sub(/^# ?/, ""); print}' Makefile
+
+setup: $(STAMPS)/apt-build .venv/build.stamp
+setup-test: setup $(STAMPS)/apt-test .venv/test.stamp
+setup-lint: setup $(STAMPS)/apt-lint .venv/test.stamp .venv/lint.stamp
+setup-fuzz: setup $(STAMPS)/apt-fuzz
+
+$(STAMPS)/apt-build: packages = $(BUILD_PACKAGES)
+$(STAMPS)/apt-test: packages = $(TEST_PACKAGES)
+$(STAMPS)/apt-lint: packages = $(LINT_PACKAGES)
+$(STAMPS)/apt-build $(STAMPS)/apt-test $(STAMPS)/apt-lint: Makefile
+	@mkdir -p $(STAMPS)
+	@build-aux/apt-install $(packages)
+	@touch $@
+
+# The runtime of ASan and libFuzzer is packaged by clang's version: 14 on Debian 12, 18 on Ubuntu.
+$(STAMPS)/apt-fuzz: Makefile
+	@mkdir -p $(STAMPS)
+	@build-aux/apt-install $(FUZZ_PACKAGES)
+	@build-aux/apt-install "libclang-rt-$$(clang -dumpversion | cut -d. -f1)-dev"
+	@touch $@
+
+.venv/python.stamp: | $(STAMPS)/apt-build
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "linerate: needs Python 3.11 or newer, $(PYTHON) is older" >&2; exit 1; }
+	@$(STEP) "making a virtual environment in .venv" venv $(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/%.stamp: requirements/%.txt | .venv/python.stamp
+	@$(STEP) "installing Python packages ($<)" pip-$* $(BIN)/python -m pip install \
+		--disable-pip-version-check -r $<
+	@touch $@
+
+build: setup $(STAMPS)/installed
+
+$(STAMPS)/installed: $(SOURCES) .venv/build.stamp
+	@$(STEP) "building the engine and the lab" build $(BIN)/python -m pip install \
+		--disable-pip-version-check --no-build-isolation --no-deps --force-reinstall \
+		--config-settings=build-dir=build/release .
+	@touch $@
+
+bench: build
+	@$(BIN)/linerate bench $(ARGS)
+
+test: build test-engine test-python
+
+test-engine: setup-test
+	@test -f build/asan/build.ninja || $(STEP) "configuring the engine with ASan and UBSan" \
+		asan-setup $(BIN)/meson setup build/asan -Db_sanitize=address,undefined \
+		-Dtests=true -Dbuildtype=debugoptimized
+	@$(STEP) "building the engine with ASan and UBSan" asan-build $(BIN)/meson compile -C build/asan
+	@echo "linerate: testing the engine's parts"
+	@$(BIN)/meson test -C build/asan --print-errorlogs
+
+test-python: build setup-test
+	@echo "linerate: testing the lab, and the whole"
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: lint-python lint-c
+
+lint-python: setup-lint
+	@echo "linerate: ruff and mypy"
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy --no-error-summary
+
+lint-c: setup setup-lint
+	@echo "linerate: clang-format"
+	@clang-format --dry-run -Werror $(C_FILES)
+	@test -f build/lint/build.ninja || $(STEP) "configuring the engine for clang-tidy" \
+		lint-setup $(BIN)/meson setup build/lint -Dtests=true
+	@$(STEP) "clang-tidy" clang-tidy sh -c 'printf "%s\n" "$$@" | \
+		xargs -P 2 -n 8 clang-tidy -p build/lint --quiet' sh $(filter engine/%.c,$(C_FILES))
+
+fuzz: setup-fuzz
+	@test -f build/fuzz/build.ninja || $(STEP) "configuring the fuzz targets" fuzz-setup \
+		env CC=clang $(BIN)/meson setup build/fuzz -Dfuzz=true -Dbuildtype=debugoptimized \
+		-Db_sanitize=address,undefined -Db_lundef=false
+	@$(STEP) "building the fuzz targets" fuzz-build $(BIN)/meson compile -C build/fuzz
+	@found=0; for target in $$(find build/fuzz/fuzz -maxdepth 1 -type f -executable \
+			-name 'fuzz_*' | sort); do \
+		found=1; name=$${target##*/fuzz_}; \
+		mkdir -p fuzz/corpus/$$name build/fuzz/found/$$name; \
+		$(STEP) "fuzzing $$name for $(FUZZ_SECONDS) s" fuzz-$$name $$target \
+			-max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
+			-artifact_prefix=build/fuzz/found/ build/fuzz/found/$$name fuzz/corpus/$$name; \
+	done; test $$found = 1 || { echo "linerate: no fuzz targets were built" >&2; exit 1; }
+
+clean:
+	@rm -rf build .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

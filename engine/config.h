@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading JSON so that every mistake gives one line: file, key, what was expected. */
+#ifndef LINERATE_CONFIG_H
+#define LINERATE_CONFIG_H
+
+#include <jansson.h>
+#include <netinet/in.h>
+#include <rte_ether.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One file being read, and how many mistakes were found in it so far. */
+struct config {
+	const char *file;
+	json_t *root;
+	unsigned mistakes;
+};
+
+/* A place in the file. `parent` and `key` or `index` spell its path in error lines. */
+struct config_node {
+	struct config *config;
+	const struct config_node *parent;
+	const char *key; /* NULL in an array */
+	size_t index;
+	json_t *json; /* borrowed; NULL when absent */
+};
+
+/* Reads and parses `file`. Returns 0, or -1 after printing one line. */
+int config_open(struct config *config, const char *file);
+/* The same from text, `file` being the name to print. */
+int config_open_text(struct config *config, const char *file, const char *text);
+void config_close(struct config *config);
+struct config_node config_root(struct config *config);
+
+/* Prints `file: path: message` and counts it. */
+void config_mistake(const struct config_node *node, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Complains about each key of the object that is not in the NULL-terminated list. */
+void config_known(const struct config_node *node, const char *const *keys);
+
+struct config_node config_child(const struct config_node *node, const char *key);
+struct config_node config_item(const struct config_node *array, size_t index);
+/* Number of items; 0 when absent; a mistake when not an array. */
+size_t config_items(const struct config_node *node);
+/* True when there; a mistake when it is there and is no object. */
+bool config_is_object(const struct config_node *node);
+
+/* Each returns the value, or `absent` when the key is absent or wrong (a mistake then). */
+uint64_t config_u64(const struct config_node *node, const char *key, uint64_t absent, uint64_t min,
+	uint64_t max);
+double config_number(
+	const struct config_node *node, const char *key, double absent, double min, double max);
+bool config_bool(const struct config_node *node, const char *key, bool absent);
+/* The string stays owned by the file. `absent` may be NULL. */
+const char *config_string(const struct config_node *node, const char *key, const char *absent);
+/* As config_string, but absence is a mistake; then "" is returned. */
+const char *config_required(const struct config_node *node, const char *key);
+/* Index of the string in the NULL-terminated list; `absent` when absent or wrong. */
+int config_choice(
+	const struct config_node *node, const char *key, const char *const *choices, int absent);
+/* Each returns false when absent or wrong (a mistake then). Addresses are in host order. */
+bool config_mac(const struct config_node *node, const char *key, struct rte_ether_addr *mac);
+bool config_ip4(const struct config_node *node, const char *key, uint32_t *address);
+bool config_ip6(const struct config_node *node, const char *key, struct in6_addr *address);
+bool config_prefix4(const struct config_node *node, uint32_t *address, uint8_t *length);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "command.h"
+
+#include <errno.h>
+#include <rte_version.h>
+#include <stdio.h>
+#include <string.h>
+
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 3, 0, 0)
+#define UNSIGNED_VALUE RTE_TEL_UINT_VAL
+#define add_array_unsigned rte_tel_data_add_array_uint
+#define add_dict_unsigned rte_tel_data_add_dict_uint
+#else
+#define UNSIGNED_VALUE RTE_TEL_U64_VAL
+#define add_array_unsigned rte_tel_data_add_array_u64
+#define add_dict_unsigned rte_tel_data_add_dict_u64
+#endif
+
+static struct command *commands;
+
+void command_register(struct command *command)
+{
+	command->link = commands;
+	commands = command;
+}
+
+int commands_start(void)
+{
+	for (struct command *command = commands; command != NULL; command = command->link) {
+		int rc = rte_telemetry_register_cmd(command->path, command->answer, command->help);
+
+		if (rc != 0) {
+			fprintf(stderr, "command %s: cannot be offered: %s\n", command->path,
+				strerror(-rc));
+			return rc;
+		}
+	}
+	return 0;
+}
+
+void answer_u64(struct rte_tel_data *dict, const char *name, uint64_t value)
+{
+	add_dict_unsigned(dict, name, value);
+}
+
+void answer_string(struct rte_tel_data *dict, const char *name, const char *value)
+{
+	rte_tel_data_add_dict_string(dict, name, value);
+}
+
+int table_start(struct table *table, const char *kinds, const char *const *names)
+{
+	table->nb_columns = 0;
+	for (unsigned i = 0; kinds[i] != '\0' && i < TABLE_COLUMNS_MAX; i++) {
+		struct rte_tel_data *column = rte_tel_data_alloc();
+
+		if (column == NULL)
+			return -ENOMEM;
+		rte_tel_data_start_array(
+			column, kinds[i] == 's' ? RTE_TEL_STRING_VAL : UNSIGNED_VALUE);
+		table->columns[i] = column;
+		table->names[i] = names[i];
+		table->nb_columns++;
+	}
+	return 0;
+}
+
+void table_string(struct table *table, unsigned column, const char *value)
+{
+	rte_tel_data_add_array_string(table->columns[column], value);
+}
+
+void table_u64(struct table *table, unsigned column, uint64_t value)
+{
+	add_array_unsigned(table->columns[column], value);
+}
+
+int table_end(struct table *table, struct rte_tel_data *dict)
+{
+	for (unsigned i = 0; i < table->nb_columns; i++)
+		rte_tel_data_add_dict_container(dict, table->names[i], table->columns[i], 0);
+	return 0;
+}

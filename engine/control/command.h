@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Commands on DPDK's telemetry socket: one file a command, registered where it stands. */
+#ifndef LINERATE_COMMAND_H
+#define LINERATE_COMMAND_H
+
+#include <rte_common.h>
+#include <rte_telemetry.h>
+#include <stdint.h>
+
+struct command {
+	const char *path; /* "/linerate/…" */
+	telemetry_cb answer;
+	const char *help;
+	struct command *link;
+};
+
+void command_register(struct command *command);
+#define COMMAND_REGISTER(command) \
+	RTE_INIT(command_register_##command) \
+	{ \
+		command_register(&(command)); \
+	}
+
+/* Offers all commands; after EAL. Returns 0 or -errno. */
+int commands_start(void);
+
+/* Answers. DPDK 23.03 renamed the unsigned calls; these are the same on all releases. */
+void answer_u64(struct rte_tel_data *dict, const char *name, uint64_t value);
+void answer_string(struct rte_tel_data *dict, const char *name, const char *value);
+
+/* A table: columns of equal length, put into a dictionary under their names. */
+#define TABLE_COLUMNS_MAX 8
+struct table {
+	unsigned nb_columns;
+	const char *names[TABLE_COLUMNS_MAX];
+	struct rte_tel_data *columns[TABLE_COLUMNS_MAX];
+};
+
+/* `kinds` has a letter a column: s string, u unsigned. Returns 0 or -ENOMEM. */
+int table_start(struct table *table, const char *kinds, const char *const *names);
+void table_string(struct table *table, unsigned column, const char *value);
+void table_u64(struct table *table, unsigned column, uint64_t value);
+int table_end(struct table *table, struct rte_tel_data *dict);
+
+#endif

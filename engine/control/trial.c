@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* /linerate/trial, /linerate/trial/start, /linerate/trial/stop. */
+#include "../stream/trial.h"
+
+#include "command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int trial_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	struct trial_status status;
+
+	(void)command;
+	(void)parameters;
+	trial_read(&status);
+	rte_tel_data_start_dict(data);
+	answer_u64(data, "trial", status.number);
+	answer_string(data, "state", trial_state_name(status.state));
+	answer_u64(data, "elapsed_us", status.elapsed_us);
+	answer_u64(data, "paused_us", status.paused_us);
+	answer_u64(data, "asked_packets", status.asked_packets);
+	answer_u64(data, "sent_packets", status.sent_packets);
+	answer_u64(data, "received_packets", status.received_packets);
+	answer_u64(data, "drained", status.drained);
+	answer_u64(data, "start_tsc", status.start_tsc);
+	answer_u64(data, "end_tsc", status.end_tsc);
+	answer_u64(data, "link_waits", status.link_waits);
+	return 0;
+}
+
+static struct command trial = {
+	.path = "/linerate/trial",
+	.answer = trial_answer,
+	.help = "How the trial stands. Takes no parameter",
+};
+COMMAND_REGISTER(trial)
+
+/* "duration_us=N,scale_ppm=N": both needed. */
+static int trial_start_answer(
+	const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	unsigned long duration_us, scale_ppm;
+	char rest;
+	int number;
+
+	(void)command;
+	if (parameters == NULL ||
+		sscanf(parameters, "duration_us=%lu,scale_ppm=%lu%c", &duration_us, &scale_ppm,
+			&rest) != 2 ||
+		duration_us == 0 || scale_ppm == 0 || scale_ppm > 1000000000)
+		return -1;
+	number = trial_start(duration_us, (double)scale_ppm / 1e6);
+	rte_tel_data_start_dict(data);
+	if (number < 0) {
+		answer_string(data, "error", strerror(-number));
+		return 0;
+	}
+	answer_u64(data, "trial", (uint64_t)number);
+	return 0;
+}
+
+static struct command start = {
+	.path = "/linerate/trial/start",
+	.answer = trial_start_answer,
+	.help = "Starts the streams. Parameters: duration_us=N,scale_ppm=N",
+};
+COMMAND_REGISTER(start)
+
+static int trial_stop_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	(void)parameters;
+	trial_stop();
+	return trial_answer(command, NULL, data);
+}
+
+static struct command stop = {
+	.path = "/linerate/trial/stop",
+	.answer = trial_stop_answer,
+	.help = "Stops sending. Takes no parameter",
+};
+COMMAND_REGISTER(stop)

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ledger.h"
+
+#include "card/card.h"
+#include "node/node.h"
+#include "port/port.h"
+#include "stream/tester.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *ledger_kind_name(enum ledger_kind kind)
+{
+	static const char *const names[LEDGER_KINDS] = {
+		"sent", "originated", "received", "other", "consumed", "held", "loss"};
+
+	return names[kind];
+}
+
+void ledger_add(
+	struct ledger *ledger, enum ledger_kind kind, uint64_t packets, const char *format, ...)
+{
+	char place[LEDGER_PLACE_MAX];
+	struct ledger_entry *entry;
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(place, sizeof(place), format, arguments);
+	va_end(arguments);
+	for (unsigned i = 0; i < ledger->count; i++) {
+		entry = &ledger->entries[i];
+		if (entry->kind == kind && strcmp(entry->place, place) == 0) {
+			entry->packets += packets;
+			return;
+		}
+	}
+	if (ledger->count == ledger->size) {
+		unsigned size = ledger->size == 0 ? 64 : 2 * ledger->size;
+
+		entry = realloc(ledger->entries, size * sizeof(*entry));
+		if (entry == NULL)
+			return;
+		ledger->entries = entry;
+		ledger->size = size;
+	}
+	entry = &ledger->entries[ledger->count++];
+	memcpy(entry->place, place, sizeof(place));
+	entry->kind = kind;
+	entry->packets = packets;
+}
+
+static void ledger_read_nodes(struct ledger *ledger)
+{
+	for (struct node_state *state = node_states(); state != NULL; state = state->link) {
+		if (state->originated != 0)
+			ledger_add(ledger, LEDGER_ORIGINATED, state->originated, "%s", state->name);
+		if (state->held != 0)
+			ledger_add(ledger, LEDGER_HELD, state->held, "%s", state->name);
+		for (unsigned r = 0; r < NODE_REASONS_MAX && state->type->reasons[r] != NULL; r++)
+			if (state->drops[r] != 0)
+				ledger_add(ledger,
+					state->type->consumed & (1u << r) ? LEDGER_CONSUMED
+									  : LEDGER_LOSS,
+					state->drops[r], "%s: %s", state->name,
+					state->type->reasons[r]);
+	}
+}
+
+void ledger_read(struct ledger *ledger)
+{
+	memset(ledger, 0, sizeof(*ledger));
+	tester_ledger_sent(ledger);
+	cards_ledger_rx(ledger);
+	ports_ledger(ledger);
+	ledger_read_nodes(ledger);
+	cards_ledger_tx(ledger);
+	tester_ledger_received(ledger);
+}
+
+void ledger_free(struct ledger *ledger)
+{
+	free(ledger->entries);
+	memset(ledger, 0, sizeof(*ledger));
+}
+
+uint64_t ledger_sum(const struct ledger *ledger, enum ledger_kind kind)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < ledger->count; i++)
+		if (ledger->entries[i].kind == kind)
+			sum += ledger->entries[i].packets;
+	return sum;
+}

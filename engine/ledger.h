@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The packet ledger: sent + originated = received + other + consumed + held + loss.
+ * Whoever can lose a packet names the place and gives its count here, in path order.
+ */
+#ifndef LINERATE_LEDGER_H
+#define LINERATE_LEDGER_H
+
+#include <stdint.h>
+
+enum ledger_kind {
+	LEDGER_SENT,
+	LEDGER_ORIGINATED,
+	LEDGER_RECEIVED,
+	LEDGER_OTHER,
+	LEDGER_CONSUMED,
+	LEDGER_HELD,
+	LEDGER_LOSS,
+};
+#define LEDGER_KINDS 7
+
+#define LEDGER_PLACE_MAX 96
+
+struct ledger_entry {
+	char place[LEDGER_PLACE_MAX];
+	enum ledger_kind kind;
+	uint64_t packets;
+};
+
+struct ledger {
+	struct ledger_entry *entries;
+	unsigned count;
+	unsigned size;
+};
+
+const char *ledger_kind_name(enum ledger_kind kind);
+/* Adds to the entry of that place and kind, made when new. Places that never counted are left out
+ * by those who call. */
+void ledger_add(struct ledger *ledger, enum ledger_kind kind, uint64_t packets, const char *format,
+	...) __attribute__((format(printf, 4, 5)));
+/* Reads all counters of the process; free with ledger_free(). */
+void ledger_read(struct ledger *ledger);
+void ledger_free(struct ledger *ledger);
+/* Sum of one kind. */
+uint64_t ledger_sum(const struct ledger *ledger, enum ledger_kind kind);
+
+#endif

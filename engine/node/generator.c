@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * generator: makes the frames of one tester port's streams when they are due. At most
+ * STREAM_BURST_MAX frames a call; when the worker came late it catches up at no more
+ * than 1 / CATCH_UP_SPACING of the rate, so that bursts stay apart.
+ */
+#include "../stream/tester.h"
+
+#include <math.h>
+#include <rte_cycles.h>
+
+#define CATCH_UP_SPACING 0.75
+
+static void schedule_start(struct schedule *schedule, const struct trial_order *order)
+{
+	double seconds = (double)order->duration_clocks / (double)rte_get_tsc_hz();
+
+	schedule->pps = schedule->full_pps * order->scale;
+	schedule->sent = 0;
+	schedule->not_before = 0;
+	schedule->limit = isinf(schedule->pps) ? UINT64_MAX : (uint64_t)(schedule->pps * seconds);
+	if (schedule->burst != 0)
+		schedule->limit = RTE_MIN(schedule->burst, schedule->limit);
+}
+
+static void trial_start(struct tester_port *port, uint32_t number, uint64_t now)
+{
+	for (unsigned i = 0; i < port->nb_schedules; i++)
+		schedule_start(&port->schedules[i], &tester.order);
+	/* All is drained: what comes from now on is this trial's. */
+	for (unsigned i = 0; i < port->nb_streams; i++)
+		sequence_restart(&port->streams[i]->sequence, port->streams[i]->next_sequence);
+	port->trial.start_clock = now;
+	port->trial.start_tsc = rte_rdtsc();
+	__atomic_store_n(&port->trial.started, number, __ATOMIC_RELEASE);
+}
+
+/* How many frames of the schedule are due, at most `room`. */
+static unsigned due(const struct schedule *schedule, uint64_t elapsed, unsigned room)
+{
+	uint64_t frames;
+
+	if (schedule->sent >= schedule->limit || elapsed < schedule->not_before)
+		return 0;
+	if (isinf(schedule->pps))
+		return room;
+	frames = (uint64_t)(schedule->pps * (double)elapsed / (double)rte_get_tsc_hz());
+	frames = RTE_MIN(frames, schedule->limit);
+	return (unsigned)RTE_MIN(frames - schedule->sent, (uint64_t)room);
+}
+
+/* Fills the frames in the order of the slots, runs of one stream at a time. */
+static void fill(struct schedule *schedule, struct rte_mbuf **mbufs, unsigned count)
+{
+	unsigned done = 0;
+
+	while (done < count) {
+		struct stream *stream = schedule->slots[schedule->position];
+		unsigned run = 0;
+
+		if (schedule->nb_slots == 1)
+			run = count;
+		else
+			do {
+				schedule->position = schedule->position + 1 == schedule->nb_slots
+							     ? 0
+							     : schedule->position + 1;
+				run++;
+			} while (done + run < count &&
+				 schedule->slots[schedule->position] == stream);
+		stream_fill(stream, tester.streams, mbufs + done, run);
+		done += run;
+	}
+	schedule->sent += count;
+}
+
+static bool trial_over(const struct tester_port *port, uint64_t elapsed, uint32_t number)
+{
+	if (__atomic_load_n(&tester.order.stop, __ATOMIC_RELAXED) == number)
+		return true;
+	for (unsigned i = 0; i < port->nb_schedules; i++)
+		if (port->schedules[i].sent < port->schedules[i].limit &&
+			(!isinf(port->schedules[i].pps) || elapsed < tester.order.duration_clocks))
+			return false;
+	return elapsed >= tester.order.duration_clocks || port->nb_schedules == 0;
+}
+
+static void trial_finish(struct tester_port *port, uint64_t now)
+{
+	port->trial.end_clock = now;
+	port->trial.end_tsc = rte_rdtsc();
+	__atomic_store_n(&port->trial.finished, port->trial.started, __ATOMIC_RELEASE);
+}
+
+static uint16_t generate(
+	struct rte_graph *graph, struct rte_node *node, struct tester_port *port, uint64_t elapsed)
+{
+	unsigned room = STREAM_BURST_MAX, total = 0;
+	struct rte_mbuf **mbufs =
+		(struct rte_mbuf **)rte_node_next_stream_get(graph, node, 0, STREAM_BURST_MAX);
+
+	for (unsigned i = 0; i < port->nb_schedules && total < room; i++) {
+		struct schedule *schedule = &port->schedules[i];
+		unsigned count = due(schedule, elapsed, room - total);
+
+		if (count == 0)
+			continue;
+		if (unlikely(rte_mempool_get_bulk(port->pool, (void **)mbufs + total, count) != 0))
+			break;
+		fill(schedule, mbufs + total, count);
+		schedule->not_before =
+			elapsed + (uint64_t)(CATCH_UP_SPACING * count * (double)rte_get_tsc_hz() /
+					     schedule->pps);
+		total += count;
+	}
+	rte_node_next_stream_put(graph, node, 0, (uint16_t)total);
+	return (uint16_t)total;
+}
+
+static uint16_t generator_process(
+	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+{
+	struct tester_port *port = node_object(node);
+	uint32_t number = __atomic_load_n(&tester.order.start, __ATOMIC_ACQUIRE);
+	uint64_t now, elapsed;
+
+	(void)objs;
+	(void)count;
+	if (port->nb_held > 0) {
+		uint16_t held = port->nb_held;
+
+		port->nb_held = 0;
+		rte_node_enqueue(graph, node, 0, port->held, held);
+		return 0; /* they were counted when they were made */
+	}
+	if (port->trial.finished == number)
+		return 0;
+	now = tester_clock(port->port);
+	if (unlikely(port->trial.started != number))
+		trial_start(port, number, now);
+	elapsed = now - port->trial.start_clock;
+	if (unlikely(trial_over(port, elapsed, number))) {
+		trial_finish(port, now);
+		return 0;
+	}
+	return generate(graph, node, port, elapsed);
+}
+
+static struct node_type generator = {
+	.name = "generator",
+	.process = generator_process,
+	.nexts = {"tester-tx"},
+	.source = true,
+	.template = true,
+};
+NODE_REGISTER(generator)

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ip4-arp: packets to a neighbour whose MAC address is not known. The packet is held, the
+ * neighbour asked for; neighbor-timer goes on from there. Not the fast path: it takes the
+ * neighbour table's lock.
+ */
+#include "../router/neighbor.h"
+#include "../router/packet.h"
+#include "../router/router.h"
+#include "../router/routes.h"
+#include "../worker.h"
+
+#include <netinet/ip_icmp.h>
+
+enum next {
+	NEXT_OUTPUT = ADJACENCY_KINDS, /* after those of ADJACENCY_NEXTS */
+};
+
+enum reason {
+	TTL_EXPIRED,
+	UNREACHABLE,
+	TABLE_FULL,
+	PENDING_FULL,
+	DISPLACED,
+};
+
+static struct node_state *states[WORKERS_MAX];
+
+struct node_state *ip4_arp_state(const struct worker *worker)
+{
+	return states[worker->index];
+}
+
+static void fill_arp(struct rte_arp_hdr *arp, const struct interface *interface, uint32_t target)
+{
+	*arp = (struct rte_arp_hdr){
+		.arp_hardware = RTE_BE16(RTE_ARP_HRD_ETHER),
+		.arp_protocol = RTE_BE16(RTE_ETHER_TYPE_IPV4),
+		.arp_hlen = RTE_ETHER_ADDR_LEN,
+		.arp_plen = sizeof(uint32_t),
+		.arp_opcode = RTE_BE16(RTE_ARP_OP_REQUEST),
+	};
+	arp->arp_data.arp_sha = interface->port->mac;
+	arp->arp_data.arp_sip = rte_cpu_to_be_32(interface_source(interface, target));
+	arp->arp_data.arp_tip = rte_cpu_to_be_32(target);
+}
+
+bool arp_request_fill(struct rte_mbuf *mbuf, uint16_t port, uint32_t target)
+{
+	const struct interface *interface = &interfaces[port];
+	struct rte_ether_hdr *ethernet;
+
+	if (!interface->up)
+		return false;
+	packet_set_l3_bytes(mbuf, sizeof(struct rte_arp_hdr));
+	mbuf->port = port;
+	ethernet = rte_pktmbuf_mtod(mbuf, struct rte_ether_hdr *);
+	memset(&ethernet->dst_addr, 0xff, sizeof(ethernet->dst_addr));
+	ethernet->src_addr = interface->port->mac;
+	ethernet->ether_type = RTE_BE16(RTE_ETHER_TYPE_ARP);
+	fill_arp((struct rte_arp_hdr *)(ethernet + 1), interface, target);
+	return true;
+}
+
+static void send_request(
+	struct rte_graph *graph, struct rte_node *node, const struct neighbor_request *request)
+{
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(interfaces[request->port].port->pool);
+
+	/* Without a buffer nothing is asked now; neighbor-timer will in a second. */
+	if (mbuf == NULL)
+		return;
+	if (!arp_request_fill(mbuf, request->port, request->target)) {
+		rte_pktmbuf_free(mbuf);
+		return;
+	}
+	node_state(node)->originated++;
+	rte_node_enqueue_x1(graph, node, NEXT_OUTPUT, mbuf);
+}
+
+static void drop_ip4(struct rte_graph *graph, struct rte_node *node, struct rte_mbuf *mbuf,
+	enum reason reason, uint8_t type, uint8_t code)
+{
+	node_state(node)->drops[reason]++;
+	packet_set_error(mbuf, type, code, 0);
+	rte_node_enqueue_x1(graph, node, ADJACENCY_UNREACHABLE, mbuf);
+}
+
+static void held(
+	struct rte_graph *graph, struct rte_node *node, const struct neighbor_answer *answer)
+{
+	struct node_state *state = node_state(node);
+
+	state->held++;
+	if (answer->displaced != NULL) {
+		state->held--;
+		node_drop(graph, node, answer->displaced, DISPLACED);
+	}
+	if (answer->ask)
+		send_request(graph, node, &answer->request);
+}
+
+static void resolve(struct rte_graph *graph, struct rte_node *node, struct rte_mbuf *mbuf)
+{
+	const struct adjacency *adjacency = &adjacencies[packet_adjacency(mbuf)];
+	const struct rte_ipv4_hdr *ip = packet_ip4(mbuf);
+	bool plain = adjacency->resolved == ADJACENCY_REWRITE;
+	struct neighbor_answer answer;
+
+	if (plain && ip->time_to_live <= 1) {
+		drop_ip4(graph, node, mbuf, TTL_EXPIRED, ICMP_TIMXCEED, ICMP_TIMXCEED_INTRANS);
+		return;
+	}
+	switch (neighbor_hold(mbuf, plain ? rte_be_to_cpu_32(ip->dst_addr) : 0, &answer)) {
+	case NEIGHBOR_READY:
+		packet_set_adjacency(mbuf, answer.adjacency);
+		rte_node_enqueue_x1(graph, node, adjacencies[answer.adjacency].resolved, mbuf);
+		break;
+	case NEIGHBOR_HELD:
+		held(graph, node, &answer);
+		break;
+	case NEIGHBOR_UNREACHABLE:
+		if (plain)
+			drop_ip4(graph, node, mbuf, UNREACHABLE, ICMP_UNREACH, ICMP_UNREACH_HOST);
+		else
+			node_drop(graph, node, mbuf, UNREACHABLE);
+		break;
+	case NEIGHBOR_TABLE_FULL:
+		node_drop(graph, node, mbuf, TABLE_FULL);
+		break;
+	case NEIGHBOR_PENDING_FULL:
+		node_drop(graph, node, mbuf, PENDING_FULL);
+		break;
+	}
+}
+
+static uint16_t ip4_arp_process(
+	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+{
+	for (uint16_t i = 0; i < count; i++)
+		resolve(graph, node, objs[i]);
+	return count;
+}
+
+static int ip4_arp_init(struct node_state *state, struct rte_node *node)
+{
+	(void)node;
+	states[state->worker->index] = state;
+	return 0;
+}
+
+static struct node_type ip4_arp = {
+	.name = "ip4-arp",
+	.process = ip4_arp_process,
+	.init = ip4_arp_init,
+	/* To itself a node has no edge, and nothing goes there. */
+	.nexts = {[ADJACENCY_DROP] = "drop",
+		[ADJACENCY_UNREACHABLE] = "icmp4-error",
+		[ADJACENCY_REWRITE] = "ip4-rewrite",
+		[ADJACENCY_ARP] = "drop",
+		[ADJACENCY_LOCAL] = "drop",
+		[ADJACENCY_MPLS_OUTPUT] = "mpls-output",
+		[ADJACENCY_MPLS_DISPOSITION] = "mpls-disposition",
+		[ADJACENCY_MPLS_IP4] = "drop",
+		[ADJACENCY_MPLS_AGAIN] = "drop",
+		[NEXT_OUTPUT] = "interface-output"},
+	.reasons = {[TTL_EXPIRED] = "ttl expired",
+		[UNREACHABLE] = "neighbor does not answer",
+		[TABLE_FULL] = "neighbor table full",
+		[PENDING_FULL] = "too many packets wait for neighbors",
+		[DISPLACED] = "newer packets wait for the neighbor"},
+};
+NODE_REGISTER(ip4_arp)

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mpls-lookup: finds the adjacency of the outermost label. A label whose next hop is "look
+ * at the next one" is taken off here, the TTL going down into the next (RFC 3443, uniform).
+ */
+#include "../fib/mpls_table.h"
+#include "../router/adjacency.h"
+#include "../router/packet.h"
+#include "vector.h"
+
+enum reason {
+	NO_LABEL,
+	RESERVED_LABEL,
+	STACK_TRUNCATED,
+};
+
+#define LABELS_RESERVED 16
+
+static rte_edge_t drop_reason(struct rte_node *node, enum reason reason)
+{
+	node_state(node)->drops[reason]++;
+	return ADJACENCY_DROP;
+}
+
+static inline uint32_t find(uint32_t entry)
+{
+	return mpls_table_get(entry >> MPLS_LABEL_SHIFT, (entry & MPLS_BOTTOM) != 0);
+}
+
+static __rte_noinline rte_edge_t no_label(struct rte_node *node, uint32_t entry)
+{
+	return drop_reason(
+		node, entry >> MPLS_LABEL_SHIFT < LABELS_RESERVED ? RESERVED_LABEL : NO_LABEL);
+}
+
+/* Each turn takes a label off, so the frame's length bounds them. */
+static __rte_noinline rte_edge_t look_beneath(struct rte_node *node, struct rte_mbuf *mbuf)
+{
+	uint32_t entry = mpls_read(packet_l3(mbuf)), found;
+
+	do {
+		uint32_t ttl = entry & MPLS_TTL_MASK;
+
+		packet_pop(mbuf, MPLS_LABEL_BYTES);
+		if (packet_l3_bytes(mbuf) < MPLS_LABEL_BYTES)
+			return drop_reason(node, STACK_TRUNCATED);
+		entry = (mpls_read(packet_l3(mbuf)) & ~MPLS_TTL_MASK) | ttl;
+		mpls_write(packet_l3(mbuf), entry);
+		found = find(entry);
+		if (found == MPLS_TABLE_NONE)
+			return no_label(node, entry);
+	} while (adjacencies[found].kind == ADJACENCY_MPLS_AGAIN);
+	packet_set_adjacency(mbuf, found);
+	return adjacency_kind(&adjacencies[found]);
+}
+
+static __rte_always_inline rte_edge_t lookup_one(struct rte_node *node, struct rte_mbuf *mbuf)
+{
+	uint32_t entry = mpls_read(packet_l3(mbuf)), found = find(entry);
+	rte_edge_t next;
+
+	if (unlikely(found == MPLS_TABLE_NONE))
+		return no_label(node, entry);
+	packet_set_adjacency(mbuf, found);
+	next = adjacency_kind(&adjacencies[found]);
+	if (unlikely(next == ADJACENCY_MPLS_AGAIN))
+		return look_beneath(node, mbuf);
+	return next;
+}
+
+static bool mpls_lookup_vector(
+	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
+{
+	rte_edge_t differ = 0;
+
+	for (uint16_t i = 0; i < count; i++) {
+		if (likely(i + VECTOR_AHEAD < count))
+			vector_prefetch_data(mbufs[i + VECTOR_AHEAD]);
+		nexts[i] = lookup_one(node, mbufs[i]);
+		differ |= nexts[i] ^ nexts[0];
+	}
+	return differ == 0;
+}
+
+static uint16_t mpls_lookup_process(
+	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+{
+	return vector_walk(graph, node, objs, count, mpls_lookup_vector);
+}
+
+static struct node_type mpls_lookup = {
+	.name = "mpls-lookup",
+	.process = mpls_lookup_process,
+	.nexts = {ADJACENCY_NEXTS},
+	.reasons = {[NO_LABEL] = "no such label",
+		[RESERVED_LABEL] = "reserved label",
+		[STACK_TRUNCATED] = "label stack has no bottom"},
+};
+NODE_REGISTER(mpls_lookup)

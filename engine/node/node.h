@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a graph node is here: a `struct node_type`, registered in the file that
+ * implements it. A node names its next nodes and its drop reasons; the engine
+ * turns it into an rte_graph node and gives each worker its own state.
+ */
+#ifndef LINERATE_NODE_H
+#define LINERATE_NODE_H
+
+#include <rte_common.h>
+#include <rte_graph.h>
+#include <rte_graph_worker.h>
+#include <rte_mbuf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct worker;
+struct node_state;
+
+#define NODE_REASONS_MAX 24
+#define NODE_NEXTS_MAX 16
+#define NODE_VECTOR_MAX RTE_GRAPH_BURST_SIZE
+
+/*
+ * By convention the first next node of a node that has drop reasons is "drop":
+ * node_drop() sends packets there.
+ */
+struct node_type {
+	const char *name;
+	rte_node_process_t process;
+	/* Called once per worker that walks the node; may be NULL. Returns 0 or -errno. */
+	int (*init)(struct node_state *state, struct rte_node *node);
+	const char *nexts[NODE_NEXTS_MAX];     /* NULL-terminated unless full */
+	const char *reasons[NODE_REASONS_MAX]; /* NULL-terminated unless full */
+	uint32_t consumed;    /* bit R: reason R is no loss, the packet was for us (ARP, echo) */
+	size_t private_bytes; /* of node_private(), per worker, zeroed */
+	bool source;          /* called in every walk of the graph */
+	bool template;        /* only walked as clones: port-rx, port-tx … */
+
+	struct node_type *link;
+	rte_node_t id;
+};
+
+void node_type_register(struct node_type *type);
+#define NODE_REGISTER(type) \
+	RTE_INIT(node_register_##type) \
+	{ \
+		node_type_register(&(type)); \
+	}
+
+/* One worker's part of one node: the only writer is that worker. */
+struct node_state {
+	struct worker *worker;
+	const struct node_type *type;
+	void *object; /* what a clone was made for: its port queue */
+	char name[RTE_NODE_NAMESIZE];
+	struct node_state *link;
+	uint64_t originated; /* packets that the node made: ICMP errors, ARP requests */
+	uint64_t held;       /* packets that it keeps at the moment */
+	uint64_t drops[NODE_REASONS_MAX] __rte_cache_aligned;
+	uint8_t private_data[] __rte_cache_aligned;
+};
+
+/* What rte_node's context holds; one cache line with the rest of the node's hot part. */
+struct node_context {
+	struct node_state *state;
+	void *object; /* a copy of state->object, or what init() puts here */
+};
+_Static_assert(sizeof(struct node_context) <= RTE_NODE_CTX_SZ, "node context too large");
+
+static inline struct node_context *node_context(struct rte_node *node)
+{
+	return (struct node_context *)node->ctx;
+}
+
+static inline struct node_state *node_state(struct rte_node *node)
+{
+	return node_context(node)->state;
+}
+
+static inline void *node_private(struct rte_node *node)
+{
+	return node_state(node)->private_data;
+}
+
+static inline void *node_object(struct rte_node *node)
+{
+	return node_context(node)->object;
+}
+
+/* Counts the packet under `reason` of this node and sends it to "drop". */
+static inline void node_drop(
+	struct rte_graph *graph, struct rte_node *node, struct rte_mbuf *mbuf, unsigned reason)
+{
+	node_state(node)->drops[reason]++;
+	rte_node_enqueue_x1(graph, node, 0, mbuf);
+}
+
+/*
+ * Sends objs[i] to next node nexts[i]. When all agree the whole stream moves;
+ * else runs of equal next nodes are copied.
+ */
+static inline void node_dispatch(struct rte_graph *graph, struct rte_node *node, void **objs,
+	const rte_edge_t *nexts, uint16_t count)
+{
+	uint16_t start = 0, i;
+
+	for (i = 1; i < count; i++) {
+		if (likely(nexts[i] == nexts[start]))
+			continue;
+		rte_node_enqueue(graph, node, nexts[start], objs + start, i - start);
+		start = i;
+	}
+	if (start == 0)
+		rte_node_next_stream_move(graph, node, nexts[0]);
+	else
+		rte_node_enqueue(graph, node, nexts[start], objs + start, count - start);
+}
+
+/* Registers every node_type with rte_graph. Returns 0 or -errno after saying why. */
+int nodes_register(void);
+struct node_type *node_type_find(const char *name);
+/*
+ * Clones `template` as "template-suffix" for `object`. `nexts` (NULL-terminated)
+ * replace the template's, unless NULL. Returns the rte_graph node id, or
+ * RTE_NODE_ID_INVALID after saying why.
+ */
+rte_node_t node_clone(
+	const char *template_name, const char *suffix, void *object, const char *const *nexts);
+/* All states of all workers, for those who read counters. */
+struct node_state *node_states(void);
+/* Adds the node named `next` to the edges of `type`; returns its edge, or RTE_EDGE_ID_INVALID. */
+rte_edge_t node_add_next(struct node_type *type, const char *next);
+
+#endif

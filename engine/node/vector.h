@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The walk that most nodes share: look at a vector, note where each packet goes and whether
+ * all agree, send. A node that several others feed may be called with more than a vector.
+ */
+#ifndef LINERATE_VECTOR_H
+#define LINERATE_VECTOR_H
+
+#include "node.h"
+
+#include <rte_prefetch.h>
+
+/* How many packets ahead headers are fetched. */
+#define VECTOR_AHEAD 4
+
+/* Writes nexts[i] for each packet; returns whether they are all the same. */
+typedef bool (*vector_classify_t)(
+	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count);
+
+static inline void vector_send(struct rte_graph *graph, struct rte_node *node, void **objs,
+	const rte_edge_t *nexts, uint16_t count, bool agree)
+{
+	uint16_t start = 0;
+
+	if (likely(agree && count == node->idx)) {
+		rte_node_next_stream_move(graph, node, nexts[0]);
+		return;
+	}
+	for (uint16_t i = 1; i < count; i++) {
+		if (likely(nexts[i] == nexts[start]))
+			continue;
+		rte_node_enqueue(graph, node, nexts[start], objs + start, i - start);
+		start = i;
+	}
+	rte_node_enqueue(graph, node, nexts[start], objs + start, count - start);
+}
+
+static __rte_always_inline uint16_t vector_walk(struct rte_graph *graph, struct rte_node *node,
+	void **objs, uint16_t count, vector_classify_t classify)
+{
+	rte_edge_t nexts[NODE_VECTOR_MAX];
+
+	for (uint16_t done = 0; done < count; done += NODE_VECTOR_MAX) {
+		uint16_t some = RTE_MIN((uint16_t)(count - done), (uint16_t)NODE_VECTOR_MAX);
+		bool agree = classify(node, (struct rte_mbuf **)objs + done, nexts, some);
+
+		vector_send(graph, node, objs + done, nexts, some, agree);
+	}
+	return count;
+}
+
+/* Fetches the packet's headers; its mbuf must be in the cache already. */
+static __rte_always_inline void vector_prefetch_data(const struct rte_mbuf *mbuf)
+{
+	rte_prefetch0(rte_pktmbuf_mtod(mbuf, const void *));
+}
+
+#endif

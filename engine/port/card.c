@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Driver `card`: the DUT's side of a virtual card's port. What is written here is what a
+ * poll mode driver of a real card does: post buffers, take filled ones, queue frames,
+ * free what was sent.
+ */
+#include "../card/card.h"
+#include "../ledger.h"
+#include "../memory.h"
+#include "../worker.h"
+#include "fresh.h"
+#include "port.h"
+
+#include <errno.h>
+#include <rte_malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sent buffers go back so many at a time, and sooner on a short ring. */
+#define TX_FREE_THRESHOLD 64u
+
+struct rx_queue {
+	struct card_ring *ring;
+	struct rte_mempool *pool;
+	struct rte_mbuf **mbufs; /* of the posted buffers, by slot */
+	uint32_t posted;         /* = ring->given */
+	uint32_t read;
+	uint64_t rearm; /* data_off, refcnt, nb_segs, port of a fresh mbuf */
+	uint64_t packets, bytes, no_mbuf;
+};
+
+struct tx_queue {
+	struct card_ring *ring;
+	struct rte_mbuf **mbufs; /* of the queued frames, by slot */
+	uint32_t queued;         /* = ring->given */
+	uint32_t freed;
+	uint32_t free_threshold;
+	uint64_t packets, bytes;
+};
+
+struct card_end {
+	struct card *card;
+	struct card_port *port;
+	struct rx_queue rx[CARD_QUEUES_MAX];
+	struct tx_queue tx[CARD_QUEUES_MAX];
+};
+
+static int card_end_parse(struct port *port, const struct config_node *node)
+{
+	struct card_end *end = calloc(1, sizeof(*end));
+	const char *name = config_required(node, "card");
+	uint64_t index = config_u64(node, "index", 0, 0, CARD_PORTS - 1);
+
+	if (end == NULL)
+		return -1;
+	end->card = card_find(name);
+	if (end->card == NULL) {
+		struct config_node key = config_child(node, "card");
+
+		config_mistake(&key, "no card is called \"%s\"", name);
+		free(end);
+		return -1;
+	}
+	end->port = &end->card->ports[index];
+	port->device = end;
+	port->nb_rx_queues = end->card->nb_queues;
+	port->max_frame_bytes = end->card->max_frame_bytes;
+	port->rx_ring = end->card->rx_ring;
+	port->tx_ring = end->card->tx_ring;
+	return 0;
+}
+
+/* Posts buffers for all free slots of the ring, as far as the pool has them. */
+static inline void rx_post(struct rx_queue *rx)
+{
+	struct card_ring *ring = rx->ring;
+	uint32_t want = rx->read + ring->size - rx->posted;
+
+	while (want > 0) {
+		uint32_t slot = rx->posted & ring->mask;
+		uint32_t count = RTE_MIN(want, ring->size - slot);
+
+		/* More at once than the pool's cache holds would go around the cache. */
+		count = RTE_MIN(count, 256u);
+		if (unlikely(rte_mempool_get_bulk(rx->pool, (void **)&rx->mbufs[slot], count) !=
+			     0)) {
+			rx->no_mbuf++;
+			__atomic_store_n(&ring->starved, 1, __ATOMIC_RELAXED);
+			break;
+		}
+		for (uint32_t i = 0; i < count; i++)
+			ring->to_card[slot + i] = (uintptr_t)fresh_data(rx->mbufs[slot + i]);
+		rx->posted += count;
+		want -= count;
+		if (unlikely(ring->starved) && want == 0)
+			__atomic_store_n(&ring->starved, 0, __ATOMIC_RELAXED);
+	}
+	__atomic_store_n(&ring->given, rx->posted, __ATOMIC_RELEASE);
+}
+
+static uint16_t card_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
+{
+	struct rx_queue *rx = queue;
+	struct card_ring *ring = rx->ring;
+	uint32_t ready = __atomic_load_n(&ring->returned, __ATOMIC_ACQUIRE) - rx->read;
+	uint64_t bytes = 0;
+
+	if (ready == 0) {
+		/* A ring that starved fills again as soon as buffers come back. */
+		if (unlikely(ring->starved))
+			rx_post(rx);
+		return 0;
+	}
+	count = (uint16_t)RTE_MIN(count, ready);
+	for (uint16_t i = 0; i < count; i++) {
+		uint32_t slot = (rx->read + i) & ring->mask;
+		uint64_t descriptor = ring->from_card[slot];
+		struct rte_mbuf *mbuf = rx->mbufs[slot];
+		uint16_t length = CARD_RX_LENGTH(descriptor);
+
+		rte_prefetch0(fresh_data(mbuf));
+		fresh_mbuf(mbuf, rx->rearm,
+			CARD_RX_FLAGS(descriptor) & CARD_RX_HASHED ? RTE_MBUF_F_RX_RSS_HASH : 0,
+			length, CARD_RX_HASH(descriptor));
+		bytes += length;
+		mbufs[i] = mbuf;
+	}
+	rx->read += count;
+	rx->packets += count;
+	rx->bytes += bytes + (uint64_t)count * RTE_ETHER_CRC_LEN;
+	/* A quarter of the ring at a time: one announcement for many buffers. */
+	if (rx->read + ring->size - rx->posted >= ring->size / 4 || unlikely(ring->starved))
+		rx_post(rx);
+	return count;
+}
+
+static inline void tx_free(struct tx_queue *tx)
+{
+	struct card_ring *ring = tx->ring;
+	uint32_t done = __atomic_load_n(&ring->returned, __ATOMIC_ACQUIRE) - tx->freed;
+
+	if (done < tx->free_threshold)
+		return;
+	while (done > 0) {
+		uint32_t slot = tx->freed & ring->mask;
+		uint32_t count = RTE_MIN(RTE_MIN(done, ring->size - slot), 256u);
+		struct rte_mempool *pool = tx->mbufs[slot]->pool;
+		uint32_t same = 1;
+
+		/* Frames of one pool go back in one call; nobody else holds them. */
+		while (same < count && tx->mbufs[slot + same]->pool == pool)
+			same++;
+		rte_mempool_put_bulk(pool, (void **)&tx->mbufs[slot], same);
+		tx->freed += same;
+		done -= same;
+	}
+}
+
+static uint16_t card_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
+{
+	struct tx_queue *tx = queue;
+	struct card_ring *ring = tx->ring;
+	uint64_t bytes = 0;
+	uint32_t room;
+
+	tx_free(tx);
+	room = ring->size - (tx->queued - tx->freed);
+	count = (uint16_t)RTE_MIN(count, room);
+	for (uint16_t i = 0; i < count; i++) {
+		uint32_t slot = (tx->queued + i) & ring->mask;
+		struct rte_mbuf *mbuf = mbufs[i];
+
+		ring->to_card[slot] =
+			CARD_TX_DESCRIPTOR(rte_pktmbuf_mtod(mbuf, void *), mbuf->data_len);
+		tx->mbufs[slot] = mbuf;
+		bytes += mbuf->data_len;
+	}
+	tx->queued += count;
+	tx->packets += count;
+	tx->bytes += bytes + (uint64_t)count * RTE_ETHER_CRC_LEN;
+	__atomic_store_n(&ring->given, tx->queued, __ATOMIC_RELEASE);
+	return count;
+}
+
+static int rx_queue_create(struct port *port, struct rx_queue *rx, struct card_ring *ring)
+{
+	rx->ring = ring;
+	rx->pool = port->pool;
+	rx->mbufs = rte_zmalloc_socket(
+		"card", ring->size * sizeof(void *), RTE_CACHE_LINE_SIZE, memory_socket());
+	if (rx->mbufs == NULL)
+		return -ENOMEM;
+	rx->rearm = fresh_rearm(port->pool, port->index);
+	rx_post(rx);
+	return rx->posted == ring->size ? 0 : -ENOMEM;
+}
+
+static int card_end_configure(struct port *port)
+{
+	struct card_end *end = port->device;
+
+	if (end->card->shunt) {
+		fprintf(stderr, "port %s: card %s is a bare wire (host: shunt)\n", port->name,
+			end->card->name);
+		return -EINVAL;
+	}
+	if (port->nb_tx_queues > end->card->nb_tx_queues)
+		return -EINVAL;
+	for (unsigned q = 0; q < port->nb_rx_queues; q++) {
+		int rc = rx_queue_create(port, &end->rx[q], end->port->queues[q].rx);
+
+		if (rc != 0)
+			return rc;
+		port->rx_queues[q] = &end->rx[q];
+	}
+	for (unsigned q = 0; q < port->nb_tx_queues; q++) {
+		struct tx_queue *tx = &end->tx[q];
+
+		tx->ring = end->port->queues[q].tx;
+		tx->free_threshold = RTE_MIN(TX_FREE_THRESHOLD, tx->ring->size / 4);
+		tx->mbufs = rte_zmalloc_socket("card", tx->ring->size * sizeof(void *),
+			RTE_CACHE_LINE_SIZE, memory_socket());
+		if (tx->mbufs == NULL)
+			return -ENOMEM;
+		port->tx_queues[q] = tx;
+	}
+	return 0;
+}
+
+static void card_end_stats(const struct port *port, struct port_stats *stats)
+{
+	const struct card_end *end = port->device;
+
+	for (unsigned q = 0; q < port->nb_rx_queues; q++) {
+		stats->rx_packets += end->rx[q].packets;
+		stats->rx_bytes += end->rx[q].bytes;
+	}
+	for (unsigned q = 0; q < port->nb_tx_queues; q++) {
+		stats->tx_packets += end->tx[q].packets;
+		stats->tx_bytes += end->tx[q].bytes;
+	}
+	stats->rx_missed = end->port->rx_drops[CARD_RX_MISSED];
+	stats->rx_no_mbuf = end->port->rx_drops[CARD_RX_NO_MBUF];
+	stats->more[0] =
+		(struct port_counter){"rx_oversize", end->port->rx_drops[CARD_RX_OVERSIZE]};
+	stats->more[1] = (struct port_counter){"rx_card_pps", end->port->rx_drops[CARD_RX_PPS]};
+	stats->more[2] = (struct port_counter){"rx_pcie", end->port->rx_drops[CARD_RX_PCIE]};
+	stats->more[3] = (struct port_counter){"tx_oversize", end->port->tx_oversize};
+	stats->nb_more = 4;
+}
+
+static uint64_t card_end_link_bps(const struct port *port)
+{
+	return ((const struct card_end *)port->device)->card->link_bps;
+}
+
+static const char *const keys[] = {"card", "index", NULL};
+
+static struct port_driver card_driver = {
+	.name = "card",
+	.keys = keys,
+	.parse = card_end_parse,
+	.configure = card_end_configure,
+	.rx_burst = card_rx_burst,
+	.tx_burst = card_tx_burst,
+	.stats = card_end_stats,
+	.link_bps = card_end_link_bps,
+};
+PORT_DRIVER_REGISTER(card_driver)

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The only door between graph and wire. A driver is one file that fills a
+ * `struct port_driver` and registers it; see docs/add-a-port-driver.md.
+ */
+#ifndef LINERATE_PORT_H
+#define LINERATE_PORT_H
+
+#include "../config.h"
+
+#include <rte_common.h>
+#include <rte_ether.h>
+#include <rte_flow.h>
+#include <rte_mbuf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PORTS_MAX 64
+#define PORT_QUEUES_MAX 16
+#define PORT_COUNTERS_MAX 32
+
+struct ledger;
+struct port;
+
+/* One named counter of a driver, for `show ports`. */
+struct port_counter {
+	const char *name; /* letters, digits and _ */
+	uint64_t value;
+};
+
+/* Counted since the engine started. Bytes include the 4-byte FCS. */
+struct port_stats {
+	uint64_t rx_packets, rx_bytes, rx_missed, rx_no_mbuf;
+	uint64_t tx_packets, tx_bytes;
+	unsigned nb_more;
+	struct port_counter more[PORT_COUNTERS_MAX];
+};
+
+struct port_driver {
+	const char *name;
+	const char *const *keys; /* that the driver knows beside "name", "driver", "mac" */
+	/* True for the tester's end of a card: a forwarder cannot use it. */
+	bool wire_end;
+	/* Before EAL starts: reads its own keys; mistakes are counted in the file. */
+	int (*parse)(struct port *port, const struct config_node *node);
+	/* Extra EAL argument that the port needs, or NULL: "--vdev=…", "-a…". */
+	const char *(*eal_argument)(struct port *port);
+	/* With EAL up: makes rx and tx queues. port->nb_rx_queues is what the driver offers,
+	 * port->nb_tx_queues what the graph wants. Returns 0 or -errno after saying why. */
+	int (*configure)(struct port *port);
+	int (*start)(struct port *port);
+	void (*stop)(struct port *port);
+	/* Data path; `queue` is port->rx_queues[i] or port->tx_queues[i]. tx_burst takes
+	 * ownership of the frames it accepts, from the first on. */
+	uint16_t (*rx_burst)(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+	uint16_t (*tx_burst)(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+	void (*stats)(const struct port *port, struct port_stats *stats);
+	/* Adds the driver's places of loss; may be NULL. */
+	void (*ledger)(const struct port *port, struct ledger *ledger);
+	/* L1 rate in bits a second, 0 when unknown or unpaced. */
+	uint64_t (*link_bps)(const struct port *port);
+	/* The clock that paces this port, in TSC clocks; NULL for the TSC itself. */
+	uint64_t (*clock)(const struct port *port);
+	/* Offload rules, as rte_flow's; NULL when the port has none. */
+	struct rte_flow *(*flow_create)(struct port *port, const struct rte_flow_attr *attr,
+		const struct rte_flow_item *pattern, const struct rte_flow_action *actions,
+		struct rte_flow_error *error);
+	int (*flow_destroy)(struct port *port, struct rte_flow *flow, struct rte_flow_error *error);
+
+	struct port_driver *link;
+};
+
+/* What a node needs of one queue pair of a port, on one cache line. */
+struct port_queue {
+	uint16_t (*rx_burst)(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+	void *rx; /* NULL: no such rx queue */
+	uint16_t (*tx_burst)(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+	void *tx; /* NULL: no such tx queue */
+	struct port *port;
+} __rte_cache_aligned;
+
+struct port {
+	char name[32];
+	uint16_t index;
+	bool wire_end;
+	bool tester; /* used by the tester: keeps frames that found no room */
+	struct rte_ether_addr mac;
+	struct port_driver *driver;
+	void *device; /* the driver's own */
+	uint16_t nb_rx_queues, nb_tx_queues;
+	void *rx_queues[PORT_QUEUES_MAX];
+	void *tx_queues[PORT_QUEUES_MAX];
+	struct port_queue queues[PORT_QUEUES_MAX]; /* of the two above, once configured */
+	struct rte_mempool *pool;                  /* for received frames */
+	uint16_t max_frame_bytes;                  /* FCS included */
+	uint32_t rx_ring, tx_ring; /* descriptors a queue: pools' sizes go by them */
+};
+
+void port_driver_register(struct port_driver *driver);
+#define PORT_DRIVER_REGISTER(driver) \
+	RTE_INIT(port_driver_register_##driver) \
+	{ \
+		port_driver_register(&(driver)); \
+	}
+
+/* Reads the "ports" array. */
+void ports_parse(const struct config_node *array);
+unsigned ports_count(void);
+struct port *port_at(unsigned index);
+struct port *port_find(const char *name);
+static inline struct port_queue *port_queue(struct port *port, unsigned index)
+{
+	return &port->queues[index];
+}
+/* Fills arguments (NULL-terminated by the caller) and returns how many. */
+unsigned ports_eal_arguments(const char **arguments, unsigned max);
+bool ports_need_pci(void);
+int ports_configure(void);
+int ports_start(void);
+void ports_stop(void);
+void ports_ledger(struct ledger *ledger);
+
+#endif

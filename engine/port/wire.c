@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Driver `wire`: the tester's end of a virtual card's link. The card has no core of its
+ * own: its work (pacing, RSS, copying, dropping) is done here, by the worker that polls
+ * the wire, so that the DUT's workers spend only what a real card's driver would.
+ */
+#include "../card/card.h"
+#include "../ledger.h"
+#include "../memory.h"
+#include "fresh.h"
+#include "port.h"
+
+#include <errno.h>
+#include <rte_cycles.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Preamble, start delimiter and gap: IEEE 802.3-2018, 4.4.2. */
+#define L1_OVERHEAD_BYTES 20
+#define FRAME_MIN_BYTES (RTE_ETHER_MIN_LEN - RTE_ETHER_CRC_LEN)
+
+struct wire_end {
+	struct card *card;
+	struct card_port *port;
+	struct rte_mempool *pool;
+	struct port *owner;
+	uint64_t rearm;
+	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
+};
+
+/* Copies whole cache lines: both buffers have room for the last. */
+static inline void copy_frame(void *restrict to, const void *restrict from, unsigned bytes)
+{
+	uint8_t *d = to;
+	const uint8_t *s = from;
+
+	do {
+		memcpy(d, s, 64);
+		d += 64;
+		s += 64;
+	} while ((bytes > 64) && (bytes -= 64, true));
+}
+
+static inline unsigned l1_bytes(unsigned length)
+{
+	return RTE_MAX(length, (unsigned)FRAME_MIN_BYTES) + RTE_ETHER_CRC_LEN + L1_OVERHEAD_BYTES;
+}
+
+/* How many of the frames the link has carried by `now`. */
+static uint16_t link_admits(struct pacer *link, struct rte_mbuf **mbufs, uint16_t count, double now)
+{
+	uint16_t i;
+
+	if (link->clocks_per_unit == 0)
+		return count;
+	for (i = 0; i < count && pacer_has_room(link, now); i++)
+		pacer_take(link, l1_bytes(mbufs[i]->data_len));
+	return i;
+}
+
+/* True when one of the card's own limits, not the DUT, drops the frame. */
+static bool card_refuses(struct card_port *port, const struct rte_mbuf *mbuf, double now)
+{
+	struct card *card = port->card;
+	struct pacer *up = &card->pcie.up;
+	unsigned length = mbuf->data_len;
+
+	if (length + RTE_ETHER_CRC_LEN > card->max_frame_bytes) {
+		port->rx_drops[CARD_RX_OVERSIZE]++;
+		return true;
+	}
+	if (card->pps_in.clocks_per_unit != 0) {
+		pacer_idle_until(&card->pps_in, now);
+		if (!pacer_has_room(&card->pps_in, now)) {
+			port->rx_drops[CARD_RX_PPS]++;
+			return true;
+		}
+	}
+	if (up->clocks_per_unit != 0) {
+		pacer_idle_until(up, now);
+		if (!pacer_has_room(up, now)) {
+			port->rx_drops[CARD_RX_PCIE]++;
+			return true;
+		}
+		pacer_take(up, card_pcie_up_bytes(&card->pcie, length));
+	}
+	pacer_take(&card->pps_in, 1);
+	return false;
+}
+
+/* Slots of the queue's rx ring that hold a posted buffer. */
+static inline uint32_t rx_slots(struct card_queue *queue, uint32_t want)
+{
+	uint32_t slots = queue->rx_given - queue->rx_returned;
+
+	if (slots < want) {
+		queue->rx_given = __atomic_load_n(&queue->rx->given, __ATOMIC_ACQUIRE);
+		slots = queue->rx_given - queue->rx_returned;
+	}
+	return slots;
+}
+
+/* Fills posted buffers with as many frames as there are; the rest is missed. */
+static void deliver(struct card_port *port, unsigned queue_index, struct rte_mbuf **mbufs,
+	const uint32_t *hashes, uint16_t count)
+{
+	struct card_queue *queue = &port->queues[queue_index];
+	struct card_ring *ring = queue->rx;
+	uint32_t slots = rx_slots(queue, count);
+	uint16_t fill = (uint16_t)RTE_MIN((uint32_t)count, slots);
+
+	/* Both the buffers and the descriptors were last written by the DUT's core. */
+	for (uint16_t i = 0; i < fill; i++)
+		__builtin_prefetch(
+			(void *)ring->to_card[(queue->rx_returned + i) & ring->mask], 1, 3);
+	for (uint16_t i = 0; i < fill; i++) {
+		uint32_t slot = (queue->rx_returned + i) & ring->mask;
+		uint16_t length = mbufs[i]->data_len;
+
+		copy_frame((void *)ring->to_card[slot], rte_pktmbuf_mtod(mbufs[i], void *), length);
+		ring->from_card[slot] =
+			hashes == NULL ? CARD_RX_DESCRIPTOR(length, 0, 0)
+				       : CARD_RX_DESCRIPTOR(length, CARD_RX_HASHED, hashes[i]);
+	}
+	queue->rx_returned += fill;
+	if (fill > 0)
+		__atomic_store_n(&ring->returned, queue->rx_returned, __ATOMIC_RELEASE);
+	if (unlikely(fill < count))
+		port->rx_drops[__atomic_load_n(&ring->starved, __ATOMIC_RELAXED)
+				       ? CARD_RX_NO_MBUF
+				       : CARD_RX_MISSED] += count - fill;
+}
+
+/* Sorts the frames by queue, keeping their order within each, and delivers them. */
+static void deliver_by_rss(struct card_port *port, struct rte_mbuf **mbufs, uint16_t count)
+{
+	const struct card *card = port->card;
+	struct rte_mbuf *sorted[CARD_QUEUES_MAX][256];
+	uint32_t hashes[CARD_QUEUES_MAX][256];
+	uint16_t counts[CARD_QUEUES_MAX] = {0};
+
+	for (uint16_t i = 0; i < count; i++) {
+		uint32_t hash;
+		uint16_t queue = card_rss_queue(
+			card, rte_pktmbuf_mtod(mbufs[i], void *), mbufs[i]->data_len, &hash);
+
+		hashes[queue][counts[queue]] = hash;
+		sorted[queue][counts[queue]++] = mbufs[i];
+	}
+	for (unsigned q = 0; q < card->nb_queues; q++)
+		if (counts[q] > 0)
+			deliver(port, q, sorted[q], hashes[q], counts[q]);
+}
+
+static bool card_has_limits(const struct card *card)
+{
+	return card->pps_in.clocks_per_unit != 0 || card->pcie.up.clocks_per_unit != 0;
+}
+
+/* Frames from the tester into the card. */
+static uint16_t wire_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
+{
+	struct wire_end *end = queue;
+	struct card_port *port = end->port;
+	struct card *card = port->card;
+	double now = (double)card_clock(card);
+	struct rte_mbuf *taken[256];
+	uint16_t admitted, kept = 0;
+	uint64_t bytes = 0;
+	bool limited = card_has_limits(card);
+
+	count = RTE_MIN(count, (uint16_t)RTE_DIM(taken));
+	pacer_idle_until(&port->link_in, now - card->tsc_hz / 1e6 * CARD_CREDIT_US);
+	admitted = link_admits(&port->link_in, mbufs, count, now);
+	if (admitted == 0)
+		return 0;
+	for (uint16_t i = 0; i < admitted; i++) {
+		unsigned length = mbufs[i]->data_len;
+
+		bytes += length;
+		taken[kept] = mbufs[i];
+		if (likely(!limited && length + RTE_ETHER_CRC_LEN <= card->max_frame_bytes))
+			kept++;
+		else
+			kept += !card_refuses(port, mbufs[i], now);
+	}
+	bytes += (uint64_t)admitted * RTE_ETHER_CRC_LEN;
+	port->rx_packets += admitted;
+	port->rx_bytes += bytes;
+	end->tx_packets += admitted;
+	end->tx_bytes += bytes;
+	if (card->nb_queues > 1)
+		deliver_by_rss(port, taken, kept);
+	else if (kept > 0)
+		deliver(port, 0, taken, NULL, kept);
+	/* Copied or dropped: in both cases the tester's buffers are free again. */
+	rte_mempool_put_bulk(mbufs[0]->pool, (void **)mbufs, admitted);
+	return admitted;
+}
+
+/* How many of the queued frames the card's links let out by `now`. */
+static uint32_t tx_admits(
+	struct card_port *port, const struct card_queue *queue, uint32_t count, double now)
+{
+	struct card *card = port->card;
+	uint32_t i;
+
+	if (port->link_out.clocks_per_unit == 0 && card->pps_out.clocks_per_unit == 0 &&
+		card->pcie.down.clocks_per_unit == 0)
+		return count;
+	for (i = 0; i < count; i++) {
+		uint64_t descriptor =
+			queue->tx->to_card[(queue->tx_returned + i) & queue->tx->mask];
+		unsigned length = CARD_TX_LENGTH(descriptor);
+
+		if (!pacer_has_room(&port->link_out, now) || !pacer_has_room(&card->pps_out, now) ||
+			!pacer_has_room(&card->pcie.down, now))
+			break;
+		pacer_take(&port->link_out, l1_bytes(length));
+		pacer_take(&card->pps_out, 1);
+		if (card->pcie.down.clocks_per_unit != 0)
+			pacer_take(&card->pcie.down, card_pcie_down_bytes(&card->pcie, length));
+	}
+	return i;
+}
+
+static inline void receive_one(
+	struct wire_end *end, struct rte_mbuf *mbuf, const void *from, uint16_t length)
+{
+	uint8_t *to = fresh_data(mbuf);
+
+	copy_frame(to, from, length);
+	if (unlikely(length < FRAME_MIN_BYTES)) {
+		/* Short frames are padded on the wire. */
+		memset(to + length, 0, FRAME_MIN_BYTES - length);
+		length = FRAME_MIN_BYTES;
+	}
+	fresh_mbuf(mbuf, end->rearm, 0, length, 0);
+}
+
+/* Takes up to `count` frames out of one tx ring of the DUT. */
+static uint16_t collect(struct wire_end *end, struct card_queue *queue, struct rte_mbuf **mbufs,
+	uint16_t count, double now)
+{
+	struct card_port *port = end->port;
+	struct card_ring *ring = queue->tx;
+	uint32_t ready = queue->tx_given - queue->tx_returned, taken = 0, admitted;
+	uint64_t bytes = 0;
+
+	if (ready < count) {
+		queue->tx_given = __atomic_load_n(&ring->given, __ATOMIC_ACQUIRE);
+		ready = queue->tx_given - queue->tx_returned;
+	}
+	if (ready == 0)
+		return 0;
+	admitted = tx_admits(port, queue, RTE_MIN(ready, (uint32_t)count), now);
+	if (admitted == 0 || rte_mempool_get_bulk(end->pool, (void **)mbufs, admitted) != 0)
+		return 0;
+	for (uint32_t i = 0; i < admitted; i++)
+		rte_prefetch0(
+			CARD_TX_ADDRESS(ring->to_card[(queue->tx_returned + i) & ring->mask]));
+	for (uint32_t i = 0; i < admitted; i++) {
+		uint64_t descriptor = ring->to_card[(queue->tx_returned + i) & ring->mask];
+		uint16_t length = CARD_TX_LENGTH(descriptor);
+
+		if (unlikely(length + RTE_ETHER_CRC_LEN > port->card->max_frame_bytes)) {
+			port->tx_oversize++;
+			continue;
+		}
+		receive_one(end, mbufs[taken], CARD_TX_ADDRESS(descriptor), length);
+		bytes += mbufs[taken++]->data_len;
+	}
+	if (unlikely(taken < admitted))
+		rte_mempool_put_bulk(end->pool, (void **)&mbufs[taken], admitted - taken);
+	queue->tx_returned += admitted;
+	__atomic_store_n(&ring->returned, queue->tx_returned, __ATOMIC_RELEASE);
+	bytes += (uint64_t)taken * RTE_ETHER_CRC_LEN;
+	port->tx_packets += taken;
+	port->tx_bytes += bytes;
+	end->rx_packets += taken;
+	end->rx_bytes += bytes;
+	return (uint16_t)taken;
+}
+
+/* The card's links to the wire idle while nothing is queued; but what was queued since the
+ * last poll may have left since then. */
+static void links_catch_up(struct card_port *port, double now)
+{
+	struct card *card = port->card;
+	double since = now - card->tsc_hz / 1e6 * CARD_CREDIT_US;
+
+	if (!port->backlogged)
+		since = RTE_MAX(since, port->last_poll);
+	else if (port->link_out.clocks_per_unit != 0 && port->link_out.free_at < since)
+		port->link_waits++;
+	pacer_idle_until(&port->link_out, since);
+	pacer_idle_until(&card->pps_out, since);
+	pacer_idle_until(&card->pcie.down, since);
+	port->last_poll = now;
+}
+
+/* Frames from the card to the tester. */
+static uint16_t wire_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
+{
+	struct wire_end *end = queue;
+	struct card_port *port = end->port;
+	struct card *card = port->card;
+	double now = (double)card_clock(card);
+	uint16_t received = 0;
+
+	if (card->shunt)
+		card_shunt_move(card);
+	links_catch_up(port, now);
+	for (unsigned q = 0; q < card->nb_tx_queues && received < count; q++) {
+		unsigned turn = port->next_tx_queue++ % card->nb_tx_queues;
+
+		received += collect(end, &port->queues[turn], mbufs + received,
+			(uint16_t)(count - received), now);
+	}
+	port->backlogged = false;
+	for (unsigned q = 0; q < card->nb_tx_queues; q++)
+		port->backlogged |= port->queues[q].tx_given != port->queues[q].tx_returned;
+	return received;
+}
+
+static int wire_parse(struct port *port, const struct config_node *node)
+{
+	struct wire_end *end = calloc(1, sizeof(*end));
+	const char *name = config_required(node, "card");
+	uint64_t index = config_u64(node, "index", 0, 0, CARD_PORTS - 1);
+
+	if (end == NULL)
+		return -1;
+	end->card = card_find(name);
+	if (end->card == NULL) {
+		struct config_node key = config_child(node, "card");
+
+		config_mistake(&key, "no card is called \"%s\"", name);
+		free(end);
+		return -1;
+	}
+	end->port = &end->card->ports[index];
+	end->owner = port;
+	port->device = end;
+	port->nb_rx_queues = 1;
+	port->max_frame_bytes = end->card->max_frame_bytes;
+	return 0;
+}
+
+static int wire_configure(struct port *port)
+{
+	struct wire_end *end = port->device;
+
+	end->rearm = fresh_rearm(port->pool, port->index);
+	end->pool = port->pool;
+	port->rx_queues[0] = end;
+	port->tx_queues[0] = end;
+	return 0;
+}
+
+static void wire_stats(const struct port *port, struct port_stats *stats)
+{
+	const struct wire_end *end = port->device;
+
+	stats->rx_packets = end->rx_packets;
+	stats->rx_bytes = end->rx_bytes;
+	stats->tx_packets = end->tx_packets;
+	stats->tx_bytes = end->tx_bytes;
+	stats->more[0] = (struct port_counter){"link_waits", end->port->link_waits};
+	stats->nb_more = 1;
+}
+
+static uint64_t wire_link_bps(const struct port *port)
+{
+	return ((const struct wire_end *)port->device)->card->link_bps;
+}
+
+static uint64_t wire_clock(const struct port *port)
+{
+	return card_clock(((const struct wire_end *)port->device)->card);
+}
+
+static const char *const keys[] = {"card", "index", NULL};
+
+static struct port_driver wire_driver = {
+	.name = "wire",
+	.keys = keys,
+	.wire_end = true,
+	.parse = wire_parse,
+	.configure = wire_configure,
+	.rx_burst = wire_rx_burst,
+	.tx_burst = wire_tx_burst,
+	.stats = wire_stats,
+	.link_bps = wire_link_bps,
+	.clock = wire_clock,
+};
+PORT_DRIVER_REGISTER(wire_driver)

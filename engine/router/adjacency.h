@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An adjacency is what a lookup finds: how a packet continues, in one cache line. The fib's
+ * next hop is its index. The fast path reads it without a lock: who changes one writes the
+ * rewrite first and then, with release, the kind.
+ */
+#ifndef LINERATE_ADJACENCY_H
+#define LINERATE_ADJACENCY_H
+
+#include <rte_common.h>
+#include <rte_ether.h>
+#include <rte_vect.h>
+#include <stdint.h>
+
+#define ADJACENCY_LABELS_MAX 8
+#define ADJACENCY_NONE UINT32_MAX
+#define NEIGHBOR_NONE UINT32_MAX
+
+/* Also the edge that such a packet takes out of each node that has ADJACENCY_NEXTS. */
+enum adjacency_kind {
+	ADJACENCY_DROP,             /* counted in ip4-lookup under `reason` */
+	ADJACENCY_UNREACHABLE,      /* no route: the sender is told */
+	ADJACENCY_REWRITE,          /* IPv4 to a neighbour with a known MAC address */
+	ADJACENCY_ARP,              /* to a neighbour whose MAC address is not known (yet) */
+	ADJACENCY_LOCAL,            /* for the router itself */
+	ADJACENCY_MPLS_OUTPUT,      /* `labels` in place of the outermost one, none: pop */
+	ADJACENCY_MPLS_DISPOSITION, /* the last label goes, IPv4 to a neighbour */
+	ADJACENCY_MPLS_IP4,         /* the last label goes, IPv4 is looked up */
+	ADJACENCY_MPLS_AGAIN,       /* the outermost label goes, the next is looked up */
+	ADJACENCY_KINDS,
+};
+
+#define ADJACENCY_NEXTS \
+	[ADJACENCY_DROP] = "drop", [ADJACENCY_UNREACHABLE] = "icmp4-error", \
+	[ADJACENCY_REWRITE] = "ip4-rewrite", [ADJACENCY_ARP] = "ip4-arp", \
+	[ADJACENCY_LOCAL] = "ip4-local", [ADJACENCY_MPLS_OUTPUT] = "mpls-output", \
+	[ADJACENCY_MPLS_DISPOSITION] = "mpls-disposition", \
+	[ADJACENCY_MPLS_IP4] = "mpls-disposition", [ADJACENCY_MPLS_AGAIN] = "drop"
+
+struct adjacency {
+	/* 2 bytes that are overwritten, destination, source, ethertype: one 16-byte store that
+	 * ends where layer 3 starts. */
+	uint8_t rewrite[16];
+	uint8_t kind;     /* enum adjacency_kind */
+	uint8_t resolved; /* its kind as soon as the neighbour's MAC address is known */
+	uint8_t reason;   /* ADJACENCY_DROP: enum ip4_lookup_reason */
+	uint8_t nb_labels;
+	uint16_t port;    /* goes out there */
+	uint16_t mtu;     /* of what follows the Ethernet header, labels included */
+	uint32_t address; /* of the next hop, host order; 0: the packet's own destination */
+	uint32_t neighbor;
+	uint32_t labels[ADJACENCY_LABELS_MAX]; /* outermost first, host order, TTL and TC 0 */
+} __rte_cache_aligned;
+_Static_assert(sizeof(struct adjacency) == RTE_CACHE_LINE_SIZE, "one line an adjacency");
+
+extern struct adjacency *adjacencies;
+
+typedef xmm_t adjacency_store __attribute__((aligned(1), may_alias));
+
+/* Writes the Ethernet header; there are always 2 bytes of headroom before it. */
+static __rte_always_inline void adjacency_rewrite(const struct adjacency *adjacency, uint8_t *frame)
+{
+	*(adjacency_store *)(frame - 2) = *(const adjacency_store *)adjacency->rewrite;
+}
+
+static __rte_always_inline uint8_t adjacency_kind(const struct adjacency *adjacency)
+{
+	return __atomic_load_n(&adjacency->kind, __ATOMIC_ACQUIRE);
+}
+
+int adjacencies_create(uint32_t max);
+/* A copy of `what`; ADJACENCY_NONE when there are too many. */
+uint32_t adjacency_add(const struct adjacency *what);
+/* One that has the neighbour, the resolved kind and the labels of `what`, made when new. */
+uint32_t adjacency_of_neighbor(uint32_t first, const struct adjacency *what);
+/* All adjacencies of the neighbour whose first is `first`: the MAC address is known now, or
+ * not any more (`dst` NULL). */
+void adjacency_resolve(
+	uint32_t first, const struct rte_ether_addr *dst, const struct rte_ether_addr *src);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * VPP's CLI text, as people have it in files: each line becomes one order. Words may be
+ * shortened as long as they stay unambiguous; '#' starts a comment.
+ */
+#ifndef LINERATE_CLI_H
+#define LINERATE_CLI_H
+
+#include "adjacency.h"
+
+#include <rte_ether.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum router_order_kind {
+	ORDER_INTERFACE_STATE,
+	ORDER_INTERFACE_ADDRESS,
+	ORDER_INTERFACE_MPLS,
+	ORDER_ROUTE_ADD,
+	ORDER_ROUTE_DELETE,
+	ORDER_NEIGHBOR,
+	ORDER_LABEL_ADD,
+	ORDER_LABEL_DELETE,
+	ORDER_NOTHING,
+};
+
+#define ORDER_PORT_BYTES 24
+
+struct router_order {
+	uint8_t kind;   /* enum router_order_kind */
+	uint8_t length; /* of the prefix */
+	bool on;        /* up, enabled; the label is at the bottom of the stack */
+	bool lookup;    /* a label's next hop is a lookup of what is beneath */
+	uint8_t nb_labels;
+	struct rte_ether_addr mac;
+	uint32_t address; /* host order; or the label */
+	uint32_t via;     /* next hop */
+	unsigned line;
+	char port[ORDER_PORT_BYTES]; /* interface's name; "" when none was given */
+	uint32_t labels[ADJACENCY_LABELS_MAX];
+};
+
+/* Who reads: gets each order in turn. Returns NULL, or what is wrong with it. */
+typedef const char *(*cli_sink_t)(void *context, const struct router_order *order);
+
+/* Reads the whole text. Each mistake is one line, `file:line: what was expected`, on
+ * `complaints`; returns their number. */
+unsigned cli_parse(const char *file, const char *text, size_t length, cli_sink_t sink,
+	void *context, FILE *complaints);
+
+#endif

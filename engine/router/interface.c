@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "interface.h"
+
+#include "../forward/forwarder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct interface interfaces[PORTS_MAX];
+uint64_t interface_mac[PORTS_MAX];
+rte_edge_t interface_edge[PORTS_MAX];
+
+void interfaces_reset(bool up)
+{
+	memset(interfaces, 0, sizeof(interfaces));
+	for (unsigned i = 0; i < forwarder_ports(); i++) {
+		struct port *port = forwarder_port(i);
+
+		interfaces[port->index].port = port;
+		interfaces[port->index].up = up;
+	}
+}
+
+static uint64_t mac_word(const struct rte_ether_addr *mac)
+{
+	uint64_t word = 0;
+
+	memcpy(&word, mac, sizeof(*mac));
+	return word;
+}
+
+void interface_set_state(struct interface *interface, bool up)
+{
+	uint16_t index = interface->port->index;
+
+	interface->up = up;
+	__atomic_store_n(&interface_mac[index],
+		up ? mac_word(&interface->port->mac) : INTERFACE_MAC_DOWN, __ATOMIC_RELEASE);
+	__atomic_store_n(&interface_edge[index], up ? interface->tx_edge : INTERFACE_EDGE_DOWN,
+		__ATOMIC_RELEASE);
+}
+
+const char *interface_add_address(struct interface *interface, uint32_t address, uint8_t length)
+{
+	uint32_t host = address & ~prefix_mask(length);
+
+	if (length == 0)
+		return "expected a prefix length from 1 to 32";
+	if (address >> 24 == 0 || address >> 24 == 127 || address >> 28 >= 14)
+		return "expected a unicast address";
+	if (length < 31 && (host == 0 || host == ~prefix_mask(length)))
+		return "that is the subnet's own or its broadcast address";
+	for (unsigned p = 0; p < PORTS_MAX; p++)
+		for (unsigned i = 0; i < interfaces[p].nb_addresses; i++) {
+			const struct interface_address *other = &interfaces[p].addresses[i];
+
+			if (other->address == address)
+				return "an interface has that address already";
+			if (&interfaces[p] != interface &&
+				prefix_covers(
+					other->address, RTE_MIN(other->length, length), address))
+				return "that subnet overlaps with another interface's";
+		}
+	if (interface->nb_addresses == INTERFACE_ADDRESSES_MAX)
+		return "an interface can have 16 addresses";
+	interface->addresses[interface->nb_addresses++] =
+		(struct interface_address){address, length};
+	return NULL;
+}
+
+int interfaces_create(void)
+{
+	struct node_type *output = node_type_find("interface-output");
+
+	for (unsigned i = 0; i < PORTS_MAX; i++) {
+		struct interface *interface = &interfaces[i];
+		char name[RTE_NODE_NAMESIZE];
+
+		interface_mac[i] = INTERFACE_MAC_DOWN;
+		if (interface->port == NULL)
+			continue;
+		interface->mtu =
+			interface->port->max_frame_bytes - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
+		snprintf(name, sizeof(name), "port-tx-%s", interface->port->name);
+		interface->tx_edge = node_add_next(output, name);
+		if (interface->tx_edge == RTE_EDGE_ID_INVALID)
+			return -EINVAL;
+		interface_set_state(interface, interface->up);
+	}
+	return 0;
+}
+
+struct interface *interface_find(const char *name)
+{
+	for (unsigned i = 0; i < PORTS_MAX; i++)
+		if (interfaces[i].port != NULL && strcmp(interfaces[i].port->name, name) == 0)
+			return &interfaces[i];
+	return NULL;
+}
+
+bool interface_on_subnet(const struct interface *interface, uint32_t address)
+{
+	for (unsigned i = 0; i < interface->nb_addresses; i++)
+		if (prefix_covers(interface->addresses[i].address, interface->addresses[i].length,
+			    address))
+			return true;
+	return false;
+}
+
+struct interface *interface_of(uint32_t address)
+{
+	for (unsigned i = 0; i < PORTS_MAX; i++)
+		if (interface_on_subnet(&interfaces[i], address))
+			return &interfaces[i];
+	return NULL;
+}
+
+uint32_t interface_source(const struct interface *interface, uint32_t peer)
+{
+	for (unsigned i = 0; i < interface->nb_addresses; i++)
+		if (prefix_covers(
+			    interface->addresses[i].address, interface->addresses[i].length, peer))
+			return interface->addresses[i].address;
+	return interface->nb_addresses == 0 ? 0 : interface->addresses[0].address;
+}
+
+bool interface_owns(const struct interface *interface, uint32_t address)
+{
+	for (unsigned i = 0; i < interface->nb_addresses; i++)
+		if (interface->addresses[i].address == address)
+			return true;
+	return false;
+}
+
+struct interface *interface_owner(uint32_t address)
+{
+	for (unsigned i = 0; i < PORTS_MAX; i++)
+		if (interface_owns(&interfaces[i], address))
+			return &interfaces[i];
+	return NULL;
+}
+
+static bool address_implies(const struct interface_address *own, uint32_t prefix, uint8_t length)
+{
+	uint32_t mask = prefix_mask(own->length);
+
+	if (length == own->length && prefix_covers(own->address, length, prefix))
+		return true;
+	return length == 32 &&
+	       (prefix == own->address ||
+		       (own->length < 31 && (prefix == (own->address & mask) ||
+						    prefix == (own->address | ~mask))));
+}
+
+bool interfaces_have(uint32_t prefix, uint8_t length)
+{
+	for (unsigned p = 0; p < PORTS_MAX; p++)
+		for (unsigned i = 0; i < interfaces[p].nb_addresses; i++)
+			if (address_implies(&interfaces[p].addresses[i], prefix, length))
+				return true;
+	return false;
+}

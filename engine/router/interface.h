@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A port as the router sees it: addresses, up or down, MPLS or not. */
+#ifndef LINERATE_INTERFACE_H
+#define LINERATE_INTERFACE_H
+
+#include "../port/port.h"
+
+#include <rte_graph.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define INTERFACE_ADDRESSES_MAX 16
+/* No frame's destination is this: what is down matches nothing. */
+#define INTERFACE_MAC_DOWN UINT64_MAX
+#define INTERFACE_EDGE_DOWN 0
+
+struct interface_address {
+	uint32_t address; /* host order */
+	uint8_t length;
+};
+
+struct interface {
+	struct port *port; /* NULL: not one of the router's */
+	bool up;
+	bool mpls;
+	uint16_t mtu; /* of what follows the Ethernet header */
+	rte_edge_t tx_edge;
+	unsigned nb_addresses;
+	struct interface_address addresses[INTERFACE_ADDRESSES_MAX];
+};
+
+/* By port->index, which is also mbuf->port. */
+extern struct interface interfaces[PORTS_MAX];
+/* What the fast path needs of them: the MAC address as the low 48 bits that a load gives, and
+ * the edge out of interface-output. */
+extern uint64_t interface_mac[PORTS_MAX];
+extern rte_edge_t interface_edge[PORTS_MAX];
+
+static inline uint32_t prefix_mask(uint8_t length)
+{
+	return length == 0 ? 0 : UINT32_MAX << (32 - length);
+}
+
+static inline bool prefix_covers(uint32_t prefix, uint8_t length, uint32_t address)
+{
+	return ((prefix ^ address) & prefix_mask(length)) == 0;
+}
+
+/* Before EAL: the forwarder's ports become interfaces. */
+void interfaces_reset(bool up);
+void interface_set_state(struct interface *interface, bool up);
+/* NULL, or what is wrong with the address. */
+const char *interface_add_address(struct interface *interface, uint32_t address, uint8_t length);
+/* With ports configured and nodes registered. Returns 0 or -errno. */
+int interfaces_create(void);
+
+struct interface *interface_find(const char *name);
+/* The one whose subnet holds the address, or NULL. */
+struct interface *interface_of(uint32_t address);
+bool interface_on_subnet(const struct interface *interface, uint32_t address);
+/* The interface's own address to use towards `peer`; 0 when it has none. */
+uint32_t interface_source(const struct interface *interface, uint32_t peer);
+bool interface_owns(const struct interface *interface, uint32_t address);
+/* The interface that has the address itself, or NULL. */
+struct interface *interface_owner(uint32_t address);
+/* The prefix is one that an interface's address implies. */
+bool interfaces_have(uint32_t prefix, uint8_t length);
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "neighbor.h"
+
+#include "packet.h"
+#include "routes.h"
+
+#include <errno.h>
+#include <rte_cycles.h>
+#include <string.h>
+
+#define BUCKETS 4096u
+
+uint32_t neighbors_due __rte_cache_aligned;
+
+static struct neighbor neighbors[NEIGHBORS_MAX] __rte_cache_aligned;
+static unsigned nb_neighbors;
+static unsigned nb_pending;
+static uint32_t buckets[BUCKETS];
+static uint64_t clock_advance;
+
+uint64_t neighbor_clock(void)
+{
+	return rte_get_tsc_cycles() + __atomic_load_n(&clock_advance, __ATOMIC_RELAXED);
+}
+
+void neighbor_clock_advance(uint64_t clocks)
+{
+	__atomic_fetch_add(&clock_advance, clocks, __ATOMIC_RELAXED);
+}
+
+void neighbors_reset(void)
+{
+	memset(neighbors, 0, sizeof(neighbors));
+	memset(buckets, 0xff, sizeof(buckets));
+	nb_neighbors = nb_pending = 0;
+}
+
+static uint32_t *bucket_of(uint16_t port, uint32_t address)
+{
+	return &buckets[((address ^ (uint32_t)port << 24) * 0x9e3779b1u >> 16) % BUCKETS];
+}
+
+static struct neighbor *neighbor_search(uint16_t port, uint32_t address)
+{
+	uint32_t index = *bucket_of(port, address);
+
+	while (index != NEIGHBOR_NONE) {
+		if (neighbors[index].address == address && neighbors[index].port == port)
+			return &neighbors[index];
+		index = neighbors[index].link;
+	}
+	return NULL;
+}
+
+struct neighbor *neighbor_find(const struct interface *interface, uint32_t address)
+{
+	return neighbor_search(interface->port->index, address);
+}
+
+static void neighbor_unlink(struct neighbor *neighbor)
+{
+	uint32_t *place = bucket_of(neighbor->port, neighbor->address);
+
+	while (*place != neighbor->index)
+		place = &neighbors[*place].link;
+	*place = neighbor->link;
+}
+
+/* Takes back the entry of a neighbour that has long not answered and that nothing needs. */
+static struct neighbor *neighbor_recycle(void)
+{
+	uint64_t now = neighbor_clock();
+
+	for (unsigned i = 0; i < nb_neighbors; i++) {
+		struct neighbor *neighbor = &neighbors[i];
+
+		if (neighbor->state != NEIGHBOR_FAILED || neighbor->pinned ||
+			neighbor->nb_pending > 0 || now < neighbor->next_request)
+			continue;
+		route_delete_neighbor(neighbor->address, neighbor->adjacency);
+		neighbor_unlink(neighbor);
+		return neighbor;
+	}
+	return NULL;
+}
+
+static struct neighbor *neighbor_new(void)
+{
+	struct adjacency empty = {.kind = ADJACENCY_ARP, .resolved = ADJACENCY_REWRITE};
+	struct neighbor *neighbor = &neighbors[nb_neighbors];
+
+	if (nb_neighbors == NEIGHBORS_MAX)
+		return neighbor_recycle();
+	empty.neighbor = neighbor->index = nb_neighbors;
+	neighbor->adjacency = adjacency_add(&empty);
+	if (neighbor->adjacency == ADJACENCY_NONE)
+		return neighbor_recycle();
+	nb_neighbors++;
+	return neighbor;
+}
+
+static struct neighbor *neighbor_make(const struct interface *interface, uint32_t address)
+{
+	struct neighbor *neighbor = neighbor_new();
+	struct adjacency *adjacency;
+	uint32_t *bucket = bucket_of(interface->port->index, address);
+
+	if (neighbor == NULL)
+		return NULL;
+	neighbor->address = address;
+	neighbor->port = interface->port->index;
+	neighbor->state = NEIGHBOR_UNKNOWN;
+	neighbor->link = *bucket;
+	*bucket = neighbor->index;
+	adjacency = &adjacencies[neighbor->adjacency];
+	adjacency->address = address;
+	adjacency->port = neighbor->port;
+	adjacency->mtu = interface->mtu;
+	route_add_neighbor(interface, address, neighbor->adjacency);
+	return neighbor;
+}
+
+struct neighbor *neighbor_get(const struct interface *interface, uint32_t address)
+{
+	struct neighbor *neighbor = neighbor_find(interface, address);
+
+	if (neighbor == NULL)
+		neighbor = neighbor_make(interface, address);
+	if (neighbor != NULL)
+		neighbor->pinned = true;
+	return neighbor;
+}
+
+static void neighbor_resolved(struct neighbor *neighbor, const struct rte_ether_addr *mac)
+{
+	neighbor->mac = *mac;
+	adjacency_resolve(neighbor->adjacency, mac, &interfaces[neighbor->port].port->mac);
+	if (neighbor->nb_pending > 0)
+		__atomic_store_n(&neighbors_due, 1, __ATOMIC_RELEASE);
+}
+
+int neighbor_set_static(
+	const struct interface *interface, uint32_t address, const struct rte_ether_addr *mac)
+{
+	struct neighbor *neighbor;
+
+	rte_spinlock_lock(&router_lock);
+	neighbor = neighbor_get(interface, address);
+	if (neighbor != NULL) {
+		neighbor->state = NEIGHBOR_STATIC;
+		neighbor_resolved(neighbor, mac);
+	}
+	rte_spinlock_unlock(&router_lock);
+	return neighbor == NULL ? -ENOSPC : 0;
+}
+
+bool neighbor_learn(const struct interface *interface, uint32_t address,
+	const struct rte_ether_addr *mac, bool create)
+{
+	struct neighbor *neighbor;
+
+	rte_spinlock_lock(&router_lock);
+	neighbor = neighbor_find(interface, address);
+	if (neighbor == NULL && create)
+		neighbor = neighbor_make(interface, address);
+	if (neighbor != NULL && neighbor->state != NEIGHBOR_STATIC &&
+		(neighbor->state != NEIGHBOR_REACHABLE ||
+			!rte_is_same_ether_addr(&neighbor->mac, mac))) {
+		neighbor->state = NEIGHBOR_REACHABLE;
+		neighbor_resolved(neighbor, mac);
+	}
+	rte_spinlock_unlock(&router_lock);
+	return neighbor != NULL;
+}
+
+static void neighbor_ask(struct neighbor *neighbor, uint8_t tries)
+{
+	neighbor->state = NEIGHBOR_INCOMPLETE;
+	neighbor->tries = tries;
+	neighbor->next_request = neighbor_clock() + rte_get_tsc_hz();
+}
+
+/* Keeps the packet; the oldest makes room for it (RFC 1122 2.3.2.2: save the latest). */
+static void pending_put(
+	struct neighbor *neighbor, struct rte_mbuf *mbuf, struct neighbor_answer *answer)
+{
+	if (neighbor->nb_pending == NEIGHBOR_PENDING) {
+		answer->displaced = neighbor->pending[neighbor->first_pending];
+		neighbor->pending[neighbor->first_pending] = mbuf;
+		neighbor->first_pending = (neighbor->first_pending + 1) % NEIGHBOR_PENDING;
+		return;
+	}
+	neighbor->pending[(neighbor->first_pending + neighbor->nb_pending++) % NEIGHBOR_PENDING] =
+		mbuf;
+	nb_pending++;
+}
+
+static struct rte_mbuf *pending_get(struct neighbor *neighbor)
+{
+	struct rte_mbuf *mbuf = neighbor->pending[neighbor->first_pending];
+
+	neighbor->first_pending = (neighbor->first_pending + 1) % NEIGHBOR_PENDING;
+	neighbor->nb_pending--;
+	nb_pending--;
+	return mbuf;
+}
+
+/* A glean adjacency, or one that has gone to another neighbour meanwhile, says only the port. */
+static struct neighbor *neighbor_of(const struct rte_mbuf *mbuf, uint32_t destination)
+{
+	const struct adjacency *adjacency = &adjacencies[packet_adjacency(mbuf)];
+	struct neighbor *neighbor;
+
+	if (adjacency->neighbor != NEIGHBOR_NONE) {
+		neighbor = &neighbors[adjacency->neighbor];
+		if (neighbor->pinned || neighbor->address == destination)
+			return neighbor;
+	}
+	neighbor = neighbor_search(adjacency->port, destination);
+	return neighbor != NULL ? neighbor
+				: neighbor_make(&interfaces[adjacency->port], destination);
+}
+
+static enum neighbor_verdict neighbor_hold_locked(
+	struct rte_mbuf *mbuf, uint32_t destination, struct neighbor_answer *answer)
+{
+	struct neighbor *neighbor = neighbor_of(mbuf, destination);
+	const struct adjacency *adjacency;
+
+	if (neighbor == NULL)
+		return NEIGHBOR_TABLE_FULL;
+	adjacency = &adjacencies[packet_adjacency(mbuf)];
+	if (adjacency->neighbor != neighbor->index)
+		packet_set_adjacency(mbuf, neighbor->adjacency);
+	answer->adjacency = packet_adjacency(mbuf);
+	if (neighbor->state == NEIGHBOR_REACHABLE || neighbor->state == NEIGHBOR_STATIC)
+		return NEIGHBOR_READY;
+	if (neighbor->state == NEIGHBOR_FAILED && neighbor_clock() < neighbor->next_request)
+		return NEIGHBOR_UNREACHABLE;
+	if (nb_pending == NEIGHBOR_PENDING_TOTAL && neighbor->nb_pending < NEIGHBOR_PENDING)
+		return NEIGHBOR_PENDING_FULL;
+	pending_put(neighbor, mbuf, answer);
+	if (neighbor->state != NEIGHBOR_INCOMPLETE) {
+		neighbor_ask(neighbor, 1);
+		answer->ask = true;
+		answer->request = (struct neighbor_request){neighbor->port, neighbor->address};
+	}
+	return NEIGHBOR_HELD;
+}
+
+enum neighbor_verdict neighbor_hold(
+	struct rte_mbuf *mbuf, uint32_t destination, struct neighbor_answer *answer)
+{
+	enum neighbor_verdict verdict;
+
+	memset(answer, 0, sizeof(*answer));
+	rte_spinlock_lock(&router_lock);
+	verdict = neighbor_hold_locked(mbuf, destination, answer);
+	rte_spinlock_unlock(&router_lock);
+	return verdict;
+}
+
+static bool neighbor_is_due(const struct neighbor *neighbor, uint64_t now)
+{
+	if (neighbor->state == NEIGHBOR_INCOMPLETE)
+		return now >= neighbor->next_request;
+	return neighbor->nb_pending > 0;
+}
+
+/* Returns false when the batch is full. */
+static bool neighbor_collect(struct neighbor *neighbor, struct neighbor_batch *batch)
+{
+	bool failed;
+
+	if (neighbor->state == NEIGHBOR_INCOMPLETE && neighbor->tries < NEIGHBOR_TRIES) {
+		if (batch->nb_requests == NEIGHBOR_BATCH)
+			return false;
+		neighbor_ask(neighbor, neighbor->tries + 1);
+		batch->requests[batch->nb_requests++] =
+			(struct neighbor_request){neighbor->port, neighbor->address};
+		return true;
+	}
+	if (neighbor->state == NEIGHBOR_INCOMPLETE) {
+		neighbor->state = NEIGHBOR_FAILED;
+		neighbor->next_request = neighbor_clock() + rte_get_tsc_hz();
+	}
+	failed = neighbor->state == NEIGHBOR_FAILED;
+	while (neighbor->nb_pending > 0) {
+		if (failed && batch->nb_failed < NEIGHBOR_BATCH)
+			batch->failed[batch->nb_failed++] = pending_get(neighbor);
+		else if (!failed && batch->nb_ready < NEIGHBOR_BATCH)
+			batch->ready[batch->nb_ready++] = pending_get(neighbor);
+		else
+			return false;
+	}
+	return true;
+}
+
+void neighbors_collect(struct neighbor_batch *batch)
+{
+	uint64_t now = neighbor_clock();
+	bool all = true;
+
+	batch->nb_requests = batch->nb_ready = batch->nb_failed = 0;
+	rte_spinlock_lock(&router_lock);
+	for (unsigned i = 0; i < nb_neighbors && all; i++)
+		if (neighbor_is_due(&neighbors[i], now))
+			all = neighbor_collect(&neighbors[i], batch);
+	__atomic_store_n(&neighbors_due, !all, __ATOMIC_RELAXED);
+	rte_spinlock_unlock(&router_lock);
+}
+
+void neighbors_tick(void)
+{
+	uint64_t now = neighbor_clock();
+
+	rte_spinlock_lock(&router_lock);
+	for (unsigned i = 0; i < nb_neighbors; i++)
+		if (neighbor_is_due(&neighbors[i], now)) {
+			__atomic_store_n(&neighbors_due, 1, __ATOMIC_RELEASE);
+			break;
+		}
+	rte_spinlock_unlock(&router_lock);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "orders.h"
+
+#include "../node/node.h"
+#include "neighbor.h"
+#include "router.h"
+#include "routes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IMPLICIT_NULL 3
+/* Prefixes that may be added while running: hosts on the subnets, changes. */
+#define PREFIXES_TO_SPARE 16384
+#define ADJACENCIES_TO_SPARE (3 * NEIGHBORS_MAX)
+
+static struct router_order *orders;
+static unsigned nb_orders, max_orders;
+
+static bool orders_keep(const struct router_order *order)
+{
+	if (nb_orders == max_orders) {
+		unsigned max = max_orders == 0 ? 256 : 2 * max_orders;
+		struct router_order *more = realloc(orders, max * sizeof(*orders));
+
+		if (more == NULL)
+			return false;
+		orders = more;
+		max_orders = max;
+	}
+	orders[nb_orders++] = *order;
+	return true;
+}
+
+const char *order_read(void *context, const struct router_order *order)
+{
+	struct interface *interface = interface_find(order->port);
+
+	(void)context;
+	if (interface == NULL && (order->port[0] != '\0' || order->kind == ORDER_INTERFACE_STATE ||
+					 order->kind == ORDER_INTERFACE_MPLS ||
+					 order->kind == ORDER_INTERFACE_ADDRESS))
+		return "that is none of the forwarder's ports";
+	switch (order->kind) {
+	case ORDER_INTERFACE_STATE:
+		interface->up = order->on;
+		return NULL;
+	case ORDER_INTERFACE_MPLS:
+		interface->mpls = order->on;
+		return NULL;
+	case ORDER_INTERFACE_ADDRESS:
+		return interface_add_address(interface, order->address, order->length);
+	case ORDER_NEIGHBOR:
+		if (rte_is_multicast_ether_addr(&order->mac) || rte_is_zero_ether_addr(&order->mac))
+			return "expected the MAC address of one station";
+		break;
+	default:
+		break;
+	}
+	return orders_keep(order) ? NULL : "out of memory";
+}
+
+static struct interface *order_interface(const struct router_order *order)
+{
+	return order->port[0] != '\0' ? interface_find(order->port) : interface_of(order->via);
+}
+
+unsigned orders_count(void)
+{
+	return nb_orders;
+}
+
+const struct router_order *order_at(unsigned index)
+{
+	return &orders[index];
+}
+
+static bool order_has_next_hop(const struct router_order *order)
+{
+	return order->kind == ORDER_ROUTE_ADD || (order->kind == ORDER_LABEL_ADD && !order->lookup);
+}
+
+const char *order_check(const struct router_order *order)
+{
+	if (!order_has_next_hop(order))
+		return NULL;
+	if (interface_owner(order->via) != NULL)
+		return "the next hop is the router itself";
+	if (order->kind == ORDER_ROUTE_ADD && interfaces_have(order->address, order->length))
+		return "the prefix is an interface's own subnet or address";
+	if (order_interface(order) == NULL)
+		return "the next hop is on no interface's subnet, and no interface is named";
+	return NULL;
+}
+
+int router_apply(const struct router_order *order)
+{
+	struct interface *interface = order_interface(order);
+	unsigned nb_labels = order->nb_labels;
+
+	if (order_check(order) != NULL)
+		return -EHOSTUNREACH;
+	switch (order->kind) {
+	case ORDER_INTERFACE_STATE:
+		interface_set_state(interface, order->on);
+		return 0;
+	case ORDER_INTERFACE_MPLS:
+		interface->mpls = order->on;
+		return 0;
+	case ORDER_ROUTE_ADD:
+		return route_add(order->address, order->length, interface, order->via);
+	case ORDER_ROUTE_DELETE:
+		return route_delete(order->address, order->length);
+	case ORDER_NEIGHBOR:
+		return neighbor_set_static(interface, order->address, &order->mac);
+	case ORDER_LABEL_ADD:
+		if (order->lookup) {
+			label_add_lookup(order->address, order->on);
+			return 0;
+		}
+		/* RFC 3032: never on the wire; it asks for the label to be taken off. */
+		if (nb_labels == 1 && order->labels[0] == IMPLICIT_NULL)
+			nb_labels = 0;
+		return label_add(
+			order->address, order->on, interface, order->via, order->labels, nb_labels);
+	case ORDER_LABEL_DELETE:
+		return label_delete(order->address, order->on);
+	default:
+		return -EINVAL;
+	}
+}
+
+int router_create(void)
+{
+	unsigned labels = 0;
+	int rc;
+
+	for (unsigned i = 0; i < nb_orders; i++)
+		labels += orders[i].kind == ORDER_LABEL_ADD;
+	neighbors_reset();
+	rc = adjacencies_create(ADJACENCIES_TO_SPARE + labels);
+	if (rc == 0)
+		rc = interfaces_create();
+	if (rc == 0)
+		rc = routes_create(nb_orders + PREFIXES_TO_SPARE);
+	for (unsigned i = 0; i < nb_orders && rc == 0; i++) {
+		rc = router_apply(&orders[i]);
+		/* VPP's CLI goes on after deleting what is not there; a file may do so too. */
+		if (rc == -ENOENT)
+			rc = 0;
+		if (rc != 0)
+			fprintf(stderr, "router: order %u (line %u): %s\n", i + 1, orders[i].line,
+				strerror(-rc));
+	}
+	free(orders);
+	orders = NULL;
+	nb_orders = max_orders = 0;
+	return rc;
+}

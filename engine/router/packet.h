@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the router's nodes tell each other about a packet, and the arithmetic of its headers.
+ * The data always starts with 14 bytes of Ethernet header; mbuf->port is where the packet
+ * came in until a rewrite node makes it where the packet goes out.
+ */
+#ifndef LINERATE_PACKET_H
+#define LINERATE_PACKET_H
+
+#include <rte_arp.h>
+#include <rte_byteorder.h>
+#include <rte_ether.h>
+#include <rte_icmp.h>
+#include <rte_ip.h>
+#include <rte_mbuf.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define IP4_HEADER_BYTES 20
+#define IP4_PLAIN_VERSION_IHL 0x45
+#define MPLS_LABEL_BYTES 4
+/* What the router puts into packets of its own; ip4-rewrite takes one off. */
+#define ROUTER_TTL (64 + 1)
+
+/* The lookup's result, an adjacency, travels in a word of the mbuf's first cache line. */
+static inline uint32_t packet_adjacency(const struct rte_mbuf *mbuf)
+{
+	return mbuf->hash.fdir.hi;
+}
+
+static inline void packet_set_adjacency(struct rte_mbuf *mbuf, uint32_t adjacency)
+{
+	mbuf->hash.fdir.hi = adjacency;
+}
+
+/* On its way to icmp4-error the same word says what to tell the sender. */
+static inline void packet_set_error(struct rte_mbuf *mbuf, uint8_t type, uint8_t code, uint16_t mtu)
+{
+	mbuf->hash.fdir.hi = (uint32_t)type << 24 | (uint32_t)code << 16 | mtu;
+}
+
+static inline uint8_t packet_error_type(const struct rte_mbuf *mbuf)
+{
+	return (uint8_t)(mbuf->hash.fdir.hi >> 24);
+}
+
+static inline uint8_t packet_error_code(const struct rte_mbuf *mbuf)
+{
+	return (uint8_t)(mbuf->hash.fdir.hi >> 16);
+}
+
+static inline uint16_t packet_error_mtu(const struct rte_mbuf *mbuf)
+{
+	return (uint16_t)mbuf->hash.fdir.hi;
+}
+
+/* What follows the Ethernet header. */
+static inline uint8_t *packet_l3(const struct rte_mbuf *mbuf)
+{
+	return rte_pktmbuf_mtod_offset(mbuf, uint8_t *, RTE_ETHER_HDR_LEN);
+}
+
+static inline struct rte_ipv4_hdr *packet_ip4(const struct rte_mbuf *mbuf)
+{
+	return (struct rte_ipv4_hdr *)packet_l3(mbuf);
+}
+
+static inline uint16_t packet_l3_bytes(const struct rte_mbuf *mbuf)
+{
+	return mbuf->data_len - RTE_ETHER_HDR_LEN;
+}
+
+static inline void packet_set_l3_bytes(struct rte_mbuf *mbuf, uint16_t bytes)
+{
+	mbuf->data_len = bytes + RTE_ETHER_HDR_LEN;
+	mbuf->pkt_len = mbuf->data_len;
+}
+
+/* The Internet checksum of a header without options is right. */
+static __rte_always_inline bool ip4_plain_checksum_ok(const uint8_t *ip)
+{
+	uint32_t words[5], folded;
+	uint64_t sum;
+
+	memcpy(words, ip, sizeof(words));
+	sum = (uint64_t)words[0] + words[1] + words[2] + words[3] + words[4];
+	folded = (uint32_t)(sum >> 32) + (uint32_t)(sum & 0xffff) + (uint32_t)(sum >> 16 & 0xffff);
+	folded = (folded & 0xffff) + (folded >> 16);
+	return folded == 0xffff;
+}
+
+/* RFC 1624 for a TTL that goes down by one. */
+static __rte_always_inline void ip4_decrement_ttl(struct rte_ipv4_hdr *ip)
+{
+	uint32_t sum = ip->hdr_checksum + (uint32_t)RTE_BE16(0x0100);
+
+	ip->hdr_checksum = (uint16_t)(sum + (sum >= 0xffff));
+	ip->time_to_live--;
+}
+
+/* RFC 1624 for a TTL that becomes any other. */
+static inline void ip4_set_ttl(struct rte_ipv4_hdr *ip, uint8_t ttl)
+{
+	uint16_t before, after;
+	uint32_t sum;
+
+	memcpy(&before, &ip->time_to_live, sizeof(before));
+	ip->time_to_live = ttl;
+	memcpy(&after, &ip->time_to_live, sizeof(after));
+	sum = (uint16_t)~ip->hdr_checksum + (uint32_t)(uint16_t)~before + after;
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	ip->hdr_checksum = (uint16_t)~sum;
+}
+
+/* A label stack entry in host order: label 20, traffic class 3, bottom of stack 1, TTL 8. */
+#define MPLS_TTL_MASK 0xffu
+#define MPLS_BOTTOM 0x100u
+#define MPLS_TC_MASK 0xe00u
+#define MPLS_LABEL_SHIFT 12
+
+static __rte_always_inline uint32_t mpls_read(const uint8_t *l3)
+{
+	rte_be32_t word;
+
+	memcpy(&word, l3, sizeof(word));
+	return rte_be_to_cpu_32(word);
+}
+
+static __rte_always_inline void mpls_write(uint8_t *l3, uint32_t entry)
+{
+	rte_be32_t word = rte_cpu_to_be_32(entry);
+
+	memcpy(l3, &word, sizeof(word));
+}
+
+/* Takes `bytes` off the front of what follows the Ethernet header, which moves along. */
+static inline void packet_pop(struct rte_mbuf *mbuf, uint16_t bytes)
+{
+	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
+
+	memmove(frame + bytes, frame, RTE_ETHER_HDR_LEN);
+	rte_pktmbuf_adj(mbuf, bytes);
+}
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The "router" object of the configuration: JSON, and the CLI text that it names. */
+#include "interface.h"
+#include "orders.h"
+#include "router.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void read_text(
+	const struct config_node *node, const char *file, const char *text, size_t length)
+{
+	unsigned first = orders_count();
+
+	node->config->mistakes += cli_parse(file, text, length, order_read, NULL, stderr);
+	for (unsigned i = first; i < orders_count(); i++) {
+		const char *wrong = order_check(order_at(i));
+
+		if (wrong == NULL)
+			continue;
+		fprintf(stderr, "%s:%u: %s\n", file, order_at(i)->line, wrong);
+		node->config->mistakes++;
+	}
+}
+
+/* A relative name is relative to the folder of the configuration file. */
+static void cli_path(const struct config *config, const char *name, char *path, size_t size)
+{
+	const char *slash = strrchr(config->file, '/');
+
+	if (name[0] == '/' || slash == NULL)
+		snprintf(path, size, "%s", name);
+	else
+		snprintf(path, size, "%.*s/%s", (int)(slash - config->file), config->file, name);
+}
+
+static void read_file(const struct config_node *node, const char *name)
+{
+	char path[4096], block[4096], *text = NULL;
+	size_t length = 0, got;
+	FILE *file, *memory;
+
+	cli_path(node->config, name, path, sizeof(path));
+	file = fopen(path, "re");
+	if (file == NULL) {
+		config_mistake(node, "cannot read %s: %s", path, strerror(errno));
+		return;
+	}
+	memory = open_memstream(&text, &length);
+	while (memory != NULL && (got = fread(block, 1, sizeof(block), file)) > 0)
+		fwrite(block, 1, got, memory);
+	if (memory == NULL || ferror(file) || fclose(memory) != 0)
+		config_mistake(node, "cannot read %s", path);
+	else
+		read_text(node, path, text, length);
+	free(text);
+	fclose(file);
+}
+
+static void read_cli(const struct config_node *node)
+{
+	struct config_node file = config_child(node, "cli_file");
+	const char *name = config_string(node, "cli_file", NULL);
+	const char *text = config_string(node, "cli", NULL);
+	char label[256];
+
+	if (name != NULL)
+		read_file(&file, name);
+	if (text != NULL) {
+		snprintf(label, sizeof(label), "%s: forwarder.router.cli", node->config->file);
+		read_text(node, label, text, strlen(text));
+	}
+}
+
+/* Takes an order that the JSON gives; what is wrong with it is said of `node`. */
+static void take(const struct config_node *node, const struct router_order *order)
+{
+	const char *wrong = order_check(order);
+
+	if (wrong == NULL)
+		wrong = order_read(NULL, order);
+	if (wrong != NULL)
+		config_mistake(node, "%s", wrong);
+}
+
+static bool read_port(const struct config_node *node, struct router_order *order, bool required)
+{
+	struct config_node key = config_child(node, "port");
+	const char *name =
+		required ? config_required(node, "port") : config_string(node, "port", NULL);
+
+	if (name == NULL)
+		return true;
+	if (interface_find(name) == NULL) {
+		if (name[0] != '\0')
+			config_mistake(&key, "expected one of the forwarder's ports");
+		return false;
+	}
+	snprintf(order->port, sizeof(order->port), "%s", name);
+	return true;
+}
+
+static bool read_address(const struct config_node *node, const char *key, uint32_t *address)
+{
+	struct config_node child = config_child(node, key);
+
+	if (child.json == NULL) {
+		config_mistake(&child, "expected an IPv4 address, found nothing");
+		return false;
+	}
+	return config_ip4(node, key, address);
+}
+
+static void read_interface(const struct config_node *node)
+{
+	static const char *const keys[] = {"port", "addresses", "mpls", "up", NULL};
+	struct config_node addresses = config_child(node, "addresses");
+	struct router_order order = {.kind = ORDER_INTERFACE_STATE};
+	size_t count = config_items(&addresses);
+
+	config_known(node, keys);
+	if (!read_port(node, &order, true))
+		return;
+	order.on = config_bool(node, "up", true);
+	take(node, &order);
+	order.kind = ORDER_INTERFACE_MPLS;
+	order.on = config_bool(node, "mpls", false);
+	take(node, &order);
+	order.kind = ORDER_INTERFACE_ADDRESS;
+	for (size_t i = 0; i < count; i++) {
+		struct config_node item = config_item(&addresses, i);
+
+		if (config_prefix4(&item, &order.address, &order.length))
+			take(&item, &order);
+	}
+}
+
+static void read_route(const struct config_node *node)
+{
+	static const char *const keys[] = {"prefix", "via", "port", NULL};
+	struct config_node prefix = config_child(node, "prefix");
+	struct router_order order = {.kind = ORDER_ROUTE_ADD};
+	bool good = read_port(node, &order, false);
+
+	config_known(node, keys);
+	good &= config_prefix4(&prefix, &order.address, &order.length);
+	good &= read_address(node, "via", &order.via);
+	if (good)
+		take(node, &order);
+}
+
+static void read_neighbor(const struct config_node *node)
+{
+	static const char *const keys[] = {"port", "address", "mac", NULL};
+	struct config_node mac = config_child(node, "mac");
+	struct router_order order = {.kind = ORDER_NEIGHBOR};
+	bool good = read_port(node, &order, true);
+
+	config_known(node, keys);
+	good &= read_address(node, "address", &order.address);
+	if (mac.json == NULL)
+		config_mistake(&mac, "expected a MAC address, found nothing");
+	good &= config_mac(node, "mac", &order.mac);
+	if (good)
+		take(node, &order);
+}
+
+static bool read_out_labels(const struct config_node *node, struct router_order *order)
+{
+	struct config_node array = config_child(node, "out_labels");
+	size_t count = config_items(&array);
+
+	if (count > ADJACENCY_LABELS_MAX) {
+		config_mistake(&array, "at most %d labels", ADJACENCY_LABELS_MAX);
+		return false;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct config_node item = config_item(&array, i);
+		json_int_t label = json_is_integer(item.json) ? json_integer_value(item.json) : -1;
+
+		if (label < 0 || label >= 1 << 20) {
+			config_mistake(&item, "expected a label from 0 to 1048575");
+			return false;
+		}
+		order->labels[order->nb_labels++] = (uint32_t)label;
+	}
+	return true;
+}
+
+/* Without "via" the label is taken off and what is beneath it is looked up. */
+static void read_label(const struct config_node *node)
+{
+	static const char *const keys[] = {"label", "eos", "via", "port", "out_labels", NULL};
+	struct config_node via = config_child(node, "via"), label = config_child(node, "label");
+	struct router_order order = {.kind = ORDER_LABEL_ADD, .lookup = via.json == NULL};
+	bool good = read_port(node, &order, false);
+
+	config_known(node, keys);
+	if (label.json == NULL)
+		config_mistake(&label, "expected a label from 16 to 1048575, found nothing");
+	order.address = (uint32_t)config_u64(node, "label", 0, 16, (1 << 20) - 1);
+	order.on = config_bool(node, "eos", true);
+	good &= order.address != 0 && read_out_labels(node, &order);
+	if (!order.lookup)
+		good &= read_address(node, "via", &order.via);
+	else if (order.nb_labels > 0)
+		config_mistake(&via, "expected the next hop of \"out_labels\", found nothing");
+	if (good)
+		take(node, &order);
+}
+
+static void read_each(const struct config_node *node, const char *key,
+	void (*read)(const struct config_node *node))
+{
+	struct config_node array = config_child(node, key);
+	size_t count = config_items(&array);
+
+	for (size_t i = 0; i < count; i++) {
+		struct config_node item = config_item(&array, i);
+
+		if (config_is_object(&item))
+			read(&item);
+	}
+}
+
+void router_parse(const struct config_node *node)
+{
+	static const char *const keys[] = {
+		"cli_file", "cli", "interfaces", "routes", "neighbors", "mpls", NULL};
+	bool cli = json_object_get(node->json, "cli_file") != NULL ||
+		   json_object_get(node->json, "cli") != NULL;
+
+	/* As with VPP, text must bring its interfaces up itself. */
+	interfaces_reset(!cli);
+	if (!config_is_object(node))
+		return;
+	config_known(node, keys);
+	read_each(node, "interfaces", read_interface);
+	read_cli(node);
+	read_each(node, "routes", read_route);
+	read_each(node, "neighbors", read_neighbor);
+	read_each(node, "mpls", read_label);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "routes.h"
+
+#include "../fib/fib4.h"
+#include "../fib/mpls_table.h"
+#include "neighbor.h"
+#include "packet.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Special prefixes and, for each address: subnet, host, network and broadcast address. */
+#define OWN_ROUTES_MAX (8 + 4 * PORTS_MAX * INTERFACE_ADDRESSES_MAX)
+
+/* A prefix that the router has of itself; a static route may hide it if `special`. */
+struct own_route {
+	uint32_t prefix;
+	uint8_t length;
+	bool special;
+	uint32_t adjacency;
+};
+
+rte_spinlock_t router_lock = RTE_SPINLOCK_INITIALIZER;
+
+static struct own_route own_routes[OWN_ROUTES_MAX];
+static unsigned nb_own_routes;
+
+static const struct own_route special_routes[] = {
+	{RTE_IPV4(0, 0, 0, 0), 8, true, LOOKUP_THIS_NETWORK},
+	{RTE_IPV4(127, 0, 0, 0), 8, true, LOOKUP_LOOPBACK},
+	{RTE_IPV4(224, 0, 0, 0), 4, true, LOOKUP_MULTICAST},
+	{RTE_IPV4(240, 0, 0, 0), 4, true, LOOKUP_RESERVED},
+	{RTE_IPV4(255, 255, 255, 255), 32, true, LOOKUP_LIMITED_BROADCAST},
+};
+
+static struct own_route *own_route_find(uint32_t prefix, uint8_t length)
+{
+	for (unsigned i = 0; i < nb_own_routes; i++)
+		if (own_routes[i].prefix == prefix && own_routes[i].length == length)
+			return &own_routes[i];
+	return NULL;
+}
+
+/* The first to claim a prefix has it: two addresses of an interface may share a subnet. */
+static int own_route_add(uint32_t prefix, uint8_t length, bool special, uint32_t adjacency)
+{
+	if (own_route_find(prefix, length) != NULL)
+		return 0;
+	if (nb_own_routes == OWN_ROUTES_MAX)
+		return -ENOSPC;
+	own_routes[nb_own_routes++] = (struct own_route){prefix, length, special, adjacency};
+	return fib4_add(prefix, length, adjacency);
+}
+
+static int create_fixed_adjacencies(void)
+{
+	static const uint8_t kinds[] = {
+		[ADJACENCY_INDEX_NO_ROUTE] = ADJACENCY_UNREACHABLE,
+		[ADJACENCY_INDEX_LOCAL] = ADJACENCY_LOCAL,
+		[ADJACENCY_INDEX_MPLS_IP4] = ADJACENCY_MPLS_IP4,
+		[ADJACENCY_INDEX_MPLS_AGAIN] = ADJACENCY_MPLS_AGAIN,
+	};
+	struct adjacency adjacency = {.neighbor = NEIGHBOR_NONE};
+
+	for (unsigned i = 0; i < RTE_DIM(kinds); i++) {
+		adjacency.kind = adjacency.resolved = kinds[i];
+		if (adjacency_add(&adjacency) != i)
+			return -ENOMEM;
+	}
+	adjacency.kind = adjacency.resolved = ADJACENCY_DROP;
+	for (unsigned reason = 0; reason < LOOKUP_REASONS; reason++) {
+		adjacency.reason = (uint8_t)reason;
+		if (adjacency_add(&adjacency) != ADJACENCY_INDEX_REASONS + reason)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* A packet to a host on the subnet whose neighbour is not known yet: ask for it by ARP. */
+static uint32_t glean_adjacency(const struct interface *interface)
+{
+	const struct adjacency glean = {
+		.kind = ADJACENCY_ARP,
+		.resolved = ADJACENCY_REWRITE,
+		.port = interface->port->index,
+		.mtu = interface->mtu,
+		.neighbor = NEIGHBOR_NONE,
+	};
+
+	return adjacency_add(&glean);
+}
+
+static int create_connected(const struct interface *interface)
+{
+	const uint32_t broadcast = ADJACENCY_INDEX_REASONS + LOOKUP_DIRECTED_BROADCAST;
+	uint32_t glean = glean_adjacency(interface);
+	int rc = glean == ADJACENCY_NONE ? -ENOMEM : 0;
+
+	for (unsigned i = 0; i < interface->nb_addresses && rc == 0; i++) {
+		const struct interface_address *own = &interface->addresses[i];
+		uint32_t mask = prefix_mask(own->length);
+
+		rc = own_route_add(own->address, 32, false, ADJACENCY_INDEX_LOCAL);
+		if (rc == 0)
+			rc = own_route_add(own->address & mask, own->length, false, glean);
+		if (own->length >= 31)
+			continue;
+		if (rc == 0)
+			rc = own_route_add(own->address & mask, 32, false, broadcast);
+		if (rc == 0)
+			rc = own_route_add(own->address | ~mask, 32, false, broadcast);
+	}
+	return rc;
+}
+
+int routes_create(unsigned prefixes)
+{
+	int rc = create_fixed_adjacencies();
+
+	if (rc == 0)
+		rc = fib4_create(prefixes + OWN_ROUTES_MAX, ADJACENCY_INDEX_NO_ROUTE);
+	if (rc == 0)
+		rc = mpls_table_create();
+	for (unsigned i = 0; i < RTE_DIM(special_routes) && rc == 0; i++)
+		rc = own_route_add(special_routes[i].prefix, special_routes[i].length, true,
+			ADJACENCY_INDEX_REASONS + special_routes[i].adjacency);
+	for (unsigned i = 0; i < PORTS_MAX && rc == 0; i++)
+		if (interfaces[i].port != NULL)
+			rc = create_connected(&interfaces[i]);
+	if (rc != 0) {
+		fprintf(stderr, "routes: cannot be set up: %s\n", strerror(-rc));
+		return rc;
+	}
+	/* RFC 3032 and 4182: explicit null says to look at what is beneath it. */
+	label_add_lookup(0, true);
+	label_add_lookup(0, false);
+	return 0;
+}
+
+static int route_add_locked(
+	uint32_t prefix, uint8_t length, const struct interface *interface, uint32_t via)
+{
+	const struct own_route *own = own_route_find(prefix, length);
+	const struct neighbor *neighbor;
+
+	if (own != NULL && !own->special)
+		return -EEXIST;
+	neighbor = neighbor_get(interface, via);
+	return neighbor == NULL ? -ENOSPC : fib4_add(prefix, length, neighbor->adjacency);
+}
+
+int route_add(uint32_t prefix, uint8_t length, struct interface *interface, uint32_t via)
+{
+	int rc;
+
+	rte_spinlock_lock(&router_lock);
+	rc = route_add_locked(prefix & prefix_mask(length), length, interface, via);
+	rte_spinlock_unlock(&router_lock);
+	return rc;
+}
+
+static int route_delete_locked(uint32_t prefix, uint8_t length)
+{
+	const struct own_route *own = own_route_find(prefix, length);
+	const struct interface *interface = interface_of(prefix);
+	const struct neighbor *neighbor =
+		length == 32 && interface != NULL ? neighbor_find(interface, prefix) : NULL;
+	uint32_t next_hop;
+
+	if (!fib4_find(prefix, length, &next_hop))
+		return -ENOENT;
+	if (own != NULL)
+		return own->adjacency == next_hop ? -ENOENT
+						  : fib4_add(prefix, length, own->adjacency);
+	if (neighbor != NULL)
+		return fib4_add(prefix, length, neighbor->adjacency);
+	return fib4_delete(prefix, length);
+}
+
+int route_delete(uint32_t prefix, uint8_t length)
+{
+	int rc;
+
+	rte_spinlock_lock(&router_lock);
+	rc = route_delete_locked(prefix & prefix_mask(length), length);
+	rte_spinlock_unlock(&router_lock);
+	return rc;
+}
+
+void route_add_neighbor(const struct interface *interface, uint32_t address, uint32_t adjacency)
+{
+	uint32_t next_hop;
+
+	if (interface_on_subnet(interface, address) && !fib4_find(address, 32, &next_hop))
+		(void)fib4_add(address, 32, adjacency);
+}
+
+void route_delete_neighbor(uint32_t address, uint32_t adjacency)
+{
+	uint32_t next_hop;
+
+	if (fib4_find(address, 32, &next_hop) && next_hop == adjacency)
+		(void)fib4_delete(address, 32);
+}
+
+static uint32_t label_adjacency(const struct interface *interface, uint32_t via, bool bottom,
+	const uint32_t *labels, unsigned nb_labels)
+{
+	const struct neighbor *neighbor = neighbor_get(interface, via);
+	struct adjacency adjacency;
+
+	if (neighbor == NULL)
+		return ADJACENCY_NONE;
+	adjacency = adjacencies[neighbor->adjacency];
+	adjacency.resolved =
+		bottom && nb_labels == 0 ? ADJACENCY_MPLS_DISPOSITION : ADJACENCY_MPLS_OUTPUT;
+	adjacency.nb_labels = (uint8_t)nb_labels;
+	for (unsigned i = 0; i < nb_labels; i++)
+		adjacency.labels[i] = labels[i] << MPLS_LABEL_SHIFT;
+	if (bottom && nb_labels > 0)
+		adjacency.labels[nb_labels - 1] |= MPLS_BOTTOM;
+	return adjacency_of_neighbor(neighbor->adjacency, &adjacency);
+}
+
+int label_add(uint32_t label, bool bottom, struct interface *interface, uint32_t via,
+	const uint32_t *labels, unsigned nb_labels)
+{
+	uint32_t adjacency;
+
+	rte_spinlock_lock(&router_lock);
+	adjacency = label_adjacency(interface, via, bottom, labels, nb_labels);
+	rte_spinlock_unlock(&router_lock);
+	if (adjacency == ADJACENCY_NONE)
+		return -ENOSPC;
+	mpls_table_set(label, bottom, adjacency);
+	return 0;
+}
+
+void label_add_lookup(uint32_t label, bool bottom)
+{
+	mpls_table_set(
+		label, bottom, bottom ? ADJACENCY_INDEX_MPLS_IP4 : ADJACENCY_INDEX_MPLS_AGAIN);
+}
+
+int label_delete(uint32_t label, bool bottom)
+{
+	if (mpls_table_get(label, bottom) == MPLS_TABLE_NONE)
+		return -ENOENT;
+	mpls_table_set(label, bottom, MPLS_TABLE_NONE);
+	return 0;
+}

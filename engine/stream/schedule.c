@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "schedule.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* A slot before it is sorted: the k-th of a stream's n stands at (k + 1/2) / n. */
+struct place {
+	double at;
+	struct stream *stream;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return (int)x->stream->id - (int)y->stream->id;
+}
+
+/* The smallest table in which every stream's share is exact, if there is a small one. */
+static uint32_t table_size(struct stream *const *streams, unsigned count, double total)
+{
+	for (uint32_t size = count; size <= SCHEDULE_SLOTS_MAX / 16; size++) {
+		unsigned i;
+
+		for (i = 0; i < count; i++) {
+			double slots = streams[i]->pps / total * size;
+
+			if (slots < 0.5 || fabs(slots - round(slots)) > 1e-9 * size)
+				break;
+		}
+		if (i == count)
+			return size;
+	}
+	return SCHEDULE_SLOTS_MAX;
+}
+
+/* Largest remainder: the slots add up, and no share is off by a whole slot. */
+static void share_slots(struct stream *const *streams, unsigned count, double total, uint32_t size,
+	uint32_t *shares)
+{
+	uint32_t given = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		shares[i] = (uint32_t)fmax(1, floor(streams[i]->pps / total * size + 1e-6));
+		given += shares[i];
+	}
+	while (given < size) {
+		unsigned most = 0;
+		double most_missing = -INFINITY;
+
+		for (unsigned i = 0; i < count; i++) {
+			double missing = streams[i]->pps / total * size - shares[i];
+
+			if (missing > most_missing) {
+				most_missing = missing;
+				most = i;
+			}
+		}
+		shares[most]++;
+		given++;
+	}
+}
+
+int schedule_create(struct schedule *schedule, struct stream *const *streams, unsigned count)
+{
+	uint32_t *shares = calloc(count, sizeof(*shares));
+	struct place *places;
+	uint32_t size, used = 0;
+	double total = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		total += streams[i]->pps;
+	size = count == 1 || isinf(total) ? count : table_size(streams, count, total);
+	if (shares != NULL && count > 1 && !isinf(total))
+		share_slots(streams, count, total, size, shares);
+	for (unsigned i = 0; shares != NULL && (count == 1 || isinf(total)) && i < count; i++)
+		shares[i] = 1;
+	for (unsigned i = 0; shares != NULL && i < count; i++)
+		used += shares[i];
+	places = calloc(used + 1, sizeof(*places));
+	schedule->slots = calloc(used + 1, sizeof(*schedule->slots));
+	if (shares == NULL || places == NULL || schedule->slots == NULL) {
+		free(shares);
+		free(places);
+		return -ENOMEM;
+	}
+	used = 0;
+	for (unsigned i = 0; i < count; i++)
+		for (uint32_t k = 0; k < shares[i]; k++)
+			places[used++] = (struct place){(k + 0.5) / shares[i], streams[i]};
+	qsort(places, used, sizeof(*places), by_place);
+	for (uint32_t i = 0; i < used; i++)
+		schedule->slots[i] = places[i].stream;
+	schedule->nb_slots = used;
+	schedule->full_pps = total;
+	schedule->burst = streams[0]->burst;
+	free(shares);
+	free(places);
+	return 0;
+}

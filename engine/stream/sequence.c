@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sequence.h"
+
+#include <string.h>
+
+static inline uint64_t *word_of(struct sequence *sequence, uint32_t number)
+{
+	return &sequence->missing[number % SEQUENCE_WINDOW / 64];
+}
+
+void sequence_restart(struct sequence *sequence, uint32_t next)
+{
+	sequence->next = next;
+	sequence->gaps = false;
+	memset(sequence->missing, 0, sizeof(sequence->missing));
+}
+
+/* The slots of the numbers from `next` to `upto` still speak of those one window ago. */
+void sequence_advance(struct sequence *sequence, uint32_t upto)
+{
+	uint32_t number = sequence->next;
+
+	sequence->next = upto;
+	if (!sequence->gaps)
+		return;
+	if (upto - sequence->last_gap > SEQUENCE_WINDOW) {
+		sequence->gaps = false;
+		memset(sequence->missing, 0, sizeof(sequence->missing));
+		return;
+	}
+	for (; number != upto; number++)
+		*word_of(sequence, number) &= ~(1ull << (number % 64));
+}
+
+static void sequence_gap(struct sequence *sequence, uint32_t number)
+{
+	uint32_t count = number - sequence->next;
+
+	sequence->lost += count;
+	if (count >= SEQUENCE_WINDOW) {
+		memset(sequence->missing, 0xff, sizeof(sequence->missing));
+		sequence->next = number;
+	} else {
+		uint32_t first = sequence->next;
+
+		sequence_advance(sequence, number);
+		for (; first != number; first++)
+			*word_of(sequence, first) |= 1ull << (first % 64);
+	}
+	sequence->gaps = true;
+	sequence->last_gap = number - 1;
+}
+
+void sequence_irregular(struct sequence *sequence, uint32_t number)
+{
+	uint32_t behind = sequence->next - number;
+	uint64_t bit = 1ull << (number % 64);
+
+	if (behind == 0 || behind > UINT32_MAX / 2) {
+		if (behind != 0)
+			sequence_gap(sequence, number);
+		sequence_advance(sequence, number + 1);
+		return;
+	}
+	if (behind > SEQUENCE_WINDOW) {
+		sequence->stale++;
+		return;
+	}
+	if (*word_of(sequence, number) & bit) {
+		*word_of(sequence, number) &= ~bit;
+		sequence->lost--;
+		sequence->out_of_order++;
+	} else {
+		sequence->duplicated++;
+	}
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A stream: a packet template with field modifiers and a rate. */
+#ifndef LINERATE_STREAM_H
+#define LINERATE_STREAM_H
+
+#include "../config.h"
+#include "sequence.h"
+
+#include <rte_common.h>
+#include <rte_mbuf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define STREAMS_MAX 8192
+#define STREAM_HEADER_MAX 192
+#define STREAM_MODIFIERS_MAX 8
+#define STREAM_BURST_MAX 64
+#define STREAM_FRAME_MAX 9018 /* FCS included */
+
+enum rate_kind {
+	RATE_PPS,
+	RATE_L1_BPS,
+	RATE_L2_BPS, /* FCS counted */
+	RATE_PERCENT,
+	RATE_MAX,
+};
+
+enum modifier_op {
+	MODIFIER_INCREMENT,
+	MODIFIER_DECREMENT,
+	MODIFIER_RANDOM,
+};
+
+/* How a value lies in the frame. */
+enum modifier_kind {
+	MODIFIER_U16,
+	MODIFIER_U32,
+	MODIFIER_LABEL, /* upper 20 bits of a 32-bit word */
+	MODIFIER_VLAN,  /* lower 12 bits of a 16-bit word */
+};
+
+struct modifier {
+	uint16_t offset;
+	enum modifier_kind kind;
+	enum modifier_op op;
+	bool in_l3_checksum, in_l4_checksum;
+	uint32_t min, max, step;
+	uint32_t value; /* the next one */
+	uint32_t fixed; /* the other bits of the word */
+	uint64_t random;
+};
+
+struct stream {
+	char name[48];
+	uint16_t id;
+	int port, rx_port;    /* indices of ports; rx_port -1: any */
+	uint16_t frame_bytes; /* FCS included */
+	enum rate_kind rate_kind;
+	double rate;
+	double pps;     /* at full scale, once the link rate is known */
+	uint64_t burst; /* frames; 0: goes on */
+	bool signature;
+
+	uint8_t header[STREAM_HEADER_MAX];
+	uint16_t header_bytes;
+	uint16_t l3_offset;                              /* of the IP header; 0: none */
+	uint16_t l4_offset;                              /* of the UDP or TCP header; 0: none */
+	uint16_t l3_checksum_offset, l4_checksum_offset; /* 0: none */
+	uint32_t l3_base, l4_base; /* sums over all that no modifier and no signature changes */
+	unsigned nb_modifiers;
+	struct modifier modifiers[STREAM_MODIFIERS_MAX];
+
+	/* Written by the tester's worker. */
+	uint32_t next_sequence __rte_cache_aligned;
+	uint64_t sent;
+	struct sequence sequence __rte_cache_aligned;
+	uint64_t rx_bytes;
+};
+
+/* Reads a stream; port names are resolved. Returns NULL after counting mistakes. The caller
+ * owns it and gives it its id. */
+struct stream *stream_parse(const struct config_node *node);
+/* Parts of the above, in their own files. */
+bool stream_parse_layers(struct stream *stream, const struct config_node *array);
+bool stream_parse_modifiers(struct stream *stream, const struct config_node *array);
+/* Fills in lengths and checksum sums. */
+void stream_finish(struct stream *stream);
+
+/* L1 bits of one frame. */
+static inline double stream_l1_bits(const struct stream *stream)
+{
+	return (stream->frame_bytes + 20.0) * 8.0;
+}
+
+/*
+ * Writes the next `count` (at most STREAM_BURST_MAX) frames of the stream into `mbufs`.
+ * The mbufs come from a pool that only streams write to: each remembers whose template
+ * it holds, so that only what changes is written.
+ */
+void stream_fill(struct stream *stream, struct stream *const *streams, struct rte_mbuf **mbufs,
+	unsigned count);
+
+#endif

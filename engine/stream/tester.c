@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tester.h"
+
+#include "../ledger.h"
+#include "../memory.h"
+#include "../worker.h"
+
+#include <errno.h>
+#include <math.h>
+#include <rte_malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tester tester;
+
+static struct tester_port *tester_port_of(int port)
+{
+	for (unsigned i = 0; i < tester.nb_ports; i++)
+		if (tester.ports[i].port->index == port)
+			return &tester.ports[i];
+	return NULL;
+}
+
+static void parse_ports(const struct config_node *array)
+{
+	size_t count = config_items(array);
+
+	if (count == 0)
+		config_mistake(array, "expected an array of port names");
+	for (size_t i = 0; i < count && tester.nb_ports < PORTS_MAX; i++) {
+		struct config_node item = config_item(array, i);
+		struct port *port =
+			json_is_string(item.json) ? port_find(json_string_value(item.json)) : NULL;
+
+		if (port == NULL)
+			config_mistake(&item, "expected the name of a port");
+		else if (port->tester)
+			config_mistake(&item, "named twice");
+		else {
+			port->tester = true;
+			tester.ports[tester.nb_ports++].port = port;
+		}
+	}
+}
+
+static void add_stream(struct stream *stream, const struct config_node *node)
+{
+	struct tester_port *port = tester_port_of(stream->port);
+	struct stream **streams;
+
+	if (port == NULL) {
+		config_mistake(node, "port: expected the name of one of the tester's ports");
+		return;
+	}
+	streams = realloc(port->streams, (port->nb_streams + 1) * sizeof(*streams));
+	if (streams == NULL)
+		return;
+	port->streams = streams;
+	streams[port->nb_streams++] = stream;
+	stream->id = (uint16_t)tester.nb_streams;
+	if (stream->name[0] == '\0')
+		snprintf(stream->name, sizeof(stream->name), "%u", stream->id);
+	tester.streams[tester.nb_streams++] = stream;
+}
+
+void tester_parse(const struct config_node *node)
+{
+	static const char *const keys[] = {"ports", "streams", NULL};
+	struct config_node ports = config_child(node, "ports");
+	struct config_node streams = config_child(node, "streams");
+	size_t count;
+
+	if (!config_is_object(node))
+		return;
+	config_known(node, keys);
+	parse_ports(&ports);
+	count = config_items(&streams);
+	if (count > STREAMS_MAX) {
+		config_mistake(&streams, "more than %d streams", STREAMS_MAX);
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct config_node item = config_item(&streams, i);
+		struct stream *stream = stream_parse(&item);
+
+		if (stream != NULL)
+			add_stream(stream, &item);
+	}
+}
+
+static int stream_set_pps(struct stream *stream, const struct port *port)
+{
+	double line_bps = (double)port->driver->link_bps(port);
+	double l1_bits = stream_l1_bits(stream);
+
+	switch (stream->rate_kind) {
+	case RATE_PPS:
+		stream->pps = stream->rate;
+		break;
+	case RATE_L1_BPS:
+		stream->pps = stream->rate / l1_bits;
+		break;
+	case RATE_L2_BPS:
+		stream->pps = stream->rate / (stream->frame_bytes * 8.0);
+		break;
+	case RATE_PERCENT:
+		if (line_bps == 0) {
+			fprintf(stderr,
+				"stream %s: rate in percent, but port %s has no known line rate; "
+				"give pps, l1_bps or l2_bps\n",
+				stream->name, port->name);
+			return -EINVAL;
+		}
+		stream->pps = line_bps * stream->rate / 100 / l1_bits;
+		break;
+	case RATE_MAX:
+		stream->pps = line_bps == 0 ? INFINITY : line_bps / l1_bits;
+		break;
+	}
+	return 0;
+}
+
+/* More than the line can carry is a mistake of the plan, not a thing to find out by losses. */
+static int check_line(const struct tester_port *port)
+{
+	double line_bps = (double)port->port->driver->link_bps(port->port), bps = 0;
+
+	for (unsigned i = 0; i < port->nb_streams; i++)
+		bps += port->streams[i]->pps * stream_l1_bits(port->streams[i]);
+	if (line_bps == 0 || bps <= line_bps * 1.000001)
+		return 0;
+	fprintf(stderr, "port %s: its streams ask for %.6g of %.6g L1 bit/s: %.4g %% of line\n",
+		port->port->name, bps, line_bps, 100 * bps / line_bps);
+	return -EINVAL;
+}
+
+static int create_schedules(struct tester_port *port)
+{
+	struct stream **continuous = calloc(port->nb_streams + 1, sizeof(*continuous));
+	unsigned count = 0;
+	int rc = 0;
+
+	port->schedules = calloc(port->nb_streams + 1, sizeof(*port->schedules));
+	if (continuous == NULL || port->schedules == NULL) {
+		free(continuous);
+		return -ENOMEM;
+	}
+	for (unsigned i = 0; i < port->nb_streams; i++)
+		if (port->streams[i]->burst == 0 && port->streams[i]->pps > 0)
+			continuous[count++] = port->streams[i];
+	if (count > 0)
+		rc = schedule_create(&port->schedules[port->nb_schedules++], continuous, count);
+	for (unsigned i = 0; i < port->nb_streams && rc == 0; i++)
+		if (port->streams[i]->burst != 0)
+			rc = schedule_create(
+				&port->schedules[port->nb_schedules++], &port->streams[i], 1);
+	free(continuous);
+	return rc;
+}
+
+/* Fresh buffers hold no template; stream_fill() goes by this. */
+static void clear_tag(struct rte_mempool *pool, void *opaque, void *object, unsigned index)
+{
+	struct rte_mbuf *mbuf = object;
+
+	(void)pool;
+	(void)opaque;
+	(void)index;
+	mbuf->hash.fdir.hi = 0;
+	memset(mbuf->buf_addr, 0, mbuf->buf_len);
+}
+
+static int tester_port_create(struct tester_port *port)
+{
+	uint16_t frame_bytes = 64;
+	char name[RTE_MEMPOOL_NAMESIZE];
+	int rc;
+
+	for (unsigned i = 0; i < port->nb_streams; i++) {
+		rc = stream_set_pps(port->streams[i], port->port);
+		if (rc != 0)
+			return rc;
+		frame_bytes = RTE_MAX(frame_bytes, port->streams[i]->frame_bytes);
+	}
+	rc = check_line(port);
+	if (rc != 0)
+		return rc;
+	snprintf(name, sizeof(name), "stream-%u", port->port->index);
+	port->pool = memory_packet_pool(name, TESTER_BUFFERS, frame_bytes);
+	if (port->pool == NULL)
+		return -ENOMEM;
+	rte_mempool_obj_iter(port->pool, clear_tag, NULL);
+	return create_schedules(port);
+}
+
+int tester_create(void)
+{
+	for (unsigned i = 0; i < tester.nb_ports; i++) {
+		int rc = tester_port_create(&tester.ports[i]);
+
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int create_port_nodes(struct tester_port *port, struct worker *worker)
+{
+	const char *const to_analyser[] = {"analyser", NULL};
+	const char *to_wire[] = {NULL, NULL};
+	char name[RTE_NODE_NAMESIZE];
+
+	for (unsigned q = 0; q < port->port->nb_rx_queues; q++) {
+		snprintf(name, sizeof(name), "%s-%u", port->port->name, q);
+		if (node_clone("port-rx", name, port_queue(port->port, q), to_analyser) ==
+			RTE_NODE_ID_INVALID)
+			return -EINVAL;
+		snprintf(name, sizeof(name), "port-rx-%s-%u", port->port->name, q);
+		worker_add_node(worker, name);
+	}
+	if (node_clone("tester-tx", port->port->name, port, NULL) == RTE_NODE_ID_INVALID)
+		return -EINVAL;
+	snprintf(name, sizeof(name), "tester-tx-%s", port->port->name);
+	to_wire[0] = name;
+	if (node_clone("generator", port->port->name, port, to_wire) == RTE_NODE_ID_INVALID)
+		return -EINVAL;
+	worker_add_node(worker, name);
+	snprintf(name, sizeof(name), "generator-%s", port->port->name);
+	worker_add_node(worker, name);
+	return 0;
+}
+
+int tester_create_nodes(void)
+{
+	struct worker *worker = worker_of_tester();
+
+	if (tester.nb_ports > 0)
+		worker_add_node(worker, "analyser");
+	for (unsigned i = 0; i < tester.nb_ports; i++) {
+		int rc = create_port_nodes(&tester.ports[i], worker);
+
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
+void tester_ledger_sent(struct ledger *ledger)
+{
+	for (unsigned i = 0; i < tester.nb_ports; i++) {
+		uint64_t sent = 0;
+
+		for (unsigned s = 0; s < tester.ports[i].nb_streams; s++)
+			sent += tester.ports[i].streams[s]->sent;
+		ledger_add(ledger, LEDGER_SENT, sent, "tester %s", tester.ports[i].port->name);
+		if (tester.ports[i].nb_held != 0)
+			ledger_add(ledger, LEDGER_HELD, tester.ports[i].nb_held,
+				"tester %s: tx full", tester.ports[i].port->name);
+	}
+}
+
+void tester_ledger_received(struct ledger *ledger)
+{
+	uint64_t received = 0;
+
+	for (unsigned i = 0; i < tester.nb_streams; i++)
+		received += tester.streams[i]->sequence.received;
+	if (tester.nb_ports == 0)
+		return;
+	ledger_add(ledger, LEDGER_RECEIVED, received, "tester");
+	ledger_add(ledger, LEDGER_OTHER, tester.other, "tester: other frames");
+}

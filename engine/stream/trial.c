@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trial.h"
+
+#include "../card/card.h"
+#include "../ledger.h"
+#include "tester.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <rte_cycles.h>
+
+/* Nothing may move for so long before all is taken to have drained … */
+#define QUIET_MS 5
+#define QUIET_UNBALANCED_MS 200
+/* … and it is given up after so long. */
+#define DRAIN_MS 3000
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	enum trial_state state;
+	uint32_t number;
+	bool drained;
+	uint64_t paused_before, waits_before; /* card totals when the trial began */
+	uint64_t paused_after;
+	uint64_t sent_before, received_before;
+	uint64_t asked;
+	uint64_t last_moved;                  /* sum of the ledger */
+	uint64_t quiet_since, draining_since; /* TSC */
+} trial;
+
+const char *trial_state_name(enum trial_state state)
+{
+	static const char *const names[] = {"idle", "running", "draining", "done"};
+
+	return names[state];
+}
+
+static uint64_t sent_total(void)
+{
+	uint64_t sent = 0;
+
+	for (unsigned i = 0; i < tester.nb_streams; i++)
+		sent += tester.streams[i]->sent;
+	return sent;
+}
+
+static uint64_t received_total(void)
+{
+	uint64_t received = 0;
+
+	for (unsigned i = 0; i < tester.nb_streams; i++)
+		received += tester.streams[i]->sequence.received;
+	return received;
+}
+
+static uint64_t paused_total(void)
+{
+	uint64_t paused = 0;
+
+	for (unsigned i = 0; i < cards_count(); i++)
+		paused += __atomic_load_n(&card_at(i)->paused, __ATOMIC_RELAXED);
+	return paused;
+}
+
+static uint64_t waits_total(void)
+{
+	uint64_t waits = 0;
+
+	for (unsigned i = 0; i < cards_count(); i++)
+		for (unsigned p = 0; p < CARD_PORTS; p++)
+			waits += card_at(i)->ports[p].link_waits;
+	return waits;
+}
+
+/* What the schedules will send at this scale; 0 when some are unpaced. */
+static uint64_t asked_packets(double seconds, double scale)
+{
+	uint64_t asked = 0;
+
+	for (unsigned i = 0; i < tester.nb_ports; i++)
+		for (unsigned s = 0; s < tester.ports[i].nb_schedules; s++) {
+			const struct schedule *schedule = &tester.ports[i].schedules[s];
+			uint64_t packets;
+
+			if (isinf(schedule->full_pps))
+				return 0;
+			packets = (uint64_t)(schedule->full_pps * scale * seconds);
+			if (schedule->burst != 0)
+				packets = RTE_MIN(packets, schedule->burst);
+			asked += packets;
+		}
+	return asked;
+}
+
+int trial_start(uint64_t duration_us, double scale)
+{
+	double seconds = (double)duration_us / 1e6;
+	int number = -EBUSY;
+
+	if (tester.nb_ports == 0)
+		return -ENODEV;
+	pthread_mutex_lock(&lock);
+	if (trial.state == TRIAL_IDLE || trial.state == TRIAL_DONE) {
+		trial.number++;
+		trial.drained = false;
+		trial.paused_before = paused_total();
+		trial.waits_before = waits_total();
+		trial.sent_before = sent_total();
+		trial.received_before = received_total();
+		trial.asked = asked_packets(seconds, scale);
+		tester.order.duration_clocks = (uint64_t)(seconds * (double)rte_get_tsc_hz());
+		tester.order.scale = scale;
+		__atomic_store_n(&tester.order.start, trial.number, __ATOMIC_RELEASE);
+		trial.state = TRIAL_RUNNING;
+		number = (int)trial.number;
+	}
+	pthread_mutex_unlock(&lock);
+	return number;
+}
+
+int trial_stop(void)
+{
+	pthread_mutex_lock(&lock);
+	__atomic_store_n(&tester.order.stop, trial.number, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+static bool all_finished(void)
+{
+	for (unsigned i = 0; i < tester.nb_ports; i++)
+		if (__atomic_load_n(&tester.ports[i].trial.finished, __ATOMIC_ACQUIRE) !=
+			trial.number)
+			return false;
+	return true;
+}
+
+/* All that left the ledger's left side has arrived on its right side. */
+static bool balanced(uint64_t *moved)
+{
+	struct ledger ledger;
+	uint64_t in, out = 0;
+
+	ledger_read(&ledger);
+	in = ledger_sum(&ledger, LEDGER_SENT) + ledger_sum(&ledger, LEDGER_ORIGINATED);
+	for (unsigned kind = LEDGER_RECEIVED; kind < LEDGER_KINDS; kind++)
+		out += ledger_sum(&ledger, (enum ledger_kind)kind);
+	*moved = in + out;
+	ledger_free(&ledger);
+	return in == out;
+}
+
+static void follow_drain(uint64_t now)
+{
+	uint64_t ms = rte_get_tsc_hz() / 1000, moved;
+	bool even = balanced(&moved);
+
+	if (moved != trial.last_moved) {
+		trial.last_moved = moved;
+		trial.quiet_since = now;
+	}
+	if (now - trial.quiet_since >= (even ? QUIET_MS : QUIET_UNBALANCED_MS) * ms) {
+		trial.drained = true;
+		trial.state = TRIAL_DONE;
+	} else if (now - trial.draining_since >= DRAIN_MS * ms) {
+		trial.state = TRIAL_DONE;
+	}
+}
+
+void trial_tick(void)
+{
+	uint64_t now = rte_rdtsc();
+
+	pthread_mutex_lock(&lock);
+	if (trial.state == TRIAL_RUNNING && all_finished()) {
+		trial.state = TRIAL_DRAINING;
+		trial.draining_since = trial.quiet_since = now;
+		trial.paused_after = paused_total();
+	}
+	if (trial.state == TRIAL_DRAINING)
+		follow_drain(now);
+	pthread_mutex_unlock(&lock);
+}
+
+bool trial_active(void)
+{
+	return trial.state == TRIAL_RUNNING || trial.state == TRIAL_DRAINING;
+}
+
+bool trial_draining(void)
+{
+	return trial.state == TRIAL_DRAINING;
+}
+
+/* The longest of the ports' times; while one still sends, up to now. */
+static void read_times(struct trial_status *status)
+{
+	status->start_tsc = UINT64_MAX;
+	for (unsigned i = 0; i < tester.nb_ports; i++) {
+		const struct trial_port *port = &tester.ports[i].trial;
+		uint64_t clocks, end_tsc = port->end_tsc;
+
+		if (__atomic_load_n(&port->started, __ATOMIC_ACQUIRE) != trial.number)
+			continue;
+		clocks = port->end_clock - port->start_clock;
+		if (__atomic_load_n(&port->finished, __ATOMIC_ACQUIRE) != trial.number) {
+			end_tsc = rte_rdtsc();
+			clocks = end_tsc - port->start_tsc;
+		}
+		status->elapsed_us = RTE_MAX(status->elapsed_us,
+			(uint64_t)((double)clocks * 1e6 / (double)rte_get_tsc_hz()));
+		status->start_tsc = RTE_MIN(status->start_tsc, port->start_tsc);
+		status->end_tsc = RTE_MAX(status->end_tsc, end_tsc);
+	}
+	if (status->start_tsc == UINT64_MAX)
+		status->start_tsc = 0;
+}
+
+void trial_read(struct trial_status *status)
+{
+	uint64_t paused;
+
+	*status = (struct trial_status){0};
+	pthread_mutex_lock(&lock);
+	status->number = trial.number;
+	status->state = trial.state;
+	if (trial.number != 0) {
+		read_times(status);
+		paused = trial.state == TRIAL_RUNNING ? paused_total() : trial.paused_after;
+		status->paused_us = (uint64_t)((double)(paused - trial.paused_before) * 1e6 /
+					       (double)rte_get_tsc_hz());
+		status->asked_packets = trial.asked;
+		status->sent_packets = sent_total() - trial.sent_before;
+		status->received_packets = received_total() - trial.received_before;
+		status->link_waits = waits_total() - trial.waits_before;
+		status->drained = trial.drained;
+	}
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A worker is one lcore that walks one rte_graph. Its time ledger: each clock of
+ * the TSC goes to a node's call that did something, to a node's poll that found
+ * nothing, to the loop itself, or to being away (the kernel ran something else).
+ */
+#ifndef LINERATE_WORKER_H
+#define LINERATE_WORKER_H
+
+#include <rte_atomic.h>
+#include <rte_common.h>
+#include <rte_graph.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define WORKERS_MAX 64
+#define WORKER_NODES_MAX 1024
+
+enum worker_role {
+	WORKER_TESTER = 1,
+	WORKER_FORWARDER = 2,
+	WORKER_BOTH = 3,
+};
+
+/* What one worker spent in one node. Written by the worker alone. */
+struct node_stats {
+	uint64_t calls;
+	uint64_t vectors;
+	uint64_t clocks;
+	uint64_t idle_calls;
+	uint64_t idle_clocks;
+	uint64_t reserved[3];
+};
+_Static_assert(sizeof(struct node_stats) == RTE_CACHE_LINE_SIZE, "one line a node");
+
+enum worker_request {
+	WORKER_WALK,
+	WORKER_STOP,
+	WORKER_ROUNDTRIP_PING, /* measure, as the side that keeps time */
+	WORKER_ROUNDTRIP_PONG,
+};
+
+struct worker {
+	char name[32];
+	enum worker_role role;
+	unsigned index;           /* among all workers */
+	unsigned forwarder_index; /* among the forwarder's: its tx queue and rx queue share */
+	unsigned lcore;
+	int cpu;
+	int socket; /* for allocations */
+	pid_t tid;
+	rte_graph_t graph_id;
+	struct rte_graph *graph;
+	const char **patterns; /* of the graph's nodes */
+	unsigned nb_patterns;
+
+	/* Control thread to worker. */
+	uint32_t request __rte_cache_aligned; /* enum worker_request */
+	struct worker *peer;
+
+	/* Worker to control thread. */
+	uint64_t loops __rte_cache_aligned;
+	uint64_t overhead_clocks;
+	uint64_t away_clocks;
+	uint64_t started_tsc;
+	uint64_t last_tsc; /* up to which the clocks above and of the nodes are accounted */
+	uint32_t state;    /* the request that is being carried out */
+	uint32_t roundtrip_min_clocks;
+	uint32_t roundtrip_median_clocks;
+
+	struct node_stats nodes[WORKER_NODES_MAX] __rte_cache_aligned;
+};
+
+/* A call that takes longer than this was interrupted: no vector of 256 needs it. */
+#define WORKER_AWAY_US 100
+
+/* Plans roles and CPUs. Returns the number of workers, or -1 after saying why. */
+int workers_plan(const int *cpus, unsigned nb_cpus, bool tester, unsigned forwarders);
+unsigned workers_count(void);
+struct worker *worker_at(unsigned index);
+struct worker *worker_find(const char *name);
+struct worker *worker_of_tester(void);
+struct worker *worker_of_forwarder(unsigned forwarder_index);
+unsigned workers_forwarders(void);
+/* CPU of the thread that configures and answers. */
+int workers_main_cpu(void);
+/* One sentence that says who runs where. */
+const char *workers_layout(void);
+
+/* Adds a node (by name) to what the worker walks. */
+void worker_add_node(struct worker *worker, const char *node);
+/* Builds every worker's graph. Returns 0, or -errno after saying why. */
+int workers_create_graphs(int socket);
+/* The worker whose graph is being built: for node init(). */
+struct worker *worker_creating(void);
+int workers_start(void);
+void workers_stop(void);
+/* Round trip of a cache line between the two, in clocks; both must be walking. */
+int worker_roundtrip(struct worker *ping, struct worker *pong);
+
+#endif

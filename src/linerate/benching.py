@@ -1,0 +1,109 @@
+"""`linerate bench`: progress while it measures, a report when it has; signals keep both."""
+
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from linerate import evidence
+from linerate.bench import Bench, Interrupted, Plan
+from linerate.report import machine, terminal
+from linerate.store import Result, Run, RunFolder
+
+FAILED = 1
+#: A shell says 128 + signal for what a signal ended.
+BY_SIGNAL = 128
+
+
+class Bar:
+    """A progress bar; drawn a few times a second only, on the tester's CPU."""
+
+    def __init__(self, progress: Progress, total_seconds: float) -> None:
+        self._progress = progress
+        self._task: TaskID = progress.add_task("starting", total=total_seconds)
+        self._done_seconds = 0.0
+        self._step_seconds = 0.0
+
+    def step(self, text: str, seconds: float) -> None:
+        """Begin a step that is to take so long."""
+        self._done_seconds += self._step_seconds
+        self._step_seconds = seconds
+        self._progress.update(self._task, completed=self._done_seconds, description=text)
+        self._progress.refresh()
+
+    def progress(self, progress: evidence.Progress) -> None:
+        """Move on within the step."""
+        elapsed = min(progress.elapsed_us / 1e6, self._step_seconds)
+        self._progress.update(self._task, completed=self._done_seconds + elapsed)
+        self._progress.refresh()
+
+    def measured(self, result: Result) -> None:
+        """Make room for another attempt when this one was in vain."""
+        if not result.valid:
+            text = f"{result.test}: {result.invalid[0]}"
+            self._progress.console.print(text, style="yellow", soft_wrap=True)
+
+
+@contextmanager
+def _signals() -> Iterator[None]:
+    """SIGINT and SIGTERM stop the bench once; further ones don't disturb the cleaning up."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        for each in numbers:
+            signal.signal(each, signal.SIG_IGN)
+        raise Interrupted(number)
+
+    before = {number: signal.signal(number, stop) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def bench_into_folder(plan: Plan, runs: Path, as_json: bool) -> int:
+    """Measure into a new run folder and report; returns the exit code."""
+    folder = RunFolder.create(runs, plan.testbed.dut.mode)
+    # The bar is for people who watch: standard error, and only if it is a terminal.
+    watching = Console(stderr=True, highlight=False)
+    columns = (TextColumn("{task.description:<40}"), BarColumn(), TimeRemainingColumn())
+    progress = Progress(
+        *columns,
+        console=watching,
+        auto_refresh=False,
+        transient=True,
+        disable=not watching.is_terminal,
+    )
+    code = 0
+    with _signals():
+        with progress:
+            bench = Bench(plan, folder, Bar(progress, plan.seconds))
+            try:
+                bench.measure()
+            except Interrupted as interrupted:
+                code = BY_SIGNAL + interrupted.signal_number
+        _report(bench.run, folder, as_json)
+    return code or exit_code(bench.run)
+
+
+def exit_code(run: Run) -> int:
+    """0 when all was measured and is valid."""
+    results = run.reported()
+    whole = run.status == "complete" and len(results) == len(run.tests)
+    return 0 if whole and all(result.valid for result in results) else FAILED
+
+
+def _report(run: Run, folder: RunFolder, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(machine.bench(run, folder.path), indent=1))
+        if run.problem:
+            print(f"linerate: {run.problem}", file=sys.stderr)
+    else:
+        terminal.bench_report(Console(highlight=False), run, folder.path)

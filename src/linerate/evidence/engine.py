@@ -1,0 +1,147 @@
+"""Evidence from linerate-engine's telemetry (docs/engine.md)."""
+
+from typing import Any, cast
+
+from linerate.evidence.model import (
+    Counters,
+    DropCount,
+    Progress,
+    Reading,
+    RoundTrip,
+    WorkerReading,
+)
+from linerate.ledger import Entry, NodeTime, PacketLedger
+from linerate.telemetry import Telemetry, rows
+
+#: Streams in one answer of /linerate/streams.
+STREAMS_A_CALL = 64
+
+
+def read_workers(telemetry: Telemetry, tsc_hz: int) -> tuple[WorkerReading, ...]:
+    """Each worker's clocks; one command a worker."""
+    return tuple(
+        worker_reading(row, telemetry.ask(f"/linerate/runtime,{row['name']}"), tsc_hz)
+        for row in telemetry.table("/linerate/workers")
+    )
+
+
+def worker_reading(row: dict[str, Any], runtime: dict[str, Any], tsc_hz: int) -> WorkerReading:
+    """Join a row of /linerate/workers and that worker's /linerate/runtime."""
+    nodes = {
+        node["node"]: NodeTime(**{name: node[name] for name in NodeTime.model_fields})
+        for node in rows(runtime, "/linerate/runtime")
+    }
+    return WorkerReading(
+        name=row["name"],
+        cpu=row["cpu"],
+        tid=row["tid"],
+        role=row["role"],
+        tsc_hz=tsc_hz,
+        tsc=runtime["tsc"],
+        loops=runtime["loops"],
+        overhead_clocks=runtime["overhead_clocks"],
+        away_clocks=runtime.get("away_clocks", 0),
+        nodes=nodes,
+    )
+
+
+def read_all(telemetry: Telemetry, tsc_hz: int, cards: tuple[str, ...]) -> Reading:
+    """All counters. The ledger last: packets may still be on their way into it."""
+    ports = [row["name"] for row in telemetry.table("/linerate/ports")]
+    return Reading(
+        workers=read_workers(telemetry, tsc_hz),
+        errors=read_errors(telemetry),
+        ports={name: _counters(telemetry.ask(f"/linerate/port,{name}")) for name in ports},
+        cards={name: read_card(telemetry, name) for name in cards},
+        rings=_named(telemetry.table("/linerate/rings")),
+        streams=read_streams(telemetry),
+        ledger=read_ledger(telemetry),
+    )
+
+
+def read_card(telemetry: Telemetry, name: str) -> Counters:
+    """The card's counters, which are named after its ports; its limits are known."""
+    counters = _counters(telemetry.ask(f"/linerate/card,{name}"))
+    return {key: value for key, value in counters.items() if key.startswith("port")}
+
+
+def read_ledger(telemetry: Telemetry) -> PacketLedger:
+    """Every place, in path order."""
+    table = telemetry.table("/linerate/ledger")
+    return PacketLedger(entries=tuple(Entry.model_validate(row) for row in table))
+
+
+def read_errors(telemetry: Telemetry) -> tuple[DropCount, ...]:
+    """Each drop reason that is not 0."""
+    return tuple(DropCount.model_validate(row) for row in telemetry.table("/linerate/errors"))
+
+
+def read_streams(telemetry: Telemetry) -> dict[str, Counters]:
+    """Counters of each stream; none when the engine has no tester."""
+    found: dict[str, Counters] = {}
+    first = 0
+    while True:
+        table = telemetry.table(f"/linerate/streams,{first}")
+        found |= _named(table)
+        if len(table) < STREAMS_A_CALL:
+            return found
+        first += STREAMS_A_CALL
+
+
+def read_progress(telemetry: Telemetry) -> Progress:
+    """How far the trial is."""
+    return Progress.model_validate(telemetry.ask("/linerate/trial"))
+
+
+def read_roundtrips(telemetry: Telemetry) -> tuple[RoundTrip, ...]:
+    """Measure between the workers; only between trials."""
+    table = telemetry.table("/linerate/roundtrip")
+    return tuple(RoundTrip.model_validate(row) for row in table)
+
+
+def _counters(answer: object) -> Counters:
+    """Keep the whole numbers of a flat answer: names and limits are said elsewhere."""
+    flat = cast("dict[str, object]", answer if isinstance(answer, dict) else {})
+    return {
+        name: value
+        for name, value in flat.items()
+        if isinstance(value, int) and not isinstance(value, bool)
+    }
+
+
+def _named(table: list[dict[str, Any]]) -> dict[str, Counters]:
+    return {str(row["name"]): _counters(row) for row in table}
+
+
+def counters_since(after: dict[str, Counters], before: dict[str, Counters]) -> dict[str, Counters]:
+    """Take differences, counter by counter."""
+    return {
+        name: {key: value - before.get(name, {}).get(key, 0) for key, value in counters.items()}
+        for name, counters in after.items()
+    }
+
+
+def rings_since(after: dict[str, Counters], before: dict[str, Counters]) -> dict[str, Counters]:
+    """As `counters_since`; a ring counts modulo 2^32, its size and fill level are no counters."""
+    levels = ("size", "used", "highest")
+    return {
+        name: {
+            key: after[name][key] if key in levels else value % 2**32
+            for key, value in counters.items()
+        }
+        for name, counters in counters_since(after, before).items()
+    }
+
+
+def errors_since(
+    after: tuple[DropCount, ...], before: tuple[DropCount, ...]
+) -> tuple[DropCount, ...]:
+    """Drops between two readings, those that did not grow left out."""
+    earlier = {(drop.worker, drop.node, drop.reason): drop.packets for drop in before}
+    grown = (
+        drop.model_copy(
+            update={"packets": drop.packets - earlier.get((drop.worker, drop.node, drop.reason), 0)}
+        )
+        for drop in after
+    )
+    return tuple(drop for drop in grown if drop.packets)

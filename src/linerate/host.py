@@ -1,0 +1,108 @@
+"""What the host is, and what it did to us: /proc and /sys, read and nothing more."""
+
+import os
+import platform
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+_PROC = Path("/proc")
+_CPU_SYSFS = Path("/sys/devices/system/cpu")
+
+
+class Environment(BaseModel):
+    """The machine that a run was measured on."""
+
+    model_config = ConfigDict(frozen=True)
+
+    cpu_model: str
+    microcode: str
+    hypervisor: bool
+    kernel: str
+    system: str
+    cpus: tuple[int, ...]
+    governor: str
+    transparent_hugepages: str
+    hugepages_free: int
+    linerate: str
+    dpdk: str = ""
+    memory: str = ""
+    layout: str = ""
+
+
+def _read(path: Path) -> str:
+    """Contents of a file of /proc or /sys; nothing when the host has no such file."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _cpuinfo() -> dict[str, str]:
+    """Read the first processor's lines of /proc/cpuinfo."""
+    first = _read(_PROC / "cpuinfo").split("\n\n", maxsplit=1)[0]
+    pairs = (line.split(":", maxsplit=1) for line in first.splitlines() if ":" in line)
+    return {key.strip(): value.strip() for key, value in pairs}
+
+
+def _meminfo(key: str) -> int:
+    for line in _read(_PROC / "meminfo").splitlines():
+        name, _, value = line.partition(":")
+        if name == key:
+            return int(value.split()[0])
+    return 0
+
+
+def _system() -> str:
+    """Name the distribution."""
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", platform.system())
+    except OSError:
+        return platform.system()
+
+
+def _chosen(text: str) -> str:
+    """Pick the word in brackets, as /sys marks the one that is in force."""
+    return next((word.strip("[]") for word in text.split() if word.startswith("[")), text)
+
+
+def allowed_cpus() -> tuple[int, ...]:
+    """CPUs that this process may use, lowest first."""
+    return tuple(sorted(os.sched_getaffinity(0)))
+
+
+def environment(version: str, cpus: tuple[int, ...]) -> Environment:
+    """Describe this machine, for `cpus` being those that a run uses."""
+    cpuinfo = _cpuinfo()
+    governor = _read(_CPU_SYSFS / f"cpu{cpus[0]}" / "cpufreq" / "scaling_governor")
+    return Environment(
+        cpu_model=cpuinfo.get("model name", platform.processor() or platform.machine()),
+        microcode=cpuinfo.get("microcode", ""),
+        hypervisor="hypervisor" in cpuinfo.get("flags", "").split(),
+        kernel=platform.release(),
+        system=_system(),
+        cpus=cpus,
+        governor=governor or "none",
+        transparent_hugepages=_chosen(_read(Path("/sys/kernel/mm/transparent_hugepage/enabled"))),
+        hugepages_free=_meminfo("HugePages_Free"),
+        linerate=version,
+    )
+
+
+def steal_seconds() -> dict[int, float]:
+    """For each CPU, how long the hypervisor kept it from us since boot (/proc/stat)."""
+    hertz = os.sysconf("SC_CLK_TCK")
+    steal = {}
+    for line in _read(_PROC / "stat").splitlines():
+        name, *fields = line.split()
+        if name.startswith("cpu") and name != "cpu" and len(fields) >= 8:
+            steal[int(name[3:])] = int(fields[7]) / hertz
+    return steal
+
+
+def involuntary_switches(pid: int, tid: int) -> int | None:
+    """How often the kernel took the CPU from a thread; None when the thread is gone."""
+    for line in _read(_PROC / str(pid) / "task" / str(tid) / "status").splitlines():
+        if line.startswith("nonvoluntary_ctxt_switches:"):
+            return int(line.split()[1])
+    return None

@@ -1,0 +1,1 @@
+"""Reports: what was measured, for people and for programs."""

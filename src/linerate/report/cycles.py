@@ -1,0 +1,77 @@
+"""Where the forwarder's cycles went: nodes down, tests across, in 80 columns."""
+
+from collections.abc import Callable
+
+from rich.table import Table
+
+from linerate.ledger import NodeTime, TimeLedger, forwarder_ledgers
+from linerate.store import Result
+
+NAME_WIDTH = 23
+#: Nodes by which packets enter (docs/engine.md).
+ENTRANCE = "port-rx"
+#: Tests side by side; more would not fit.
+TESTS_MAX = 8
+
+_SHARES: tuple[tuple[str, Callable[[TimeLedger], float]], ...] = (
+    ("polling in vain, %", lambda ledger: ledger.idle_percent),
+    ("loop itself, %", lambda ledger: ledger.percent(ledger.overhead_clocks)),
+    ("off the CPU, %", lambda ledger: ledger.percent(ledger.away_clocks)),
+    ("accounted for, %", lambda ledger: ledger.closed_percent),
+)
+
+
+def cycles_table(results: list[Result]) -> Table | None:
+    """Make the table for the first tests; None when no worker forwards."""
+    columns = [
+        (result.test, ledgers)
+        for result in results[:TESTS_MAX]
+        if (ledgers := forwarder_ledgers(result.time_at_load))
+    ]
+    if not columns:
+        return None
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
+    table.add_column("node", no_wrap=True, width=NAME_WIDTH)
+    for test, _ in columns:
+        table.add_column(test, justify="right", no_wrap=True, min_width=6)
+    sums = [_sum_nodes(ledgers) for _, ledgers in columns]
+    for name in _path_order(sums):
+        table.add_row(name, *(_clocks(nodes.get(name)) for nodes in sums))
+    table.add_row("all nodes", *(_all_nodes(nodes) for nodes in sums), style="bold")
+    for title, share in _SHARES:
+        shares = [[share(ledger) for ledger in ledgers] for _, ledgers in columns]
+        if any(value for values in shares for value in values):
+            table.add_row(title, *(f"{sum(values) / len(values):.1f}" for values in shares))
+    return table
+
+
+def _sum_nodes(ledgers: list[TimeLedger]) -> dict[str, NodeTime]:
+    """Add up what all workers spent in each node."""
+    sums: dict[str, NodeTime] = {}
+    for ledger in ledgers:
+        for name, node in ledger.nodes.items():
+            sums[name] = sums.get(name, NodeTime()).plus(node)
+    return sums
+
+
+def _path_order(sums: list[dict[str, NodeTime]]) -> list[str]:
+    """Nodes that did something in any test: ports in, what forwards, ports out, drop."""
+    ends = {ENTRANCE: 0, "port-tx": 2, "drop": 3}
+    names = sorted(
+        dict.fromkeys(name for nodes in sums for name in nodes),
+        key=lambda name: next((rank for end, rank in ends.items() if name.startswith(end)), 1),
+    )
+    return [name for name in names if any(nodes[name].vectors for nodes in sums if name in nodes)]
+
+
+def _clocks(node: NodeTime | None) -> str:
+    if node is None or node.clocks_per_packet is None:
+        return "–"
+    return f"{node.clocks_per_packet:.1f}"
+
+
+def _all_nodes(nodes: dict[str, NodeTime]) -> str:
+    """Clocks of all nodes for each packet that entered by a port."""
+    packets = sum(node.vectors for name, node in nodes.items() if name.startswith(ENTRANCE))
+    clocks = sum(node.clocks for node in nodes.values())
+    return f"{clocks / packets:.1f}" if packets else "–"

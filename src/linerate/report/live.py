@@ -1,0 +1,130 @@
+"""Tables of a live engine, in VPP's format where VPP has the table."""
+
+from typing import Any
+
+from rich.console import Console
+
+from linerate.evidence import DropCount, WorkerReading
+from linerate.ledger import NodeTime
+from linerate.report.terminal import plain_table
+
+#: Column heads and widths of VPP's `show runtime` (vlib/node_cli.c).
+RUNTIME_HEAD = (
+    f"{'Name':^30}{'State':^12}{'Calls':>16}{'Vectors':>16}{'Suspends':>16}"
+    f"{'Clocks':>16}{'Vectors/Call':>16}"
+)
+ENTRANCES = ("port-rx", "generator")
+EXITS = ("port-tx", "tester-tx")
+
+
+def vpp_float(value: float, digits: int = 2) -> str:
+    """Write a number as VPP does: 2.79e1."""
+    mantissa, exponent = f"{value:.{digits}e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def runtime_row(name: str, state: str, node: NodeTime) -> str:
+    """Write one line of `show runtime`; clocks are by packet, or by call if there are none."""
+    by = node.vectors or node.calls
+    clocks = vpp_float(node.clocks / by if by else 0.0)
+    vectors_per_call = node.vectors / node.calls if node.calls else 0.0
+    return (
+        f"{name:<30.30}{state:^12}{node.calls:>16}{node.vectors:>16}{0:>16}"
+        f"{clocks:>16}{vectors_per_call:>16.2f}"
+    )
+
+
+def runtime(readings: list[tuple[WorkerReading, int]]) -> str:
+    """Write VPP's `show runtime`: workers with the TSC at which each started."""
+    blocks = [_worker(number, *pair) for number, pair in enumerate(readings, start=1)]
+    return "\n---------------\n".join(blocks)
+
+
+def _worker(number: int, reading: WorkerReading, started_tsc: int) -> str:
+    clocks = reading.tsc - started_tsc
+    seconds = clocks / reading.tsc_hz
+    inner = [node for name, node in reading.nodes.items() if not name.startswith(ENTRANCES)]
+    calls = sum(node.calls for node in inner)
+    rate = sum(node.vectors for node in inner) / calls if calls else 0.0
+    rates = ", ".join(
+        f"{what} {vpp_float(_vectors(reading, names) / seconds if seconds else 0.0, 4)}"
+        for what, names in (("in", ENTRANCES), ("out", EXITS), ("drop", ("drop",)))
+    )
+    lines = [
+        f"Thread {number} {reading.name} (lcore {reading.cpu})",
+        f"Time {seconds:.1f}, {seconds:.1f} sec internal node vector rate {rate:.2f} "
+        f"loops/sec {reading.loops / seconds if seconds else 0.0:.2f}",
+        f"  vector rates {rates}, punt {vpp_float(0, 4)}",
+        RUNTIME_HEAD,
+        *_rows(reading),
+        _shares(reading, clocks),
+    ]
+    return "\n".join(lines)
+
+
+def _vectors(reading: WorkerReading, names: tuple[str, ...]) -> int:
+    return sum(node.vectors for name, node in reading.nodes.items() if name.startswith(names))
+
+
+def _rows(reading: WorkerReading) -> list[str]:
+    """Nodes by name; polls that found nothing are a line of their own."""
+    lines = []
+    for name, node in sorted(reading.nodes.items()):
+        polls = name.startswith(ENTRANCES) or node.idle_calls > 0
+        if node.calls or polls:
+            lines.append(runtime_row(name, "polling" if polls else "active", node))
+        if node.idle_calls:
+            idle = NodeTime(calls=node.idle_calls, clocks=node.idle_clocks)
+            lines.append(runtime_row(f"{name[:20]} (idle)", "polling", idle))
+    return lines
+
+
+def _shares(reading: WorkerReading, clocks: int) -> str:
+    """Say where the worker's cycles went, in one line."""
+    busy = sum(node.clocks for node in reading.nodes.values())
+    idle = sum(node.idle_clocks for node in reading.nodes.values())
+    parts = (
+        ("in nodes", busy),
+        ("in idle polls", idle),
+        ("in the loop", reading.overhead_clocks),
+        ("off the CPU", reading.away_clocks),
+    )
+    said = ", ".join(f"{100 * part / clocks if clocks else 0:.1f} % {name}" for name, part in parts)
+    return f"cycles: {said}"
+
+
+def errors(drops: tuple[DropCount, ...]) -> str:
+    """Write VPP's `show errors`."""
+    lines = [f"{'Count':^10}{'Node':^30}{'Reason':^36}{'Severity':^10}".rstrip()]
+    summed: dict[tuple[str, str], int] = {}
+    for drop in drops:
+        key = (drop.node, drop.reason)
+        summed[key] = summed.get(key, 0) + drop.packets
+    for (node, reason), packets in sorted(summed.items()):
+        lines.append(f"{packets:>10}{node:^30}{reason:^36}{'error':^10}".rstrip())
+    return "\n".join(lines)
+
+
+def ports(console: Console, counters: dict[str, dict[str, Any]]) -> None:
+    """Print each port's counters: the common ones as a table, the driver's own below."""
+    common = ("rx_packets", "rx_missed", "rx_no_mbuf", "tx_packets", "tx_full")
+    table = plain_table(("port", "left"), ("driver", "left"), *((name, "right") for name in common))
+    for name, values in counters.items():
+        row = (f"{values.get(key, 0):,}" for key in common)
+        table.add_row(name, str(values.get("driver", "")), *row)
+    console.print(table)
+    known = {*common, "driver", "name", "rx_bytes", "tx_bytes", "link_bps"}
+    for name, values in counters.items():
+        more = {key: value for key, value in values.items() if key not in known and value}
+        if more:
+            said = ", ".join(f"{key} {value:,}" for key, value in more.items())
+            console.print(f"  {name}: {said}", soft_wrap=True)
+
+
+def rings(console: Console, table: list[dict[str, Any]]) -> None:
+    """Print each ring's size and fill level."""
+    columns = ("size", "used", "highest", "enqueued", "dropped")
+    out = plain_table(("ring", "left"), *((name, "right") for name in columns))
+    for row in table:
+        out.add_row(str(row["name"]), *(f"{row.get(key, 0):,}" for key in columns))
+    console.print(out)

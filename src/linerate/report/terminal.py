@@ -1,0 +1,262 @@
+"""Reports for people: what `linerate bench` and `linerate show ledger` print.
+
+Everything fits 80 columns and reads the same through a pipe.
+"""
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from linerate.host import Environment
+from linerate.ledger import PacketLedger, TimeLedger
+from linerate.report.cycles import cycles_table
+from linerate.store import Result, Run
+from linerate.wire import FrameRate, PcieLink, format_bps
+
+EXPLAINED = "rates and % of line: what came back, both directions together; L2 counts the FCS"
+LIMIT_STYLES = {"line": "green", "none": "green", "invalid": "red", "unknown": "red"}
+
+
+def plain_table(*columns: tuple[str, str], gap: int = 2) -> Table:
+    """Make a table without lines: columns of a name and `left` or `right`."""
+    table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="bold")
+    for name, side in columns:
+        table.add_column(name, justify="left" if side == "left" else "right", no_wrap=True)
+    return table
+
+
+def count(packets: int, width: int = 11) -> str:
+    """Write a number of packets; in thousands when it would not fit."""
+    text = f"{packets:,}"
+    return text if len(text) <= width else f"{packets // 1000:,}k"
+
+
+def loss(result: Result) -> str:
+    """Write the loss so that none is told apart from little."""
+    lost = result.packets.sent - result.packets.received
+    if lost == 0:
+        return "0"
+    if result.loss_percent < 0.01:
+        return "<0.01 %"
+    digits = 2 if result.loss_percent < 10 else 1
+    return f"{result.loss_percent:.{digits}f} %"
+
+
+def mpps(packets_per_second: float) -> str:
+    """Write a packet rate with as many digits as it deserves."""
+    value = packets_per_second / 1e6
+    digits = 1 if value >= 100 else 2 if value >= 10 else 3
+    return f"{value:.{digits}f}"
+
+
+def bench_report(console: Console, run: Run, folder: Path) -> None:
+    """Print a whole run."""
+    results = run.reported()
+    console.print(heading(run))
+    console.print(environment_line(run.environment), style="dim")
+    console.print()
+    if not results:
+        console.print("nothing was measured")
+    else:
+        console.print(fitting_table(console, results))
+        console.print(EXPLAINED, style="dim")
+        for section in (_invalid, _losses, _limits, _doubts):
+            _print_section(console, section(results))
+        table = cycles_table([result for result in results if result.valid])
+        if table is not None:
+            console.print()
+            console.print(
+                Text("Where the forwarder's cycles went: clocks a packet, by node", "bold")
+            )
+            console.print(table)
+    console.print()
+    if run.status != "complete":
+        console.print(Text(f"{run.status}: {run.problem or 'stopped before the end'}", "red"))
+    console.print(Text(f"everything is in {folder}"), soft_wrap=True)
+    console.print(Text(f"each packet and cycle: linerate show ledger {folder}"), soft_wrap=True)
+
+
+def heading(run: Run) -> Text:
+    """Say what was measured: one line."""
+    testbed = run.testbed
+    if testbed.wire == "card":
+        wire = f"virtual card, 2 × {format_bps(testbed.line_bps)}"
+    else:
+        wire = f"real ports, 2 × {format_bps(testbed.line_bps)}"
+    workers = f"{testbed.dut.workers} worker" + "s" * (testbed.dut.workers > 1)
+    who = testbed.dut.mode if testbed.dut.mode == "external" else f"{testbed.dut.mode}, {workers}"
+    return Text(f"{who}; {wire}", "bold")
+
+
+def environment_line(environment: Environment) -> str:
+    """Say on what it was measured: one line."""
+    cpus = f"{len(environment.cpus)} CPU" + "s" * (len(environment.cpus) > 1)
+    where = f"{environment.cpu_model}, {cpus}" + ", virtual machine" * environment.hypervisor
+    what = [part for part in (environment.dpdk, environment.memory) if part]
+    return "; ".join([where, *what])
+
+
+def fitting_table(console: Console, results: list[Result]) -> Table:
+    """Make the one table, its columns nearer to each other when figures are long."""
+    wide = bench_table(results, gap=2)
+    unbounded = console.options.update(max_width=1000)
+    fits = console.measure(wide, options=unbounded).maximum <= console.width
+    return wide if fits else bench_table(results, gap=1)
+
+
+def bench_table(results: list[Result], gap: int = 1) -> Table:
+    """Make the one table."""
+    right = ("offered", "received", "Mpps", "L1 Gb/s", "L2 Gb/s", "% of line", "loss")
+    table = plain_table(
+        ("test", "left"), *((name, "right") for name in right), ("limit", "left"), gap=gap
+    )
+    for result in results:
+        limit = Text(result.verdict.limit, LIMIT_STYLES.get(result.verdict.limit, "yellow"))
+        if not result.valid:
+            table.add_row(result.test, *["–"] * len(right), limit)
+            continue
+        table.add_row(
+            result.test + "*" * bool(result.suspect),
+            count(result.packets.sent),
+            count(result.packets.received),
+            mpps(result.received_pps),
+            f"{result.l1_bps / 1e9:.2f}",
+            f"{result.l2_bps / 1e9:.2f}",
+            f"{result.percent_of_line:.1f}",
+            loss(result),
+            limit,
+        )
+    return table
+
+
+Section = tuple[str, list[tuple[str, str]]]
+
+
+def _print_section(console: Console, section: Section) -> None:
+    title, lines = section
+    if not lines:
+        return
+    console.print()
+    console.print(Text(title, "bold"))
+    for test, line in lines:
+        console.print(Text(f"  {test:<4} {line}"), soft_wrap=True)
+
+
+def _invalid(results: list[Result]) -> Section:
+    lines = [(result.test, reason) for result in results for reason in result.invalid]
+    return ("No result, because", lines)
+
+
+def _losses(results: list[Result]) -> Section:
+    lines = []
+    for result in (result for result in results if result.valid):
+        for place, packets in result.packets.losses.items():
+            share = 100 * packets / result.packets.sent if result.packets.sent else 0.0
+            lines.append((result.test, f"{packets:>13,}  {share:5.2f} %  {place}"))
+        if result.packets.unexplained:
+            lines.append((result.test, f"{result.packets.unexplained:>13,}           unexplained"))
+    return ("Where each lost packet went", lines)
+
+
+def _limits(results: list[Result]) -> Section:
+    """Why each limit was named; `line` says it all itself."""
+    lines = [
+        (result.test, f"{result.verdict.limit}: {'; '.join(result.verdict.evidence)}")
+        for result in results
+        if result.valid and result.verdict.limit != "line"
+    ]
+    return ("What limits, and how we know", lines)
+
+
+def _doubts(results: list[Result]) -> Section:
+    lines = [(result.test, doubt) for result in results if result.valid for doubt in result.suspect]
+    return ("* Suspect: the machine was not the same throughout", lines)
+
+
+def ledger_report(console: Console, result: Result) -> None:
+    """Print both ledgers of one trial."""
+    mark = "" if result.valid else "  (invalid: no result)"
+    console.print(Text(f"{result.test}  {result.text}{mark}", "bold"))
+    console.print(packet_table(result.packets))
+    for ledger in result.time:
+        console.print()
+        console.print(time_table(ledger))
+    console.print()
+
+
+def packet_table(ledger: PacketLedger) -> Table:
+    """Make the packet ledger: what went in, where it went, what is left over."""
+    table = plain_table(("packets", "left"), ("", "left"), ("", "right"))
+    for entry in ledger.entries:
+        if entry.packets or entry.kind in ("sent", "received"):
+            sign = "" if entry.kind in ("sent", "originated") else "-"
+            table.add_row(entry.kind, entry.place, f"{sign}{entry.packets:,}")
+    style = "red" if ledger.unexplained else "green"
+    table.add_row(Text("unexplained", style), "", Text(f"{ledger.unexplained:,}", style))
+    return table
+
+
+def time_table(ledger: TimeLedger) -> Table:
+    """Make a worker's time ledger: where its clocks went, what is left over."""
+    table = plain_table(
+        (f"{ledger.worker}'s cycles", "left"),
+        *((name, "right") for name in ("calls", "packets", "a call", "clocks/packet", "%")),
+    )
+    for name, node in sorted(ledger.nodes.items(), key=lambda item: -item[1].clocks):
+        if node.calls:
+            table.add_row(
+                name,
+                f"{node.calls:,}",
+                f"{node.vectors:,}",
+                f"{node.vectors_per_call:.1f}",
+                f"{node.clocks_per_packet:.1f}" if node.vectors else "–",
+                f"{ledger.percent(node.clocks):.2f}",
+            )
+    idle_calls = sum(node.idle_calls for node in ledger.nodes.values())
+    shares = (
+        ("polls that found nothing", f"{idle_calls:,}", ledger.idle_percent),
+        ("the loop itself", f"{ledger.loops:,}", ledger.percent(ledger.overhead_clocks)),
+        ("off the CPU", "", ledger.percent(ledger.away_clocks)),
+        ("accounted for", "", ledger.closed_percent),
+    )
+    for title, calls, share in shares:
+        table.add_row(title, calls, "", "", "", f"{share:.2f}")
+    table.rows[-1].style = "green" if ledger.closes else "red"
+    return table
+
+
+def line_report(
+    console: Console, rate: FrameRate, link_bps: float, slots: dict[str, PcieLink]
+) -> None:
+    """Print line-rate arithmetic."""
+    console.print(
+        Text(f"{rate.frame_bytes}-byte frames (FCS counted) on {format_bps(link_bps)}", "bold")
+    )
+    table = plain_table(("", "left"), ("", "right"), ("", "left"))
+    table.show_header = False
+    table.add_row("rate", f"{rate.packets_per_second:,.0f}", "packets/s")
+    table.add_row("", f"{1e9 / rate.packets_per_second:.1f}", "ns a packet")
+    table.add_row("line", f"{rate.percent_of(link_bps):.2f}", "%")
+    table.add_row(
+        "L1", f"{rate.l1_bps / 1e9:.3f}", "Gb/s  preamble, start delimiter, gap: 20 bytes more"
+    )
+    table.add_row("L2", f"{rate.l2_bps / 1e9:.3f}", "Gb/s  FCS counted")
+    table.add_row("L2 without FCS", f"{rate.l2_bps_no_fcs / 1e9:.3f}", "Gb/s  as TRex says")
+    console.print(table)
+    console.print()
+    console.print(Text("Through PCIe, in each direction, descriptors counted", "bold"))
+    columns = ("Gb/s", "Mpps", "L1 Gb/s", "of this rate")
+    pcie = plain_table(("slot", "left"), *((name, "right") for name in columns))
+    for name, slot in slots.items():
+        usable = slot.usable(rate.frame_bytes)
+        times = usable.packets_per_second / rate.packets_per_second
+        pcie.add_row(
+            name,
+            f"{slot.data_bps / 1e9:.2f}",
+            f"{usable.packets_per_second / 1e6:.2f}",
+            f"{usable.l1_bps / 1e9:.2f}",
+            f"{times:.2f} ×",
+        )
+    console.print(pcie)

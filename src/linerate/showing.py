@@ -1,0 +1,145 @@
+"""`linerate show …`: tables of live engines, ledgers of runs."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from linerate import engine
+from linerate.engine import EngineError
+from linerate.evidence.engine import read_errors, worker_reading
+from linerate.report import live, machine, terminal
+from linerate.store import Run, StoreError, load_run
+from linerate.telemetry import Telemetry
+
+show = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Tables of a live engine; ledgers of a run.",
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
+
+
+def _complete_engine(incomplete: str) -> list[str]:
+    return [name for name in engine.live_engines() if name.startswith(incomplete)]
+
+
+EngineName = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        help="Which one, if several run.",
+        metavar="NAME",
+        autocompletion=_complete_engine,
+    ),
+]
+
+
+def _connect(name: str | None) -> Telemetry:
+    """Connect to the engine of that name, or to the only one that runs."""
+    engines = engine.live_engines()
+    if not engines:
+        raise EngineError("no engine runs")
+    if name is None and len(engines) > 1:
+        raise EngineError(f"several engines run: say --engine {' or '.join(engines)}")
+    chosen = name if name is not None else next(iter(engines))
+    if chosen not in engines:
+        raise EngineError(f"no engine is called '{chosen}': {', '.join(engines)} runs")
+    return Telemetry(engines[chosen])
+
+
+def _print_json(document: Any) -> None:  # noqa: ANN401 (what JSON can hold)
+    print(json.dumps(document, indent=1))
+
+
+def _console() -> Console:
+    return Console(highlight=False)
+
+
+@show.command(epilog="Example: [bold]linerate show runtime --engine bench-1[/]")
+def runtime(name: EngineName = None, as_json: Json = False) -> None:
+    """Show each worker's nodes, calls, vectors and clocks, as VPP does."""
+    with _connect(name) as telemetry:
+        hertz = int(telemetry.ask("/linerate/info")["tsc_hz"])
+        answers = [
+            (row, telemetry.ask(f"/linerate/runtime,{row['name']}"))
+            for row in telemetry.table("/linerate/workers")
+        ]
+    if as_json:
+        _print_json({row["name"]: row | answer for row, answer in answers})
+        return
+    readings = [
+        (worker_reading(row, answer, hertz), int(answer["started_tsc"])) for row, answer in answers
+    ]
+    print(live.runtime(readings))
+
+
+@show.command(epilog="Example: [bold]linerate show errors --json[/]")
+def errors(name: EngineName = None, as_json: Json = False) -> None:
+    """Show each drop reason that counted packets, as VPP does."""
+    with _connect(name) as telemetry:
+        drops = read_errors(telemetry)
+    if as_json:
+        _print_json([drop.model_dump() for drop in drops])
+    else:
+        print(live.errors(drops))
+
+
+@show.command(epilog="Example: [bold]linerate show ports[/]")
+def ports(name: EngineName = None, as_json: Json = False) -> None:
+    """Show the counters of each port."""
+    with _connect(name) as telemetry:
+        counters = {
+            row["name"]: row | telemetry.ask(f"/linerate/port,{row['name']}")
+            for row in telemetry.table("/linerate/ports")
+        }
+    if as_json:
+        _print_json(counters)
+    else:
+        live.ports(_console(), counters)
+
+
+@show.command(epilog="Example: [bold]linerate show rings[/]")
+def rings(name: EngineName = None, as_json: Json = False) -> None:
+    """Show size and fill level of each ring."""
+    with _connect(name) as telemetry:
+        table = telemetry.table("/linerate/rings")
+    if as_json:
+        _print_json(table)
+    else:
+        live.rings(_console(), table)
+
+
+@show.command(epilog="Example: [bold]linerate show ledger runs/20261121-101500-router U2[/]")
+def ledger(
+    run: Annotated[Path, typer.Argument(help="A run's folder.", metavar="RUN")],
+    test: Annotated[
+        str | None, typer.Argument(help="Only this loadtest.", metavar="[TEST]")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show both ledgers of a run's trials: each packet, each cycle."""
+    loaded = load_run(run)
+    results = [
+        result
+        for result in loaded.reported()
+        if test is None or result.test.lower() == test.lower()
+    ]
+    if not results:
+        raise StoreError(f"{run}: {_measured(loaded, test)}")
+    if as_json:
+        _print_json([machine.ledgers(result) for result in results])
+        return
+    console = _console()
+    for result in results:
+        terminal.ledger_report(console, result)
+
+
+def _measured(run: Run, test: str | None) -> str:
+    names = ", ".join(result.test for result in run.reported())
+    if not names:
+        return "nothing was measured"
+    return f"no loadtest '{test}' was measured; there are {names}"

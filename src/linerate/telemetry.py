@@ -1,0 +1,107 @@
+"""Client of DPDK's telemetry socket (version 2): one command, one JSON answer."""
+
+import json
+import socket
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+#: No engine command takes longer, the round trip included.
+TIMEOUT_SECONDS = 10.0
+#: The greeting is short; it says how long answers may be.
+_GREETING_BYTES = 1024
+
+
+class TelemetryError(Exception):
+    """The engine did not answer, or answered nonsense."""
+
+
+class Telemetry:
+    """A connection to one engine."""
+
+    def __init__(self, path: Path, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
+        """Connect; raises TelemetryError when nothing listens there."""
+        self._path = path
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket.settimeout(timeout_seconds)
+        try:
+            self._socket.connect(str(path))
+            self.greeting = self._receive("greeting", _GREETING_BYTES)
+            self._max_bytes = int(self.greeting["max_output_len"])
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            self.close()
+            raise TelemetryError(f"{path}: {_reason(error)}") from error
+        except TelemetryError:
+            self.close()
+            raise
+
+    def _receive(self, what: str, max_bytes: int) -> dict[str, Any]:
+        data = self._socket.recv(max_bytes)
+        if not data:
+            raise TelemetryError(f"{self._path}: {what}: the engine closed the connection")
+        try:
+            answer = json.loads(data)
+        except ValueError as error:
+            raise TelemetryError(f"{self._path}: {what}: no JSON: {data[:60]!r}") from error
+        if not isinstance(answer, dict):
+            raise TelemetryError(f"{self._path}: {what}: expected an object: {data[:60]!r}")
+        return answer
+
+    def ask(self, command: str) -> Any:  # noqa: ANN401 (an answer may be of any JSON type)
+        """Send one command (`/linerate/info`) and return what it answered."""
+        try:
+            self._socket.send(command.encode())
+            answer = self._receive(command, self._max_bytes)
+        except OSError as error:
+            raise TelemetryError(f"{self._path}: {command}: {_reason(error)}") from error
+        name = command.split(",", maxsplit=1)[0]
+        if answer.get(name) is None:
+            raise TelemetryError(f"{self._path}: {command}: the engine refused the command")
+        if isinstance(answer[name], dict) and "error" in answer[name]:
+            raise TelemetryError(f"{self._path}: {command}: {answer[name]['error']}")
+        return answer[name]
+
+    def table(self, command: str) -> list[dict[str, Any]]:
+        """Ask for a table (equally long arrays, one a column) and return its rows."""
+        return rows(self.ask(command), command)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._socket.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def rows(answer: Any, command: str) -> list[dict[str, Any]]:  # noqa: ANN401 (as `ask`)
+    """Turn equally long columns into rows; what is no column is left out."""
+    if not isinstance(answer, dict):
+        raise TelemetryError(f"{command}: expected columns, got {answer!r}")
+    columns = {name: values for name, values in answer.items() if isinstance(values, list)}
+    if len({len(values) for values in columns.values()}) > 1:
+        lengths = ", ".join(f"{name} {len(values)}" for name, values in columns.items())
+        raise TelemetryError(f"{command}: columns of different length: {lengths}")
+    return [
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    ]
+
+
+def _reason(error: Exception) -> str:
+    """Say in words what went wrong."""
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    if isinstance(error, FileNotFoundError):
+        return "no engine (no such socket)"
+    if isinstance(error, ConnectionRefusedError):
+        return "no engine (nobody listens)"
+    if isinstance(error, OSError):
+        return (error.strerror or str(error)).lower()
+    return f"greeting is not DPDK's: {error}"

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A forwarder without wires: ports of a driver `test` whose frames come from and go to
+ * arrays, and one worker's graph walked by the test itself. Each case runs in a process of
+ * its own, since EAL and the graph's nodes start only once in one.
+ */
+#ifndef LINERATE_HARNESS_H
+#define LINERATE_HARNESS_H
+
+#include "port/port.h"
+#include "test.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define HARNESS_FRAME_BYTES 2048
+
+struct frame {
+	unsigned length; /* without FCS */
+	uint8_t bytes[HARNESS_FRAME_BYTES];
+};
+
+/* The router configuration that most cases use: 16/24 via e0, 48/24 via e1, and labels. */
+extern const char harness_router_cli[];
+
+/* Starts the forwarder in this process. `ports` e0, e1 … in mode router with the CLI text. */
+void harness_start(unsigned ports, const char *cli);
+
+/* Hands the frame to the port's receive queue; harness_walk() lets the graph work on it. */
+void harness_put(unsigned port, const struct frame *frame);
+void harness_walk(void);
+/* Both: one frame in, one walk. */
+void harness_send(unsigned port, const struct frame *frame);
+/* The oldest frame that went out of the port; false when there is none. */
+bool harness_get(unsigned port, struct frame *frame);
+/* Forgets what went out. Returns how many frames. */
+unsigned harness_flush(void);
+/* The next frames that the port sends find no room. */
+void harness_tx_full(unsigned port, bool full);
+/* Moves the neighbour table's clock, and ticks. */
+void harness_seconds(double seconds);
+
+/* How often the node counted the reason, on all workers. */
+uint64_t harness_reason(const char *node, const char *reason);
+uint64_t harness_originated(void);
+uint64_t harness_held(void);
+/* Checks that failed in the harness itself. */
+unsigned harness_failures(void);
+/* in + originated = out + dropped + consumed + held, and no buffer is lost. */
+bool harness_balanced(void);
+
+/* Runs the case in a child process with the forwarder started; fails when a check there did. */
+static inline void harness_case(const char *cli, void (*run)(void))
+{
+	int status = 0;
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		test_failures = 0;
+		harness_start(2, cli);
+		run();
+		CHECK(harness_balanced());
+		CHECK_EQUAL(harness_failures(), 0);
+		fflush(NULL);
+		_exit(test_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+	}
+	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+		WEXITSTATUS(status) == EXIT_SUCCESS);
+}
+
+/* Defines NAME_case(), which is NAME() in a process of its own. */
+#define HARNESS_CASE(name, cli) \
+	static void name##_case(void) \
+	{ \
+		harness_case(cli, name); \
+	}
+
+#define CHECK_REASON(node, reason, port, frame) \
+	do { \
+		uint64_t before_ = harness_reason(node, reason); \
+		harness_send(port, frame); \
+		CHECK_EQUAL(harness_reason(node, reason), before_ + 1); \
+		CHECK(harness_balanced()); \
+	} while (0)
+
+/* Frames. Addresses are in host order. */
+void frame_ethernet(struct frame *frame, unsigned port, uint16_t ethertype);
+/* An IPv4 packet with `payload` bytes of UDP, for the port's interface. */
+void frame_ip4(struct frame *frame, unsigned port, uint32_t src, uint32_t dst, uint8_t ttl,
+	unsigned payload);
+/* The same with labels before it: the words of the label stack, outermost first. */
+void frame_mpls(struct frame *frame, unsigned port, const uint32_t *stack, unsigned labels,
+	uint32_t src, uint32_t dst, uint8_t ttl, unsigned payload);
+void frame_arp(struct frame *frame, unsigned port, uint16_t operation, const char *sender_mac,
+	uint32_t sender, uint32_t target);
+uint8_t *frame_l3(struct frame *frame);
+/* Sets the IPv4 header checksum at `l3`; the header is as long as it says. */
+void frame_checksum(uint8_t *ip);
+bool frame_checksum_ok(const uint8_t *ip);
+void frame_show(const char *what, const struct frame *frame);
+bool frame_same(const struct frame *got, const struct frame *wanted);
+
+#endif

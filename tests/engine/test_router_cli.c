@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parser of VPP's CLI text. */
+#include "router/cli.h"
+#include "test.h"
+
+#include <rte_ip.h>
+
+#define ORDERS_MAX 64
+
+static struct router_order orders[ORDERS_MAX];
+static unsigned nb_orders;
+static char complaints[65536];
+
+static const char *keep(void *context, const struct router_order *order)
+{
+	(void)context;
+	if (nb_orders < ORDERS_MAX)
+		orders[nb_orders++] = *order;
+	return NULL;
+}
+
+static unsigned parse_bytes(const char *text, size_t length)
+{
+	FILE *file = fmemopen(complaints, sizeof(complaints), "w");
+	unsigned mistakes;
+
+	nb_orders = 0;
+	complaints[0] = '\0';
+	mistakes = cli_parse("router.vpp", text, length, keep, NULL, file);
+	fclose(file);
+	return mistakes;
+}
+
+static unsigned parse(const char *text)
+{
+	return parse_bytes(text, strlen(text));
+}
+
+static const char as_people_have_it[] =
+	"set int state e0 up\n"
+	"set int state e1 up\n"
+	"set int ip address e0 100.64.1.1/30\n"
+	"set int ip address e1 100.64.2.1/30\n"
+	"ip route add 16.0.0.0/24 via 100.64.1.2\n"
+	"ip route add 48.0.0.0/24 via 100.64.2.2\n"
+	"ip neighbor e0 100.64.1.2 50:7c:6f:20:30:70\n"
+	"ip neighbor e1 100.64.2.2 50:7c:6f:20:30:71\n"
+	"mpls table add 0\n"
+	"set interface mpls e0 enable\n"
+	"set interface mpls e1 enable\n"
+	"mpls local-label add 16 eos via 100.64.2.2 e1 out-labels 17\n"
+	"mpls local-label add 17 eos via 100.64.1.2 e0 out-labels 16\n";
+
+static void check_orders(void)
+{
+	static const uint8_t kinds[] = {ORDER_INTERFACE_STATE, ORDER_INTERFACE_STATE,
+		ORDER_INTERFACE_ADDRESS, ORDER_INTERFACE_ADDRESS, ORDER_ROUTE_ADD, ORDER_ROUTE_ADD,
+		ORDER_NEIGHBOR, ORDER_NEIGHBOR, ORDER_INTERFACE_MPLS, ORDER_INTERFACE_MPLS,
+		ORDER_LABEL_ADD, ORDER_LABEL_ADD};
+
+	CHECK_EQUAL(nb_orders, sizeof(kinds));
+	for (unsigned i = 0; i < nb_orders; i++)
+		CHECK_EQUAL(orders[i].kind, kinds[i]);
+	CHECK(orders[0].on && strcmp(orders[0].port, "e0") == 0);
+	CHECK_EQUAL(orders[2].address, RTE_IPV4(100, 64, 1, 1));
+	CHECK_EQUAL(orders[2].length, 30);
+	CHECK_EQUAL(orders[5].address, RTE_IPV4(48, 0, 0, 0));
+	CHECK_EQUAL(orders[5].length, 24);
+	CHECK_EQUAL(orders[5].via, RTE_IPV4(100, 64, 2, 2));
+	CHECK_EQUAL(orders[7].mac.addr_bytes[5], 0x71);
+	CHECK_EQUAL(orders[10].address, 16);
+	CHECK(orders[10].on && strcmp(orders[10].port, "e1") == 0);
+	CHECK_EQUAL(orders[10].nb_labels, 1);
+	CHECK_EQUAL(orders[10].labels[0], 17);
+	CHECK_EQUAL(orders[10].line, 12);
+}
+
+static void as_it_is(void)
+{
+	CHECK_EQUAL(parse(as_people_have_it), 0);
+	check_orders();
+}
+
+static void with_carriage_returns(void)
+{
+	char text[2 * sizeof(as_people_have_it)];
+	char *to = text;
+
+	for (const char *from = as_people_have_it; *from != '\0'; from++) {
+		if (*from == '\n')
+			*to++ = '\r';
+		*to++ = *from;
+	}
+	*to = '\0';
+	CHECK_EQUAL(parse(text), 0);
+	check_orders();
+}
+
+static void labels_taken_off(void)
+{
+	CHECK_EQUAL(parse("mpls local-label add 16 eos via 100.64.2.2 e1\n"
+			  "mpls local-label add 17 non-eos via 100.64.1.2 e0 out-labels 18 19 20\n"
+			  "mpls local-label add 18 eos via ip4-lookup-in-table 0\n"
+			  "mpls local-label add 19 non-eos via mpls-lookup-in-table 0\n"
+			  "mpls local-label del 16 eos"),
+		0);
+	CHECK_EQUAL(nb_orders, 5);
+	CHECK_EQUAL(orders[0].nb_labels, 0);
+	CHECK_EQUAL(orders[1].nb_labels, 3);
+	CHECK(!orders[1].on && orders[1].labels[2] == 20);
+	CHECK(orders[2].lookup && orders[3].lookup);
+	CHECK_EQUAL(orders[4].kind, ORDER_LABEL_DELETE);
+}
+
+static void abbreviations_and_comments(void)
+{
+	CHECK_EQUAL(parse("# a comment\n\n   \t \n"
+			  "s i s e0 u # up\n"
+			  "se inter ip addr e0 10.0.0.1/8#comment\n"
+			  "ip ro a 10.0.0.0/8 v 1.2.3.4 e0\n"
+			  "ip r d 10.0.0.0/8 via 1.2.3.4 e0\n"
+			  "ip n e0 1.2.3.4 2:0:0:0:0:1\n"
+			  "m l a 99 n v 1.2.3.4 e0 out 3"),
+		2);
+	/* '#' ends a word only after a space, as in VPP; a MAC address has two digits each. */
+	CHECK(strstr(complaints, "router.vpp:5: expected an IPv4 prefix") != NULL);
+	CHECK_EQUAL(nb_orders, 4);
+	CHECK_EQUAL(orders[0].kind, ORDER_INTERFACE_STATE);
+	CHECK_EQUAL(orders[1].kind, ORDER_ROUTE_ADD);
+	CHECK_EQUAL(orders[2].kind, ORDER_ROUTE_DELETE);
+}
+
+static void mistakes(void)
+{
+	static const struct {
+		const char *text, *complaint;
+	} rows[] = {
+		{"sett int", "expected 'set', 'ip', 'mpls', found 'sett'"},
+		{"set", "expected 'interface', found the end of the line"},
+		{"ip route", "expected 'add', 'del', found the end of the line"},
+		{"set int state", "expected the name of an interface, found the end of the line"},
+		{"set int state e0 sideways", "expected 'up', 'down', found 'sideways'"},
+		{"set int state e0 up now", "expected the end of the line, found 'now'"},
+		{"set int ip address e0 10.0.0.1", "expected an IPv4 prefix such as"},
+		{"set int ip address e0 10.0.0.1/33", "expected an IPv4 prefix such as"},
+		{"set int ip address e0 10.0.0.1/", "expected an IPv4 prefix such as"},
+		{"set int ip address e0 10.0.0.1/-1", "expected an IPv4 prefix such as"},
+		{"set int ip address e0 10.0.0/8", "expected an IPv4 prefix such as"},
+		{"ip route add 1.0.0.0/8", "expected 'via', found the end of the line"},
+		{"ip route add 1.0.0.0/8 via e0", "expected an IPv4 address such as"},
+		{"ip neighbor e0 1.1.1.1 zz", "expected a MAC address such as"},
+		{"mpls table add 1", "expected 0, the only table, found '1'"},
+		{"mpls local-label add 15 eos via 1.1.1.1 e0", "expected a label from 16"},
+		{"mpls local-label add 1048576 eos via 1.1.1.1 e0", "expected a label from 16"},
+		{"mpls local-label add 16 both via 1.1.1.1 e0", "expected 'eos', 'non-eos'"},
+		{"mpls local-label add 16 eos via 1.1.1.1 e0 out-labels",
+			"expected a label from 0"},
+		{"mpls local-label add 16 eos via 1.1.1.1 e0 out-labels 1 2 3 4 5 6 7 8 9",
+			"at most 8 out-labels"},
+		{"ip route add 99999999999999999999999999999999999999999999999999999999999999999/8",
+			"a word of more than 63 letters"},
+		{"1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 "
+		 "31 "
+		 "32 33",
+			"more than 32 words"},
+		{"\x01\xff", "found '?"
+			     "?'"},
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[512];
+
+		snprintf(text, sizeof(text), "\n# second line\r\n%s\nset int state e0 up",
+			rows[i].text);
+		CHECK_EQUAL(parse(text), 1);
+		CHECK_EQUAL(nb_orders, 1);
+		CHECK(strncmp(complaints, "router.vpp:3: ", 14) == 0);
+		CHECK(strchr(complaints, '\n') == complaints + strlen(complaints) - 1);
+		if (strstr(complaints, rows[i].complaint) == NULL) {
+			fprintf(stderr, "'%s' gives %s", rows[i].text, complaints);
+			CHECK(false);
+		}
+	}
+}
+
+static void garbage(void)
+{
+	static const char *const words[] = {"set", "int", "state", "ip", "route", "add", "del",
+		"via", "mpls", "local-label", "table", "e0", "1.2.3.4", "1.2.3.4/8", "16", "eos",
+		"non-eos", "out-labels", "neighbor", "address", "up", "enable", "#", "\n", "\r\n",
+		"\t", "\xff"};
+	unsigned seed = 1;
+
+	for (unsigned round = 0; round < 20000; round++) {
+		char text[256];
+		size_t length = 0;
+
+		if (round % 2 == 0) {
+			length = (size_t)rand_r(&seed) % sizeof(text);
+			for (size_t i = 0; i < length; i++)
+				text[i] = (char)rand_r(&seed);
+		} else {
+			text[0] = '\0';
+			for (unsigned i = 0; i < 12; i++) {
+				strcat(text, words[(unsigned)rand_r(&seed) %
+						     (sizeof(words) / sizeof(*words))]);
+				strcat(text, " ");
+			}
+			length = strlen(text);
+		}
+		(void)parse_bytes(text, length);
+	}
+	CHECK(true);
+}
+
+int main(void)
+{
+	static const struct test_case cases[] = {
+		{"the file as people have it", as_it_is},
+		{"the same with carriage returns", with_carriage_returns},
+		{"labels that are taken off, looked up or pushed", labels_taken_off},
+		{"abbreviations and comments", abbreviations_and_comments},
+		{"each mistake is one line that says what was expected", mistakes},
+		{"random text", garbage},
+		{0},
+	};
+
+	return test_run(cases);
+}

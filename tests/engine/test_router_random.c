@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Random and mutated frames: nothing breaks, and every packet is accounted for. */
+#include "harness.h"
+
+#include "node/node.h"
+
+#include <rte_ip.h>
+
+#define ROUNDS 100000
+#define VECTOR 64
+
+static const char cli[] =
+	"set int state e0 up\n"
+	"set int state e1 up\n"
+	"set int ip address e0 100.64.1.1/24\n"
+	"set int ip address e1 100.64.2.1/24\n"
+	"ip route add 16.0.0.0/24 via 100.64.1.2\n"
+	"ip route add 48.0.0.0/24 via 100.64.2.2\n"
+	"ip neighbor e0 100.64.1.2 50:7c:6f:20:30:70\n"
+	"ip neighbor e1 100.64.2.2 50:7c:6f:20:30:71\n"
+	"set interface mpls e0 enable\n"
+	"set interface mpls e1 enable\n"
+	"mpls local-label add 16 eos via 100.64.2.2 e1 out-labels 17\n"
+	"mpls local-label add 16 non-eos via 100.64.2.9 e1\n"
+	"mpls local-label add 17 eos via 100.64.1.2 e0\n"
+	"mpls local-label add 17 non-eos via mpls-lookup-in-table 0\n"
+	"mpls local-label add 18 eos via ip4-lookup-in-table 0\n"
+	"mpls local-label add 18 non-eos via 100.64.1.9 e0 out-labels 1 2 3 4 5 6 7 8\n";
+
+static unsigned seed = 20240229;
+
+static unsigned any(unsigned below)
+{
+	return (unsigned)rand_r(&seed) % below;
+}
+
+static uint32_t any_address(void)
+{
+	static const uint32_t addresses[] = {RTE_IPV4(16, 0, 0, 1), RTE_IPV4(48, 0, 0, 1),
+		RTE_IPV4(100, 64, 1, 1), RTE_IPV4(100, 64, 2, 1), RTE_IPV4(100, 64, 1, 0),
+		RTE_IPV4(100, 64, 2, 255), RTE_IPV4(9, 9, 9, 9), RTE_IPV4(224, 0, 0, 1),
+		RTE_IPV4(255, 255, 255, 255), RTE_IPV4(127, 0, 0, 1), 0};
+	unsigned index = any(RTE_DIM(addresses) + 2);
+
+	if (index < RTE_DIM(addresses))
+		return addresses[index];
+	return index == RTE_DIM(addresses) ? RTE_IPV4(100, 64, 1 + any(2), any(256))
+					   : (uint32_t)rand_r(&seed) * 2;
+}
+
+static void any_labels(struct frame *frame, unsigned port)
+{
+	uint32_t stack[12];
+	unsigned labels = 1 + any(12);
+
+	for (unsigned i = 0; i < labels; i++)
+		stack[i] = (any(4) == 0          ? any(1 << 20)
+				   : any(4) == 0 ? any(16)
+						 : 16 + any(3))
+				   << 12 |
+			   any(8) << 9 | (uint32_t)(i + 1 == labels) << 8 |
+			   (any(4) == 0 ? any(3) : any(256));
+	frame_mpls(frame, port, stack, labels, any_address(), any_address(), (uint8_t)any(256),
+		any(1600));
+}
+
+/* An echo request with a right checksum, mostly for the router. */
+static void any_echo(struct frame *frame, unsigned port)
+{
+	uint8_t *icmp = frame_l3(frame) + 20;
+	uint32_t sum = 0;
+	unsigned payload = any(1400);
+
+	frame_ip4(frame, port, any_address(), RTE_IPV4(100, 64, 1 + any(2), 1), 64, payload);
+	frame_l3(frame)[9] = 1;
+	frame_checksum(frame_l3(frame));
+	memset(icmp, 0, 8);
+	icmp[0] = 8;
+	for (unsigned i = 0; i < 8 + payload; i++)
+		sum += (uint32_t)icmp[i] << (i % 2 == 0 ? 8 : 0);
+	sum = 0xffff - sum % 0xffff;
+	icmp[2] = (uint8_t)(sum >> 8);
+	icmp[3] = (uint8_t)sum;
+	if (any(8) == 0) {
+		frame_l3(frame)[2] = 0;
+		frame_l3(frame)[3] = (uint8_t)(20 + any(9));
+		frame_checksum(frame_l3(frame));
+	}
+}
+
+static void any_options(struct frame *frame)
+{
+	static const uint8_t kinds[] = {0, 1, 7, 68, 131, 137, 148};
+
+	frame_l3(frame)[0] = (uint8_t)(0x45 + any(11));
+	for (unsigned i = 20; i < 60; i++)
+		frame_l3(frame)[i] = any(2) == 0 ? kinds[any(sizeof(kinds))] : (uint8_t)any(8);
+}
+
+static void any_frame(struct frame *frame, unsigned port)
+{
+	switch (any(8)) {
+	case 0:
+		frame_arp(frame, port, (uint16_t)(1 + any(2)), "02:11:22:33:44:55", any_address(),
+			any_address());
+		break;
+	case 1:
+		any_labels(frame, port);
+		break;
+	case 2:
+		frame_ethernet(frame, port, any(2) == 0 ? 0x0800 : 0x8847);
+		frame->length = 14 + any(1501);
+		for (unsigned i = 14; i < frame->length; i++)
+			frame->bytes[i] = (uint8_t)any(256);
+		break;
+	case 3:
+		any_echo(frame, port);
+		break;
+	case 4:
+		frame_ethernet(frame, port, (uint16_t)(any(2) == 0 ? 0x8100 : any(65536)));
+		break;
+	default:
+		frame_ip4(frame, port, any_address(), any_address(),
+			(uint8_t)(any(3) == 0 ? any(3) : any(256)), any(1600));
+		if (any(2) == 0)
+			frame_l3(frame)[9] = (uint8_t)(any(2) == 0 ? 1 : any(256));
+		if (any(4) == 0)
+			any_options(frame);
+		if (any(4) == 0)
+			frame_l3(frame)[6] = (uint8_t)any(256);
+		frame_l3(frame)[20] = (uint8_t)any(20);
+		frame_checksum(frame_l3(frame));
+		break;
+	}
+}
+
+static void mutate(struct frame *frame)
+{
+	unsigned changes = any(3) == 0 ? any(8) : 0;
+
+	for (unsigned i = 0; i < changes; i++)
+		frame->bytes[any(RTE_MIN(frame->length, 60u))] ^= (uint8_t)(1 << any(8));
+	if (any(4) == 0)
+		frame->length = any(frame->length + 1);
+	else if (any(8) == 0)
+		frame->length = RTE_MIN(frame->length + any(64), 1700u);
+}
+
+static void random_frames(void)
+{
+	struct frame frame;
+
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		unsigned port = any(2);
+
+		any_frame(&frame, port);
+		mutate(&frame);
+		harness_put(port, &frame);
+		if (any(VECTOR) != 0)
+			continue;
+		harness_tx_full(port, any(10) == 0);
+		harness_walk();
+		CHECK(harness_balanced());
+		harness_flush();
+		if (any(4) == 0)
+			harness_seconds(0.4);
+	}
+	harness_walk();
+	harness_flush();
+}
+
+/* After all that, which drop reasons of the router were never met? */
+static void every_reason_is_met(void)
+{
+	static const char *const never[] = {/* met by cases of their own */
+		"neighbor table full", "too many packets wait for neighbors", "interface down",
+		"no headroom in the buffer", "interface has no address", "rate limited",
+		"mpls disabled on the interface", "newer packets wait for the neighbor",
+		/* the fib drops those first */
+		"about a broadcast or multicast"};
+	unsigned missing = 0;
+
+	random_frames();
+	for (const struct node_state *s = node_states(); s != NULL; s = s->link)
+		for (unsigned r = 0; r < NODE_REASONS_MAX && s->type->reasons[r] != NULL; r++) {
+			bool excused = s->drops[r] != 0;
+
+			for (unsigned i = 0; i < RTE_DIM(never) && !excused; i++)
+				excused = strcmp(never[i], s->type->reasons[r]) == 0;
+			if (!excused) {
+				fprintf(stderr, "never met: %s: %s\n", s->name,
+					s->type->reasons[r]);
+				missing++;
+			}
+		}
+	CHECK_EQUAL(missing, 0);
+}
+
+HARNESS_CASE(every_reason_is_met, cli)
+
+int main(void)
+{
+	static const struct test_case cases[] = {
+		{"100,000 random and mutated frames", every_reason_is_met_case},
+		{0},
+	};
+
+	return test_run(cases);
+}

@@ -1,0 +1,173 @@
+"""Evidence to try rules and reports on, and a fake engine to try the lab on."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from linerate.card import Card
+from linerate.evidence import Evidence, Load, Progress
+from linerate.explain import explain
+from linerate.ledger import Entry, NodeTime, PacketLedger, TimeLedger
+from linerate.store import Judged, Run, result_of
+from linerate.validity import doubts, reasons
+
+FAKE_ENGINE = Path(__file__).parents[1] / "fake" / "engine.py"
+TSC_HZ = 1_000_000_000
+
+# A busy machine makes no property false.
+settings.register_profile("linerate", deadline=None)
+settings.load_profile("linerate")
+
+
+def time_ledger(role="forwarder", idle=0.5, name="forwarder-0", elapsed=5 * TSC_HZ, packets=10_000):
+    busy = round(elapsed * (1 - idle) * 0.9)
+    idle_clocks = round(elapsed * idle * 0.9)
+    return TimeLedger(
+        worker=name,
+        role=role,
+        tsc_hz=TSC_HZ,
+        elapsed_clocks=elapsed,
+        overhead_clocks=elapsed - busy - idle_clocks,
+        nodes={
+            "port-rx-e0-0": NodeTime(
+                calls=packets // 10 + 1,
+                vectors=packets,
+                clocks=busy // 2,
+                idle_calls=100,
+                idle_clocks=idle_clocks,
+            ),
+            "ip4-lookup": NodeTime(
+                calls=packets // 10 + 1, vectors=packets, clocks=busy - busy // 2
+            ),
+        },
+    )
+
+
+def make_evidence(
+    losses=None,
+    sent=None,
+    load=None,
+    idle=0.5,
+    unexplained=0,
+    card=None,
+    ceiling_pps=40e6,
+    progress=None,
+    **changes,
+):
+    """A trial of 5 s at the line's rate; `losses` are packets by place."""
+    load = load or Load(
+        frame_bytes=64, directions=1, link_bps=10**10, scale_ppm=1_000_000, duration_us=5_000_000
+    )
+    losses = losses or {}
+    sent = round(load.asked_pps * load.duration_us / 1e6) if sent is None else sent
+    received = sent - sum(losses.values()) - unexplained
+    entries = [Entry(place="tester t0", kind="sent", packets=sent)]
+    entries += [Entry(place=place, kind="loss", packets=lost) for place, lost in losses.items()]
+    entries.append(Entry(place="tester", kind="received", packets=received))
+    measured = Progress(
+        trial=1,
+        state="done",
+        elapsed_us=load.duration_us,
+        drained=True,
+        start_tsc=100,
+        end_tsc=100 + load.duration_us * 1000,
+    )
+    ledgers = (time_ledger("tester", 0.1, "tester"), time_ledger(idle=idle, packets=received))
+    given = {
+        "load": load,
+        "progress": measured.model_copy(update=progress or {}),
+        "packets": PacketLedger(entries=tuple(entries)),
+        "time": ledgers,
+        "time_at_load": ledgers,
+        "card": card or Card(),
+        "ceiling_pps": ceiling_pps,
+    }
+    return Evidence(**(given | changes))
+
+
+def make_result(test="U2", evidence=None, attempt=1):
+    evidence = evidence or make_evidence()
+    invalid = reasons(evidence)
+    judged = Judged(invalid=invalid, suspect=doubts(evidence), verdict=explain(evidence, invalid))
+    return result_of(test, "64 B many flows, one direction", attempt, evidence, judged)
+
+
+def make_run(*results, **changes):
+    document = {
+        "command": ["linerate", "bench"],
+        "started": "2026-11-21T10:00:00Z",
+        "finished": "2026-11-21T10:01:00Z",
+        "status": "complete",
+        "suite": "standard",
+        "tests": sorted({result.test for result in results}),
+        "testbed": {},
+        "environment": {
+            "cpu_model": "Some CPU @ 3.00 GHz",
+            "microcode": "0x1",
+            "hypervisor": True,
+            "kernel": "6.1",
+            "system": "Debian",
+            "cpus": [0, 1],
+            "governor": "none",
+            "transparent_hugepages": "always",
+            "hugepages_free": 0,
+            "linerate": "0.1.0",
+            "dpdk": "DPDK 22.11.11",
+            "memory": "thp",
+        },
+        "results": results,
+    }
+    return Run.model_validate(document | changes)
+
+
+@pytest.fixture
+def evidence():
+    return make_evidence
+
+
+@pytest.fixture
+def result():
+    return make_result
+
+
+@pytest.fixture
+def run():
+    return make_run
+
+
+@pytest.fixture
+def ledger_of_worker():
+    return time_ledger
+
+
+@pytest.fixture
+def fake_environment(tmp_path, monkeypatch):
+    """Environment in which the lab finds the fake engine, and nobody else's."""
+    runtime = tmp_path / "dpdk"
+    monkeypatch.setenv("LINERATE_ENGINE", str(FAKE_ENGINE))
+    monkeypatch.setenv("LINERATE_RUNTIME", str(runtime))
+    monkeypatch.setenv("FAKE_HURRY", "20")
+    monkeypatch.setenv("COLUMNS", "80")
+    return runtime
+
+
+@pytest.fixture
+def linerate(fake_environment, tmp_path):
+    """Run the command as a user does."""
+
+    def run(*arguments, **environment):
+        return subprocess.run(
+            [sys.executable, "-m", "linerate", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            cwd=tmp_path,
+            env=os.environ | environment,
+            check=False,
+        )
+
+    return run

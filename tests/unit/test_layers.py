@@ -1,0 +1,53 @@
+"""Data flows one way: nothing downstream is imported upstream."""
+
+import ast
+from pathlib import Path
+
+import linerate
+
+ROOT = Path(linerate.__file__).parent
+#: From upstream to downstream; those in one line do not import each other.
+LAYERS = (
+    ("__init__",),
+    ("wire", "host", "telemetry"),
+    ("card", "ledger"),
+    ("testbed",),
+    ("suite", "engine"),
+    ("wiring", "evidence", "places"),
+    ("tester",),
+    ("trial", "validity"),
+    ("explain",),
+    ("store",),
+    ("bench",),
+    ("report",),
+    ("benching", "showing"),
+    ("cli",),
+    ("__main__",),
+)
+RANK = {module: rank for rank, layer in enumerate(LAYERS) for module in layer}
+
+
+def module_of(path):
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imported(path):
+    """Top modules of linerate that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("linerate"):
+            _, _, rest = (node.module or "").partition(".")
+            yield from [rest.split(".")[0]] if rest else [alias.name for alias in node.names]
+
+
+def test_imports_go_upstream():
+    for path in ROOT.rglob("*.py"):
+        here = module_of(path)
+        for there in imported(path):
+            name = there if there in RANK else "__init__"
+            assert name == here or RANK[name] < RANK[here], f"{here} imports {there}"
+
+
+def test_files_are_small():
+    assert [
+        path.name for path in ROOT.rglob("*.py") if len(path.read_text().splitlines()) > 400
+    ] == []

@@ -1,0 +1,104 @@
+"""The telemetry client, against a socket that answers as told."""
+
+import contextlib
+import json
+import socket
+import threading
+
+import pytest
+
+from linerate.telemetry import Telemetry, TelemetryError, rows
+
+GREETING = json.dumps({"version": "DPDK", "pid": 1, "max_output_len": 16384}).encode()
+
+
+@pytest.fixture
+def engine(tmp_path):
+    """A listener that sends one answer for each command; the first is the greeting."""
+    path = tmp_path / "dpdk_telemetry.v2"
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    listener.bind(str(path))
+    listener.listen()
+    heard = []
+
+    def serve(answers):
+        def run():
+            connection, _ = listener.accept()
+            with connection, contextlib.suppress(OSError):
+                connection.send(answers[0])
+                for answer in answers[1:]:
+                    heard.append(connection.recv(1024))
+                    if answer is None:
+                        return
+                    connection.send(answer)
+                while connection.recv(1024):
+                    pass
+
+        threading.Thread(target=run, daemon=True).start()
+        return path
+
+    with listener:
+        yield serve, heard
+
+
+def test_an_answer_is_what_stands_under_the_command(engine):
+    serve, heard = engine
+    path = serve([GREETING, b'{"/linerate/port": {"rx_packets": 7}}'])
+    with Telemetry(path) as telemetry:
+        assert telemetry.ask("/linerate/port,e0") == {"rx_packets": 7}
+    assert heard == [b"/linerate/port,e0"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (b'{"/linerate/info": null}', "/linerate/info: the engine refused the command"),
+        (b'{"/linerate/info": {"error": "busy"}}', "/linerate/info: busy"),
+        (b"hello", "/linerate/info: no JSON"),
+        (b"[1]", "/linerate/info: expected an object"),
+        (None, "/linerate/info: the engine closed the connection"),
+    ],
+)
+def test_answers_that_are_none(engine, answer, said):
+    serve, _ = engine
+    path = serve([GREETING, answer])
+    with Telemetry(path) as telemetry, pytest.raises(TelemetryError, match=said):
+        telemetry.ask("/linerate/info")
+
+
+def test_an_engine_that_does_not_answer(engine):
+    serve, _ = engine
+    path = serve([GREETING])
+    with (
+        Telemetry(path, timeout_seconds=0.05) as telemetry,
+        pytest.raises(TelemetryError, match="no answer in time"),
+    ):
+        telemetry.ask("/linerate/info")
+
+
+@pytest.mark.parametrize("greeting", [b'{"pid": 1}', b"{", b'{"max_output_len": "x"}'])
+def test_a_greeting_that_is_not_dpdks(engine, greeting):
+    serve, _ = engine
+    with pytest.raises(TelemetryError):
+        Telemetry(serve([greeting]))
+
+
+def test_nobody_there(tmp_path):
+    with pytest.raises(TelemetryError, match="no such socket"):
+        Telemetry(tmp_path / "none")
+    path = tmp_path / "dead"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as dead:
+        dead.bind(str(path))
+    with pytest.raises(TelemetryError, match="nobody listens"):
+        Telemetry(path)
+
+
+def test_columns_become_rows():
+    table = {"name": ["a", "b"], "packets": [1, 2], "tsc": 5}
+    assert rows(table, "x") == [{"name": "a", "packets": 1}, {"name": "b", "packets": 2}]
+    assert rows({"name": [], "packets": []}, "x") == []
+    assert rows({}, "x") == []
+    with pytest.raises(TelemetryError, match="columns of different length: name 1, packets 0"):
+        rows({"name": ["a"], "packets": []}, "x")
+    with pytest.raises(TelemetryError, match="expected columns"):
+        rows(3, "x")

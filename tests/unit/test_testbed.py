@@ -1,0 +1,176 @@
+"""Testbed files: what they may say, and one line for each mistake."""
+
+import pytest
+
+from linerate.card import DEFAULT, PRESETS
+from linerate.suite import SUITES
+from linerate.testbed import Testbed, TestbedError, load, parse, with_options
+from linerate.wiring import bench_config, ceiling_config, dut_macs, router_cli
+
+U4 = SUITES["standard"][3]
+REAL = {
+    "wire": "ethdev",
+    "link": "25G",
+    "tester": {"ports": [{"device": "0000:05:00.0"}, {"device": "0000:05:00.1"}]},
+}
+
+
+def mistakes(document):
+    with pytest.raises(TestbedError) as caught:
+        parse(document, "bed.yaml")
+    return caught.value.lines
+
+
+def test_an_empty_file_is_a_router_on_a_virtual_card(tmp_path):
+    file = tmp_path / "bed.yaml"
+    file.write_text("# nothing\n")
+    testbed = load(file)
+    assert testbed == Testbed()
+    assert testbed.card == DEFAULT
+    assert testbed.dut.mode == "router"
+    assert testbed.line_bps == 10**10
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_have_names(name):
+    testbed = parse({"card": name}, "bed.yaml")
+    assert testbed.card == PRESETS[name]
+    config = bench_config(testbed, U4, "x")["cards"][0]
+    assert config["link_bps"] == PRESETS[name].link_bps
+    assert config["host"] == "ports"
+
+
+def test_a_preset_can_be_changed():
+    card = parse({"card": {"preset": "cx4-lx", "rx_queues": 1, "link": "10G"}}, "bed.yaml").card
+    assert card.rx_queues == 1
+    assert card.link_bps == 10**10
+    assert card.pcie == PRESETS["cx4-lx"].pcie
+
+
+@pytest.mark.parametrize(
+    ("document", "line"),
+    [
+        ({"wier": "card"}, "bed.yaml: wier: no such key"),
+        ({"wire": "rope"}, "bed.yaml: wire: expected 'card' or 'ethdev', not 'rope'"),
+        (
+            {"card": "cx9"},
+            "bed.yaml: card: expected one of i226-v, 82599es, x710, mcx342a, cx4-lx, cx5-en, default; not 'cx9'",
+        ),
+        (
+            {"card": {"rx_queues": "many"}},
+            "bed.yaml: card.rx_queues: expected a whole number, not 'many'",
+        ),
+        ({"card": {"rx_queues": 0}}, "bed.yaml: card.rx_queues: expected 1 or more, not 0"),
+        ({"card": {"rx_queues": 99}}, "bed.yaml: card.rx_queues: expected 16 or less, not 99"),
+        (
+            {"card": {"rx_ring": 1000}},
+            "bed.yaml: card.rx_ring: expected a power of two from 32 to 32768",
+        ),
+        (
+            {"card": {"link": "fast"}},
+            "bed.yaml: card.link_bps: expected a bit rate as 10G, 2.5G or 100M, not 'fast'",
+        ),
+        (
+            {"card": {"pcie": {"gigatransfers": 7, "lanes": 4}}},
+            "bed.yaml: card.pcie.gigatransfers: expected 2.5, 5, 8, 16 or 32 (GT/s per lane)",
+        ),
+        (
+            {"card": {"pcie": {"gigatransfers": 8}}},
+            "bed.yaml: card.pcie.lanes: required, but absent",
+        ),
+        ({"dut": "router"}, "bed.yaml: dut: expected keys and values, not 'router'"),
+        ({"dut": {"workers": 0}}, "bed.yaml: dut.workers: expected 1 or more, not 0"),
+        ({"dut": {"mode": "external"}}, "bed.yaml: dut.mode: an external one needs `wire: ethdev`"),
+        (
+            {"name": "no spaces"},
+            "bed.yaml: name: expected 1 to 40 letters, digits, '-' and '_', not 'no spaces'",
+        ),
+        (
+            {"wire": "ethdev"},
+            'bed.yaml: tester.ports: required with `wire: ethdev`: expected two, as [{device: "0000:05:00.0"}, {device: "0000:05:00.1"}]',
+        ),
+        (
+            REAL | {"dut": {"mode": "external", "macs": ["02:00:00:00:00", "02:00:00:00:00:01"]}},
+            "bed.yaml: dut.macs.0: expected a MAC address as 02:00:00:00:0e:00, not '02:00:00:00:00'",
+        ),
+        (["wire"], "bed.yaml: expected keys and values, as `wire: card`"),
+    ],
+)
+def test_a_mistake_is_one_clear_line(document, line):
+    assert mistakes(document) == [line]
+
+
+def test_every_mistake_is_told():
+    lines = mistakes({"wire": "rope", "dut": {"workers": -1, "mode": "fly"}})
+    assert len(lines) == 3
+    assert all(line.startswith("bed.yaml: ") for line in lines)
+
+
+def test_files_that_are_no_yaml(tmp_path):
+    file = tmp_path / "bed.yaml"
+    for content, said in (
+        (b"wire: [", "line 1: expected YAML"),
+        (b"\xff\xfe\xff", "expected text in UTF-8"),
+    ):
+        file.write_bytes(content)
+        with pytest.raises(TestbedError) as caught:
+            load(file)
+        assert caught.value.lines[0].startswith(f"{file}: {said}")
+    with pytest.raises(TestbedError, match="no such file"):
+        load(tmp_path / "absent.yaml")
+
+
+def test_the_router_file_is_found_beside_the_testbed(tmp_path):
+    file = tmp_path / "bed.yaml"
+    file.write_text("dut: {cli_file: my.vpp}\n")
+    with pytest.raises(TestbedError, match=r"dut.cli_file: no such file"):
+        load(file)
+    (tmp_path / "my.vpp").write_text("set int state e0 up\n")
+    config = bench_config(load(file), U4, "x")
+    assert config["forwarder"]["router"] == {"cli": "set int state e0 up\n"}
+
+
+def test_the_command_line_changes_a_testbed():
+    testbed = with_options(parse({"card": "cx5-en"}, "x"), "io", None, 2)
+    assert (testbed.dut.mode, testbed.dut.workers, testbed.card) == ("io", 2, PRESETS["cx5-en"])
+    assert with_options(testbed, None, "default", None).card == DEFAULT
+    with pytest.raises(TestbedError, match=r"the command line: dut\.mode: expected 'router'"):
+        with_options(testbed, "fly", None, None)
+
+
+def test_real_ports_with_an_external_device():
+    macs = ["aa:bb:cc:dd:ee:00", "AA:BB:CC:DD:EE:01"]
+    testbed = parse(REAL | {"dut": {"mode": "external", "macs": macs}}, "x")
+    config = bench_config(testbed, U4, "x")
+    assert "cards" not in config
+    assert "forwarder" not in config
+    assert [port["device"] for port in config["ports"]] == ["0000:05:00.0", "0000:05:00.1"]
+    assert all(port["link_bps"] == 25 * 10**9 for port in config["ports"])
+    assert dut_macs(testbed) == ("aa:bb:cc:dd:ee:00", "aa:bb:cc:dd:ee:01")
+
+
+def test_real_ports_with_our_forwarder():
+    ports = [{"device": "net_af_packet0", "devargs": "iface=a"}, {"device": "net_af_packet1"}]
+    testbed = parse(REAL | {"dut": {"mode": "io", "ports": ports}}, "x")
+    config = bench_config(testbed, U4, "x")
+    assert [port["name"] for port in config["ports"]] == ["e0", "e1", "t0", "t1"]
+    assert config["ports"][0]["devargs"] == "iface=a"
+    assert config["forwarder"] == {"mode": "io", "ports": ["e0", "e1"], "workers": 1}
+
+
+def test_the_ceiling_is_measured_over_a_bare_wire():
+    config = ceiling_config(Testbed(), U4, "x")
+    assert config["cards"][0] | {"max_frame_bytes": 0} == {
+        "name": "card0",
+        "link_bps": 0,
+        "host": "shunt",
+        "max_frame_bytes": 0,
+    }
+    assert "forwarder" not in config
+    assert [stream["rate"] for stream in config["tester"]["streams"]] == [{"max": True}]
+
+
+def test_the_routers_own_file_is_vpps():
+    text = router_cli(None)
+    assert "ip route add 48.0.0.0/24 via 100.64.2.2" in text
+    assert "mpls local-label add 16 eos via 100.64.2.2 e1 out-labels 17" in text

@@ -1,0 +1,101 @@
+"""Which trials have no result, and which are suspect."""
+
+import pytest
+
+from linerate.evidence import Load, Stamp
+from linerate.evidence.model import RoundTrip
+from linerate.explain import explain
+from linerate.validity import caused_by_tester, doubts, reasons
+
+LOAD = Load(frame_bytes=64, directions=2, link_bps=10**10, scale_ppm=500_000, duration_us=1_000_000)
+
+
+def test_a_clean_trial_is_valid(evidence):
+    assert reasons(evidence()) == ()
+    assert doubts(evidence()) == ()
+
+
+def test_losses_do_not_make_a_trial_invalid(evidence):
+    assert reasons(evidence(losses={"card0 port 0: rx missed (ring full)": 10**6})) == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"sent": 74_000_000}, "offered below asked: 14.800 of 14.881 Mpps (99.46 %)"),
+        ({"sent": 75_000_000}, "offered above asked: 75,000,000 of 74,404,762 packets"),
+        ({"losses": {"tester t0: tx full": 3}}, "tester saturated: it lost 3 packets itself"),
+        ({"losses": {"t1: rx missed": 3}}, "tester saturated: it lost 3 packets itself"),
+        ({"progress": {"drained": False}}, "counters not drained"),
+        ({"progress": {"paused_us": 400_000}}, "duration stretched by 8.0 %"),
+        ({"progress": {"end_tsc": 5_500_000_100}}, "duration stretched by 10.0 %"),
+        (
+            {"progress": {"elapsed_us": 4_000_000, "end_tsc": 4_000_000_100}},
+            "cut short: 4.000 of 5.000 s",
+        ),
+        ({"unexplained": 7}, "packet ledger violated: 7 packets unexplained"),
+    ],
+)
+def test_each_reason_is_named(evidence, given, said):
+    (reason,) = reasons(evidence(**given))
+    assert reason.startswith(said)
+
+
+def test_the_tester_that_fetches_late_is_not_the_devices_loss(evidence):
+    lost = {"port-tx-e1: no free tx slots": 10**6}
+    assert reasons(evidence(losses=lost)) == ()
+    late = evidence(losses=lost, ports={"t0": {"link_waits": 0}, "t1": {"link_waits": 900}})
+    (reason,) = reasons(late)
+    assert reason == "tester saturated: it polled too late 900 times, 1,000,000 packets lost so"
+
+
+def test_a_hole_in_the_cycles_is_told(evidence, ledger_of_worker):
+    hole = ledger_of_worker().model_copy(update={"elapsed_clocks": 6_000_000_000})
+    (reason,) = reasons(evidence(time=(hole,)))
+    assert reason == "forwarder-0: 83.33 % of its cycles accounted for"
+
+
+def test_a_lower_load_helps_only_the_tester(evidence):
+    assert caused_by_tester(evidence(sent=70_000_000))
+    assert not caused_by_tester(evidence(unexplained=1))
+
+
+def test_what_the_machine_did_makes_a_trial_suspect(evidence):
+    stamp = Stamp(
+        roundtrips_before=(RoundTrip(worker="forwarder-0", min_ns=80, median_ns=90),),
+        roundtrips_after=(RoundTrip(worker="forwarder-0", min_ns=300, median_ns=385),),
+        steal_seconds={"tester": 0.0, "forwarder-0": 0.5},
+    )
+    suspect = evidence(stamp=stamp, progress={"paused_us": 100_000})
+    assert reasons(suspect) == ()
+    assert doubts(suspect) == (
+        "forwarder-0: core-to-core round trip 90 → 385 ns",
+        "forwarder-0: 10.0 % of its CPU stolen by the hypervisor",
+        "the tester was off its CPU for 2.0 % of the trial",
+    )
+
+
+def absent(ledger_of_worker, seconds, idle=0.5):
+    ledger = ledger_of_worker(idle=idle)
+    clocks = round(seconds * ledger.tsc_hz)
+    spent = ledger.overhead_clocks - clocks
+    return ledger.model_copy(update={"away_clocks": clocks, "overhead_clocks": spent})
+
+
+def test_what_an_absent_worker_lost_is_the_machines(evidence, ledger_of_worker):
+    # 5 ms at 14.88 Mpps are 74,405 packets.
+    workers = (absent(ledger_of_worker, 0.005),)
+    lost = {"card0 port 0: rx missed (ring full)": 70_000, "port-tx-e1: no free tx slots": 5_000}
+    disturbed = evidence(losses=lost, time=workers, time_at_load=workers)
+    assert doubts(disturbed) == ("forwarder-0: 5.0 ms off its CPU, 75,000 packets lost so",)
+    assert explain(disturbed).limit == "line"
+
+
+def test_what_an_absent_worker_can_not_have_lost_is_the_devices(evidence, ledger_of_worker):
+    lost = {"card0 port 0: rx missed (ring full)": 200_000}
+    workers = (absent(ledger_of_worker, 0.005),)
+    assert doubts(evidence(losses=lost, time=workers, time_at_load=workers)) == ()
+    busy = (absent(ledger_of_worker, 0.05, idle=0.01),)
+    overloaded = evidence(losses=lost, time=busy, time_at_load=busy)
+    assert doubts(overloaded) == ()
+    assert explain(overloaded).limit == "worker-cpu"
