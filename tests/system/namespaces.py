@@ -1,0 +1,110 @@
+"""Two hosts in network namespaces, with the engine's router between them."""
+
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+TOOLS = ("ip", "ethtool", "ping", "traceroute", "arping", "iperf3", "tshark", "tcpdump")
+
+needs_namespaces = pytest.mark.skipif(
+    os.geteuid() != 0 or any(shutil.which(tool) is None for tool in TOOLS),
+    reason=f"needs root and {', '.join(TOOLS)}",
+)
+
+_numbers = itertools.count()
+
+
+def run(command: str, check: bool = True, seconds: float = 60) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command.split(), capture_output=True, text=True, timeout=seconds, check=check
+    )
+
+
+@dataclass(frozen=True)
+class Host:
+    """A namespace with one interface, whose default route is the router."""
+
+    namespace: str
+    address: str
+    gateway: str
+
+    def run(
+        self, command: str, check: bool = True, seconds: float = 60
+    ) -> subprocess.CompletedProcess[str]:
+        return run(f"ip netns exec {self.namespace} {command}", check, seconds)
+
+    @contextmanager
+    def background(self, command: str) -> Iterator["subprocess.Popen[str]"]:
+        """Run beside the test; ended by SIGINT when the test no longer needs it."""
+        words = ["ip", "netns", "exec", self.namespace, *command.split()]
+        with subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.send_signal(signal.SIGINT)
+                try:
+                    process.wait(5)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+
+    @contextmanager
+    def capture(self, path: Path) -> Iterator[None]:
+        """Keep what passes eth0."""
+        with self.background(f"tcpdump -i eth0 -U -s 0 -w {path}") as dump:
+            assert dump.stdout is not None
+            while "listening on" not in (line := dump.stdout.readline()):
+                assert line, "tcpdump does not start"
+            yield
+
+    def configure(self, interface: str) -> None:
+        """Name the interface eth0, give it the address, and leave no work to a NIC."""
+        self.run(f"ip link set {interface} name eth0")
+        self.run(f"ip address add {self.address}/24 dev eth0")
+        self.run("ip link set lo up")
+        self.run("ip link set eth0 up")
+        self.run(f"ip route add default via {self.gateway}")
+        # Checksums and segments that a NIC would finish must be finished by the kernel.
+        self.run("ethtool -K eth0 tx off rx off tso off gso off gro off", check=False)
+
+
+def hosts() -> tuple[Host, Host]:
+    number = f"{os.getpid()}-{next(_numbers)}"
+    return (
+        Host(f"lrt-a-{number}", "10.1.0.2", "10.1.0.1"),
+        Host(f"lrt-b-{number}", "10.2.0.2", "10.2.0.1"),
+    )
+
+
+@contextmanager
+def namespaces(*of: Host) -> Iterator[None]:
+    with ExitStack() as stack:
+        for host in of:
+            run(f"ip netns add {host.namespace}")
+            stack.callback(run, f"ip netns delete {host.namespace}", check=False)
+        yield
+
+
+@contextmanager
+def veth_to(host: Host, name: str) -> Iterator[None]:
+    """A veth pair: `name` here, its peer in the host's namespace."""
+    run(f"ip link add {name} type veth peer name {name}p")
+    try:
+        run(f"ip link set {name}p netns {host.namespace}")
+        # This end belongs to the engine: the kernel must not answer on it.
+        run(f"sysctl -qw net.ipv6.conf.{name}.disable_ipv6=1", check=False)
+        run(f"ip link set {name} arp off promisc on up")
+        run(f"ethtool -K {name} tx off rx off tso off gso off gro off", check=False)
+        host.configure(f"{name}p")
+        yield
+    finally:
+        run(f"ip link delete {name}", check=False)

@@ -1,0 +1,145 @@
+"""`linerate bench` with the real engine: the laws hold whatever the machine does.
+
+No timing is asserted: on a busy machine a trial may be invalid, but it is never wrong.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linerate.engine import live_engines
+from linerate.store import Run, load_evidence, load_run
+
+SHORT = ("--duration", "500ms", "--json")
+
+
+def linerate(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "linerate", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+
+def bench(folder: Path, *arguments: str) -> tuple[dict[str, Any], Run]:
+    done = linerate("bench", *arguments, *SHORT, "--runs", str(folder))
+    document = json.loads(done.stdout)
+    assert document["status"] == "complete", done.stderr
+    return document, load_run(Path(document["run"]))
+
+
+def check_laws(document: dict[str, Any], run: Run) -> None:
+    """Both ledgers balance in every attempt, and nothing invalid is reported."""
+    assert [trial["test"] for trial in document["trials"]] == list(run.tests)
+    for result in run.results:
+        assert result.packets.sent > 0
+        assert result.packets.unexplained == 0
+        assert result.packets.violations == []
+        for ledger in result.time:
+            assert ledger.closes, f"{ledger.worker}: {ledger.closed_percent} %"
+    for number in range(1, len(run.ceilings) + 1):
+        assert load_evidence(Path(document["run"]), f"ceiling-{number}").packets.unexplained == 0
+    for trial in document["trials"]:
+        assert trial["valid"] == (trial["limit"] != "invalid") == (not trial["invalid"])
+        assert trial["valid"] == (trial["received_pps"] is not None)
+        assert 0 <= (trial["percent_of_line"] or 0) < 100.2
+
+
+@pytest.mark.parametrize("dut", ["router", "io", "macswap"])
+def test_both_ledgers_balance(tmp_path: Path, dut: str) -> None:
+    document, run = bench(tmp_path, "--dut", dut)
+    check_laws(document, run)
+    assert run.environment.memory in ("hugepages", "thp")
+    if dut == "router":
+        # Everything offered is for the router to route: it drops nothing by itself.
+        for result in run.results:
+            assert not [
+                place for place in result.packets.losses if place.startswith(("ip4", "mpls"))
+            ]
+
+
+@pytest.mark.parametrize(
+    ("card", "limit"),
+    [
+        ("{pps_ceiling: 500000}", "card-pps"),
+        ("{pcie: {gigatransfers: 2.5, lanes: 1, max_payload_bytes: 128}}", "pcie"),
+        ("{link: 100M}", "line"),
+        ("{link: 100M, rx_ring: 32, tx_ring: 128}", None),
+        ("{link: 100G, rx_queues: 4}", None),
+    ],
+)
+def test_the_limit_that_is_set_is_the_limit_that_is_named(
+    tmp_path: Path, card: str, limit: str | None
+) -> None:
+    testbed = tmp_path / "testbed.yaml"
+    testbed.write_text(f"card: {card}\ndut: {{mode: io}}\n")
+    document, run = bench(tmp_path, str(testbed), "--only", "U2,B2")
+    check_laws(document, run)
+    for trial in document["trials"]:
+        if limit is not None and trial["valid"]:
+            assert trial["limit"] == limit
+
+
+def test_the_tables_are_printed(tmp_path: Path) -> None:
+    arguments = ("bench", "--dut", "io", "--only", "U1,U2", "--duration", "500ms")
+    printed = linerate(*arguments, "--runs", str(tmp_path)).stdout
+    (folder,) = tmp_path.iterdir()
+    assert "% of line" in printed
+    ledger = linerate("show", "ledger", str(folder), "U2").stdout
+    assert "unexplained" in ledger
+    assert "accounted for" in ledger
+
+
+def own_engines(lab: int) -> dict[str, Path]:
+    return {name: path for name, path in live_engines().items() if f"-{lab}-" in name}
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def start_lab(folder: Path) -> subprocess.Popen[str]:
+    """A bench that has measured U1 (with trials too long to end by themselves)."""
+    command = [sys.executable, "-m", "linerate", "bench", "--dut", "io", "--only", "U1,U2",
+               "--duration", "2s", "--json", "--runs", str(folder)]  # fmt: skip
+    lab = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    wait_for(
+        lambda: [run for run in folder.glob("*/run.json") if '"test": "U1"' in run.read_text()]
+    )
+    wait_for(lambda: list(folder.glob("*/engine/U2.config.json")) and own_engines(lab.pid))
+    return lab
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_an_ended_lab_leaves_no_engine(tmp_path: Path, number: int) -> None:
+    lab = start_lab(tmp_path)
+    lab.send_signal(number)
+    lab.communicate(timeout=30)
+    assert lab.returncode == (-number if number == signal.SIGKILL else 128 + number)
+    wait_for(lambda: not own_engines(lab.pid), 10)
+    (folder,) = tmp_path.iterdir()
+    run = load_run(folder)
+    assert run.reported()[0].test == "U1"
+    assert run.status == ("running" if number == signal.SIGKILL else "interrupted")
+
+
+def test_an_ended_engine_ends_the_run_and_loses_nothing(tmp_path: Path) -> None:
+    lab = start_lab(tmp_path)
+    assert lab.stdout is not None
+    (children,) = Path(f"/proc/{lab.pid}/task").glob(f"{lab.pid}/children")
+    (engine,) = children.read_text().split()
+    os.kill(int(engine), signal.SIGKILL)
+    output = lab.communicate(timeout=30)[0]
+    assert lab.returncode == 1
+    document = json.loads(output)
+    assert document["status"] == "failed"
+    assert document["trials"][0]["test"] == "U1"
+    assert own_engines(lab.pid) == {}

@@ -1,0 +1,148 @@
+"""Real traffic through the router: two namespaces, the kernel's own tools on both sides."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.system import namespaces
+from tests.system.conftest import StartEngine
+from tests.system.namespaces import Host, needs_namespaces
+
+from linerate.engine import Engine
+
+pytestmark = needs_namespaces
+
+ROUTER: dict[str, Any] = {
+    "interfaces": [
+        {"port": "e0", "addresses": ["10.1.0.1/24"]},
+        {"port": "e1", "addresses": ["10.2.0.1/24"]},
+    ],
+    "routes": [{"prefix": "10.9.0.0/24", "via": "10.2.0.77", "port": "e1"}],
+}
+
+
+def config(devices: list[tuple[str, str]]) -> dict[str, Any]:
+    return {
+        "memory": {"megabytes": 256},
+        "ports": [
+            {"name": f"e{i}", "driver": "ethdev", "device": device, "devargs": devargs}
+            for i, (device, devargs) in enumerate(devices)
+        ],
+        "forwarder": {"mode": "router", "ports": ["e0", "e1"], "router": ROUTER},
+    }
+
+
+@dataclass(frozen=True)
+class Network:
+    a: Host
+    b: Host
+    engine: Engine
+
+    def errors(self) -> dict[str, int]:
+        with self.engine.connect() as telemetry:
+            rows = telemetry.table("/linerate/errors")
+        return {f"{row['node']}: {row['reason']}": row["packets"] for row in rows}
+
+
+def over_veth(start_engine: StartEngine, stack: ExitStack, a: Host, b: Host) -> Engine:
+    names = [f"lrv{os.getpid() % 100000}{side}" for side in "ab"]
+    for name, host in zip(names, (a, b), strict=True):
+        stack.enter_context(namespaces.veth_to(host, name))
+    devices = [
+        (f"net_af_packet{i}", f"iface={name},framesz=2048,blocksz=4096,framecnt=512,qpairs=1")
+        for i, name in enumerate(names)
+    ]
+    return start_engine(config(devices))
+
+
+def over_tap(start_engine: StartEngine, stack: ExitStack, a: Host, b: Host) -> Engine:
+    names = [f"lrt{os.getpid() % 100000}{side}" for side in "ab"]
+    engine = start_engine(config([(f"net_tap{i}", f"iface={n}") for i, n in enumerate(names)]))
+    for name, host in zip(names, (a, b), strict=True):
+        namespaces.run(f"ip link set {name} netns {host.namespace}")
+        host.configure(name)
+    return engine
+
+
+@pytest.fixture(params=[over_veth, over_tap], ids=["af_packet", "tap"])
+def network(request: pytest.FixtureRequest, start_engine: StartEngine) -> Iterator[Network]:
+    a, b = namespaces.hosts()
+    with ExitStack() as stack:
+        stack.enter_context(namespaces.namespaces(a, b))
+        engine = request.param(start_engine, stack, a, b)
+        yield Network(a, b, engine)
+        engine.stop()
+
+
+def bad_checksums(path: Path) -> str:
+    """Packets that tshark finds wrong. Linux writes a sum of 0 as 0xffff in TCP too, where
+    both mean the same; tshark does not like that.
+    """
+    checks = " ".join(f"-o {p}.check_checksum:TRUE" for p in ("ip", "udp", "tcp"))
+    tcp = "(tcp.checksum.status==0&&tcp.checksum!=0xffff)"
+    wrong = f"ip.checksum.status==0||{tcp}||udp.checksum.status==0||icmp.checksum.status==0"
+    return namespaces.run(f"tshark -r {path} {checks} -Y {wrong}").stdout
+
+
+def test_ping(network: Network, tmp_path: Path) -> None:
+    with network.b.capture(tmp_path / "b.pcap"):
+        for options in (
+            "-c 5 -i 0.2",
+            "-c 3 -i 0.2 -s 1472 -M do",
+            "-c 3 -i 0.2 -s 0",
+            "-f -c 500",
+        ):
+            said = network.a.run(f"ping {options} {network.b.address}").stdout
+            assert " 0% packet loss" in said, said
+        assert "ttl=63" in network.a.run(f"ping -c 1 {network.b.address}").stdout
+    assert bad_checksums(tmp_path / "b.pcap") == ""
+
+
+def test_the_router_answers(network: Network) -> None:
+    for address in (network.a.gateway, network.b.gateway):
+        said = network.a.run(f"ping -c 3 -i 0.2 {address}").stdout
+        assert " 0% packet loss" in said, said
+    said = network.a.run(f"arping -c 2 -I eth0 {network.a.gateway}").stdout
+    assert re.search(r"Received 2 response|2 packets received", said), said
+
+
+def test_traceroute_shows_the_router(network: Network) -> None:
+    for options in ("-n -q 1 -w 2", "-n -q 1 -w 2 -I"):
+        said = network.a.run(f"traceroute {options} {network.b.address}").stdout
+        hops = re.findall(r"^\s*\d+\s+(\S+)", said, re.MULTILINE)
+        assert hops == [network.a.gateway, network.b.address], said
+
+
+def test_what_cannot_be_reached_is_said(network: Network) -> None:
+    said = network.a.run("ping -c 1 -W 2 192.0.2.1", check=False).stdout
+    assert re.search("Destination (Net|Host) Unreachable", said), said
+    said = network.a.run("ping -c 6 -i 1 -W 5 10.2.0.66", check=False, seconds=30).stdout
+    assert "Destination Host Unreachable" in said, said
+    said = network.a.run(f"ping -c 1 -t 1 {network.b.address}", check=False).stdout
+    assert "Time to live exceeded" in said, said
+    errors = network.errors()
+    assert any("ttl" in reason.lower() for reason in errors), errors
+
+
+@pytest.mark.parametrize("options", ["-b 200M", "-b 200M -R", "-u -b 20M", "-u -b 20M -R"])
+def test_iperf3(network: Network, tmp_path: Path, options: str) -> None:
+    with network.b.background("iperf3 -s -1 --forceflush") as server:
+        assert server.stdout is not None
+        while "listening" not in (line := server.stdout.readline()):
+            assert line, "iperf3 does not start"
+        with network.a.capture(tmp_path / "a.pcap"):
+            said = network.a.run(f"iperf3 -c {network.b.address} -t 2 {options}", check=False)
+    assert said.returncode == 0, said.stdout + said.stderr
+    moved = re.findall(r"([\d.]+) ([KMG])bits/sec.*receiver", said.stdout)
+    assert moved, said.stdout
+    assert float(moved[0][0]) > 0
+    if "-u" in options:
+        lost = re.search(r"\(([\d.]+)%\)\s+receiver", said.stdout)
+        assert lost is not None
+        assert float(lost[1]) < 5, said.stdout
+    assert bad_checksums(tmp_path / "a.pcap") == ""

@@ -1,0 +1,191 @@
+"""A capture replayed through the router comes out as scapy computes that it must."""
+
+import random
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from scapy.compat import raw
+from scapy.contrib.mpls import MPLS
+from scapy.layers.inet import ICMP, IP, TCP, UDP
+from scapy.layers.l2 import ARP, Ether
+from scapy.packet import Packet, Raw
+from scapy.utils import PcapReader, wrpcap
+from tests.system.conftest import StartEngine
+
+from linerate.engine import Engine
+
+HOSTS = ("50:7c:6f:20:30:70", "50:7c:6f:20:30:71")
+VPP_CLI = """
+set int state e0 up
+set int state e1 up
+set int ip address e0 100.64.1.1/30
+set int ip address e1 100.64.2.1/30
+ip route add 16.0.0.0/24 via 100.64.1.2
+ip route add 48.0.0.0/24 via 100.64.2.2
+ip neighbor e0 100.64.1.2 50:7c:6f:20:30:70
+ip neighbor e1 100.64.2.2 50:7c:6f:20:30:71
+mpls table add 0
+set interface mpls e0 enable
+set interface mpls e1 enable
+mpls local-label add 16 eos via 100.64.2.2 e1 out-labels 17
+mpls local-label add 17 eos via 100.64.1.2 e0 out-labels 16
+mpls local-label add 18 eos via 100.64.2.2 e1
+"""
+
+
+class Replay:
+    """The router on two pcap devices; what it is given is known once it runs."""
+
+    def __init__(self, start_engine: StartEngine, folder: Path) -> None:
+        self._start_engine = start_engine
+        self._folder = folder
+
+    def macs(self) -> tuple[str, str]:
+        """The devices' MAC addresses, asked of an engine that has nothing to do."""
+        engine = self._start([])
+        with engine.connect() as telemetry:
+            ports = {row["name"]: row["mac"] for row in telemetry.table("/linerate/ports")}
+        engine.stop()
+        return (ports["e0"].lower(), ports["e1"].lower())
+
+    def _start(self, packets: list[Packet]) -> Engine:
+        self._packets = len(packets)
+        wrpcap(str(self._folder / "in0.pcap"), packets or [Ether() / Raw(b"\0" * 46)])
+        wrpcap(str(self._folder / "in1.pcap"), [Ether() / Raw(b"\0" * 46)])
+        config: dict[str, Any] = {
+            "memory": {"megabytes": 256},
+            "ports": [
+                {
+                    "name": f"e{i}",
+                    "driver": "ethdev",
+                    "device": f"net_pcap{i}",
+                    "devargs": f"rx_pcap={self._folder}/in{i}.pcap,tx_pcap={self._folder}/out{i}.pcap",
+                }
+                for i in range(2)
+            ],
+            "forwarder": {"mode": "router", "ports": ["e0", "e1"], "router": {"cli": VPP_CLI}},
+        }
+        return self._start_engine(config)
+
+    def run(self, packets: list[Packet]) -> tuple[list[list[Packet]], dict[str, int]]:
+        """What came out of each port, and what was dropped where."""
+        engine = self._start(packets)
+        with engine.connect() as telemetry:
+            deadline = time.monotonic() + 20
+            while telemetry.ask("/linerate/port,e0")["rx_packets"] < len(packets):
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+            time.sleep(0.1)
+            errors = telemetry.table("/linerate/errors")
+        engine.stop()
+        out = []
+        for i in range(2):
+            with PcapReader(str(self._folder / f"out{i}.pcap")) as reader:
+                out.append(list(reader))
+        return out, {f"{row['node']}: {row['reason']}": row["packets"] for row in errors}
+
+
+def forwarded(packet: Packet, source: str, destination: str) -> bytes:
+    """What RFC 1812 makes of it: TTL less one, checksum right, new Ethernet addresses."""
+    out = Ether(raw(packet))
+    out.src, out.dst = source, destination
+    out[IP].ttl -= 1
+    del out[IP].chksum
+    return bytes(raw(out))
+
+
+def some_packets(router: str) -> list[Packet]:
+    dice = random.Random(42)
+    ether = Ether(src=HOSTS[0], dst=router)
+    packets = []
+    for number in range(500):
+        ip = IP(
+            src=f"16.0.0.{dice.randint(1, 254)}",
+            dst=f"48.0.0.{dice.randint(1, 254)}",
+            ttl=dice.randint(2, 255),
+            tos=dice.randint(0, 255),
+            id=dice.randint(0, 65535),
+            flags=dice.choice(["", "DF"]),
+        )
+        payload = Raw(dice.randbytes(dice.randint(18, 1400)))
+        ports = {"sport": dice.randint(1, 65535), "dport": dice.randint(1, 65535)}
+        upper = [UDP(**ports), TCP(**ports), ICMP(), Raw(b"?")][number % 4]
+        packets.append(Ether(raw(ether / ip / upper / payload)))
+    return packets
+
+
+def test_ip4_byte_for_byte(start_engine: StartEngine, tmp_path: Path) -> None:
+    replay = Replay(start_engine, tmp_path)
+    macs = replay.macs()
+    packets = some_packets(macs[0])
+    out, errors = replay.run(packets)
+    assert len(out[1]) == len(packets), errors
+    wanted = [forwarded(packet, macs[1], HOSTS[1]) for packet in packets]
+    assert [raw(packet) for packet in out[1]] == wanted
+
+
+def mpls(router: str, label: int, ttl: int, inner_ttl: int = 64) -> Packet:
+    inner = IP(src="16.0.0.1", dst="48.0.0.1", ttl=inner_ttl) / UDP() / Raw(b"x" * 40)
+    packet = Ether(src=HOSTS[0], dst=router, type=0x8847) / MPLS(label=label, s=1, ttl=ttl, cos=3)
+    return Ether(raw(packet / inner))
+
+
+def test_mpls_byte_for_byte(start_engine: StartEngine, tmp_path: Path) -> None:
+    replay = Replay(start_engine, tmp_path)
+    macs = replay.macs()
+    swap, pop = mpls(macs[0], 16, 9), mpls(macs[0], 18, 9)
+    out, errors = replay.run([swap, pop])
+    assert len(out[1]) == 2, errors
+    swapped = Ether(raw(swap))
+    swapped.src, swapped.dst = macs[1], HOSTS[1]
+    swapped[MPLS].label, swapped[MPLS].ttl = 17, 8
+    assert raw(out[1][0]) == raw(swapped)
+    # RFC 3443, uniform model: the IP header takes the label's TTL on.
+    popped = Ether(src=macs[1], dst=HOSTS[1]) / pop[IP].copy()
+    popped[IP].ttl = 8
+    del popped[IP].chksum
+    assert raw(out[1][1]) == raw(popped)
+
+
+def broken(router: str) -> list[tuple[str, Packet]]:
+    """Frames that must not be forwarded, each with a word of the reason that counts it."""
+    ether = Ether(src=HOSTS[0], dst=router)
+    good = IP(src="16.0.0.1", dst="48.0.0.1") / UDP() / Raw(b"x" * 30)
+
+    def ip(**fields: Any) -> Packet:
+        return Ether(
+            raw(ether / IP(src="16.0.0.1", dst="48.0.0.1", **fields) / UDP() / Raw(b"x" * 30))
+        )
+
+    whole = raw(ether / good)
+    return [
+        ("checksum", ip(chksum=0x1234)),
+        ("ttl", ip(ttl=1)),
+        ("ttl", ip(ttl=0)),
+        ("version", ip(version=5)),
+        ("length", ip(len=2000)),
+        ("length", ip(len=19)),
+        ("", Ether(whole[:20])),
+        ("", Ether(whole[:33])),
+        ("mac", Ether(raw(Ether(src=HOSTS[0], dst="02:99:99:99:99:99") / good))),
+        ("type", Ether(raw(Ether(src=HOSTS[0], dst=router, type=0x1234) / Raw(b"x" * 50)))),
+        ("label", mpls(router, 999, 64)),
+        ("ttl", mpls(router, 16, 1)),
+        ("", Ether(raw(Ether(src=HOSTS[0], dst=router) / ARP(hwlen=8)))),
+    ]
+
+
+def test_broken_frames_are_counted_by_name(start_engine: StartEngine, tmp_path: Path) -> None:
+    replay = Replay(start_engine, tmp_path)
+    macs = replay.macs()
+    cases = broken(macs[0])
+    out, errors = replay.run([packet for _, packet in cases])
+    # One dummy frame arrives on e1, and the source of in1.pcap is no router.
+    assert sum(errors.values()) >= len(cases), errors
+    for word, count in Counter(word for word, _ in cases).items():
+        named = sum(n for reason, n in errors.items() if word in reason.lower())
+        assert named >= count, (word, errors)
+    assert [p for p in out[1] if IP in p and p[IP].dst == "48.0.0.1"] == []
+    assert all(ICMP in packet or ARP in packet for packet in out[0])
