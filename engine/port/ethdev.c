@@ -20,6 +20,7 @@
 struct eth_queue {
 	uint16_t port_id;
 	uint16_t index;
+	uint16_t engine_port; /* port->index: what mbuf->port is everywhere else */
 };
 
 struct eth_port {
@@ -90,13 +91,13 @@ static int setup_queues(
 	for (uint16_t q = 0; q < port->nb_rx_queues && rc == 0; q++) {
 		rc = rte_eth_rx_queue_setup(eth->port_id, q, rx_descriptors,
 			rte_eth_dev_socket_id(eth->port_id), NULL, port->pool);
-		eth->rx[q] = (struct eth_queue){eth->port_id, q};
+		eth->rx[q] = (struct eth_queue){eth->port_id, q, port->index};
 		port->rx_queues[q] = &eth->rx[q];
 	}
 	for (uint16_t q = 0; q < port->nb_tx_queues && rc == 0; q++) {
 		rc = rte_eth_tx_queue_setup(eth->port_id, q, tx_descriptors,
 			rte_eth_dev_socket_id(eth->port_id), &tx_conf);
-		eth->tx[q] = (struct eth_queue){eth->port_id, q};
+		eth->tx[q] = (struct eth_queue){eth->port_id, q, port->index};
 		port->tx_queues[q] = &eth->tx[q];
 	}
 	return rc;
@@ -162,7 +163,11 @@ static uint16_t eth_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t coun
 {
 	const struct eth_queue *rx = queue;
 
-	return rte_eth_rx_burst(rx->port_id, rx->index, mbufs, count);
+	count = rte_eth_rx_burst(rx->port_id, rx->index, mbufs, count);
+	if (unlikely(rx->port_id != rx->engine_port))
+		for (uint16_t i = 0; i < count; i++)
+			mbufs[i]->port = rx->engine_port;
+	return count;
 }
 
 static uint16_t eth_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)

@@ -17,6 +17,8 @@ STRETCH_LIMIT = 0.05
 #: From here on a reader should know.
 STRETCH_DOUBT = 0.01
 STEAL_DOUBT = 0.01
+#: A forwarder that was off its CPU for more of the trial shows the machine's limit, not its own.
+ABSENT_LIMIT = 0.05
 #: Ratio of the core-to-core round trips before and after.
 ROUNDTRIP_DOUBT = 1.5
 
@@ -82,6 +84,18 @@ def stretch_of(evidence: Evidence) -> float:
     return max(by_wall, evidence.progress.paused_us / evidence.load.duration_us)
 
 
+def forwarder_absent(evidence: Evidence) -> Iterator[str]:
+    """Say when a forwarder's worker did not have its CPU."""
+    for ledger in forwarder_ledgers(evidence.time):
+        absent = ledger.away_clocks / ledger.elapsed_clocks
+        if absent > ABSENT_LIMIT:
+            times = evidence.stamp.involuntary_switches.get(ledger.worker, 0)
+            yield (
+                f"{ledger.worker} was off its CPU for {100 * absent:.1f} % of the trial "
+                f"(switched out {times:,} times): stop what else runs on this machine"
+            )
+
+
 def cut_short(evidence: Evidence) -> Iterator[str]:
     """Say when the tester stopped before its time."""
     asked, took = evidence.load.duration_us, evidence.progress.elapsed_us
@@ -114,6 +128,7 @@ INVALID: tuple[Rule, ...] = (
     tester_lost,
     tester_fetched_late,
     stretched,
+    forwarder_absent,
     cut_short,
     not_drained,
     ledger_violated,

@@ -91,6 +91,13 @@ def test_what_an_absent_worker_lost_is_the_machines(evidence, ledger_of_worker):
     assert explain(disturbed).limit == "line"
 
 
+def test_an_absent_forwarder_has_no_result(evidence, ledger_of_worker):
+    workers = (absent(ledger_of_worker, 0.6),)
+    (reason,) = reasons(evidence(time=workers, time_at_load=workers))
+    assert reason.startswith("forwarder-0 was off its CPU for 12.0 % of the trial")
+    assert reason.endswith("stop what else runs on this machine")
+
+
 def test_what_an_absent_worker_can_not_have_lost_is_the_devices(evidence, ledger_of_worker):
     lost = {"card0 port 0: rx missed (ring full)": 200_000}
     workers = (absent(ledger_of_worker, 0.005),)

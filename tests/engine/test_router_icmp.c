@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the router says itself: ICMP errors, when they may be sent, and echo replies. */
+#include "harness.h"
+
+#include <netinet/ip_icmp.h>
+#include <rte_ip.h>
+
+#define HOST_A RTE_IPV4(16, 0, 0, 1)
+#define HOST_B RTE_IPV4(48, 0, 0, 9)
+#define ROUTER_0 RTE_IPV4(100, 64, 1, 1)
+#define ROUTER_1 RTE_IPV4(100, 64, 2, 1)
+
+/* The error that came back quotes the packet and has the sums right. */
+static void check_error(
+	const struct frame *about, uint32_t source, uint8_t type, uint8_t code, uint16_t mtu)
+{
+	struct frame got;
+	unsigned quoted = RTE_MIN(about->length - 14, 548u);
+	uint8_t *ip, *icmp;
+	uint32_t total = 0;
+
+	CHECK(harness_get(0, &got));
+	ip = frame_l3(&got);
+	icmp = ip + 20;
+	CHECK_EQUAL(got.length, 14 + 28 + quoted);
+	CHECK_EQUAL(ip[2] << 8 | ip[3], 28 + quoted);
+	CHECK(frame_checksum_ok(ip));
+	CHECK_EQUAL(ip[8], 64);
+	CHECK_EQUAL(ip[9], 1);
+	CHECK_EQUAL(ip[1], 0xc0);
+	CHECK_EQUAL((uint32_t)ip[12] << 24 | RTE_IPV4(0, ip[13], ip[14], ip[15]), source);
+	CHECK(memcmp(ip + 16, about->bytes + 14 + 12, 4) == 0);
+	CHECK_EQUAL(icmp[0], type);
+	CHECK_EQUAL(icmp[1], code);
+	CHECK_EQUAL(icmp[4] << 8 | icmp[5], 0);
+	CHECK_EQUAL(icmp[6] << 8 | icmp[7], mtu);
+	CHECK(memcmp(icmp + 8, about->bytes + 14, quoted) == 0);
+	for (unsigned i = 0; i < 8 + quoted; i++)
+		total += (uint32_t)icmp[i] << (i % 2 == 0 ? 8 : 0);
+	CHECK_EQUAL(total % 0xffff, 0);
+	CHECK(!harness_get(0, &got) && !harness_get(1, &got));
+}
+
+static void ttl_expired(void)
+{
+	struct frame frame;
+
+	for (uint8_t ttl = 0; ttl < 2; ttl++) {
+		frame_ip4(&frame, 0, HOST_A, HOST_B, ttl, 1000);
+		CHECK_REASON("ip4-rewrite", "ttl expired", 0, &frame);
+		check_error(&frame, ROUTER_0, ICMP_TIMXCEED, 0, 0);
+	}
+}
+
+static void unreachable(void)
+{
+	struct frame frame;
+
+	frame_ip4(&frame, 0, HOST_A, RTE_IPV4(9, 9, 9, 9), 64, 100);
+	CHECK_REASON("ip4-lookup", "no route", 0, &frame);
+	check_error(&frame, ROUTER_0, ICMP_UNREACH, ICMP_UNREACH_NET, 0);
+	/* For the router: with any TTL, to any of its addresses. */
+	frame_ip4(&frame, 0, HOST_A, ROUTER_1, 0, 100);
+	CHECK_REASON("ip4-local", "no such port", 0, &frame);
+	check_error(&frame, ROUTER_0, ICMP_UNREACH, ICMP_UNREACH_PORT, 0);
+	frame_l3(&frame)[9] = 89;
+	frame_checksum(frame_l3(&frame));
+	CHECK_REASON("ip4-local", "no such protocol", 0, &frame);
+	check_error(&frame, ROUTER_0, ICMP_UNREACH, ICMP_UNREACH_PROTOCOL, 0);
+	frame_l3(&frame)[6] = 0x20;
+	frame_checksum(frame_l3(&frame));
+	CHECK_REASON("ip4-local", "fragment for the router itself", 0, &frame);
+	CHECK_EQUAL(harness_flush(), 0);
+}
+
+static void mtu(void)
+{
+	struct frame frame;
+
+	frame_ip4(&frame, 0, HOST_A, HOST_B, 64, 1473);
+	CHECK_REASON("ip4-rewrite", "mtu exceeded, fragmentation not supported", 0, &frame);
+	CHECK_EQUAL(harness_flush(), 0);
+	frame_l3(&frame)[6] = 0x40;
+	frame_checksum(frame_l3(&frame));
+	CHECK_REASON("ip4-rewrite", "mtu exceeded, don't fragment set", 0, &frame);
+	check_error(&frame, ROUTER_0, ICMP_UNREACH, ICMP_UNREACH_NEEDFRAG, 1500);
+}
+
+static void check_no_error(const char *reason, struct frame *frame)
+{
+	frame_checksum(frame_l3(frame));
+	CHECK_REASON("icmp4-error", reason, 0, frame);
+	CHECK_EQUAL(harness_flush(), 0);
+}
+
+static void errors_that_must_not_be_sent(void)
+{
+	static const uint8_t errors[] = {3, 4, 5, 11, 12};
+	static const uint32_t senders[] = {0, RTE_IPV4(127, 0, 0, 1), RTE_IPV4(224, 0, 0, 1),
+		RTE_IPV4(255, 255, 255, 255), RTE_IPV4(250, 0, 0, 1), RTE_IPV4(100, 64, 1, 3)};
+	struct frame frame;
+
+	for (unsigned i = 0; i < sizeof(errors); i++) {
+		frame_ip4(&frame, 0, HOST_A, HOST_B, 1, 8);
+		frame_l3(&frame)[9] = 1;
+		frame_l3(&frame)[20] = errors[i];
+		check_no_error("about an icmp error", &frame);
+	}
+	frame_ip4(&frame, 0, HOST_A, HOST_B, 1, 8);
+	frame_l3(&frame)[9] = 1;
+	frame_l3(&frame)[3] = 20;
+	check_no_error("about an icmp error", &frame);
+	frame_ip4(&frame, 0, HOST_A, HOST_B, 1, 8);
+	frame_l3(&frame)[7] = 1;
+	check_no_error("about a fragment that is not the first", &frame);
+	for (unsigned i = 0; i < RTE_DIM(senders); i++) {
+		frame_ip4(&frame, 0, senders[i], HOST_B, 1, 8);
+		check_no_error("source is no unicast address", &frame);
+	}
+	frame_ip4(&frame, 0, ROUTER_1, HOST_B, 1, 8);
+	check_no_error("source is the router itself", &frame);
+}
+
+/* An echo request that runs out of TTL is answered: it is no error. */
+static void errors_about_echo(void)
+{
+	struct frame frame;
+
+	frame_ip4(&frame, 0, HOST_A, HOST_B, 1, 8);
+	frame_l3(&frame)[9] = 1;
+	frame_l3(&frame)[20] = ICMP_ECHO;
+	frame_checksum(frame_l3(&frame));
+	CHECK_REASON("ip4-rewrite", "ttl expired", 0, &frame);
+	check_error(&frame, ROUTER_0, ICMP_TIMXCEED, 0, 0);
+}
+
+static void rate_limit(void)
+{
+	struct frame frame;
+	uint64_t limited;
+	unsigned answers;
+
+	frame_ip4(&frame, 0, HOST_A, HOST_B, 1, 8);
+	for (unsigned i = 0; i < 2000; i++)
+		harness_put(0, &frame);
+	harness_walk();
+	answers = harness_flush();
+	limited = harness_reason("icmp4-error", "rate limited");
+	CHECK(answers >= 128 && answers < 1000);
+	CHECK_EQUAL(answers + limited, 2000);
+	CHECK_EQUAL(harness_reason("ip4-rewrite", "ttl expired"), 2000);
+	CHECK_EQUAL(harness_originated(), 2000);
+	CHECK(harness_balanced());
+}
+
+static void fill_echo(struct frame *frame, uint32_t source, uint32_t target, unsigned payload)
+{
+	uint8_t *icmp;
+	uint32_t total = 0;
+
+	frame_ip4(frame, 0, source, target, 1, payload);
+	frame_l3(frame)[9] = 1;
+	frame_checksum(frame_l3(frame));
+	icmp = frame_l3(frame) + 20;
+	icmp[0] = ICMP_ECHO;
+	icmp[1] = icmp[2] = icmp[3] = 0;
+	for (unsigned i = 0; i < 8 + payload; i++)
+		total += (uint32_t)icmp[i] << (i % 2 == 0 ? 8 : 0);
+	total = 0xffff - total % 0xffff;
+	icmp[2] = (uint8_t)(total >> 8);
+	icmp[3] = (uint8_t)total;
+}
+
+static void echo(void)
+{
+	struct frame frame, wanted, got;
+
+	for (unsigned payload = 0; payload < 1472; payload += 13) {
+		uint8_t *ip = frame_l3(&wanted);
+		uint32_t sum;
+
+		fill_echo(&frame, HOST_A, ROUTER_1, payload);
+		wanted = frame;
+		memcpy(wanted.bytes, frame.bytes + 6, 6);
+		memcpy(wanted.bytes + 6, frame.bytes, 6);
+		memcpy(ip + 12, frame_l3(&frame) + 16, 4);
+		memcpy(ip + 16, frame_l3(&frame) + 12, 4);
+		ip[8] = 64;
+		ip[20] = ICMP_ECHOREPLY;
+		sum = (uint32_t)(ip[22] << 8 | ip[23]) + 0x800;
+		sum = (sum & 0xffff) + (sum >> 16);
+		ip[22] = (uint8_t)(sum >> 8);
+		ip[23] = (uint8_t)sum;
+		frame_checksum(ip);
+		CHECK_REASON("icmp4-echo", "echo request answered", 0, &frame);
+		CHECK(harness_get(0, &got));
+		CHECK(frame_same(&got, &wanted));
+	}
+}
+
+static void echo_reasons(void)
+{
+	struct frame frame;
+
+	fill_echo(&frame, HOST_A, ROUTER_0, 32);
+	frame_l3(&frame)[30] ^= 1;
+	CHECK_REASON("icmp4-echo", "bad icmp checksum", 0, &frame);
+	fill_echo(&frame, RTE_IPV4(224u, 1, 1, 1), ROUTER_0, 32);
+	CHECK_REASON("icmp4-echo", "source is no unicast address", 0, &frame);
+	fill_echo(&frame, HOST_A, ROUTER_0, 32);
+	frame_l3(&frame)[20] = ICMP_ECHOREPLY;
+	CHECK_REASON("ip4-local", "icmp message that asks for no answer", 0, &frame);
+	frame_l3(&frame)[3] = 27;
+	frame_checksum(frame_l3(&frame));
+	CHECK_REASON("ip4-local", "shorter than an icmp header", 0, &frame);
+	/* From the router to itself: answered, and the answer is taken. */
+	fill_echo(&frame, ROUTER_0, ROUTER_0, 32);
+	CHECK_REASON("icmp4-echo", "echo request answered", 0, &frame);
+	CHECK_EQUAL(harness_flush(), 0);
+}
+
+static const char no_address[] = "set int state e0 up\n"
+				 "ip route add 16.0.0.0/24 via 1.1.1.1 e0\n"
+				 "ip neighbor e0 1.1.1.1 50:7c:6f:20:30:70\n";
+
+static void error_without_address(void)
+{
+	struct frame frame;
+
+	frame_ip4(&frame, 0, HOST_A, HOST_B, 64, 4);
+	CHECK_REASON("icmp4-error", "interface has no address", 0, &frame);
+}
+
+HARNESS_CASE(ttl_expired, harness_router_cli)
+HARNESS_CASE(unreachable, harness_router_cli)
+HARNESS_CASE(mtu, harness_router_cli)
+HARNESS_CASE(errors_that_must_not_be_sent, harness_router_cli)
+HARNESS_CASE(errors_about_echo, harness_router_cli)
+HARNESS_CASE(rate_limit, harness_router_cli)
+HARNESS_CASE(echo, harness_router_cli)
+HARNESS_CASE(echo_reasons, harness_router_cli)
+HARNESS_CASE(error_without_address, no_address)
+
+int main(void)
+{
+	static const struct test_case cases[] = {
+		{"RFC 1812 5.3.1: TTL", ttl_expired_case},
+		{"RFC 1812 5.2.7.1: unreachable", unreachable_case},
+		{"MTU and don't fragment", mtu_case},
+		{"RFC 1812 4.3.2.7: no ICMP errors", errors_that_must_not_be_sent_case},
+		{"ICMP errors about echo requests", errors_about_echo_case},
+		{"RFC 1812 4.3.2.8: rate limit", rate_limit_case},
+		{"RFC 1812 4.3.3.6: echo", echo_case},
+		{"drop reasons of icmp4-echo and ip4-local", echo_reasons_case},
+		{"interface without address", error_without_address_case},
+		{0},
+	};
+
+	return test_run(cases);
+}
