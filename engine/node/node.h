@@ -96,27 +96,6 @@ static inline void node_drop(
 	rte_node_enqueue_x1(graph, node, 0, mbuf);
 }
 
-/*
- * Sends objs[i] to next node nexts[i]. When all agree the whole stream moves;
- * else runs of equal next nodes are copied.
- */
-static inline void node_dispatch(struct rte_graph *graph, struct rte_node *node, void **objs,
-	const rte_edge_t *nexts, uint16_t count)
-{
-	uint16_t start = 0, i;
-
-	for (i = 1; i < count; i++) {
-		if (likely(nexts[i] == nexts[start]))
-			continue;
-		rte_node_enqueue(graph, node, nexts[start], objs + start, i - start);
-		start = i;
-	}
-	if (start == 0)
-		rte_node_next_stream_move(graph, node, nexts[0]);
-	else
-		rte_node_enqueue(graph, node, nexts[start], objs + start, count - start);
-}
-
 /* Registers every node_type with rte_graph. Returns 0 or -errno after saying why. */
 int nodes_register(void);
 struct node_type *node_type_find(const char *name);

@@ -46,7 +46,7 @@ static int replay_parse(struct port *port, const struct config_node *node)
 		return -1;
 	replay->streams = calloc(count + 1, sizeof(*replay->streams));
 	replay->nb_frames = (unsigned)config_u64(node, "count", 4096, 1, FRAMES_MAX);
-	port->max_frame_bytes = 64;
+	port->max_frame_bytes = 1518;
 	for (size_t i = 0; i < count && replay->streams != NULL; i++) {
 		struct config_node item = config_item(&array, i);
 		struct stream *stream = stream_parse(&item);

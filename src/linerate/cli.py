@@ -8,7 +8,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.console import Console
 
-from linerate import __version__, wire
+from linerate import __version__, host, wire
 from linerate.bench import Plan
 from linerate.benching import bench_into_folder
 from linerate.card import PRESETS
@@ -18,7 +18,7 @@ from linerate.showing import show
 from linerate.store import StoreError
 from linerate.suite import SUITES, select
 from linerate.telemetry import TelemetryError
-from linerate.testbed import Testbed, TestbedError, load, with_options
+from linerate.testbed import Testbed, TestbedError, check_cpus, load, with_options
 
 app = typer.Typer(
     name="linerate",
@@ -147,6 +147,7 @@ def bench(
     """Run the loadtests of a suite and say how fast, where packets were lost, what limits."""
     try:
         chosen = with_options(load(testbed) if testbed else Testbed(), dut, card, workers)
+        check_cpus(chosen, host.allowed_cpus())
         loadtests = select(suite, only)
     except TestbedError as error:
         _usage("\n".join(error.lines))

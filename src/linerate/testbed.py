@@ -186,6 +186,21 @@ def with_options(
     return parse(document, "the command line")
 
 
+def check_cpus(testbed: Testbed, allowed: tuple[int, ...]) -> None:
+    """Raise TestbedError when workers would have to take turns on a CPU.
+
+    One CPU for tester and forwarder together is slow but fair, and is allowed.
+    """
+    workers, cpus = testbed.dut.workers, testbed.cpus or allowed
+    if testbed.dut.mode != "external" and workers > 1 and workers >= len(cpus):
+        raise TestbedError(
+            [
+                f"dut.workers: {workers} workers and the tester need {workers + 1} CPUs, "
+                f"{len(cpus)} may be used; try --workers {max(1, len(cpus) - 1)}"
+            ]
+        )
+
+
 def parse(document: object, source: str) -> Testbed:
     """Check what a testbed file holds; `source` is named in each line."""
     if not isinstance(document, dict):

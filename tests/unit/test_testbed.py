@@ -4,7 +4,7 @@ import pytest
 
 from linerate.card import DEFAULT, PRESETS
 from linerate.suite import SUITES
-from linerate.testbed import Testbed, TestbedError, load, parse, with_options
+from linerate.testbed import Testbed, TestbedError, check_cpus, load, parse, with_options
 from linerate.wiring import bench_config, ceiling_config, dut_macs, router_cli
 
 U4 = SUITES["standard"][3]
@@ -174,3 +174,16 @@ def test_the_routers_own_file_is_vpps():
     text = router_cli(None)
     assert "ip route add 48.0.0.0/24 via 100.64.2.2" in text
     assert "mpls local-label add 16 eos via 100.64.2.2 e1 out-labels 17" in text
+
+
+@pytest.mark.parametrize(
+    ("workers", "cpus", "fits"),
+    [(1, 1, True), (1, 2, True), (2, 2, False), (2, 3, True), (3, 3, False), (2, 1, False)],
+)
+def test_workers_do_not_share_cpus(workers, cpus, fits):
+    testbed = with_options(Testbed(), None, None, workers)
+    if fits:
+        check_cpus(testbed, tuple(range(cpus)))
+        return
+    with pytest.raises(TestbedError, match=f"need {workers + 1} CPUs, {cpus} may be used"):
+        check_cpus(testbed, tuple(range(cpus)))
