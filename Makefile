@@ -94,6 +94,11 @@ test-engine: setup-test
 test-python: build setup-test
 	@echo "linerate: testing the lab, and the whole"
 	@$(BIN)/python -m pytest $(ARGS)
+ifneq ($(shell id -u),0)
+	@echo "linerate: testing with network namespaces, by sudo"
+	@sudo env PYTHONDONTWRITEBYTECODE=1 $(BIN)/python -m pytest -p no:cacheprovider $(ARGS) \
+		tests/system/test_router_real.py
+endif
 
 lint: lint-python lint-c
 

@@ -119,7 +119,7 @@ static void abbreviations_and_comments(void)
 			  "se inter ip addr e0 10.0.0.1/8#comment\n"
 			  "ip ro a 10.0.0.0/8 v 1.2.3.4 e0\n"
 			  "ip r d 10.0.0.0/8 via 1.2.3.4 e0\n"
-			  "ip n e0 1.2.3.4 2:0:0:0:0:1\n"
+			  "ip n e0 1.2.3.4 2:0:0:0:0:zz\n"
 			  "m l a 99 n v 1.2.3.4 e0 out 3"),
 		2);
 	/* '#' ends a word only after a space, as in VPP; a MAC address has two digits each. */
