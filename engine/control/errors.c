@@ -6,13 +6,13 @@
 
 static int errors_answer(const char *command, const char *parameters, struct rte_tel_data *data)
 {
-	static const char *const names[] = {"worker", "node", "reason", "packets"};
+	static const char *const names[] = {"worker", "node", "reason", "severity", "packets"};
 	struct table table;
 
 	(void)command;
 	(void)parameters;
 	rte_tel_data_start_dict(data);
-	if (table_start(&table, "sssu", names) != 0)
+	if (table_start(&table, "ssssu", names) != 0)
 		return -1;
 	for (const struct node_state *state = node_states(); state != NULL; state = state->link)
 		for (unsigned r = 0; r < NODE_REASONS_MAX && state->type->reasons[r] != NULL; r++) {
@@ -21,7 +21,9 @@ static int errors_answer(const char *command, const char *parameters, struct rte
 			table_string(&table, 0, state->worker->name);
 			table_string(&table, 1, state->name);
 			table_string(&table, 2, state->type->reasons[r]);
-			table_u64(&table, 3, state->drops[r]);
+			table_string(
+				&table, 3, state->type->consumed & (1u << r) ? "info" : "error");
+			table_u64(&table, 4, state->drops[r]);
 		}
 	return table_end(&table, data);
 }
@@ -29,6 +31,6 @@ static int errors_answer(const char *command, const char *parameters, struct rte
 static struct command errors = {
 	.path = "/linerate/errors",
 	.answer = errors_answer,
-	.help = "Columns worker, node, reason, packets. Takes no parameter",
+	.help = "Columns worker, node, reason, severity, packets. Takes no parameter",
 };
 COMMAND_REGISTER(errors)

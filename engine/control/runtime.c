@@ -13,7 +13,8 @@ static void add_nodes(struct table *table, const struct worker *worker)
 		const struct node_stats *stats = &worker->nodes[id];
 		const char *name = rte_node_id_to_name(id);
 
-		if (name == NULL || (stats->calls == 0 && stats->idle_calls == 0))
+		if (name == NULL || node_type_of(id) == NULL ||
+			(stats->calls == 0 && stats->idle_calls == 0))
 			continue;
 		table_string(table, 0, name);
 		table_u64(table, 1, stats->calls);
@@ -21,13 +22,14 @@ static void add_nodes(struct table *table, const struct worker *worker)
 		table_u64(table, 3, stats->clocks);
 		table_u64(table, 4, stats->idle_calls);
 		table_u64(table, 5, stats->idle_clocks);
+		table_string(table, 6, node_type_of(id)->source ? "polling" : "active");
 	}
 }
 
 static int runtime_answer(const char *command, const char *parameters, struct rte_tel_data *data)
 {
 	static const char *const names[] = {
-		"node", "calls", "vectors", "clocks", "idle_calls", "idle_clocks"};
+		"node", "calls", "vectors", "clocks", "idle_calls", "idle_clocks", "state"};
 	const struct worker *worker = parameters == NULL ? NULL : worker_find(parameters);
 	struct table table;
 
@@ -35,7 +37,7 @@ static int runtime_answer(const char *command, const char *parameters, struct rt
 	if (worker == NULL)
 		return -1;
 	rte_tel_data_start_dict(data);
-	if (table_start(&table, "suuuuu", names) != 0)
+	if (table_start(&table, "suuuuus", names) != 0)
 		return -1;
 	answer_string(data, "worker", worker->name);
 	answer_u64(data, "tsc", rte_rdtsc());

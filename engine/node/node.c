@@ -41,6 +41,11 @@ struct node_type *node_type_find(const char *name)
 	return NULL;
 }
 
+const struct node_type *node_type_of(rte_node_t id)
+{
+	return id < NODE_IDS_MAX ? by_id[id].type : NULL;
+}
+
 static int node_init(const struct rte_graph *graph, struct rte_node *node)
 {
 	const struct node_type *type = by_id[node->id].type;

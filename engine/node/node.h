@@ -99,6 +99,8 @@ static inline void node_drop(
 /* Registers every node_type with rte_graph. Returns 0 or -errno after saying why. */
 int nodes_register(void);
 struct node_type *node_type_find(const char *name);
+/* Of a node or clone; NULL when no such id was given. */
+const struct node_type *node_type_of(rte_node_t id);
 /*
  * Clones `template` as "template-suffix" for `object`. `nexts` (NULL-terminated)
  * replace the template's, unless NULL. Returns the rte_graph node id, or

@@ -132,6 +132,7 @@ class Fake:
             "node": names,
             "calls": [packets // 200 for _ in names],
             "vectors": [packets for _ in names],
+            "state": ["polling" if "-rx-" in n or "generator" in n else "active" for n in names],
             "clocks": [round(share) for _ in names],
             "idle_calls": [now // 100] + [0] * (len(names) - 1),
             "idle_clocks": [round(idle)] + [0] * (len(names) - 1),
@@ -175,13 +176,19 @@ class Fake:
             "worker": ["forwarder-0"],
             "node": ["ip4-lookup"],
             "reason": ["no route"],
+            "severity": ["error"],
             "packets": [3],
         }
 
     def ports(self):
         names = ["t0", "t1"] if self.shunt else ["e0", "e1", "t0", "t1"]
         count = len(names)
-        return {"name": names, "driver": ["card"] * count, "link_bps": [10**10] * count}
+        return {
+            "name": names,
+            "driver": ["card"] * count,
+            "mac": [f"02:00:00:00:00:0{i}" for i in range(count)],
+            "link_bps": [10**10] * count,
+        }
 
     def port(self, _name):
         counters = dict.fromkeys(("rx_bytes", "rx_no_mbuf", "tx_bytes", "tx_full"), 0)

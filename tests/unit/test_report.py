@@ -185,6 +185,7 @@ def test_runtime_is_one_block_a_worker():
         loops=100,
         overhead_clocks=900,
         nodes=nodes,
+        polling=("port-rx-e0-0",),
     )
     text = live.runtime([(reading, 500), (reading, 500)])
     assert text.count("---------------") == 1

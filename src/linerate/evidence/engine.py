@@ -27,9 +27,10 @@ def read_workers(telemetry: Telemetry, tsc_hz: int) -> tuple[WorkerReading, ...]
 
 def worker_reading(row: dict[str, Any], runtime: dict[str, Any], tsc_hz: int) -> WorkerReading:
     """Join a row of /linerate/workers and that worker's /linerate/runtime."""
+    table = rows(runtime, "/linerate/runtime")
     nodes = {
         node["node"]: NodeTime(**{name: node[name] for name in NodeTime.model_fields})
-        for node in rows(runtime, "/linerate/runtime")
+        for node in table
     }
     return WorkerReading(
         name=row["name"],
@@ -42,6 +43,7 @@ def worker_reading(row: dict[str, Any], runtime: dict[str, Any], tsc_hz: int) ->
         overhead_clocks=runtime["overhead_clocks"],
         away_clocks=runtime.get("away_clocks", 0),
         nodes=nodes,
+        polling=tuple(node["node"] for node in table if node.get("state") == "polling"),
     )
 
 
@@ -123,7 +125,7 @@ def counters_since(after: dict[str, Counters], before: dict[str, Counters]) -> d
 
 def rings_since(after: dict[str, Counters], before: dict[str, Counters]) -> dict[str, Counters]:
     """As `counters_since`; a ring counts modulo 2^32, its size and fill level are no counters."""
-    levels = ("size", "used", "highest")
+    levels = ("size", "used")
     return {
         name: {
             key: after[name][key] if key in levels else value % 2**32

@@ -67,6 +67,8 @@ class WorkerReading(_Model):
     overhead_clocks: int
     away_clocks: int = 0
     nodes: dict[str, NodeTime]
+    #: Nodes that are called in every loop.
+    polling: tuple[str, ...] = ()
 
     def since(self, before: "WorkerReading") -> TimeLedger:
         """Where the clocks between two readings went."""
@@ -88,6 +90,7 @@ class DropCount(_Model):
     worker: str
     node: str
     reason: str
+    severity: str = "error"
     packets: int
 
 

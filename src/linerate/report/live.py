@@ -67,16 +67,27 @@ def _vectors(reading: WorkerReading, names: tuple[str, ...]) -> int:
 
 
 def _rows(reading: WorkerReading) -> list[str]:
-    """Nodes by name; polls that found nothing are a line of their own."""
+    """Nodes by name; polls that found nothing are a line of their own.
+
+    A node that has packets but can do nothing with them (a full tx ring) is not idle.
+    """
     lines = []
     for name, node in sorted(reading.nodes.items()):
-        polls = name.startswith(ENTRANCES) or node.idle_calls > 0
-        if node.calls or polls:
-            lines.append(runtime_row(name, "polling" if polls else "active", node))
-        if node.idle_calls:
-            idle = NodeTime(calls=node.idle_calls, clocks=node.idle_clocks)
+        idle = NodeTime(calls=node.idle_calls, clocks=node.idle_clocks)
+        if name not in reading.polling:
+            lines.append(runtime_row(name, "active", _plus(node, idle)))
+            continue
+        if node.calls:
+            lines.append(runtime_row(name, "polling", node))
+        if idle.calls:
             lines.append(runtime_row(f"{name[:20]} (idle)", "polling", idle))
     return lines
+
+
+def _plus(node: NodeTime, more: NodeTime) -> NodeTime:
+    return NodeTime(
+        calls=node.calls + more.calls, vectors=node.vectors, clocks=node.clocks + more.clocks
+    )
 
 
 def _shares(reading: WorkerReading, clocks: int) -> str:
@@ -96,12 +107,12 @@ def _shares(reading: WorkerReading, clocks: int) -> str:
 def errors(drops: tuple[DropCount, ...]) -> str:
     """Write VPP's `show errors`."""
     lines = [f"{'Count':^10}{'Node':^30}{'Reason':^36}{'Severity':^10}".rstrip()]
-    summed: dict[tuple[str, str], int] = {}
+    summed: dict[tuple[str, str, str], int] = {}
     for drop in drops:
-        key = (drop.node, drop.reason)
+        key = (drop.node, drop.reason, drop.severity)
         summed[key] = summed.get(key, 0) + drop.packets
-    for (node, reason), packets in sorted(summed.items()):
-        lines.append(f"{packets:>10}{node:^30}{reason:^36}{'error':^10}".rstrip())
+    for (node, reason, severity), packets in sorted(summed.items()):
+        lines.append(f"{packets:>10}{node:^30}{reason:^36}{severity:^10}".rstrip())
     return "\n".join(lines)
 
 
@@ -113,7 +124,7 @@ def ports(console: Console, counters: dict[str, dict[str, Any]]) -> None:
         row = (f"{values.get(key, 0):,}" for key in common)
         table.add_row(name, str(values.get("driver", "")), *row)
     console.print(table)
-    known = {*common, "driver", "name", "rx_bytes", "tx_bytes", "link_bps"}
+    known = {*common, "driver", "name", "mac", "rx_bytes", "tx_bytes", "link_bps"}
     for name, values in counters.items():
         more = {key: value for key, value in values.items() if key not in known and value}
         if more:
@@ -123,7 +134,7 @@ def ports(console: Console, counters: dict[str, dict[str, Any]]) -> None:
 
 def rings(console: Console, table: list[dict[str, Any]]) -> None:
     """Print each ring's size and fill level."""
-    columns = ("size", "used", "highest", "enqueued", "dropped")
+    columns = ("size", "used", "enqueued")
     out = plain_table(("ring", "left"), *((name, "right") for name in columns))
     for row in table:
         out.add_row(str(row["name"]), *(f"{row.get(key, 0):,}" for key in columns))

@@ -1,0 +1,61 @@
+"""`linerate show …` of a real engine: right after its start, and when it has worked."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from tests.system.configs import card_config, stream
+from tests.system.conftest import StartEngine
+from tests.system.trials import run_trial
+
+from linerate.engine import Engine
+
+ROUTER = {
+    "mode": "router",
+    "router": {
+        "interfaces": [
+            {"port": "e0", "addresses": ["100.64.1.1/30"]},
+            {"port": "e1", "addresses": ["100.64.2.1/30"]},
+        ]
+    },
+}
+
+
+def show(engine: Engine, table: str, *options: str) -> str:
+    command = [sys.executable, "-m", "linerate", "show", table, "--engine", engine.name, *options]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
+
+
+@pytest.fixture
+def engine(start_engine: StartEngine) -> Engine:
+    """A router without routes: every packet has one place to go."""
+    streams = [stream(0, rate={"pps": 10_000})]
+    return start_engine(card_config({}, ROUTER, streams))
+
+
+@pytest.mark.parametrize("table", ["runtime", "errors", "ports", "rings"])
+def test_every_table_at_any_time(engine: Engine, table: str) -> None:
+    for _ in range(2):
+        assert show(engine, table).strip()
+        assert json.loads(show(engine, table, "--json")) is not None
+        run_trial(engine, 0.1)
+
+
+def test_tables_say_what_happened(engine: Engine) -> None:
+    outcome = run_trial(engine, 0.1)
+    assert outcome.of_kind("sent") == 1000
+    assert outcome.unexplained == 0
+    # The senders are told, now and then, and there is no route to them either.
+    dropped = outcome.grown["ip4-lookup: no route", "loss"]
+    assert 1000 < dropped <= 1000 + outcome.of_kind("originated")
+    (line,) = [line for line in show(engine, "errors").splitlines() if "no route" in line]
+    assert line.split() == [str(dropped), "ip4-lookup", "no", "route", "error"]
+    runtime = show(engine, "runtime").splitlines()
+    (lookup,) = [line.split() for line in runtime if line.startswith("ip4-lookup")]
+    assert lookup[1] == "active"
+    assert lookup[3] == str(dropped)
+    assert any(line.startswith("port-rx-e0-0 (idle)") for line in runtime)
+    assert not any(line.startswith("port-tx-e1 (idle)") for line in runtime)
+    (e0,) = [line.split() for line in show(engine, "ports").splitlines() if line.startswith("e0")]
+    assert e0[2] == "1,000"
