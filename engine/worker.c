@@ -127,6 +127,13 @@ unsigned workers_forwarders(void)
 	return nb_forwarders;
 }
 
+struct node_stats *worker_node_stats(struct worker *worker, const char *node)
+{
+	rte_node_t id = rte_node_from_name(node);
+
+	return id < WORKER_NODES_MAX ? &worker->nodes[id] : NULL;
+}
+
 int workers_main_cpu(void)
 {
 	return main_cpu;

@@ -30,7 +30,10 @@ struct node_stats {
 	uint64_t clocks;
 	uint64_t idle_calls;
 	uint64_t idle_clocks;
-	uint64_t reserved[3];
+	/* Packets for which another node did this one's work: its clocks are counted there. */
+	uint64_t fused_calls;
+	uint64_t fused_vectors;
+	uint64_t reserved;
 };
 _Static_assert(sizeof(struct node_stats) == RTE_CACHE_LINE_SIZE, "one line a node");
 
@@ -85,6 +88,8 @@ struct worker *worker_of_forwarder(unsigned forwarder_index);
 unsigned workers_forwarders(void);
 /* CPU of the thread that configures and answers. */
 int workers_main_cpu(void);
+/* Where the worker counts what the node named `node` does; NULL when there is none. */
+struct node_stats *worker_node_stats(struct worker *worker, const char *node);
 /* One sentence that says who runs where. */
 const char *workers_layout(void);
 

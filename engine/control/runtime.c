@@ -6,6 +6,13 @@
 
 #include <rte_cycles.h>
 
+static const char *state_of(rte_node_t id, const struct node_stats *stats)
+{
+	if (node_type_of(id)->source)
+		return "polling";
+	return stats->calls == 0 && stats->fused_calls != 0 ? "fused" : "active";
+}
+
 /* The worker's last loop is still being counted: its end is the time of this reading. */
 static void add_nodes(struct table *table, const struct worker *worker)
 {
@@ -14,15 +21,15 @@ static void add_nodes(struct table *table, const struct worker *worker)
 		const char *name = rte_node_id_to_name(id);
 
 		if (name == NULL || node_type_of(id) == NULL ||
-			(stats->calls == 0 && stats->idle_calls == 0))
+			stats->calls + stats->idle_calls + stats->fused_calls == 0)
 			continue;
 		table_string(table, 0, name);
-		table_u64(table, 1, stats->calls);
-		table_u64(table, 2, stats->vectors);
+		table_u64(table, 1, stats->calls + stats->fused_calls);
+		table_u64(table, 2, stats->vectors + stats->fused_vectors);
 		table_u64(table, 3, stats->clocks);
 		table_u64(table, 4, stats->idle_calls);
 		table_u64(table, 5, stats->idle_clocks);
-		table_string(table, 6, node_type_of(id)->source ? "polling" : "active");
+		table_string(table, 6, state_of(id, stats));
 	}
 }
 

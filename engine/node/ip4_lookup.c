@@ -2,14 +2,25 @@
 /*
  * ip4-lookup: finds each destination's adjacency, a vector at a time. Prefixes that are not
  * forwarded are in the fib too, as adjacencies that drop, so the others pay nothing for them.
+ *
+ * A packet that only needs the usual rewrite gets it here, while its header is at hand, and
+ * goes straight to its port: ip4-rewrite and interface-output see those with a TTL that
+ * expires, too long for the MTU, or for an interface that is down.
  */
 #include "../fib/fib4.h"
 #include "../router/adjacency.h"
+#include "../router/interface.h"
 #include "../router/packet.h"
 #include "../router/routes.h"
+#include "../worker.h"
 #include "vector.h"
 
+#include <errno.h>
 #include <netinet/ip_icmp.h>
+
+struct ip4_lookup {
+	struct node_stats *rewrite, *output; /* their packets that were done here */
+};
 
 /* Drops and says why; tells the sender of a packet that has no route (RFC 1812 5.2.7.1). */
 static __rte_noinline void not_forwarded(
@@ -20,30 +31,142 @@ static __rte_noinline void not_forwarded(
 		packet_set_error(mbuf, ICMP_UNREACH, ICMP_UNREACH_NET, 0);
 }
 
+/*
+ * TTL less one and the checksum with it (RFC 1624), in the word that holds both: one more in
+ * the checksum's first byte, carried around. The TTL is at least 2.
+ */
+static __rte_always_inline uint32_t ttl_word_decremented(uint32_t word)
+{
+#if RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN
+	return word + 0xffff + ((uint32_t)(word >= 0xfffe0000) << 16);
+#else
+	uint32_t sum = (word & 0xffff) + 0x0100;
+
+	return ((word - 0x01000000) & 0xffff0000) | ((sum + (sum >= 0xffff)) & 0xffff);
+#endif
+}
+
+/* What ip4-rewrite does with most packets; false when this one is none of them. */
+static __rte_always_inline bool rewrite_usual(const struct rte_mbuf *mbuf, uint8_t *ip,
+	const struct adjacency *adjacency, uint32_t max_bytes)
+{
+	uint32_t word;
+
+	memcpy(&word, ip + offsetof(struct rte_ipv4_hdr, time_to_live), sizeof(word));
+	if (unlikely((ip[offsetof(struct rte_ipv4_hdr, time_to_live)] <= 1) |
+		     (mbuf->data_len > max_bytes)))
+		return false;
+	word = ttl_word_decremented(word);
+	memcpy(ip + offsetof(struct rte_ipv4_hdr, time_to_live), &word, sizeof(word));
+	adjacency_rewrite(adjacency, ip - RTE_ETHER_HDR_LEN);
+	return true;
+}
+
+/* The longest frame that the usual rewrite takes; 0 when it takes none. */
+static __rte_always_inline uint32_t usual_bytes(const struct adjacency *adjacency, rte_edge_t edge)
+{
+	bool usual = adjacency_kind(adjacency) == ADJACENCY_REWRITE && edge != INTERFACE_EDGE_DOWN;
+
+	return usual ? (uint32_t)adjacency->mtu + RTE_ETHER_HDR_LEN : 0;
+}
+
+static __rte_noinline rte_edge_t send_other(
+	struct rte_node *node, struct rte_mbuf *mbuf, uint32_t found)
+{
+	const struct adjacency *adjacency = &adjacencies[found];
+	rte_edge_t next = adjacency_kind(adjacency);
+
+	packet_set_adjacency(mbuf, found);
+	if (next <= ADJACENCY_UNREACHABLE)
+		not_forwarded(node, mbuf, adjacency);
+	return next;
+}
+
+static bool all_the_same(const uint64_t *found, uint16_t count)
+{
+	uint64_t differ = 0;
+
+	for (uint16_t i = 1; i < count; i++)
+		differ |= found[i] ^ found[0];
+	return differ == 0;
+}
+
+/* One adjacency for all: how many from the first on were sent the usual way. */
+static uint16_t rewrite_all(
+	struct rte_mbuf **mbufs, uint8_t **ip, uint64_t found, rte_edge_t *edge, uint16_t count)
+{
+	const struct adjacency *adjacency = &adjacencies[found];
+	uint32_t max_bytes;
+	uint16_t i = 0;
+
+	*edge = interface_edge[adjacency->port];
+	max_bytes = usual_bytes(adjacency, *edge);
+	*edge = ADJACENCY_TX_EDGE(*edge);
+	while (i < count && rewrite_usual(mbufs[i], ip[i], adjacency, max_bytes))
+		i++;
+	return i;
+}
+
+/* Each its own way; returns how many went the usual one. */
+static uint16_t rewrite_each(struct rte_node *node, struct rte_mbuf **mbufs, uint8_t **ip,
+	const uint64_t *found, rte_edge_t *nexts, uint16_t count)
+{
+	uint16_t usual = 0;
+
+	for (uint16_t i = 0; i < count; i++) {
+		const struct adjacency *adjacency = &adjacencies[found[i]];
+		rte_edge_t edge = interface_edge[adjacency->port];
+
+		if (likely(rewrite_usual(
+			    mbufs[i], ip[i], adjacency, usual_bytes(adjacency, edge)))) {
+			nexts[i] = ADJACENCY_TX_EDGE(edge);
+			usual++;
+		} else {
+			nexts[i] = send_other(node, mbufs[i], (uint32_t)found[i]);
+		}
+	}
+	return usual;
+}
+
+static void count_parts(struct rte_node *node, uint16_t usual)
+{
+	const struct ip4_lookup *own = node_private(node);
+
+	own->rewrite->fused_calls++;
+	own->rewrite->fused_vectors += usual;
+	own->output->fused_calls++;
+	own->output->fused_vectors += usual;
+}
+
 static bool ip4_lookup_vector(
 	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
 {
 	uint32_t destinations[NODE_VECTOR_MAX];
 	uint64_t found[NODE_VECTOR_MAX];
-	rte_edge_t differ = 0;
+	uint8_t *ip[NODE_VECTOR_MAX];
+	rte_edge_t edge = 0, differ = 0;
+	uint16_t usual = 0, i;
 
-	for (uint16_t i = 0; i < count; i++) {
-		if (likely(i + VECTOR_AHEAD < count))
-			vector_prefetch_data(mbufs[i + VECTOR_AHEAD]);
-		destinations[i] = rte_be_to_cpu_32(packet_ip4(mbufs[i])->dst_addr);
+	for (i = 0; i < count; i++) {
+		ip[i] = packet_l3(mbufs[i]);
+		memcpy(&destinations[i], ip[i] + offsetof(struct rte_ipv4_hdr, dst_addr), 4);
 	}
+	for (i = 0; i < count; i++)
+		destinations[i] = rte_be_to_cpu_32(destinations[i]);
 	fib4_lookup(destinations, found, count);
-	for (uint16_t i = 0; i < count; i++) {
-		const struct adjacency *adjacency = &adjacencies[found[i]];
-
-		if (likely(i + VECTOR_AHEAD < count))
-			rte_prefetch0(&adjacencies[found[i + VECTOR_AHEAD]]);
-		packet_set_adjacency(mbufs[i], (uint32_t)found[i]);
-		nexts[i] = adjacency_kind(adjacency);
-		if (unlikely(nexts[i] <= ADJACENCY_UNREACHABLE))
-			not_forwarded(node, mbufs[i], adjacency);
-		differ |= nexts[i] ^ nexts[0];
+	if (likely(all_the_same(found, count)))
+		usual = rewrite_all(mbufs, ip, found[0], &edge, count);
+	nexts[0] = edge;
+	if (likely(usual == count)) {
+		count_parts(node, usual);
+		return true;
 	}
+	for (i = 0; i < usual; i++)
+		nexts[i] = edge;
+	count_parts(node, usual + rewrite_each(node, mbufs + usual, ip + usual, found + usual,
+					  nexts + usual, count - usual));
+	for (i = 0; i < count; i++)
+		differ |= nexts[i] ^ nexts[0];
 	return differ == 0;
 }
 
@@ -53,9 +176,20 @@ static uint16_t ip4_lookup_process(
 	return vector_walk(graph, node, objs, count, ip4_lookup_vector);
 }
 
+static int ip4_lookup_init(struct node_state *state, struct rte_node *node)
+{
+	struct ip4_lookup *own = node_private(node);
+
+	own->rewrite = worker_node_stats(state->worker, "ip4-rewrite");
+	own->output = worker_node_stats(state->worker, "interface-output");
+	return own->rewrite == NULL || own->output == NULL ? -ENOENT : 0;
+}
+
 static struct node_type ip4_lookup = {
 	.name = "ip4-lookup",
 	.process = ip4_lookup_process,
+	.init = ip4_lookup_init,
+	.private_bytes = sizeof(struct ip4_lookup),
 	.nexts = {ADJACENCY_NEXTS},
 	.reasons = {[LOOKUP_NO_ROUTE] = "no route",
 		[LOOKUP_THIS_NETWORK] = "destination in 0.0.0.0/8",

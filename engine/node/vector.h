@@ -13,7 +13,8 @@
 /* How many packets ahead headers are fetched. */
 #define VECTOR_AHEAD 4
 
-/* Writes nexts[i] for each packet; returns whether they are all the same. */
+/* Writes nexts[i] for each packet and returns false, or finds that they are all the same,
+ * returns true, and need write nexts[0] only. */
 typedef bool (*vector_classify_t)(
 	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count);
 
@@ -22,8 +23,12 @@ static inline void vector_send(struct rte_graph *graph, struct rte_node *node, v
 {
 	uint16_t start = 0;
 
-	if (likely(agree && count == node->idx)) {
-		rte_node_next_stream_move(graph, node, nexts[0]);
+	if (likely(agree)) {
+		/* The stream itself can only move as a whole. */
+		if (likely(count == node->idx))
+			rte_node_next_stream_move(graph, node, nexts[0]);
+		else
+			rte_node_enqueue(graph, node, nexts[0], objs, count);
 		return;
 	}
 	for (uint16_t i = 1; i < count; i++) {

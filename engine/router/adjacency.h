@@ -37,6 +37,10 @@ enum adjacency_kind {
 	[ADJACENCY_MPLS_DISPOSITION] = "mpls-disposition", \
 	[ADJACENCY_MPLS_IP4] = "mpls-disposition", [ADJACENCY_MPLS_AGAIN] = "drop"
 
+/* Nodes that have ADJACENCY_NEXTS and write the rewrite themselves have an edge to each port's
+ * port-tx too: this one, for the port's edge out of interface-output. */
+#define ADJACENCY_TX_EDGE(output_edge) ((rte_edge_t)(ADJACENCY_KINDS - 1 + (output_edge)))
+
 struct adjacency {
 	/* 2 bytes that are overwritten, destination, source, ethertype: one 16-byte store that
 	 * ends where layer 3 starts. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "interface.h"
 
+#include "adjacency.h"
+
 #include "../forward/forwarder.h"
 
 #include <errno.h>
@@ -69,22 +71,35 @@ const char *interface_add_address(struct interface *interface, uint32_t address,
 	return NULL;
 }
 
+/* The nodes that send to a port themselves, by the same edges in the same order. */
+static int add_tx_edge(struct interface *interface)
+{
+	static const char *const fused[] = {"ip4-lookup", "mpls-lookup"};
+	char name[RTE_NODE_NAMESIZE];
+
+	snprintf(name, sizeof(name), "port-tx-%s", interface->port->name);
+	interface->tx_edge = node_add_next(node_type_find("interface-output"), name);
+	if (interface->tx_edge == RTE_EDGE_ID_INVALID)
+		return -EINVAL;
+	for (unsigned i = 0; i < RTE_DIM(fused); i++)
+		if (node_add_next(node_type_find(fused[i]), name) !=
+			ADJACENCY_TX_EDGE(interface->tx_edge))
+			return -EINVAL;
+	return 0;
+}
+
 int interfaces_create(void)
 {
-	struct node_type *output = node_type_find("interface-output");
 
 	for (unsigned i = 0; i < PORTS_MAX; i++) {
 		struct interface *interface = &interfaces[i];
-		char name[RTE_NODE_NAMESIZE];
 
 		interface_mac[i] = INTERFACE_MAC_DOWN;
 		if (interface->port == NULL)
 			continue;
 		interface->mtu =
 			interface->port->max_frame_bytes - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
-		snprintf(name, sizeof(name), "port-tx-%s", interface->port->name);
-		interface->tx_edge = node_add_next(output, name);
-		if (interface->tx_edge == RTE_EDGE_ID_INVALID)
+		if (add_tx_edge(interface) != 0)
 			return -EINVAL;
 		interface_set_state(interface, interface->up);
 	}

@@ -80,14 +80,21 @@ static inline void packet_set_l3_bytes(struct rte_mbuf *mbuf, uint16_t bytes)
 /* The Internet checksum of a header without options is right. */
 static __rte_always_inline bool ip4_plain_checksum_ok(const uint8_t *ip)
 {
-	uint32_t words[5], folded;
-	uint64_t sum;
+	uint64_t first, second, sum;
+	uint32_t third;
+	bool carry;
 
-	memcpy(words, ip, sizeof(words));
-	sum = (uint64_t)words[0] + words[1] + words[2] + words[3] + words[4];
-	folded = (uint32_t)(sum >> 32) + (uint32_t)(sum & 0xffff) + (uint32_t)(sum >> 16 & 0xffff);
-	folded = (folded & 0xffff) + (folded >> 16);
-	return folded == 0xffff;
+	memcpy(&first, ip, sizeof(first));
+	memcpy(&second, ip + 8, sizeof(second));
+	memcpy(&third, ip + 16, sizeof(third));
+	/* 2^16 and 2^64 are 1 modulo 65535, so this has the remainder of the sum of its words. */
+	carry = __builtin_add_overflow(first, second, &sum);
+	carry = __builtin_add_overflow(sum, (uint64_t)third + carry, &sum);
+	sum += carry;
+	/* The sum must be 0 modulo 65535. For an odd divisor d, x is a multiple of d exactly when
+	 * x times d's inverse modulo 2^64 is at most (2^64 - 1) / d: Granlund and Montgomery,
+	 * "Division by Invariant Integers using Multiplication", 9 (1994). */
+	return sum * 0xfffefffefffeffffull <= UINT64_MAX / 65535;
 }
 
 /* RFC 1624 for a TTL that goes down by one. */

@@ -131,9 +131,14 @@ class NodeTime(_Value):
     idle_clocks: int = 0
 
     @property
+    def fused(self) -> bool:
+        """Whether another node did this one's work, and has its clocks."""
+        return self.vectors > 0 and self.clocks == 0
+
+    @property
     def clocks_per_packet(self) -> float | None:
-        """Clocks of the calls that did something, over their packets."""
-        return self.clocks / self.vectors if self.vectors else None
+        """Clocks of the calls that did something, over their packets; None if not its own."""
+        return self.clocks / self.vectors if self.vectors and not self.fused else None
 
     @property
     def vectors_per_call(self) -> float | None:

@@ -2,6 +2,7 @@
 #include "harness.h"
 
 #include "config.h"
+#include "forward/mac_table.h"
 #include "forward/forwarder.h"
 #include "memory.h"
 #include "node/node.h"
@@ -101,7 +102,7 @@ static void die(const char *what)
 	exit(2);
 }
 
-static void parse(unsigned ports, const char *cli)
+static void parse(unsigned ports, json_t *forwarder)
 {
 	json_t *list = json_array(), *names = json_array();
 	struct config config = {.file = "test.json"};
@@ -116,8 +117,8 @@ static void parse(unsigned ports, const char *cli)
 			json_pack("{s:s, s:s, s:s}", "name", name, "driver", "test", "mac", mac));
 		json_array_append_new(names, json_string(name));
 	}
-	config.root = json_pack("{s:o, s:{s:s, s:o, s:{s:s}}}", "ports", list, "forwarder", "mode",
-		"router", "ports", names, "router", "cli", cli);
+	json_object_set_new(forwarder, "ports", names);
+	config.root = json_pack("{s:o, s:o}", "ports", list, "forwarder", forwarder);
 	root = config_root(&config);
 	child = config_child(&root, "ports");
 	ports_parse(&child);
@@ -128,14 +129,14 @@ static void parse(unsigned ports, const char *cli)
 		die("mistakes in the configuration");
 }
 
-void harness_start(unsigned ports, const char *cli)
+static void start(unsigned ports, json_t *forwarder)
 {
 	static const int cpus[] = {0};
 	char *arguments[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--iova-mode=va",
 		"--no-telemetry", "-m", "512", "--lcores=0@0,1@0", "--log-level=warning",
 		"--log-level=lib.eal:error", NULL};
 
-	parse(ports, cli);
+	parse(ports, forwarder);
 	if (workers_plan(cpus, 1, false, 1) < 0 ||
 		rte_eal_init(RTE_DIM(arguments) - 1, arguments) < 0)
 		die("EAL does not start");
@@ -148,6 +149,20 @@ void harness_start(unsigned ports, const char *cli)
 		forwarder_create() != 0 || workers_create_graphs(SOCKET_ID_ANY) != 0)
 		die("the forwarder does not start");
 	graph = worker_of_forwarder(0)->graph;
+}
+
+void harness_start(unsigned ports, const char *cli)
+{
+	start(ports, json_pack("{s:s, s:{s:s}}", "mode", "router", "router", "cli", cli));
+}
+
+void harness_start_mode(unsigned ports, const char *mode, const char *options)
+{
+	json_t *forwarder = json_pack("{s:s}", "mode", mode);
+
+	if (options != NULL)
+		json_object_set_new(forwarder, mode, json_loads(options, 0, NULL));
+	start(ports, forwarder);
 }
 
 unsigned harness_failures(void)
@@ -201,7 +216,6 @@ bool harness_get(unsigned port, struct frame *frame)
 	memmove(test_port->tx, test_port->tx + 1, test_port->nb_tx * sizeof(void *));
 	rte_mbuf_sanity_check(mbuf, 1);
 	CHECK_EQUAL(mbuf->pkt_len, mbuf->data_len);
-	CHECK_EQUAL(mbuf->port, port);
 	CHECK_EQUAL(mbuf->ol_flags, 0);
 	memset(frame, 0, sizeof(*frame));
 	frame->length = mbuf->data_len;
@@ -229,6 +243,7 @@ void harness_tx_full(unsigned port, bool full)
 void harness_seconds(double seconds)
 {
 	neighbor_clock_advance((uint64_t)(seconds * (double)rte_get_tsc_hz()));
+	mac_table_clock_advance((uint32_t)(seconds * 1e3));
 	forwarder_tick();
 	harness_walk();
 }
@@ -268,6 +283,21 @@ uint64_t harness_held(void)
 	return count;
 }
 
+static void count_in_use(struct rte_mempool *mempool, void *count)
+{
+	if (mempool == pool || strncmp(mempool->name, "origin-", 7) == 0)
+		*(unsigned *)count += rte_mempool_in_use_count(mempool);
+}
+
+/* Modes that make frames have pools of their own. */
+static unsigned buffers_in_use(void)
+{
+	unsigned count = 0;
+
+	rte_mempool_walk(count_in_use, &count);
+	return count;
+}
+
 bool harness_balanced(void)
 {
 	uint64_t gone = 0, held = harness_held(), buffers = held;
@@ -278,12 +308,11 @@ bool harness_balanced(void)
 	for (unsigned i = 0; i < ports_count(); i++)
 		buffers += test_ports[i].nb_tx + test_ports[i].nb_rx;
 	if (frames_in + harness_originated() == frames_out + gone + held &&
-		rte_mempool_in_use_count(pool) == buffers)
+		buffers_in_use() == buffers)
 		return true;
 	fprintf(stderr,
 		"not balanced: in %lu + originated %lu, out %lu + gone %lu + held %lu; "
 		"%u buffers in use, %lu accounted for\n",
-		frames_in, harness_originated(), frames_out, gone, held,
-		rte_mempool_in_use_count(pool), buffers);
+		frames_in, harness_originated(), frames_out, gone, held, buffers_in_use(), buffers);
 	return false;
 }

@@ -28,6 +28,8 @@ extern const char harness_router_cli[];
 
 /* Starts the forwarder in this process. `ports` e0, e1 … in mode router with the CLI text. */
 void harness_start(unsigned ports, const char *cli);
+/* The same in another mode; `options` is the JSON text of the mode's own object, or NULL. */
+void harness_start_mode(unsigned ports, const char *mode, const char *options);
 
 /* Hands the frame to the port's receive queue; harness_walk() lets the graph work on it. */
 void harness_put(unsigned port, const struct frame *frame);
@@ -40,7 +42,7 @@ bool harness_get(unsigned port, struct frame *frame);
 unsigned harness_flush(void);
 /* The next frames that the port sends find no room. */
 void harness_tx_full(unsigned port, bool full);
-/* Moves the neighbour table's clock, and ticks. */
+/* Moves the clocks of neighbours and stations, and ticks. */
 void harness_seconds(double seconds);
 
 /* How often the node counted the reason, on all workers. */
@@ -52,25 +54,55 @@ unsigned harness_failures(void);
 /* in + originated = out + dropped + consumed + held, and no buffer is lost. */
 bool harness_balanced(void);
 
+/* The case, in the child process of the two below. */
+static inline void harness_run(void (*run)(void))
+{
+	run();
+	CHECK(harness_balanced());
+	CHECK_EQUAL(harness_failures(), 0);
+	fflush(NULL);
+	_exit(test_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+static inline bool harness_fork(pid_t *child)
+{
+	fflush(NULL);
+	*child = fork();
+	if (*child == 0)
+		test_failures = 0;
+	return *child == 0;
+}
+
+static inline void harness_wait(pid_t child)
+{
+	int status = 0;
+
+	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+		WEXITSTATUS(status) == EXIT_SUCCESS);
+}
+
 /* Runs the case in a child process with the forwarder started; fails when a check there did. */
 static inline void harness_case(const char *cli, void (*run)(void))
 {
-	int status = 0;
 	pid_t child;
 
-	fflush(NULL);
-	child = fork();
-	if (child == 0) {
-		test_failures = 0;
+	if (harness_fork(&child)) {
 		harness_start(2, cli);
-		run();
-		CHECK(harness_balanced());
-		CHECK_EQUAL(harness_failures(), 0);
-		fflush(NULL);
-		_exit(test_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+		harness_run(run);
 	}
-	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-		WEXITSTATUS(status) == EXIT_SUCCESS);
+	harness_wait(child);
+}
+
+static inline void harness_mode_case(
+	unsigned ports, const char *mode, const char *options, void (*run)(void))
+{
+	pid_t child;
+
+	if (harness_fork(&child)) {
+		harness_start_mode(ports, mode, options);
+		harness_run(run);
+	}
+	harness_wait(child);
 }
 
 /* Defines NAME_case(), which is NAME() in a process of its own. */
@@ -78,6 +110,12 @@ static inline void harness_case(const char *cli, void (*run)(void))
 	static void name##_case(void) \
 	{ \
 		harness_case(cli, name); \
+	}
+
+#define HARNESS_MODE_CASE(name, ports, mode, options) \
+	static void name##_case(void) \
+	{ \
+		harness_mode_case(ports, mode, options, name); \
 	}
 
 #define CHECK_REASON(node, reason, port, frame) \

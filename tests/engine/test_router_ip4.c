@@ -85,6 +85,25 @@ static void mixed_vectors(void)
 	harness_flush();
 }
 
+/* Two ports fill one node's stream with more than a vector, and all go the same way. */
+static void long_vectors_that_agree(void)
+{
+	struct frame frame, got;
+	unsigned seen = 0;
+
+	for (unsigned round = 0; round < 4; round++) {
+		for (unsigned i = 0; i < 500; i++) {
+			frame_ip4(&frame, i % 2, HOST_A, HOST_B, 64, 20);
+			harness_put(i % 2, &frame);
+		}
+		harness_walk();
+	}
+	while (harness_get(1, &got))
+		seen++;
+	CHECK_EQUAL(seen, 2000);
+	CHECK(!harness_get(0, &got));
+}
+
 static void padding_is_taken_off(void)
 {
 	struct frame frame, wanted, got;
@@ -249,6 +268,7 @@ static const char one_down[] = "set int state e0 up\n"
 
 HARNESS_CASE(byte_for_byte, harness_router_cli)
 HARNESS_CASE(mixed_vectors, harness_router_cli)
+HARNESS_CASE(long_vectors_that_agree, harness_router_cli)
 HARNESS_CASE(padding_is_taken_off, harness_router_cli)
 HARNESS_CASE(ethernet_reasons, harness_router_cli)
 HARNESS_CASE(input_reasons, harness_router_cli)
@@ -262,6 +282,7 @@ int main(void)
 	static const struct test_case cases[] = {
 		{"forwarded byte for byte", byte_for_byte_case},
 		{"vectors in which packets part", mixed_vectors_case},
+		{"long vectors that agree", long_vectors_that_agree_case},
 		{"Ethernet padding is taken off", padding_is_taken_off_case},
 		{"drop reasons of ethernet-input", ethernet_reasons_case},
 		{"drop reasons of ip4-input", input_reasons_case},

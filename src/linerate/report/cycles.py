@@ -10,6 +10,8 @@ from linerate.store import Result
 NAME_WIDTH = 23
 #: Nodes by which packets enter (docs/engine.md).
 ENTRANCE = "port-rx"
+#: Another node did its work, and has its clocks.
+FUSED = "fused"
 #: Tests side by side; more would not fit.
 TESTS_MAX = 8
 
@@ -36,7 +38,7 @@ def cycles_table(results: list[Result]) -> Table | None:
         table.add_column(test, justify="right", no_wrap=True, min_width=6)
     sums = [_sum_nodes(ledgers) for _, ledgers in columns]
     for name in _path_order(sums):
-        table.add_row(name, *(_clocks(nodes.get(name)) for nodes in sums))
+        table.add_row(name, *(clocks(nodes.get(name)) for nodes in sums))
     table.add_row("all nodes", *(_all_nodes(nodes) for nodes in sums), style="bold")
     for title, share in _SHARES:
         shares = [[share(ledger) for ledger in ledgers] for _, ledgers in columns]
@@ -64,7 +66,10 @@ def _path_order(sums: list[dict[str, NodeTime]]) -> list[str]:
     return [name for name in names if any(nodes[name].vectors for nodes in sums if name in nodes)]
 
 
-def _clocks(node: NodeTime | None) -> str:
+def clocks(node: NodeTime | None) -> str:
+    """Write a node's clocks a packet."""
+    if node is not None and node.fused:
+        return FUSED
     if node is None or node.clocks_per_packet is None:
         return "–"
     return f"{node.clocks_per_packet:.1f}"
@@ -73,5 +78,5 @@ def _clocks(node: NodeTime | None) -> str:
 def _all_nodes(nodes: dict[str, NodeTime]) -> str:
     """Clocks of all nodes for each packet that entered by a port."""
     packets = sum(node.vectors for name, node in nodes.items() if name.startswith(ENTRANCE))
-    clocks = sum(node.clocks for node in nodes.values())
-    return f"{clocks / packets:.1f}" if packets else "–"
+    spent = sum(node.clocks for node in nodes.values())
+    return f"{spent / packets:.1f}" if packets else "–"

@@ -75,7 +75,8 @@ def _rows(reading: WorkerReading) -> list[str]:
     for name, node in sorted(reading.nodes.items()):
         idle = NodeTime(calls=node.idle_calls, clocks=node.idle_clocks)
         if name not in reading.polling:
-            lines.append(runtime_row(name, "active", _plus(node, idle)))
+            state = "fused" if node.fused else "active"
+            lines.append(runtime_row(name, state, _plus(node, idle)))
             continue
         if node.calls:
             lines.append(runtime_row(name, "polling", node))

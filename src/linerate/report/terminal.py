@@ -11,7 +11,7 @@ from rich.text import Text
 
 from linerate.host import Environment
 from linerate.ledger import PacketLedger, TimeLedger
-from linerate.report.cycles import cycles_table
+from linerate.report.cycles import clocks, cycles_table
 from linerate.store import Result, Run
 from linerate.wire import FrameRate, PcieLink, format_bps
 
@@ -211,7 +211,7 @@ def time_table(ledger: TimeLedger) -> Table:
                 f"{node.calls:,}",
                 f"{node.vectors:,}",
                 f"{node.vectors_per_call:.1f}",
-                f"{node.clocks_per_packet:.1f}" if node.vectors else "–",
+                clocks(node),
                 f"{ledger.percent(node.clocks):.2f}",
             )
     idle_calls = sum(node.idle_calls for node in ledger.nodes.values())
