@@ -88,127 +88,174 @@ void stream_finish(struct stream *stream)
 		write16(stream->header + stream->l4_checksum_offset, checksum(stream->l4_base));
 }
 
+/* Templates and frames of usual size are copied and cleaned in one fixed stretch. */
+#define USUAL_HEADER_BYTES 64
+
 /* Turns a buffer that holds another stream's frame (or none) into this stream's. */
-static void switch_template(
-	const struct stream *stream, struct stream *const *streams, struct rte_mbuf *mbuf)
+static void switch_template(const struct stream *stream, struct stream *const *streams,
+	struct rte_mbuf *mbuf, uint8_t *frame)
 {
-	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
 	uint32_t tag = mbuf->hash.fdir.hi;
 	uint16_t length = stream->frame_bytes - RTE_ETHER_CRC_LEN;
+	unsigned bytes = stream->header_bytes;
 
 	if (tag != 0) {
 		const struct stream *old = streams[tag - 1];
 
-		if (old->header_bytes > stream->header_bytes)
-			memset(frame + stream->header_bytes, 0,
-				old->header_bytes - stream->header_bytes);
+		bytes = RTE_MAX(bytes, old->header_bytes);
 		memset(frame + signature_offset(old->frame_bytes - RTE_ETHER_CRC_LEN), 0,
 			SIGNATURE_BYTES);
 	}
-	memcpy(frame, stream->header, stream->header_bytes);
+	/* Behind a template's header there are zeros, as in the frame. */
+	if (likely(bytes <= USUAL_HEADER_BYTES))
+		memcpy(frame, stream->header, USUAL_HEADER_BYTES);
+	else
+		memcpy(frame, stream->header, STREAM_HEADER_MAX);
 	mbuf->data_len = length;
 	mbuf->pkt_len = length;
 	mbuf->hash.fdir.hi = stream->id + 1u;
 }
 
-static inline uint32_t modifier_next(struct modifier *modifier)
+/* wyrand (Wang Yi, 2019): a Weyl sequence, one wide multiplication. */
+static __rte_always_inline uint32_t random_next(uint64_t *state)
+{
+	unsigned __int128 product;
+
+	*state += 0xa0761d6478bd642full;
+	product = (unsigned __int128)*state * (*state ^ 0xe7037ed1a0b428dbull);
+	return (uint32_t)((uint64_t)(product >> 64) ^ (uint64_t)product);
+}
+
+static __rte_always_inline uint32_t modifier_next(struct modifier *modifier, enum modifier_op op)
 {
 	uint32_t value = modifier->value;
 
-	switch (modifier->op) {
-	case MODIFIER_INCREMENT:
+	if (op == MODIFIER_RANDOM)
+		return modifier->min +
+		       (uint32_t)((random_next(&modifier->random) *
+					  ((uint64_t)modifier->max - modifier->min + 1)) >>
+				  32);
+	if (op == MODIFIER_INCREMENT)
 		modifier->value = modifier->max - value < modifier->step ? modifier->min
 									 : value + modifier->step;
-		break;
-	case MODIFIER_DECREMENT:
+	else
 		modifier->value = value - modifier->min < modifier->step ? modifier->max
 									 : value - modifier->step;
-		break;
-	case MODIFIER_RANDOM: {
-		/* A Weyl sequence through a multiply-xor finaliser: splitmix64 (Steele et al.
-		 * 2014). */
-		uint64_t z = modifier->random += 0x9e3779b97f4a7c15ull;
-
-		z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-		z = (z ^ (z >> 27)) >> 16;
-		value = modifier->min +
-			(uint32_t)(((z & 0xffffffff) *
-					   ((uint64_t)modifier->max - modifier->min + 1)) >>
-				   32);
-		break;
-	}
-	}
 	return value;
 }
 
-static inline void apply_modifier(struct modifier *modifier, struct rte_mbuf **mbufs,
-	unsigned count, uint32_t *l3, uint32_t *l4)
+/* `op` and `kind` are the modifier's, known when this is compiled. */
+static __rte_always_inline void apply(struct modifier *modifier, enum modifier_op op,
+	enum modifier_kind kind, uint8_t *const *frames, unsigned count, uint32_t *l3, uint32_t *l4)
 {
+	struct modifier own = *modifier;
 	/* All-ones or nothing, to add to a checksum or not without a branch. */
-	uint32_t in_l3 = modifier->in_l3_checksum ? UINT32_MAX : 0;
-	uint32_t in_l4 = modifier->in_l4_checksum ? UINT32_MAX : 0;
+	uint32_t in_l3 = own.in_l3_checksum ? UINT32_MAX : 0;
+	uint32_t in_l4 = own.in_l4_checksum ? UINT32_MAX : 0;
 
 	for (unsigned i = 0; i < count; i++) {
-		uint8_t *at = rte_pktmbuf_mtod_offset(mbufs[i], uint8_t *, modifier->offset);
-		uint32_t value = modifier_next(modifier);
+		uint32_t value = modifier_next(&own, op);
 		uint32_t words = (value & 0xffff) + (value >> 16);
+		uint8_t *at = frames[i] + own.offset;
 
-		if (modifier->kind == MODIFIER_U32)
+		if (kind == MODIFIER_U32)
 			write32(at, value);
-		else if (modifier->kind == MODIFIER_U16)
+		else if (kind == MODIFIER_U16)
 			write16(at, (uint16_t)value);
-		else if (modifier->kind == MODIFIER_LABEL)
-			write32(at, value << 12 | modifier->fixed);
+		else if (kind == MODIFIER_LABEL)
+			write32(at, value << 12 | own.fixed);
 		else
-			write16(at, (uint16_t)(value | modifier->fixed));
-		l3[i] += words & in_l3;
-		l4[i] += words & in_l4;
+			write16(at, (uint16_t)(value | own.fixed));
+		if (kind == MODIFIER_U32)
+			l3[i] += words & in_l3;
+		if (kind == MODIFIER_U32 || kind == MODIFIER_U16)
+			l4[i] += words & in_l4;
+	}
+	modifier->value = own.value;
+	modifier->random = own.random;
+}
+
+static __rte_always_inline void apply_op(struct modifier *modifier, enum modifier_op op,
+	uint8_t *const *frames, unsigned count, uint32_t *l3, uint32_t *l4)
+{
+	switch (modifier->kind) {
+	case MODIFIER_U32:
+		apply(modifier, op, MODIFIER_U32, frames, count, l3, l4);
+		break;
+	case MODIFIER_U16:
+		apply(modifier, op, MODIFIER_U16, frames, count, l3, l4);
+		break;
+	case MODIFIER_LABEL:
+		apply(modifier, op, MODIFIER_LABEL, frames, count, l3, l4);
+		break;
+	case MODIFIER_VLAN:
+		apply(modifier, op, MODIFIER_VLAN, frames, count, l3, l4);
+		break;
 	}
 }
 
-static inline void write_signatures(
-	struct stream *stream, struct rte_mbuf **mbufs, unsigned count, uint32_t *l4)
+static void apply_modifier(struct modifier *modifier, uint8_t *const *frames, unsigned count,
+	uint32_t *l3, uint32_t *l4)
+{
+	switch (modifier->op) {
+	case MODIFIER_INCREMENT:
+		apply_op(modifier, MODIFIER_INCREMENT, frames, count, l3, l4);
+		break;
+	case MODIFIER_DECREMENT:
+		apply_op(modifier, MODIFIER_DECREMENT, frames, count, l3, l4);
+		break;
+	case MODIFIER_RANDOM:
+		apply_op(modifier, MODIFIER_RANDOM, frames, count, l3, l4);
+		break;
+	}
+}
+
+static void write_signatures(
+	struct stream *stream, uint8_t *const *frames, unsigned count, uint32_t *l4)
 {
 	unsigned offset = signature_offset(stream->frame_bytes - RTE_ETHER_CRC_LEN);
 	uint32_t sequence = stream->next_sequence;
 
 	for (unsigned i = 0; i < count; i++, sequence++) {
-		signature_write(rte_pktmbuf_mtod_offset(mbufs[i], void *, offset),
-			signature_word(stream->id, sequence));
+		signature_write(frames[i] + offset, signature_word(stream->id, sequence));
 		l4[i] += SIGNATURE_MAGIC + stream->id + (sequence & 0xffff) + (sequence >> 16);
 	}
 	stream->next_sequence = sequence;
+}
+
+static void write_l4_checksums(
+	uint8_t *const *frames, unsigned offset, const uint32_t *l4, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		uint16_t sum = checksum(l4[i]);
+
+		/* 0 would say that there is no checksum: RFC 768. */
+		write16(frames[i] + offset, sum == 0 ? 0xffff : sum);
+	}
 }
 
 void stream_fill(struct stream *stream, struct stream *const *streams, struct rte_mbuf **mbufs,
 	unsigned count)
 {
 	uint32_t l3[STREAM_BURST_MAX], l4[STREAM_BURST_MAX];
+	uint8_t *frames[STREAM_BURST_MAX];
 	uint32_t tag = stream->id + 1u;
 
 	for (unsigned i = 0; i < count; i++) {
+		frames[i] = rte_pktmbuf_mtod(mbufs[i], uint8_t *);
 		if (unlikely(mbufs[i]->hash.fdir.hi != tag))
-			switch_template(stream, streams, mbufs[i]);
+			switch_template(stream, streams, mbufs[i], frames[i]);
 		l3[i] = stream->l3_base;
 		l4[i] = stream->l4_base;
 	}
 	for (unsigned i = 0; i < stream->nb_modifiers; i++)
-		apply_modifier(&stream->modifiers[i], mbufs, count, l3, l4);
+		apply_modifier(&stream->modifiers[i], frames, count, l3, l4);
 	if (stream->signature)
-		write_signatures(stream, mbufs, count, l4);
+		write_signatures(stream, frames, count, l4);
 	if (stream->l3_checksum_offset != 0 && stream->nb_modifiers != 0)
 		for (unsigned i = 0; i < count; i++)
-			write16(rte_pktmbuf_mtod_offset(
-					mbufs[i], uint8_t *, stream->l3_checksum_offset),
-				checksum(l3[i]));
+			write16(frames[i] + stream->l3_checksum_offset, checksum(l3[i]));
 	if (stream->l4_checksum_offset != 0)
-		for (unsigned i = 0; i < count; i++) {
-			uint16_t sum = checksum(l4[i]);
-
-			/* 0 would say that there is no checksum: RFC 768. */
-			write16(rte_pktmbuf_mtod_offset(
-					mbufs[i], uint8_t *, stream->l4_checksum_offset),
-				sum == 0 ? 0xffff : sum);
-		}
+		write_l4_checksums(frames, stream->l4_checksum_offset, l4, count);
 	stream->sent += count;
 }

@@ -73,6 +73,8 @@ struct stream {
 	/* Written by the tester's worker. */
 	uint32_t next_sequence __rte_cache_aligned;
 	uint64_t sent;
+	unsigned nb_gathered; /* buffers of the burst under way that are this stream's */
+	struct rte_mbuf *gathered[STREAM_BURST_MAX];
 	struct sequence sequence __rte_cache_aligned;
 	uint64_t rx_bytes;
 };
