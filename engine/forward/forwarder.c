@@ -128,8 +128,11 @@ static int create_rx(struct port *port, struct port *peer)
 {
 	char entry[RTE_NODE_NAMESIZE], name[RTE_NODE_NAMESIZE], suffix[RTE_NODE_NAMESIZE - 16];
 	const char *const nexts[] = {entry, NULL};
-	int rc = mode->entry(port, peer, entry);
+	int rc;
 
+	if (mode->entry == NULL)
+		return 0;
+	rc = mode->entry(port, peer, entry);
 	if (rc != 0)
 		return rc;
 	for (unsigned q = 0; q < port->nb_rx_queues; q++) {

@@ -18,7 +18,7 @@ struct forwarding_mode {
 	/* With ports configured and nodes registered, before any graph. May be NULL. */
 	int (*create)(void);
 	/* Writes the name of the node that the port's frames enter; `peer` is NULL unless
-	 * `paired`. Returns 0 or -errno. */
+	 * `paired`. Returns 0 or -errno. NULL when the mode receives nothing. */
 	int (*entry)(struct port *port, struct port *peer, char name[RTE_NODE_NAMESIZE]);
 	/* Called by the control thread at least every 20 ms while forwarding. May be NULL. */
 	void (*tick)(void);

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 import yaml
 from pydantic import (
@@ -19,7 +19,11 @@ from pydantic_core import ErrorDetails
 from linerate.card import DEFAULT, PRESETS, Card
 from linerate.wire import parse_bps
 
-Mode = Literal["router", "io", "macswap", "external"]
+Mode = Literal[
+    "router", "io", "mac", "macswap", "csum", "l2fwd", "l2switch", "xconnect", "external"
+]
+#: What the engine itself can be: each forwards between the two ports.
+ENGINE_MODES: tuple[str, ...] = tuple(mode for mode in get_args(Mode) if mode != "external")
 Wire = Literal["card", "ethdev"]
 
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")

@@ -4,7 +4,15 @@ import pytest
 
 from linerate.card import DEFAULT, PRESETS
 from linerate.suite import SUITES
-from linerate.testbed import Testbed, TestbedError, check_cpus, load, parse, with_options
+from linerate.testbed import (
+    ENGINE_MODES,
+    Testbed,
+    TestbedError,
+    check_cpus,
+    load,
+    parse,
+    with_options,
+)
 from linerate.wiring import bench_config, ceiling_config, dut_macs, router_cli
 
 U4 = SUITES["standard"][3]
@@ -136,6 +144,19 @@ def test_the_command_line_changes_a_testbed():
     assert with_options(testbed, None, "default", None).card == DEFAULT
     with pytest.raises(TestbedError, match=r"the command line: dut\.mode: expected 'router'"):
         with_options(testbed, "fly", None, None)
+
+
+@pytest.mark.parametrize("mode", ["io", "mac", "macswap", "csum", "l2fwd", "l2switch", "xconnect"])
+def test_modes_that_forward_need_no_more_than_their_name(mode):
+    assert mode in ENGINE_MODES
+    config = bench_config(with_options(Testbed(), mode, None, None), U4, "x")
+    assert config["forwarder"] == {"mode": mode, "ports": ["e0", "e1"], "workers": 1}
+
+
+@pytest.mark.parametrize("mode", ["txonly", "rxonly", "flowgen", "icmpecho"])
+def test_modes_that_do_not_forward_cannot_be_tested(mode):
+    with pytest.raises(TestbedError, match=r"dut\.mode: expected 'router'"):
+        with_options(Testbed(), mode, None, None)
 
 
 def test_real_ports_with_an_external_device():
