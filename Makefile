@@ -1,6 +1,7 @@
 # linerate: `make bench` and `make test` do all the set-up that they need.
 #
 #   make bench    the eight standard loadtests        make bench ARGS="--only U2,B2"
+#   make peers    linerate against testpmd, here   make peers ARGS="--only io,mac"
 #   make test     C tests under ASan and UBSan, then pytest
 #   make lint     clang-format, clang-tidy, ruff, mypy
 #   make fuzz     each fuzz target for FUZZ_SECONDS
@@ -25,29 +26,33 @@ BUILD_PACKAGES := gcc libc6-dev pkg-config libdpdk-dev libjansson-dev libpcap-de
 	python3 python3-venv
 TEST_PACKAGES := dpdk ethtool iperf3 iproute2 iputils-arping iputils-ping tcpdump \
 	traceroute tshark
+# Debian has dpdk-testpmd in dpdk-dev.
+PEER_PACKAGES := dpdk dpdk-dev
 LINT_PACKAGES := clang-format clang-tidy
 FUZZ_PACKAGES := clang
 
-C_DIRS := $(wildcard engine tests/engine fuzz)
+C_DIRS := $(wildcard engine bench tests/engine fuzz)
 C_FILES := $(if $(C_DIRS),$(shell find $(C_DIRS) -name '*.[ch]'))
-SOURCES := $(shell find src engine -type f ! -path '*/__pycache__/*') meson.build meson.options \
+SOURCES := $(shell find src engine bench -type f ! -path '*/__pycache__/*') meson.build meson.options \
 	pyproject.toml
 
-.PHONY: help setup setup-test setup-lint setup-fuzz build bench test test-engine test-python \
-	lint lint-c lint-python fuzz clean
+.PHONY: help setup setup-test setup-peers setup-lint setup-fuzz build bench peers performance \
+	test test-engine test-python lint lint-c lint-python fuzz clean
 
 help:
 	@awk '!/^#/ {exit} {sub(/^# ?/, ""); print}' Makefile
 
 setup: $(STAMPS)/apt-build .venv/build.stamp
 setup-test: setup $(STAMPS)/apt-test .venv/test.stamp
+setup-peers: setup $(STAMPS)/apt-peers
 setup-lint: setup $(STAMPS)/apt-lint .venv/test.stamp .venv/lint.stamp
 setup-fuzz: setup $(STAMPS)/apt-fuzz
 
 $(STAMPS)/apt-build: packages = $(BUILD_PACKAGES)
 $(STAMPS)/apt-test: packages = $(TEST_PACKAGES)
+$(STAMPS)/apt-peers: packages = $(PEER_PACKAGES)
 $(STAMPS)/apt-lint: packages = $(LINT_PACKAGES)
-$(STAMPS)/apt-build $(STAMPS)/apt-test $(STAMPS)/apt-lint: Makefile
+$(STAMPS)/apt-build $(STAMPS)/apt-test $(STAMPS)/apt-peers $(STAMPS)/apt-lint: Makefile
 	@mkdir -p $(STAMPS)
 	@build-aux/apt-install $(packages)
 	@touch $@
@@ -80,6 +85,16 @@ $(STAMPS)/installed: $(SOURCES) .venv/build.stamp
 
 bench: build
 	@$(BIN)/linerate bench $(ARGS)
+
+peers: build setup-peers
+	@echo "linerate: measuring ours and the peers, in turn"
+	@$(BIN)/linerate self-bench $(ARGS)
+
+# Into a file first: a run that failed leaves the table as it was.
+performance: build setup-peers
+	@echo "linerate: measuring all for docs/performance.md"
+	@COLUMNS=80 $(BIN)/linerate self-bench $(ARGS) > build/performance.txt
+	@build-aux/replace-block docs/performance.md < build/performance.txt
 
 test: build test-engine test-python
 
@@ -114,7 +129,7 @@ lint-c: setup setup-lint
 	@test -f build/lint/build.ninja || $(STEP) "configuring the engine for clang-tidy" \
 		lint-setup $(BIN)/meson setup build/lint -Dtests=true
 	@$(STEP) "clang-tidy" clang-tidy sh -c 'printf "%s\n" "$$@" | \
-		xargs -P 2 -n 8 clang-tidy -p build/lint --quiet' sh $(filter engine/%.c,$(C_FILES))
+		xargs -P 2 -n 8 clang-tidy -p build/lint --quiet' sh $(filter engine/%.c bench/%.c,$(C_FILES))
 
 fuzz: setup-fuzz
 	@test -f build/fuzz/build.ninja || $(STEP) "configuring the fuzz targets" fuzz-setup \

@@ -51,8 +51,8 @@ class Bar:
 
 
 @contextmanager
-def _signals() -> Iterator[None]:
-    """SIGINT and SIGTERM stop the bench once; further ones don't disturb the cleaning up."""
+def signals() -> Iterator[None]:
+    """SIGINT and SIGTERM stop a bench once; further ones don't disturb the cleaning up."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def stop(number: int, _frame: FrameType | None) -> None:
@@ -82,7 +82,7 @@ def bench_into_folder(plan: Plan, runs: Path, as_json: bool) -> int:
         disable=not watching.is_terminal,
     )
     code = 0
-    with _signals():
+    with signals():
         with progress:
             bench = Bench(plan, folder, Bar(progress, plan.seconds))
             try:

@@ -14,11 +14,19 @@ from linerate.benching import bench_into_folder
 from linerate.card import PRESETS
 from linerate.engine import EngineError
 from linerate.report import machine, terminal
+from linerate.selfbenching import self_bench
 from linerate.showing import show
 from linerate.store import StoreError
 from linerate.suite import SUITES, select
 from linerate.telemetry import TelemetryError
-from linerate.testbed import Testbed, TestbedError, check_cpus, load, with_options
+from linerate.testbed import (
+    ENGINE_MODES,
+    Testbed,
+    TestbedError,
+    check_cpus,
+    load,
+    with_options,
+)
 
 app = typer.Typer(
     name="linerate",
@@ -127,8 +135,8 @@ def bench(
     dut: Annotated[
         str | None,
         typer.Option(
-            help="Device under test: router, io or macswap.",
-            autocompletion=lambda incomplete: _complete(["router", "io", "macswap"], incomplete),
+            help=f"Device under test: {', '.join(ENGINE_MODES[:-1])} or {ENGINE_MODES[-1]}.",
+            autocompletion=lambda incomplete: _complete(list(ENGINE_MODES), incomplete),
         ),
     ] = None,
     card: Annotated[
@@ -187,6 +195,13 @@ def line(
         _print_json(machine.line(rate, link_bps, SLOTS))
     else:
         terminal.line_report(Console(highlight=False), rate, link_bps, SLOTS)
+
+
+app.command(
+    name="self-bench",
+    epilog="Examples:\n\n[bold]linerate self-bench[/] all, against the peers that are here\n\n"
+    "[bold]linerate self-bench --only io,macswap --repeats 9 --json[/]",
+)(self_bench)
 
 
 def main() -> None:

@@ -247,7 +247,7 @@ def test_arithmetic_is_printed(linerate):
 
 
 def test_help_has_examples(linerate):
-    for command in (("bench",), ("line",), ("show", "ledger")):
+    for command in (("bench",), ("line",), ("self-bench",), ("show", "ledger")):
         done = linerate(*command, "--help")
         assert done.returncode == 0
         assert "Example" in done.stdout
@@ -260,8 +260,9 @@ def test_words_complete_themselves(linerate):
             _LINERATE_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(position)
         ).stdout.split()
 
-    assert completed("linerate ", 1) == ["bench", "line", "show"]
+    assert completed("linerate ", 1) == ["bench", "line", "self-bench", "show"]
     assert "cx5-en" in completed("linerate bench --card cx", 3)
+    assert completed("linerate bench --dut l2", 3) == ["l2fwd", "l2switch"]
     assert completed("linerate bench --only U1,B", 3) == ["U1,B1", "U1,B2", "U1,B3", "U1,B4"]
 
 

@@ -20,7 +20,8 @@ LAYERS = (
     ("store",),
     ("bench",),
     ("report",),
-    ("benching", "showing"),
+    ("benching", "showing", "selfbench"),
+    ("selfbenching",),
     ("cli",),
     ("__main__",),
 )

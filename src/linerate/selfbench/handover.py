@@ -1,0 +1,34 @@
+"""The bare hand-over between two cores: a stamp, and what the card is held against."""
+
+import json
+import subprocess
+
+from linerate.engine import executable
+from linerate.selfbench.model import NotMeasuredError, Place, Stamp
+
+NAME = "linerate-handover"
+MILLISECONDS = 100
+TIMEOUT_SECONDS = 20.0
+
+
+def take_stamp(place: Place) -> Stamp:
+    """Measure how near the CPUs are, and what mbufs over two rings do there now."""
+    engine = executable()
+    # Installed beside the engine; in a build folder it is in a folder beside the engine's.
+    beside = (engine.parent, engine.parent.parent / "bench")
+    program = next((path for folder in beside if (path := folder / NAME).exists()), None)
+    if program is None:
+        raise NotMeasuredError(f"{NAME} is not beside {engine}: build it with `make build`")
+    cpus = (str(place.main_cpu), str(place.work_cpu))
+    try:
+        said = subprocess.run(
+            [program, *cpus, str(MILLISECONDS)],
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_SECONDS,
+            check=True,
+        )
+        document = json.loads(said.stdout)
+        return Stamp(float(document["roundtrip_ns"]), float(document["mpps"]) * 1e6)
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
+        raise NotMeasuredError(f"{NAME}: {error}") from error

@@ -1,0 +1,24 @@
+"""The MPLS path: one label is swapped for another."""
+
+from typing import Any
+
+from linerate.selfbench.frames import layers, next_hop, one_core, router_cli, stream
+from linerate.selfbench.model import Kind, Place
+from linerate.selfbench.path import path
+from linerate.selfbench.registry import register
+
+LABEL_IN, LABEL_OUT = 16, 17
+
+
+def _swap(place: Place) -> dict[str, Any]:
+    cli = router_cli() + (
+        "mpls table add 0\n"
+        "set interface mpls r0 enable\n"
+        "set interface mpls r1 enable\n"
+        f"mpls local-label add {LABEL_IN} eos via {next_hop()} r1 out-labels {LABEL_OUT}\n"
+    )
+    frames = stream(layers=layers(label=LABEL_IN))
+    return one_core(place, {"mode": "router", "router": {"cli": cli}}, [frames])
+
+
+register(Kind("mpls-swap", "MPLS path, label swapped", path(_swap)))

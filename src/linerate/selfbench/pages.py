@@ -1,0 +1,37 @@
+"""What hugepages would gain: `io` without them against `io` with them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from linerate.selfbench.model import Kind, NotMeasuredError, Place, Session
+from linerate.selfbench.modes import ours
+from linerate.selfbench.registry import register
+
+#: What `io` takes, in pages of 2 MiB.
+PAGES_NEEDED = 160
+
+
+@contextmanager
+def _without(place: Place) -> Iterator[Session]:
+    with ours("io")(replace(place, hugepages=False)) as session:
+        yield session
+
+
+@contextmanager
+def _with(place: Place) -> Iterator[Session]:
+    if place.hugepages_free < PAGES_NEEDED:
+        raise NotMeasuredError(f"{place.hugepages_free} hugepages free, {PAGES_NEEDED} needed")
+    with ours("io")(replace(place, hugepages=True)) as session:
+        yield session
+
+
+register(
+    Kind(
+        name="no-huge",
+        text="io on transparent huge pages",
+        ours=_without,
+        peer=_with,
+        peer_name="hugepages",
+    )
+)

@@ -1,0 +1,1 @@
+"""Programs that ours are compared with; one adapter a file."""

@@ -1,0 +1,124 @@
+"""Our engine, started for a benchmark and measured through its telemetry."""
+
+import itertools
+import json
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from linerate.engine import Engine, Files, executable
+from linerate.selfbench.model import NotMeasuredError, Place
+from linerate.telemetry import Telemetry, rows
+
+#: Caches fill and clocks rise before anything is measured.
+WARM_UP_SECONDS = 0.2
+#: A trial that outlasts every benchmark; the engine is stopped before it ends.
+FOREVER_US = 3_600_000_000
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeClocks:
+    """What a node did meanwhile."""
+
+    packets: int
+    clocks: int
+
+    @property
+    def per_packet(self) -> float:
+        """Clocks a packet."""
+        return self.clocks / self.packets if self.packets else 0.0
+
+
+def packet_rate(
+    telemetry: Telemetry, commands: Iterable[str], counter: str, seconds: float
+) -> float:
+    """Sum one counter of several answers, so many a second.
+
+    Ours and DPDK's own counters are read the same way. Each reading's time is the middle
+    of asking, so that a slow answer counts for half.
+    """
+    asked = tuple(commands)
+
+    def read() -> tuple[float, int]:
+        before = time.monotonic()
+        total = sum(int(telemetry.ask(command)[counter]) for command in asked)
+        return (before + time.monotonic()) / 2, total
+
+    time.sleep(WARM_UP_SECONDS)
+    start, first = read()
+    time.sleep(seconds)
+    end, last = read()
+    if last == first:
+        raise NotMeasuredError("no packet was forwarded")
+    return (last - first) / (end - start)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSession:
+    """A running engine."""
+
+    telemetry: Telemetry
+    tsc_hz: float
+    worker: str
+
+    def rate(self, ports: Iterable[str], counter: str, seconds: float) -> float:
+        """Packets a second, by a counter of /linerate/port."""
+        commands = [f"/linerate/port,{port}" for port in ports]
+        return packet_rate(self.telemetry, commands, counter, seconds)
+
+    def send_forever(self) -> None:
+        """Start the streams."""
+        start = f"/linerate/trial/start,duration_us={FOREVER_US},scale_ppm=1000000"
+        self.telemetry.ask(start)
+
+    def node_clocks(self, seconds: float) -> tuple[float, Mapping[str, NodeClocks]]:
+        """Clocks that passed, and what each node of the last worker did in them."""
+        time.sleep(WARM_UP_SECONDS)
+        first, before = self._runtime()
+        time.sleep(seconds)
+        last, after = self._runtime()
+        nothing = {"vectors": 0, "clocks": 0}
+        return last - first, {
+            name: NodeClocks(
+                node["vectors"] - before.get(name, nothing)["vectors"],
+                node["clocks"] - before.get(name, nothing)["clocks"],
+            )
+            for name, node in after.items()
+        }
+
+    def _runtime(self) -> tuple[int, dict[str, dict[str, Any]]]:
+        answer = self.telemetry.ask(f"/linerate/runtime,{self.worker}")
+        table = rows(answer, "/linerate/runtime")
+        return int(answer["tsc"]), {str(row["node"]): row for row in table}
+
+
+@contextmanager
+def engine_session(config: dict[str, Any], place: Place) -> Iterator[EngineSession]:
+    """Start an engine for `config`; nothing of it is left behind."""
+    named = {"name": f"self-{os.getpid()}-{next(_numbers)}", "cpus": list(place.cpus), **config}
+    with tempfile.TemporaryDirectory(prefix="linerate-") as folder:
+        keep = Files(Path(folder) / "config.json", Path(folder) / "log")
+        with Engine(named, keep, place.cpus) as engine, engine.connect() as telemetry:
+            info = telemetry.ask("/linerate/info")
+            workers = telemetry.table("/linerate/workers")
+            yield EngineSession(telemetry, float(info["tsc_hz"]), str(workers[-1]["name"]))
+
+
+def check(config: dict[str, Any]) -> None:
+    """Raise NotMeasuredError when this engine does not know what `config` asks for."""
+    with tempfile.TemporaryDirectory(prefix="linerate-") as folder:
+        path = Path(folder) / "config.json"
+        path.write_text(json.dumps(config), encoding="utf-8")
+        said = subprocess.run(
+            [executable(), "--check", path], capture_output=True, text=True, check=False
+        )
+    if said.returncode != 0:
+        lines = said.stderr.strip().splitlines() or ["it said nothing"]
+        raise NotMeasuredError(f"this engine: {lines[0].removeprefix(f'{path}: ')}")

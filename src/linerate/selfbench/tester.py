@@ -1,0 +1,75 @@
+"""The tester on one core: streams into a port that only takes them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from linerate.selfbench.frames import layers, replay, stream, varied
+from linerate.selfbench.model import Kind, NotMeasuredError, Place, Sample, Session, Side
+from linerate.selfbench.registry import register
+from linerate.selfbench.session import EngineSession, engine_session
+
+#: Streams of the usual mix: so many frames of each size.
+IMIX = ((64, 7), (594, 4), (1518, 1))
+#: More than any core makes, and shared by the streams of a mix in proportion.
+UNREACHABLE_PPS = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class TesterSession:
+    """A tester that sends."""
+
+    engine: EngineSession
+
+    def sample(self, seconds: float) -> Sample:
+        """Clocks of the generator; those of sending are said beside it."""
+        elapsed, nodes = self.engine.node_clocks(seconds)
+        made = [node for name, node in nodes.items() if name.startswith("generator")]
+        sent = [node for name, node in nodes.items() if name.startswith("tester-tx")]
+        if not made or not sent or made[0].packets == 0:
+            raise NotMeasuredError("the tester sent nothing")
+        pps = sent[0].packets / elapsed * self.engine.tsc_hz
+        details = {"tester-tx clocks": sent[0].per_packet}
+        return Sample(pps, made[0].per_packet, self.engine.tsc_hz, details)
+
+
+def sending(streams: list[dict[str, Any]]) -> Side:
+    """Our tester with these streams."""
+
+    @contextmanager
+    def opened(place: Place) -> Iterator[Session]:
+        config = {
+            "memory": {"pages": place.pages, "megabytes": 256},
+            "ports": [replay(0, []) | {"name": "t0"}],
+            "tester": {"ports": ["t0"], "streams": streams},
+        }
+        with engine_session(config, place) as engine:
+            engine.send_forever()
+            yield TesterSession(engine)
+
+    return opened
+
+
+def _stream(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 (keys of a stream)
+    return stream((0, 0), **{"layers": layers(0, 1), **changes})
+
+
+_VARIED = [
+    varied("ipv4.src", "increment", "16.0.0.1", "16.0.0.254"),
+    varied("ipv4.dst", "random", "48.0.0.1", "48.0.0.254"),
+    varied("udp.src", "random", 1024, 65535),
+]
+_IMIX = [
+    _stream(
+        name=f"imix-{size}",
+        frame_bytes=size,
+        modifiers=_VARIED,
+        rate={"pps": share * UNREACHABLE_PPS},
+    )
+    for size, share in IMIX
+]
+
+register(Kind("tester-fixed", "tester, one frame", sending([_stream()])))
+register(Kind("tester-varied", "tester, varied", sending([_stream(modifiers=_VARIED)])))
+register(Kind("tester-imix", "tester, sizes mixed, varied", sending(_IMIX)))
