@@ -121,29 +121,37 @@ static __rte_always_inline uint64_t rearm_word(const struct rte_mbuf *mbuf)
 }
 
 /*
- * Not 0 when something about the frame is not as it is with a plain, right IPv4 packet to
- * `mac`. Reads 34 bytes whatever the frame's length: buffers have them.
+ * Not 0 when something about the frame is not as it is with a plain, right IPv4 packet. Reads
+ * 34 bytes whatever the frame's length: buffers have them.
  */
-static __rte_always_inline uint64_t ip4_odd(const uint8_t *frame, uint16_t length, uint64_t mac)
+static __rte_always_inline uint64_t ip4_odd(const uint8_t *frame, uint16_t length)
 {
-	uint64_t destination;
 	uint32_t type;
 	uint16_t total;
 
-	memcpy(&destination, frame, sizeof(destination));
 	memcpy(&type, frame + 12, sizeof(type));
 	memcpy(&total, frame + RTE_ETHER_HDR_LEN + 2, sizeof(total));
-	return ((destination ^ mac) & MAC_MASK) | ((type ^ IP4_PLAIN_WORD) & IP4_PLAIN_MASK) |
-	       (uint64_t)((rte_be_to_cpu_16(total) + RTE_ETHER_HDR_LEN) ^ length) |
+	return ((type ^ IP4_PLAIN_WORD) & IP4_PLAIN_MASK) |
+	       (uint32_t)((rte_be_to_cpu_16(total) + RTE_ETHER_HDR_LEN) ^ length) |
 	       (length < RTE_ETHER_HDR_LEN + IP4_HEADER_BYTES) |
 	       !ip4_plain_checksum_ok(frame + RTE_ETHER_HDR_LEN);
 }
 
-/* All from the same port at the same offset, too: then one comparison of a word says so. */
+/* Of the rearm word, what the vector's packets must share: all but the port. */
+#define REARM_SHARED_MASK rte_cpu_to_le_64(0x0000ffffffffffffull)
+
+/* One bit at least is set when the interface is down: no address matches it. */
+static __rte_always_inline uint64_t mac_odd(const uint8_t *frame, uint64_t mac)
+{
+	uint64_t destination;
+
+	memcpy(&destination, frame, sizeof(destination));
+	return ((destination ^ mac) & MAC_MASK) | (mac & ~MAC_MASK);
+}
+
 static bool all_ip4_plain(struct rte_mbuf **mbufs, uint16_t count)
 {
 	uint64_t rearm = rearm_word(mbufs[0]), odd = 0;
-	uint64_t mac = interface_mac[mbufs[0]->port];
 	uint16_t offset = mbufs[0]->data_off;
 
 	for (uint16_t i = 0; i < count; i++) {
@@ -151,32 +159,32 @@ static bool all_ip4_plain(struct rte_mbuf **mbufs, uint16_t count)
 
 		if (likely(i + 2 * VECTOR_AHEAD < count))
 			rte_prefetch0(RTE_PTR_ADD(mbufs[i + 2 * VECTOR_AHEAD]->buf_addr, offset));
-		odd |= ip4_odd(frame, mbufs[i]->data_len, mac) | (rearm_word(mbufs[i]) ^ rearm);
+		odd |= mac_odd(frame, interface_mac[mbufs[i]->port]) |
+		       ip4_odd(frame, mbufs[i]->data_len) |
+		       ((rearm_word(mbufs[i]) ^ rearm) & REARM_SHARED_MASK);
 	}
-	return odd == 0 && mac != INTERFACE_MAC_DOWN;
+	return odd == 0;
 }
 
 /* What mpls-input asks for: MPLS is enabled, there is a label, its TTL is not 0. */
 static bool all_mpls(struct rte_mbuf **mbufs, uint16_t count)
 {
 	uint64_t rearm = rearm_word(mbufs[0]), odd = 0;
-	uint64_t mac = interface_mac[mbufs[0]->port];
 	uint16_t offset = mbufs[0]->data_off;
 
 	for (uint16_t i = 0; i < count; i++) {
 		const uint8_t *frame = RTE_PTR_ADD(mbufs[i]->buf_addr, offset);
-		uint64_t destination;
 
 		if (likely(i + 2 * VECTOR_AHEAD < count))
 			rte_prefetch0(RTE_PTR_ADD(mbufs[i + 2 * VECTOR_AHEAD]->buf_addr, offset));
-		memcpy(&destination, frame, sizeof(destination));
-		odd |= ((destination ^ mac) & MAC_MASK) |
+		odd |= mac_odd(frame, interface_mac[mbufs[i]->port]) |
 		       (ethertype_of(frame) ^ RTE_BE16(RTE_ETHER_TYPE_MPLS)) |
 		       (frame[RTE_ETHER_HDR_LEN + 3] == 0) |
 		       (mbufs[i]->data_len < RTE_ETHER_HDR_LEN + MPLS_LABEL_BYTES) |
-		       (rearm_word(mbufs[i]) ^ rearm);
+		       !interfaces[mbufs[i]->port].mpls |
+		       ((rearm_word(mbufs[i]) ^ rearm) & REARM_SHARED_MASK);
 	}
-	return odd == 0 && mac != INTERFACE_MAC_DOWN && interfaces[mbufs[0]->port].mpls;
+	return odd == 0;
 }
 
 /* The edge of a vector that is all of one kind; NEXT_DROP when it may not be. */
