@@ -112,7 +112,10 @@ def test_the_router_answers(network: Network) -> None:
 
 
 def test_traceroute_shows_the_router(network: Network) -> None:
-    for options in ("-n -q 1 -w 2", "-n -q 1 -w 2 -I"):
+    # One probe at a time, to a host that is known: else probes wait for ARP, and the host
+    # limits how many it answers at once.
+    network.a.run(f"ping -c 2 -i 0.2 -w 10 {network.b.address}")
+    for options in ("-n -q 1 -N 1 -w 3", "-n -q 1 -N 1 -w 3 -I"):
         said = network.a.run(f"traceroute {options} {network.b.address}").stdout
         hops = re.findall(r"^\s*\d+\s+(\S+)", said, re.MULTILINE)
         assert hops == [network.a.gateway, network.b.address], said
