@@ -103,6 +103,21 @@ struct card *card_find(const char *name)
 	return NULL;
 }
 
+struct card_port *card_parse_port(const struct config_node *node)
+{
+	const char *name = config_required(node, "card");
+	uint64_t index = config_u64(node, "index", 0, 0, CARD_PORTS - 1);
+	struct config_node key = config_child(node, "card");
+	struct card *card = card_find(name);
+
+	if (card == NULL) {
+		config_mistake(&key, "no card is called \"%s\"", name);
+		return NULL;
+	}
+	card->ports[index].card = card;
+	return &card->ports[index];
+}
+
 unsigned cards_count(void)
 {
 	return nb_cards;

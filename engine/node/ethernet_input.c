@@ -149,40 +149,33 @@ static __rte_always_inline uint64_t mac_odd(const uint8_t *frame, uint64_t mac)
 	return ((destination ^ mac) & MAC_MASK) | (mac & ~MAC_MASK);
 }
 
-static bool all_ip4_plain(struct rte_mbuf **mbufs, uint16_t count)
+/* What mpls-input asks for: MPLS is enabled, there is a label, its TTL is not 0. */
+static __rte_always_inline uint64_t mpls_odd(
+	const uint8_t *frame, uint16_t length, const struct interface *interface)
 {
-	uint64_t rearm = rearm_word(mbufs[0]), odd = 0;
-	uint16_t offset = mbufs[0]->data_off;
-
-	for (uint16_t i = 0; i < count; i++) {
-		const uint8_t *frame = RTE_PTR_ADD(mbufs[i]->buf_addr, offset);
-
-		if (likely(i + 2 * VECTOR_AHEAD < count))
-			rte_prefetch0(RTE_PTR_ADD(mbufs[i + 2 * VECTOR_AHEAD]->buf_addr, offset));
-		odd |= mac_odd(frame, interface_mac[mbufs[i]->port]) |
-		       ip4_odd(frame, mbufs[i]->data_len) |
-		       ((rearm_word(mbufs[i]) ^ rearm) & REARM_SHARED_MASK);
-	}
-	return odd == 0;
+	return (ethertype_of(frame) ^ RTE_BE16(RTE_ETHER_TYPE_MPLS)) |
+	       (frame[RTE_ETHER_HDR_LEN + 3] == 0) |
+	       (length < RTE_ETHER_HDR_LEN + MPLS_LABEL_BYTES) | !interface->mpls;
 }
 
-/* What mpls-input asks for: MPLS is enabled, there is a label, its TTL is not 0. */
-static bool all_mpls(struct rte_mbuf **mbufs, uint16_t count)
+/* Nothing is odd about any of the frames. `type` is known when this is compiled. */
+static __rte_always_inline bool all_plain(struct rte_mbuf **mbufs, uint16_t count, uint16_t type)
 {
 	uint64_t rearm = rearm_word(mbufs[0]), odd = 0;
 	uint16_t offset = mbufs[0]->data_off;
 
 	for (uint16_t i = 0; i < count; i++) {
-		const uint8_t *frame = RTE_PTR_ADD(mbufs[i]->buf_addr, offset);
+		const struct rte_mbuf *mbuf = mbufs[i];
+		const uint8_t *frame = RTE_PTR_ADD(mbuf->buf_addr, offset);
 
 		if (likely(i + 2 * VECTOR_AHEAD < count))
 			rte_prefetch0(RTE_PTR_ADD(mbufs[i + 2 * VECTOR_AHEAD]->buf_addr, offset));
-		odd |= mac_odd(frame, interface_mac[mbufs[i]->port]) |
-		       (ethertype_of(frame) ^ RTE_BE16(RTE_ETHER_TYPE_MPLS)) |
-		       (frame[RTE_ETHER_HDR_LEN + 3] == 0) |
-		       (mbufs[i]->data_len < RTE_ETHER_HDR_LEN + MPLS_LABEL_BYTES) |
-		       !interfaces[mbufs[i]->port].mpls |
-		       ((rearm_word(mbufs[i]) ^ rearm) & REARM_SHARED_MASK);
+		odd |= mac_odd(frame, interface_mac[mbuf->port]) |
+		       ((rearm_word(mbuf) ^ rearm) & REARM_SHARED_MASK);
+		if (type == RTE_ETHER_TYPE_IPV4)
+			odd |= ip4_odd(frame, mbuf->data_len);
+		else
+			odd |= mpls_odd(frame, mbuf->data_len, &interfaces[mbuf->port]);
 	}
 	return odd == 0;
 }
@@ -193,12 +186,12 @@ static rte_edge_t edge_of_all(
 {
 	uint16_t type = ethertype_of(rte_pktmbuf_mtod(mbufs[0], const uint8_t *));
 
-	if (type == RTE_BE16(RTE_ETHER_TYPE_IPV4) && all_ip4_plain(mbufs, count)) {
+	if (type == RTE_BE16(RTE_ETHER_TYPE_IPV4) && all_plain(mbufs, count, RTE_ETHER_TYPE_IPV4)) {
 		own->ip4_input->fused_calls++;
 		own->ip4_input->fused_vectors += count;
 		return NEXT_IP4_CHECKED;
 	}
-	if (type == RTE_BE16(RTE_ETHER_TYPE_MPLS) && all_mpls(mbufs, count)) {
+	if (type == RTE_BE16(RTE_ETHER_TYPE_MPLS) && all_plain(mbufs, count, RTE_ETHER_TYPE_MPLS)) {
 		own->mpls_input->fused_calls++;
 		own->mpls_input->fused_vectors += count;
 		return NEXT_MPLS_CHECKED;

@@ -49,20 +49,14 @@ struct card_end {
 static int card_end_parse(struct port *port, const struct config_node *node)
 {
 	struct card_end *end = calloc(1, sizeof(*end));
-	const char *name = config_required(node, "card");
-	uint64_t index = config_u64(node, "index", 0, 0, CARD_PORTS - 1);
+	struct card_port *card_port = card_parse_port(node);
 
-	if (end == NULL)
-		return -1;
-	end->card = card_find(name);
-	if (end->card == NULL) {
-		struct config_node key = config_child(node, "card");
-
-		config_mistake(&key, "no card is called \"%s\"", name);
+	if (end == NULL || card_port == NULL) {
 		free(end);
 		return -1;
 	}
-	end->port = &end->card->ports[index];
+	end->card = card_port->card;
+	end->port = card_port;
 	port->device = end;
 	port->nb_rx_queues = end->card->nb_queues;
 	port->max_frame_bytes = end->card->max_frame_bytes;

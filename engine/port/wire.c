@@ -24,7 +24,6 @@ struct wire_end {
 	struct card *card;
 	struct card_port *port;
 	struct rte_mempool *pool;
-	struct port *owner;
 	uint64_t rearm;
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
 };
@@ -327,21 +326,14 @@ static uint16_t wire_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 static int wire_parse(struct port *port, const struct config_node *node)
 {
 	struct wire_end *end = calloc(1, sizeof(*end));
-	const char *name = config_required(node, "card");
-	uint64_t index = config_u64(node, "index", 0, 0, CARD_PORTS - 1);
+	struct card_port *card_port = card_parse_port(node);
 
-	if (end == NULL)
-		return -1;
-	end->card = card_find(name);
-	if (end->card == NULL) {
-		struct config_node key = config_child(node, "card");
-
-		config_mistake(&key, "no card is called \"%s\"", name);
+	if (end == NULL || card_port == NULL) {
 		free(end);
 		return -1;
 	}
-	end->port = &end->card->ports[index];
-	end->owner = port;
+	end->card = card_port->card;
+	end->port = card_port;
 	port->device = end;
 	port->nb_rx_queues = 1;
 	port->max_frame_bytes = end->card->max_frame_bytes;

@@ -68,19 +68,24 @@ def signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def bench_into_folder(plan: Plan, runs: Path, as_json: bool) -> int:
-    """Measure into a new run folder and report; returns the exit code."""
-    folder = RunFolder.create(runs, plan.testbed.dut.mode)
-    # The bar is for people who watch: standard error, and only if it is a terminal.
+def new_progress() -> Progress:
+    """Make a bar for people who watch: on standard error, and only if it is a terminal."""
     watching = Console(stderr=True, highlight=False)
-    columns = (TextColumn("{task.description:<40}"), BarColumn(), TimeRemainingColumn())
-    progress = Progress(
-        *columns,
+    return Progress(
+        TextColumn("{task.description:<40}"),
+        BarColumn(),
+        TimeRemainingColumn(),
         console=watching,
         auto_refresh=False,
         transient=True,
         disable=not watching.is_terminal,
     )
+
+
+def bench_into_folder(plan: Plan, runs: Path, as_json: bool) -> int:
+    """Measure into a new run folder and report; returns the exit code."""
+    folder = RunFolder.create(runs, plan.testbed.dut.mode)
+    progress = new_progress()
     code = 0
     with signals():
         with progress:

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import Progress, TaskID
 
 from linerate import __version__, engine, host
 from linerate.bench import Interrupted
-from linerate.benching import BY_SIGNAL, FAILED, signals
+from linerate.benching import BY_SIGNAL, FAILED, new_progress, signals
 from linerate.selfbench import kinds, place, registry, report
 from linerate.selfbench.handover import take_stamp
 from linerate.selfbench.model import Kind, Place, Result
@@ -78,15 +78,7 @@ def _measure(
     chosen: tuple[Kind, ...], where: Place, repeats: int, seconds: float
 ) -> tuple[list[Result], int]:
     """Measure all; a signal ends it, and what was measured until then is reported."""
-    watching = Console(stderr=True, highlight=False)
-    columns = (TextColumn("{task.description:<40}"), BarColumn(), TimeRemainingColumn())
-    progress = Progress(
-        *columns,
-        console=watching,
-        auto_refresh=False,
-        transient=True,
-        disable=not watching.is_terminal,
-    )
+    progress = new_progress()
     results: list[Result] = []
     own_cpus = os.sched_getaffinity(0)
     # Never on the CPU that is measured.
