@@ -135,7 +135,7 @@ static void mistakes(void)
 	static const struct {
 		const char *text, *complaint;
 	} rows[] = {
-		{"sett int", "expected 'set', 'ip', 'mpls', found 'sett'"},
+		{"sett int", "expected 'ip', 'mpls', 'set', found 'sett'"},
 		{"set", "expected 'interface', found the end of the line"},
 		{"ip route", "expected 'add', 'del', found the end of the line"},
 		{"set int state", "expected the name of an interface, found the end of the line"},

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* set interface state | ip address | mpls */
+#include "cli_command.h"
+
+static bool parse_interface_state(struct cli_line *line, struct router_order *order)
+{
+	static const char *const choices[] = {"up", "down", NULL};
+	unsigned choice = 0;
+
+	if (!cli_read_interface(line, order) || !cli_read_choice(line, choices, &choice))
+		return false;
+	order->on = choice == 0;
+	return true;
+}
+
+static bool parse_interface_address(struct cli_line *line, struct router_order *order)
+{
+	return cli_read_interface(line, order) &&
+	       cli_read_ip4_prefix(line, &order->address, &order->length);
+}
+
+static bool parse_interface_mpls(struct cli_line *line, struct router_order *order)
+{
+	static const char *const choices[] = {"enable", "disable", NULL};
+	unsigned choice = 0;
+
+	if (!cli_read_interface(line, order) || !cli_read_choice(line, choices, &choice))
+		return false;
+	order->on = choice == 0;
+	return true;
+}
+
+CLI_COMMAND(
+	interface_state, parse_interface_state, ORDER_INTERFACE_STATE, "set", "interface", "state")
+CLI_COMMAND(interface_address, parse_interface_address, ORDER_INTERFACE_ADDRESS, "set", "interface",
+	"ip", "address")
+CLI_COMMAND(interface_mpls, parse_interface_mpls, ORDER_INTERFACE_MPLS, "set", "interface", "mpls")
