@@ -21,6 +21,7 @@ struct eth_queue {
 	uint16_t port_id;
 	uint16_t index;
 	uint16_t engine_port; /* port->index: what mbuf->port is everywhere else */
+	bool marks;           /* the device's driver leaves that in mbuf->port */
 };
 
 struct eth_port {
@@ -81,6 +82,13 @@ static void set_mtu(struct eth_port *eth, const struct port *port)
 		(void)rte_eth_dev_set_mtu(eth->port_id, mtu);
 }
 
+/* net_ring hands mbufs over as they were sent. */
+static bool marks_port(
+	const struct eth_port *eth, const struct port *port, const struct rte_eth_dev_info *info)
+{
+	return eth->port_id == port->index && strcmp(info->driver_name, "net_ring") != 0;
+}
+
 static int setup_queues(
 	struct port *port, struct eth_port *eth, const struct rte_eth_dev_info *info)
 {
@@ -91,13 +99,14 @@ static int setup_queues(
 	for (uint16_t q = 0; q < port->nb_rx_queues && rc == 0; q++) {
 		rc = rte_eth_rx_queue_setup(eth->port_id, q, rx_descriptors,
 			rte_eth_dev_socket_id(eth->port_id), NULL, port->pool);
-		eth->rx[q] = (struct eth_queue){eth->port_id, q, port->index};
+		eth->rx[q] = (struct eth_queue){
+			eth->port_id, q, port->index, marks_port(eth, port, info)};
 		port->rx_queues[q] = &eth->rx[q];
 	}
 	for (uint16_t q = 0; q < port->nb_tx_queues && rc == 0; q++) {
 		rc = rte_eth_tx_queue_setup(eth->port_id, q, tx_descriptors,
 			rte_eth_dev_socket_id(eth->port_id), &tx_conf);
-		eth->tx[q] = (struct eth_queue){eth->port_id, q, port->index};
+		eth->tx[q] = (struct eth_queue){eth->port_id, q, port->index, false};
 		port->tx_queues[q] = &eth->tx[q];
 	}
 	return rc;
@@ -164,7 +173,7 @@ static uint16_t eth_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t coun
 	const struct eth_queue *rx = queue;
 
 	count = rte_eth_rx_burst(rx->port_id, rx->index, mbufs, count);
-	if (unlikely(rx->port_id != rx->engine_port))
+	if (unlikely(!rx->marks))
 		for (uint16_t i = 0; i < count; i++)
 			mbufs[i]->port = rx->engine_port;
 	return count;

@@ -9,11 +9,50 @@ from linerate.selfbench.frames import layers, replay, stream, varied
 from linerate.selfbench.model import Kind, NotMeasuredError, Place, Sample, Session, Side
 from linerate.selfbench.registry import register
 from linerate.selfbench.session import EngineSession, engine_session
+from linerate.suite import DUT_MACS
 
 #: Streams of the usual mix: so many frames of each size.
 IMIX = ((64, 7), (594, 4), (1518, 1))
 #: More than any core makes, and shared by the streams of a mix in proportion.
 UNREACHABLE_PPS = 100_000_000
+
+
+#: DPDK's port that gives back what it is sent, by a ring.
+LOOP = {"name": "t0", "driver": "ethdev", "device": "net_ring0", "devargs": "", "mac": DUT_MACS[0]}
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivingSession:
+    """A tester that takes back what it sends."""
+
+    engine: EngineSession
+
+    def sample(self, seconds: float) -> Sample:
+        """Clocks of the analyser and of taking frames from the port."""
+        elapsed, nodes = self.engine.node_clocks(seconds)
+        taken = [node for name, node in nodes.items() if name.startswith("port-rx")]
+        analyser = nodes.get("analyser")
+        if not taken or analyser is None or analyser.packets == 0:
+            raise NotMeasuredError("the tester received nothing")
+        self._check_sequences()
+        pps = analyser.packets / elapsed * self.engine.tsc_hz
+        clocks = analyser.per_packet + taken[0].per_packet
+        details = {
+            "analyser clocks": analyser.per_packet,
+            "port-rx clocks": taken[0].per_packet,
+        }
+        return Sample(pps, clocks, self.engine.tsc_hz, details)
+
+    def _check_sequences(self) -> None:
+        """A receiver that does not know its frames would be quick."""
+        streams = self.engine.telemetry.ask("/linerate/streams,0")
+        wrong = sum(
+            int(count)
+            for column in ("lost", "duplicated", "out_of_order", "stale")
+            for count in streams[column]
+        )
+        if wrong or not sum(int(count) for count in streams["received"]):
+            raise NotMeasuredError("the tester did not get back its own frames in order")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +90,23 @@ def sending(streams: list[dict[str, Any]]) -> Side:
     return opened
 
 
+def receiving(streams: list[dict[str, Any]]) -> Side:
+    """Our tester, by itself on a port that gives back what it is sent."""
+
+    @contextmanager
+    def opened(place: Place) -> Iterator[Session]:
+        config = {
+            "memory": {"pages": place.pages, "megabytes": 256},
+            "ports": [LOOP],
+            "tester": {"ports": ["t0"], "streams": streams},
+        }
+        with engine_session(config, place) as engine:
+            engine.send_forever()
+            yield ReceivingSession(engine)
+
+    return opened
+
+
 def _stream(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 (keys of a stream)
     return stream((0, 0), **{"layers": layers(0, 1), **changes})
 
@@ -73,3 +129,4 @@ _IMIX = [
 register(Kind("tester-fixed", "tester, one frame", sending([_stream()])))
 register(Kind("tester-varied", "tester, varied", sending([_stream(modifiers=_VARIED)])))
 register(Kind("tester-imix", "tester, sizes mixed, varied", sending(_IMIX)))
+register(Kind("tester-rx", "tester, taking back and checking", receiving([_stream(signature=True, rx_port="t0")])))
