@@ -2,44 +2,92 @@
 /*
  * analyser: takes back what the tester sent. A frame with a signature counts for its stream
  * and its place in the sequence; any other frame counts as `other`.
+ *
+ * Frames of one stream mostly come one after the other, as they were sent: such a run is
+ * noted at once.
  */
 #include "../stream/signature.h"
 #include "../stream/tester.h"
+#include "free.h"
+#include "vector.h"
 
 #include <rte_ether.h>
 
-static bool is_ours(const struct rte_mbuf *mbuf, uint64_t word)
-{
-	uint16_t id = (uint16_t)(word >> 32);
+/* Frames of one port whose signatures follow each other. */
+struct run {
+	uint64_t word; /* the first one's signature */
+	uint64_t bytes;
+	uint32_t count;
+	uint16_t port;
+};
 
-	return signature_is(word) && id < tester.nb_streams &&
-	       (tester.streams[id]->rx_port < 0 || tester.streams[id]->rx_port == mbuf->port);
+static bool is_ours(const struct run *run)
+{
+	uint16_t id = (uint16_t)(run->word >> 32);
+
+	return signature_is(run->word) && id < tester.nb_streams &&
+	       (tester.streams[id]->rx_port < 0 || tester.streams[id]->rx_port == run->port);
 }
 
-static void analyse(const struct rte_mbuf *mbuf)
+static void note(const struct run *run)
 {
-	uint64_t word = signature_find(rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len);
-	uint32_t bytes = mbuf->pkt_len + RTE_ETHER_CRC_LEN;
 	struct stream *stream;
 
-	if (unlikely(!is_ours(mbuf, word))) {
-		tester.other++;
-		tester.other_bytes += bytes;
+	if (run->count == 0)
+		return;
+	if (unlikely(!is_ours(run))) {
+		tester.other += run->count;
+		tester.other_bytes += run->bytes;
 		return;
 	}
-	stream = tester.streams[(uint16_t)(word >> 32)];
-	sequence_note(&stream->sequence, (uint32_t)word);
-	stream->rx_bytes += bytes;
+	stream = tester.streams[(uint16_t)(run->word >> 32)];
+	sequence_note_run(&stream->sequence, (uint32_t)run->word, run->count);
+	stream->rx_bytes += run->bytes;
+}
+
+static __rte_always_inline uint64_t read_signature(const struct rte_mbuf *mbuf)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	unsigned length = mbuf->data_len;
+	uint64_t word;
+
+	if (unlikely(length < SIGNATURE_BYTES))
+		return 0;
+	word = signature_read(frame + signature_offset(length));
+	return likely(signature_is(word)) ? word : signature_find(frame, length);
 }
 
 static uint16_t analyser_process(
 	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
 {
+	struct rte_mbuf **mbufs = (struct rte_mbuf **)objs;
+	struct run run = {0};
+
 	(void)graph;
 	(void)node;
-	for (uint16_t i = 0; i < count; i++)
-		analyse(objs[i]);
-	rte_pktmbuf_free_bulk((struct rte_mbuf **)objs, count);
+	for (uint16_t i = 0; i < count; i++) {
+		uint32_t bytes = mbufs[i]->pkt_len + RTE_ETHER_CRC_LEN;
+		uint64_t word;
+
+		if (likely(i + 4 * VECTOR_AHEAD < count)) {
+			rte_prefetch0(mbufs[i + 4 * VECTOR_AHEAD]);
+			vector_prefetch_data(mbufs[i + 2 * VECTOR_AHEAD]);
+		}
+		word = read_signature(mbufs[i]);
+
+		/* A sequence number that begins anew begins a run too: it would carry over
+		 * into the stream's. */
+		if (likely(word == run.word + run.count && mbufs[i]->port == run.port &&
+			    (uint32_t)word != 0)) {
+			run.count++;
+			run.bytes += bytes;
+			continue;
+		}
+		note(&run);
+		run = (struct run){word, bytes, 1, mbufs[i]->port};
+	}
+	note(&run);
+	free_mbufs(mbufs, count);
 	return count;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* drop: frees what others dropped; they have counted it under their reason. */
+#include "free.h"
 #include "node.h"
 
 static uint16_t drop_process(
@@ -7,7 +8,7 @@ static uint16_t drop_process(
 {
 	(void)graph;
 	(void)node;
-	rte_pktmbuf_free_bulk((struct rte_mbuf **)objs, count);
+	free_mbufs((struct rte_mbuf **)objs, count);
 	return count;
 }
 

@@ -24,16 +24,18 @@ static inline uint64_t fresh_rearm(struct rte_mempool *pool, uint16_t port)
 	return rearm;
 }
 
-static inline void fresh_mbuf(
+/* Two words that are stored as one. */
+typedef uint64_t fresh_pair __attribute__((vector_size(16), aligned(1), may_alias));
+
+static __rte_always_inline void fresh_mbuf(
 	struct rte_mbuf *mbuf, uint64_t rearm, uint64_t ol_flags, uint16_t length, uint32_t hash)
 {
-	const uint64_t first[2] = {rearm, ol_flags};
-	/* packet_type, pkt_len, data_len, vlan_tci, hash.rss */
-	const uint64_t second[2] = {(uint64_t)length << 32, (uint64_t)hash << 32 | length};
+	fresh_pair *first = RTE_PTR_ADD(mbuf, offsetof(struct rte_mbuf, rearm_data));
+	fresh_pair *second = RTE_PTR_ADD(mbuf, offsetof(struct rte_mbuf, rx_descriptor_fields1));
 
-	memcpy(RTE_PTR_ADD(mbuf, offsetof(struct rte_mbuf, rearm_data)), first, sizeof(first));
-	memcpy(RTE_PTR_ADD(mbuf, offsetof(struct rte_mbuf, rx_descriptor_fields1)), second,
-		sizeof(second));
+	*first = (fresh_pair){rearm, ol_flags};
+	/* packet_type, pkt_len, data_len, vlan_tci, hash.rss */
+	*second = (fresh_pair){(uint64_t)length << 32, (uint64_t)hash << 32 | length};
 }
 
 static inline void *fresh_data(const struct rte_mbuf *mbuf)

@@ -11,7 +11,9 @@
 #include "port.h"
 
 #include <errno.h>
+#include <rte_cpuflags.h>
 #include <rte_cycles.h>
+#include <rte_vect.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,17 +30,20 @@ struct wire_end {
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
 };
 
-/* Copies whole cache lines: both buffers have room for the last. */
-static inline void copy_frame(void *restrict to, const void *restrict from, unsigned bytes)
-{
-	uint8_t *d = to;
-	const uint8_t *s = from;
+/* A cache line as one value: one store of 64 bytes, or as many as the registers need. */
+typedef uint8_t cache_line __attribute__((vector_size(RTE_CACHE_LINE_SIZE), aligned(1), may_alias));
 
-	do {
-		memcpy(d, s, 64);
-		d += 64;
-		s += 64;
-	} while ((bytes > 64) && (bytes -= 64, true));
+/* What is compiled for wide registers too, and chosen at start. */
+#ifdef RTE_ARCH_X86_64
+#define WIRE_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl")))
+#endif
+
+/* Copies whole cache lines: both buffers have room for the last. */
+static __rte_always_inline void copy_frame(void *to, const void *from, unsigned bytes)
+{
+	*(cache_line *)to = *(const cache_line *)from;
+	for (unsigned at = sizeof(cache_line); unlikely(at < bytes); at += sizeof(cache_line))
+		*(cache_line *)RTE_PTR_ADD(to, at) = *(const cache_line *)RTE_PTR_ADD(from, at);
 }
 
 static inline unsigned l1_bytes(unsigned length)
@@ -100,31 +105,60 @@ static inline uint32_t rx_slots(struct card_queue *queue, uint32_t want)
 	return slots;
 }
 
-/* Fills posted buffers with as many frames as there are; the rest is missed. */
+/* Copies frames into the queue's next posted buffers; there are so many. */
+static __rte_always_inline void fill_buffers(
+	struct card_queue *queue, struct rte_mbuf **mbufs, const uint32_t *hashes, uint16_t count)
+{
+	const uint64_t *buffers = queue->rx->to_card;
+	uint64_t *descriptors = queue->rx->from_card;
+	uint32_t mask = queue->rx->mask, first = queue->rx_returned;
+
+	/* Both the buffers and the descriptors were last written by the DUT's core. */
+	for (uint16_t i = 0; i < count; i++)
+		__builtin_prefetch((void *)buffers[(first + i) & mask], 1, 3);
+	for (uint16_t i = 0; i < count; i++) {
+		uint32_t slot = (first + i) & mask;
+		uint16_t length = mbufs[i]->data_len;
+
+		copy_frame((void *)buffers[slot], rte_pktmbuf_mtod(mbufs[i], void *), length);
+		descriptors[slot] = hashes == NULL
+					    ? CARD_RX_DESCRIPTOR(length, 0, 0)
+					    : CARD_RX_DESCRIPTOR(length, CARD_RX_HASHED, hashes[i]);
+	}
+}
+
+typedef void (*fill_buffers_t)(
+	struct card_queue *queue, struct rte_mbuf **mbufs, const uint32_t *hashes, uint16_t count);
+
+static void fill_buffers_baseline(
+	struct card_queue *queue, struct rte_mbuf **mbufs, const uint32_t *hashes, uint16_t count)
+{
+	fill_buffers(queue, mbufs, hashes, count);
+}
+
+#ifdef WIRE_AVX512
+WIRE_AVX512 static void fill_buffers_avx512(
+	struct card_queue *queue, struct rte_mbuf **mbufs, const uint32_t *hashes, uint16_t count)
+{
+	fill_buffers(queue, mbufs, hashes, count);
+}
+#endif
+
+static fill_buffers_t fill_buffers_chosen = fill_buffers_baseline;
+
+/* Delivers as many frames as there are posted buffers; the rest is missed. */
 static void deliver(struct card_port *port, unsigned queue_index, struct rte_mbuf **mbufs,
 	const uint32_t *hashes, uint16_t count)
 {
 	struct card_queue *queue = &port->queues[queue_index];
 	struct card_ring *ring = queue->rx;
-	uint32_t slots = rx_slots(queue, count);
-	uint16_t fill = (uint16_t)RTE_MIN((uint32_t)count, slots);
+	uint16_t fill = (uint16_t)RTE_MIN((uint32_t)count, rx_slots(queue, count));
 
-	/* Both the buffers and the descriptors were last written by the DUT's core. */
-	for (uint16_t i = 0; i < fill; i++)
-		__builtin_prefetch(
-			(void *)ring->to_card[(queue->rx_returned + i) & ring->mask], 1, 3);
-	for (uint16_t i = 0; i < fill; i++) {
-		uint32_t slot = (queue->rx_returned + i) & ring->mask;
-		uint16_t length = mbufs[i]->data_len;
-
-		copy_frame((void *)ring->to_card[slot], rte_pktmbuf_mtod(mbufs[i], void *), length);
-		ring->from_card[slot] =
-			hashes == NULL ? CARD_RX_DESCRIPTOR(length, 0, 0)
-				       : CARD_RX_DESCRIPTOR(length, CARD_RX_HASHED, hashes[i]);
-	}
-	queue->rx_returned += fill;
-	if (fill > 0)
+	if (fill > 0) {
+		fill_buffers_chosen(queue, mbufs, hashes, fill);
+		queue->rx_returned += fill;
 		__atomic_store_n(&ring->returned, queue->rx_returned, __ATOMIC_RELEASE);
+	}
 	if (unlikely(fill < count))
 		port->rx_drops[__atomic_load_n(&ring->starved, __ATOMIC_RELAXED)
 				       ? CARD_RX_NO_MBUF
@@ -157,6 +191,19 @@ static bool card_has_limits(const struct card *card)
 	return card->pps_in.clocks_per_unit != 0 || card->pcie.up.clocks_per_unit != 0;
 }
 
+/* Of those admitted by the link, the frames that the card takes; returns how many. */
+static __rte_noinline uint16_t card_takes(struct card_port *port, struct rte_mbuf **mbufs,
+	uint16_t count, struct rte_mbuf **taken, double now)
+{
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0; i < count; i++) {
+		taken[kept] = mbufs[i];
+		kept += !card_refuses(port, mbufs[i], now);
+	}
+	return kept;
+}
+
 /* Frames from the tester into the card. */
 static uint16_t wire_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 {
@@ -164,35 +211,34 @@ static uint16_t wire_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 	struct card_port *port = end->port;
 	struct card *card = port->card;
 	double now = (double)card_clock(card);
-	struct rte_mbuf *taken[256];
-	uint16_t admitted, kept = 0;
-	uint64_t bytes = 0;
-	bool limited = card_has_limits(card);
+	struct rte_mbuf *taken[256], **kept = mbufs;
+	uint16_t admitted, nb_kept;
+	unsigned longest = 0;
+	uint64_t bytes;
 
 	count = RTE_MIN(count, (uint16_t)RTE_DIM(taken));
 	pacer_idle_until(&port->link_in, now - card->tsc_hz / 1e6 * CARD_CREDIT_US);
-	admitted = link_admits(&port->link_in, mbufs, count, now);
+	nb_kept = admitted = link_admits(&port->link_in, mbufs, count, now);
 	if (admitted == 0)
 		return 0;
+	bytes = (uint64_t)admitted * RTE_ETHER_CRC_LEN;
 	for (uint16_t i = 0; i < admitted; i++) {
-		unsigned length = mbufs[i]->data_len;
-
-		bytes += length;
-		taken[kept] = mbufs[i];
-		if (likely(!limited && length + RTE_ETHER_CRC_LEN <= card->max_frame_bytes))
-			kept++;
-		else
-			kept += !card_refuses(port, mbufs[i], now);
+		bytes += mbufs[i]->data_len;
+		longest = RTE_MAX(longest, (unsigned)mbufs[i]->data_len);
 	}
-	bytes += (uint64_t)admitted * RTE_ETHER_CRC_LEN;
 	port->rx_packets += admitted;
 	port->rx_bytes += bytes;
 	end->tx_packets += admitted;
 	end->tx_bytes += bytes;
+	if (unlikely(
+		    card_has_limits(card) || longest + RTE_ETHER_CRC_LEN > card->max_frame_bytes)) {
+		nb_kept = card_takes(port, mbufs, admitted, taken, now);
+		kept = taken;
+	}
 	if (card->nb_queues > 1)
-		deliver_by_rss(port, taken, kept);
-	else if (kept > 0)
-		deliver(port, 0, taken, NULL, kept);
+		deliver_by_rss(port, kept, nb_kept);
+	else if (nb_kept > 0)
+		deliver(port, 0, kept, NULL, nb_kept);
 	/* Copied or dropped: in both cases the tester's buffers are free again. */
 	rte_mempool_put_bulk(mbufs[0]->pool, (void **)mbufs, admitted);
 	return admitted;
@@ -224,8 +270,9 @@ static uint32_t tx_admits(
 	return i;
 }
 
-static inline void receive_one(
-	struct wire_end *end, struct rte_mbuf *mbuf, const void *from, uint16_t length)
+/* Returns the frame's length on the wire. */
+static __rte_always_inline uint16_t receive_one(
+	uint64_t rearm, struct rte_mbuf *mbuf, const void *from, uint16_t length)
 {
 	uint8_t *to = fresh_data(mbuf);
 
@@ -235,8 +282,61 @@ static inline void receive_one(
 		memset(to + length, 0, FRAME_MIN_BYTES - length);
 		length = FRAME_MIN_BYTES;
 	}
-	fresh_mbuf(mbuf, end->rearm, 0, length, 0);
+	fresh_mbuf(mbuf, rearm, 0, length, 0);
+	return length;
 }
+
+/* What was copied out of a tx ring. */
+struct copied {
+	uint32_t frames;   /* those that fit the wire, in the first of the mbufs */
+	uint32_t oversize; /* the others */
+	uint64_t bytes;
+};
+
+/* Copies the next `count` queued frames into as many mbufs. */
+static __rte_always_inline struct copied copy_out(const struct wire_end *end,
+	const struct card_queue *queue, struct rte_mbuf **mbufs, uint32_t count)
+{
+	const uint64_t *descriptors = queue->tx->to_card;
+	uint32_t mask = queue->tx->mask, first = queue->tx_returned;
+	unsigned max_bytes = end->card->max_frame_bytes - RTE_ETHER_CRC_LEN;
+	struct copied copied = {0};
+	uint64_t rearm = end->rearm;
+
+	for (uint32_t i = 0; i < count; i++)
+		rte_prefetch0(CARD_TX_ADDRESS(descriptors[(first + i) & mask]));
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t descriptor = descriptors[(first + i) & mask];
+		uint16_t length = CARD_TX_LENGTH(descriptor);
+
+		if (unlikely(length > max_bytes)) {
+			copied.oversize++;
+			continue;
+		}
+		copied.bytes += receive_one(
+			rearm, mbufs[copied.frames++], CARD_TX_ADDRESS(descriptor), length);
+	}
+	return copied;
+}
+
+typedef struct copied (*copy_out_t)(const struct wire_end *end, const struct card_queue *queue,
+	struct rte_mbuf **mbufs, uint32_t count);
+
+static struct copied copy_out_baseline(const struct wire_end *end, const struct card_queue *queue,
+	struct rte_mbuf **mbufs, uint32_t count)
+{
+	return copy_out(end, queue, mbufs, count);
+}
+
+#ifdef WIRE_AVX512
+WIRE_AVX512 static struct copied copy_out_avx512(const struct wire_end *end,
+	const struct card_queue *queue, struct rte_mbuf **mbufs, uint32_t count)
+{
+	return copy_out(end, queue, mbufs, count);
+}
+#endif
+
+static copy_out_t copy_out_chosen = copy_out_baseline;
 
 /* Takes up to `count` frames out of one tx ring of the DUT. */
 static uint16_t collect(struct wire_end *end, struct card_queue *queue, struct rte_mbuf **mbufs,
@@ -244,8 +344,8 @@ static uint16_t collect(struct wire_end *end, struct card_queue *queue, struct r
 {
 	struct card_port *port = end->port;
 	struct card_ring *ring = queue->tx;
-	uint32_t ready = queue->tx_given - queue->tx_returned, taken = 0, admitted;
-	uint64_t bytes = 0;
+	uint32_t ready = queue->tx_given - queue->tx_returned, admitted;
+	struct copied copied;
 
 	if (ready < count) {
 		queue->tx_given = __atomic_load_n(&ring->given, __ATOMIC_ACQUIRE);
@@ -256,30 +356,19 @@ static uint16_t collect(struct wire_end *end, struct card_queue *queue, struct r
 	admitted = tx_admits(port, queue, RTE_MIN(ready, (uint32_t)count), now);
 	if (admitted == 0 || rte_mempool_get_bulk(end->pool, (void **)mbufs, admitted) != 0)
 		return 0;
-	for (uint32_t i = 0; i < admitted; i++)
-		rte_prefetch0(
-			CARD_TX_ADDRESS(ring->to_card[(queue->tx_returned + i) & ring->mask]));
-	for (uint32_t i = 0; i < admitted; i++) {
-		uint64_t descriptor = ring->to_card[(queue->tx_returned + i) & ring->mask];
-		uint16_t length = CARD_TX_LENGTH(descriptor);
-
-		if (unlikely(length + RTE_ETHER_CRC_LEN > port->card->max_frame_bytes)) {
-			port->tx_oversize++;
-			continue;
-		}
-		receive_one(end, mbufs[taken], CARD_TX_ADDRESS(descriptor), length);
-		bytes += mbufs[taken++]->data_len;
+	copied = copy_out_chosen(end, queue, mbufs, admitted);
+	if (unlikely(copied.oversize > 0)) {
+		port->tx_oversize += copied.oversize;
+		rte_mempool_put_bulk(end->pool, (void **)&mbufs[copied.frames], copied.oversize);
 	}
-	if (unlikely(taken < admitted))
-		rte_mempool_put_bulk(end->pool, (void **)&mbufs[taken], admitted - taken);
 	queue->tx_returned += admitted;
 	__atomic_store_n(&ring->returned, queue->tx_returned, __ATOMIC_RELEASE);
-	bytes += (uint64_t)taken * RTE_ETHER_CRC_LEN;
-	port->tx_packets += taken;
-	port->tx_bytes += bytes;
-	end->rx_packets += taken;
-	end->rx_bytes += bytes;
-	return (uint16_t)taken;
+	copied.bytes += (uint64_t)copied.frames * RTE_ETHER_CRC_LEN;
+	port->tx_packets += copied.frames;
+	port->tx_bytes += copied.bytes;
+	end->rx_packets += copied.frames;
+	end->rx_bytes += copied.bytes;
+	return (uint16_t)copied.frames;
 }
 
 /* The card's links to the wire idle while nothing is queued; but what was queued since the
@@ -340,10 +429,23 @@ static int wire_parse(struct port *port, const struct config_node *node)
 	return 0;
 }
 
+static void choose_width(void)
+{
+#ifdef WIRE_AVX512
+	if (rte_vect_get_max_simd_bitwidth() >= RTE_VECT_SIMD_512 &&
+		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512BW) > 0 &&
+		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512VL) > 0) {
+		fill_buffers_chosen = fill_buffers_avx512;
+		copy_out_chosen = copy_out_avx512;
+	}
+#endif
+}
+
 static int wire_configure(struct port *port)
 {
 	struct wire_end *end = port->device;
 
+	choose_width();
 	end->rearm = fresh_rearm(port->pool, port->index);
 	end->pool = port->pool;
 	port->rx_queues[0] = end;

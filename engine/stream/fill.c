@@ -4,6 +4,7 @@
 #include "stream.h"
 
 #include <rte_byteorder.h>
+#include <rte_prefetch.h>
 #include <string.h>
 
 static inline void write16(uint8_t *at, uint16_t value)
@@ -87,6 +88,9 @@ void stream_finish(struct stream *stream)
 	if (stream->l4_checksum_offset != 0)
 		write16(stream->header + stream->l4_checksum_offset, checksum(stream->l4_base));
 }
+
+/* How many buffers ahead are fetched. */
+#define FILL_AHEAD 8
 
 /* Templates and frames of usual size are copied and cleaned in one fixed stretch. */
 #define USUAL_HEADER_BYTES 64
@@ -234,17 +238,50 @@ static void write_l4_checksums(
 	}
 }
 
-void stream_fill(struct stream *stream, struct stream *const *streams, struct rte_mbuf **mbufs,
-	unsigned count)
+static __rte_always_inline uint8_t *frame_of(
+	const struct stream *stream, struct stream *const *streams, struct rte_mbuf *mbuf)
+{
+	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
+
+	if (unlikely(mbuf->hash.fdir.hi != stream->id + 1u))
+		switch_template(stream, streams, mbuf, frame);
+	return frame;
+}
+
+/* Of frames that differ by their signatures alone, in one pass; with a checksum or without. */
+static void fill_signed(struct stream *stream, struct stream *const *streams,
+	struct rte_mbuf **mbufs, unsigned count)
+{
+	unsigned offset = signature_offset(stream->frame_bytes - RTE_ETHER_CRC_LEN);
+	unsigned checksum_offset = stream->l4_checksum_offset;
+	uint64_t word = signature_word(stream->id, 0);
+	uint32_t base = stream->l4_base + SIGNATURE_MAGIC + stream->id;
+	uint32_t sequence = stream->next_sequence;
+
+	for (unsigned i = 0; i < count; i++, sequence++) {
+		uint8_t *frame = frame_of(stream, streams, mbufs[i]);
+		uint16_t sum;
+
+		if (likely(i + FILL_AHEAD < count))
+			rte_prefetch0_write(mbufs[i + FILL_AHEAD]);
+		signature_write(frame + offset, word | sequence);
+		if (unlikely(checksum_offset == 0))
+			continue;
+		sum = checksum(base + (sequence & 0xffff) + (sequence >> 16));
+		/* 0 would say that there is no checksum: RFC 768. */
+		write16(frame + checksum_offset, sum == 0 ? 0xffff : sum);
+	}
+	stream->next_sequence = sequence;
+}
+
+static void fill_modified(struct stream *stream, struct stream *const *streams,
+	struct rte_mbuf **mbufs, unsigned count)
 {
 	uint32_t l3[STREAM_BURST_MAX], l4[STREAM_BURST_MAX];
 	uint8_t *frames[STREAM_BURST_MAX];
-	uint32_t tag = stream->id + 1u;
 
 	for (unsigned i = 0; i < count; i++) {
-		frames[i] = rte_pktmbuf_mtod(mbufs[i], uint8_t *);
-		if (unlikely(mbufs[i]->hash.fdir.hi != tag))
-			switch_template(stream, streams, mbufs[i], frames[i]);
+		frames[i] = frame_of(stream, streams, mbufs[i]);
 		l3[i] = stream->l3_base;
 		l4[i] = stream->l4_base;
 	}
@@ -252,10 +289,22 @@ void stream_fill(struct stream *stream, struct stream *const *streams, struct rt
 		apply_modifier(&stream->modifiers[i], frames, count, l3, l4);
 	if (stream->signature)
 		write_signatures(stream, frames, count, l4);
-	if (stream->l3_checksum_offset != 0 && stream->nb_modifiers != 0)
+	if (stream->l3_checksum_offset != 0)
 		for (unsigned i = 0; i < count; i++)
 			write16(frames[i] + stream->l3_checksum_offset, checksum(l3[i]));
 	if (stream->l4_checksum_offset != 0)
 		write_l4_checksums(frames, stream->l4_checksum_offset, l4, count);
+}
+
+void stream_fill(struct stream *stream, struct stream *const *streams, struct rte_mbuf **mbufs,
+	unsigned count)
+{
+	if (stream->nb_modifiers != 0)
+		fill_modified(stream, streams, mbufs, count);
+	else if (stream->signature)
+		fill_signed(stream, streams, mbufs, count);
+	else
+		for (unsigned i = 0; i < count; i++)
+			(void)frame_of(stream, streams, mbufs[i]);
 	stream->sent += count;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sequence.h"
 
+#include <rte_common.h>
 #include <string.h>
 
 static inline uint64_t *word_of(struct sequence *sequence, uint32_t number)
@@ -13,6 +14,19 @@ void sequence_restart(struct sequence *sequence, uint32_t next)
 	sequence->next = next;
 	sequence->gaps = false;
 	memset(sequence->missing, 0, sizeof(sequence->missing));
+}
+
+/* Forgets the slots of the numbers from `number` to `upto`, less than a window, a word at a
+ * time. */
+static void sequence_clear(struct sequence *sequence, uint32_t number, uint32_t upto)
+{
+	while (number != upto) {
+		uint32_t bit = number % 64, count = RTE_MIN(64 - bit, upto - number);
+		uint64_t ones = count == 64 ? UINT64_MAX : (1ull << count) - 1;
+
+		*word_of(sequence, number) &= ~(ones << bit);
+		number += count;
+	}
 }
 
 /* The slots of the numbers from `next` to `upto` still speak of those one window ago. */
@@ -28,8 +42,7 @@ void sequence_advance(struct sequence *sequence, uint32_t upto)
 		memset(sequence->missing, 0, sizeof(sequence->missing));
 		return;
 	}
-	for (; number != upto; number++)
-		*word_of(sequence, number) &= ~(1ull << (number % 64));
+	sequence_clear(sequence, number, upto);
 }
 
 static void sequence_gap(struct sequence *sequence, uint32_t number)
@@ -73,4 +86,18 @@ void sequence_irregular(struct sequence *sequence, uint32_t number)
 	} else {
 		sequence->duplicated++;
 	}
+}
+
+void sequence_note_run(struct sequence *sequence, uint32_t number, uint32_t count)
+{
+	if (likely(number == sequence->next)) {
+		sequence->received += count;
+		if (likely(!sequence->gaps))
+			sequence->next += count;
+		else
+			sequence_advance(sequence, number + count);
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		sequence_note(sequence, number + i);
 }

@@ -28,6 +28,9 @@ void sequence_irregular(struct sequence *sequence, uint32_t number);
 /* Forgets what fell out of the window when `next` moves to `upto`. */
 void sequence_advance(struct sequence *sequence, uint32_t upto);
 
+/* Takes note of `count` received numbers in order, less than a window, from `number` on. */
+void sequence_note_run(struct sequence *sequence, uint32_t number, uint32_t count);
+
 /* Takes note of one received number. */
 static inline void sequence_note(struct sequence *sequence, uint32_t number)
 {

@@ -107,6 +107,41 @@ static void agrees_with_a_simple_model(void)
 	CHECK_EQUAL(sequence.next, highest);
 }
 
+/* Numbers in runs of any length leave the same as one by one, whatever was lost before. */
+static void runs_are_their_numbers(void)
+{
+	static struct sequence single;
+
+	for (unsigned round = 0; round < 200; round++) {
+		uint32_t number = (uint32_t)rand() << 4;
+
+		start(number);
+		memcpy(&single, &sequence, sizeof(single));
+		for (unsigned i = 0; i < 200; i++) {
+			uint32_t count = 1 + (uint32_t)rand() % 256;
+
+			switch (rand() % 8) {
+			case 0:
+				number += (uint32_t)rand() % 300;
+				break;
+			case 1:
+				number -= (uint32_t)rand() % 600;
+				break;
+			case 2:
+				number += (uint32_t)rand() % (2 * SEQUENCE_WINDOW);
+				break;
+			default:
+				break;
+			}
+			sequence_note_run(&sequence, number, count);
+			for (uint32_t n = 0; n < count; n++)
+				sequence_note(&single, number + n);
+			number += count;
+			CHECK(memcmp(&single, &sequence, sizeof(single)) == 0);
+		}
+	}
+}
+
 int main(void)
 {
 	static const struct test_case cases[] = {
@@ -116,6 +151,7 @@ int main(void)
 		{"older than the window", older_than_the_window},
 		{"a gap wider than the window", a_gap_wider_than_the_window},
 		{"agrees with a simple model", agrees_with_a_simple_model},
+		{"runs are their numbers", runs_are_their_numbers},
 		{NULL, NULL},
 	};
 
