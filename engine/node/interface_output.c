@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* interface-output: each packet to the port-tx of the port that mbuf->port names. */
+/* interface-output: each packet to the port-tx of the interface that mbuf->port names. */
 #include "../router/interface.h"
 #include "vector.h"
 

@@ -45,15 +45,15 @@ static void fill_arp(struct rte_arp_hdr *arp, const struct interface *interface,
 	arp->arp_data.arp_tip = rte_cpu_to_be_32(target);
 }
 
-bool arp_request_fill(struct rte_mbuf *mbuf, uint16_t port, uint32_t target)
+bool arp_request_fill(struct rte_mbuf *mbuf, uint16_t index, uint32_t target)
 {
-	const struct interface *interface = &interfaces[port];
+	const struct interface *interface = &interfaces[index];
 	struct rte_ether_hdr *ethernet;
 
 	if (!interface->up)
 		return false;
 	packet_set_l3_bytes(mbuf, sizeof(struct rte_arp_hdr));
-	mbuf->port = port;
+	mbuf->port = index;
 	ethernet = rte_pktmbuf_mtod(mbuf, struct rte_ether_hdr *);
 	memset(&ethernet->dst_addr, 0xff, sizeof(ethernet->dst_addr));
 	ethernet->src_addr = interface->port->mac;
@@ -65,12 +65,12 @@ bool arp_request_fill(struct rte_mbuf *mbuf, uint16_t port, uint32_t target)
 static void send_request(
 	struct rte_graph *graph, struct rte_node *node, const struct neighbor_request *request)
 {
-	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(interfaces[request->port].port->pool);
+	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(interfaces[request->interface].port->pool);
 
 	/* Without a buffer nothing is asked now; neighbor-timer will in a second. */
 	if (mbuf == NULL)
 		return;
-	if (!arp_request_fill(mbuf, request->port, request->target)) {
+	if (!arp_request_fill(mbuf, request->interface, request->target)) {
 		rte_pktmbuf_free(mbuf);
 		return;
 	}

@@ -99,7 +99,7 @@ static uint16_t rewrite_all(
 	uint32_t max_bytes;
 	uint16_t i = 0;
 
-	*edge = interface_edge[adjacency->port];
+	*edge = interface_edge[adjacency->interface];
 	max_bytes = usual_bytes(adjacency, *edge);
 	*edge = ADJACENCY_TX_EDGE(*edge);
 	while (i < count && rewrite_usual(mbufs[i], ip[i], adjacency, max_bytes))
@@ -115,7 +115,7 @@ static uint16_t rewrite_each(struct rte_node *node, struct rte_mbuf **mbufs, uin
 
 	for (uint16_t i = 0; i < count; i++) {
 		const struct adjacency *adjacency = &adjacencies[found[i]];
-		rte_edge_t edge = interface_edge[adjacency->port];
+		rte_edge_t edge = interface_edge[adjacency->interface];
 
 		if (likely(rewrite_usual(
 			    mbufs[i], ip[i], adjacency, usual_bytes(adjacency, edge)))) {

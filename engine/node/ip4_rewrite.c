@@ -51,7 +51,7 @@ static __rte_always_inline rte_edge_t rewrite_one(struct rte_node *node, struct 
 		return not_forwarded(node, mbuf, adjacency);
 	ip4_decrement_ttl(ip);
 	adjacency_rewrite(adjacency, frame);
-	mbuf->port = adjacency->port;
+	mbuf->port = adjacency->interface;
 	return NEXT_OUTPUT;
 }
 

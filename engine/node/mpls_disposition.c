@@ -63,7 +63,7 @@ static rte_edge_t to_neighbor(struct rte_node *node, struct rte_mbuf *mbuf,
 	packet_set_l3_bytes(mbuf, total);
 	ip4_set_ttl(ip, ttl - 1);
 	adjacency_rewrite(adjacency, rte_pktmbuf_mtod(mbuf, uint8_t *));
-	mbuf->port = adjacency->port;
+	mbuf->port = adjacency->interface;
 	return NEXT_OUTPUT;
 }
 

@@ -100,7 +100,7 @@ static bool mpls_lookup_vector(
 		uint32_t entry = mpls_read(l3), found = find(entry);
 		/* MPLS_TABLE_NONE is the index of an adjacency that no label has. */
 		const struct adjacency *adjacency = &adjacencies[found];
-		rte_edge_t edge = interface_edge[adjacency->port];
+		rte_edge_t edge = interface_edge[adjacency->interface];
 
 		if (likely(swap_usual(mbufs[i], l3, entry, adjacency, edge))) {
 			nexts[i] = ADJACENCY_TX_EDGE(edge);

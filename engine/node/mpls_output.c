@@ -79,7 +79,7 @@ static __rte_always_inline rte_edge_t output_one(struct rte_node *node, struct r
 	if (unlikely(next != NEXT_OUTPUT))
 		return next;
 	adjacency_rewrite(adjacency, rte_pktmbuf_mtod(mbuf, uint8_t *));
-	mbuf->port = adjacency->port;
+	mbuf->port = adjacency->interface;
 	return NEXT_OUTPUT;
 }
 

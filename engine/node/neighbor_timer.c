@@ -25,11 +25,12 @@ static void send_requests(
 {
 	for (unsigned i = 0; i < batch->nb_requests; i++) {
 		const struct neighbor_request *request = &batch->requests[i];
-		struct rte_mbuf *mbuf = rte_pktmbuf_alloc(interfaces[request->port].port->pool);
+		struct rte_mbuf *mbuf =
+			rte_pktmbuf_alloc(interfaces[request->interface].port->pool);
 
 		if (mbuf == NULL)
 			return;
-		if (!arp_request_fill(mbuf, request->port, request->target)) {
+		if (!arp_request_fill(mbuf, request->interface, request->target)) {
 			rte_pktmbuf_free(mbuf);
 			continue;
 		}

@@ -49,9 +49,9 @@ struct adjacency {
 	uint8_t resolved; /* its kind as soon as the neighbour's MAC address is known */
 	uint8_t reason;   /* ADJACENCY_DROP: enum ip4_lookup_reason */
 	uint8_t nb_labels;
-	uint16_t port;    /* goes out there */
-	uint16_t mtu;     /* of what follows the Ethernet header, labels included */
-	uint32_t address; /* of the next hop, host order; 0: the packet's own destination */
+	uint16_t interface; /* goes out there: its index */
+	uint16_t mtu;       /* of what follows the Ethernet header, labels included */
+	uint32_t address;   /* of the next hop, host order; 0: the packet's own destination */
 	uint32_t neighbor;
 	uint32_t labels[ADJACENCY_LABELS_MAX]; /* outermost first, host order, TTL and TC 0 */
 } __rte_cache_aligned;

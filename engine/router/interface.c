@@ -9,13 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
-struct interface interfaces[PORTS_MAX];
-uint64_t interface_mac[PORTS_MAX];
-rte_edge_t interface_edge[PORTS_MAX];
+struct interface interfaces[INTERFACES_MAX];
+uint64_t interface_mac[INTERFACES_MAX];
+rte_edge_t interface_edge[INTERFACES_MAX];
 
 void interfaces_reset(bool up)
 {
 	memset(interfaces, 0, sizeof(interfaces));
+	for (uint16_t i = 0; i < INTERFACES_MAX; i++)
+		interfaces[i].index = i;
 	for (unsigned i = 0; i < forwarder_ports(); i++) {
 		struct port *port = forwarder_port(i);
 
@@ -34,7 +36,7 @@ static uint64_t mac_word(const struct rte_ether_addr *mac)
 
 void interface_set_state(struct interface *interface, bool up)
 {
-	uint16_t index = interface->port->index;
+	uint16_t index = interface->index;
 
 	interface->up = up;
 	__atomic_store_n(&interface_mac[index],
@@ -53,7 +55,7 @@ const char *interface_add_address(struct interface *interface, uint32_t address,
 		return "expected a unicast address";
 	if (length < 31 && (host == 0 || host == ~prefix_mask(length)))
 		return "that is the subnet's own or its broadcast address";
-	for (unsigned p = 0; p < PORTS_MAX; p++)
+	for (unsigned p = 0; p < INTERFACES_MAX; p++)
 		for (unsigned i = 0; i < interfaces[p].nb_addresses; i++) {
 			const struct interface_address *other = &interfaces[p].addresses[i];
 
@@ -90,8 +92,7 @@ static int add_tx_edge(struct interface *interface)
 
 int interfaces_create(void)
 {
-
-	for (unsigned i = 0; i < PORTS_MAX; i++) {
+	for (unsigned i = 0; i < INTERFACES_MAX; i++) {
 		struct interface *interface = &interfaces[i];
 
 		interface_mac[i] = INTERFACE_MAC_DOWN;
@@ -108,7 +109,7 @@ int interfaces_create(void)
 
 struct interface *interface_find(const char *name)
 {
-	for (unsigned i = 0; i < PORTS_MAX; i++)
+	for (unsigned i = 0; i < INTERFACES_MAX; i++)
 		if (interfaces[i].port != NULL && strcmp(interfaces[i].port->name, name) == 0)
 			return &interfaces[i];
 	return NULL;
@@ -125,7 +126,7 @@ bool interface_on_subnet(const struct interface *interface, uint32_t address)
 
 struct interface *interface_of(uint32_t address)
 {
-	for (unsigned i = 0; i < PORTS_MAX; i++)
+	for (unsigned i = 0; i < INTERFACES_MAX; i++)
 		if (interface_on_subnet(&interfaces[i], address))
 			return &interfaces[i];
 	return NULL;
@@ -150,7 +151,7 @@ bool interface_owns(const struct interface *interface, uint32_t address)
 
 struct interface *interface_owner(uint32_t address)
 {
-	for (unsigned i = 0; i < PORTS_MAX; i++)
+	for (unsigned i = 0; i < INTERFACES_MAX; i++)
 		if (interface_owns(&interfaces[i], address))
 			return &interfaces[i];
 	return NULL;
@@ -170,7 +171,7 @@ static bool address_implies(const struct interface_address *own, uint32_t prefix
 
 bool interfaces_have(uint32_t prefix, uint8_t length)
 {
-	for (unsigned p = 0; p < PORTS_MAX; p++)
+	for (unsigned p = 0; p < INTERFACES_MAX; p++)
 		for (unsigned i = 0; i < interfaces[p].nb_addresses; i++)
 			if (address_implies(&interfaces[p].addresses[i], prefix, length))
 				return true;

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define SUB_INTERFACES_MAX 256
+#define INTERFACES_MAX (PORTS_MAX + SUB_INTERFACES_MAX)
 #define INTERFACE_ADDRESSES_MAX 16
 /* No frame's destination is this: what is down matches nothing. */
 #define INTERFACE_MAC_DOWN UINT64_MAX
@@ -20,7 +22,8 @@ struct interface_address {
 };
 
 struct interface {
-	struct port *port; /* NULL: not one of the router's */
+	struct port *port; /* that its frames pass; NULL: there is no such interface */
+	uint16_t index;
 	bool up;
 	bool mpls;
 	uint16_t mtu; /* of what follows the Ethernet header */
@@ -29,12 +32,13 @@ struct interface {
 	struct interface_address addresses[INTERFACE_ADDRESSES_MAX];
 };
 
-/* By port->index, which is also mbuf->port. */
-extern struct interface interfaces[PORTS_MAX];
+/* By index, which is also mbuf->port: a port's own interface has the port's index, the others
+ * come after those. */
+extern struct interface interfaces[INTERFACES_MAX];
 /* What the fast path needs of them: the MAC address as the low 48 bits that a load gives, and
  * the edge out of interface-output. */
-extern uint64_t interface_mac[PORTS_MAX];
-extern rte_edge_t interface_edge[PORTS_MAX];
+extern uint64_t interface_mac[INTERFACES_MAX];
+extern rte_edge_t interface_edge[INTERFACES_MAX];
 
 static inline uint32_t prefix_mask(uint8_t length)
 {

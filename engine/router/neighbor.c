@@ -35,17 +35,17 @@ void neighbors_reset(void)
 	nb_neighbors = nb_pending = 0;
 }
 
-static uint32_t *bucket_of(uint16_t port, uint32_t address)
+static uint32_t *bucket_of(uint16_t interface, uint32_t address)
 {
-	return &buckets[((address ^ (uint32_t)port << 24) * 0x9e3779b1u >> 16) % BUCKETS];
+	return &buckets[((address ^ (uint32_t)interface << 24) * 0x9e3779b1u >> 16) % BUCKETS];
 }
 
-static struct neighbor *neighbor_search(uint16_t port, uint32_t address)
+static struct neighbor *neighbor_search(uint16_t interface, uint32_t address)
 {
-	uint32_t index = *bucket_of(port, address);
+	uint32_t index = *bucket_of(interface, address);
 
 	while (index != NEIGHBOR_NONE) {
-		if (neighbors[index].address == address && neighbors[index].port == port)
+		if (neighbors[index].address == address && neighbors[index].interface == interface)
 			return &neighbors[index];
 		index = neighbors[index].link;
 	}
@@ -54,12 +54,12 @@ static struct neighbor *neighbor_search(uint16_t port, uint32_t address)
 
 struct neighbor *neighbor_find(const struct interface *interface, uint32_t address)
 {
-	return neighbor_search(interface->port->index, address);
+	return neighbor_search(interface->index, address);
 }
 
 static void neighbor_unlink(struct neighbor *neighbor)
 {
-	uint32_t *place = bucket_of(neighbor->port, neighbor->address);
+	uint32_t *place = bucket_of(neighbor->interface, neighbor->address);
 
 	while (*place != neighbor->index)
 		place = &neighbors[*place].link;
@@ -103,18 +103,18 @@ static struct neighbor *neighbor_make(const struct interface *interface, uint32_
 {
 	struct neighbor *neighbor = neighbor_new();
 	struct adjacency *adjacency;
-	uint32_t *bucket = bucket_of(interface->port->index, address);
+	uint32_t *bucket = bucket_of(interface->index, address);
 
 	if (neighbor == NULL)
 		return NULL;
 	neighbor->address = address;
-	neighbor->port = interface->port->index;
+	neighbor->interface = interface->index;
 	neighbor->state = NEIGHBOR_UNKNOWN;
 	neighbor->link = *bucket;
 	*bucket = neighbor->index;
 	adjacency = &adjacencies[neighbor->adjacency];
 	adjacency->address = address;
-	adjacency->port = neighbor->port;
+	adjacency->interface = neighbor->interface;
 	adjacency->mtu = interface->mtu;
 	route_add_neighbor(interface, address, neighbor->adjacency);
 	return neighbor;
@@ -134,7 +134,7 @@ struct neighbor *neighbor_get(const struct interface *interface, uint32_t addres
 static void neighbor_resolved(struct neighbor *neighbor, const struct rte_ether_addr *mac)
 {
 	neighbor->mac = *mac;
-	adjacency_resolve(neighbor->adjacency, mac, &interfaces[neighbor->port].port->mac);
+	adjacency_resolve(neighbor->adjacency, mac, &interfaces[neighbor->interface].port->mac);
 	if (neighbor->nb_pending > 0)
 		__atomic_store_n(&neighbors_due, 1, __ATOMIC_RELEASE);
 }
@@ -205,7 +205,8 @@ static struct rte_mbuf *pending_get(struct neighbor *neighbor)
 	return mbuf;
 }
 
-/* A glean adjacency, or one that has gone to another neighbour meanwhile, says only the port. */
+/* A glean adjacency, or one that has gone to another neighbour meanwhile, says only where it
+ * goes out. */
 static struct neighbor *neighbor_of(const struct rte_mbuf *mbuf, uint32_t destination)
 {
 	const struct adjacency *adjacency = &adjacencies[packet_adjacency(mbuf)];
@@ -216,9 +217,9 @@ static struct neighbor *neighbor_of(const struct rte_mbuf *mbuf, uint32_t destin
 		if (neighbor->pinned || neighbor->address == destination)
 			return neighbor;
 	}
-	neighbor = neighbor_search(adjacency->port, destination);
+	neighbor = neighbor_search(adjacency->interface, destination);
 	return neighbor != NULL ? neighbor
-				: neighbor_make(&interfaces[adjacency->port], destination);
+				: neighbor_make(&interfaces[adjacency->interface], destination);
 }
 
 static enum neighbor_verdict neighbor_hold_locked(
@@ -243,7 +244,7 @@ static enum neighbor_verdict neighbor_hold_locked(
 	if (neighbor->state != NEIGHBOR_INCOMPLETE) {
 		neighbor_ask(neighbor, 1);
 		answer->ask = true;
-		answer->request = (struct neighbor_request){neighbor->port, neighbor->address};
+		answer->request = (struct neighbor_request){neighbor->interface, neighbor->address};
 	}
 	return NEIGHBOR_HELD;
 }
@@ -277,7 +278,7 @@ static bool neighbor_collect(struct neighbor *neighbor, struct neighbor_batch *b
 			return false;
 		neighbor_ask(neighbor, neighbor->tries + 1);
 		batch->requests[batch->nb_requests++] =
-			(struct neighbor_request){neighbor->port, neighbor->address};
+			(struct neighbor_request){neighbor->interface, neighbor->address};
 		return true;
 	}
 	if (neighbor->state == NEIGHBOR_INCOMPLETE) {

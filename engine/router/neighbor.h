@@ -29,8 +29,8 @@ enum neighbor_state {
 };
 
 struct neighbor {
-	uint32_t address; /* host order */
-	uint16_t port;
+	uint32_t address;   /* host order */
+	uint16_t interface; /* its index */
 	uint8_t state;
 	uint8_t tries;
 	bool pinned; /* a route or label leads to it: never given to another address */
@@ -44,7 +44,7 @@ struct neighbor {
 };
 
 struct neighbor_request {
-	uint16_t port;
+	uint16_t interface; /* its index */
 	uint32_t target;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the router's nodes tell each other about a packet, and the arithmetic of its headers.
- * The data always starts with 14 bytes of Ethernet header; mbuf->port is where the packet
- * came in until a rewrite node makes it where the packet goes out.
+ * The data always starts with 14 bytes of Ethernet header; mbuf->port is the index of the
+ * interface where the packet came in until a rewrite node makes it that where it goes out.
  */
 #ifndef LINERATE_PACKET_H
 #define LINERATE_PACKET_H

@@ -15,7 +15,7 @@ int router_apply(const struct router_order *order);
 int router_create(void);
 /* ip4-arp's state on a worker, who counts there what it holds and lets go. */
 struct node_state *ip4_arp_state(const struct worker *worker);
-/* Fills the mbuf with an ARP request; returns false when the port is down. */
-bool arp_request_fill(struct rte_mbuf *mbuf, uint16_t port, uint32_t target);
+/* Fills the mbuf with an ARP request; returns false when the interface is down. */
+bool arp_request_fill(struct rte_mbuf *mbuf, uint16_t interface, uint32_t target);
 
 #endif

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Special prefixes and, for each address: subnet, host, network and broadcast address. */
-#define OWN_ROUTES_MAX (8 + 4 * PORTS_MAX * INTERFACE_ADDRESSES_MAX)
+#define OWN_ROUTES_MAX (8 + 4 * INTERFACES_MAX * INTERFACE_ADDRESSES_MAX)
 
 /* A prefix that the router has of itself; a static route may hide it if `special`. */
 struct own_route {
@@ -84,7 +84,7 @@ static uint32_t glean_adjacency(const struct interface *interface)
 	const struct adjacency glean = {
 		.kind = ADJACENCY_ARP,
 		.resolved = ADJACENCY_REWRITE,
-		.port = interface->port->index,
+		.interface = interface->index,
 		.mtu = interface->mtu,
 		.neighbor = NEIGHBOR_NONE,
 	};
@@ -115,18 +115,28 @@ static int create_connected(const struct interface *interface)
 	return rc;
 }
 
+/* As many own routes as the interfaces' addresses can lead to. */
+static unsigned own_routes_needed(void)
+{
+	unsigned count = RTE_DIM(special_routes);
+
+	for (unsigned i = 0; i < INTERFACES_MAX; i++)
+		count += 4 * interfaces[i].nb_addresses;
+	return count;
+}
+
 int routes_create(unsigned prefixes)
 {
 	int rc = create_fixed_adjacencies();
 
 	if (rc == 0)
-		rc = fib4_create(prefixes + OWN_ROUTES_MAX, ADJACENCY_INDEX_NO_ROUTE);
+		rc = fib4_create(prefixes + own_routes_needed(), ADJACENCY_INDEX_NO_ROUTE);
 	if (rc == 0)
 		rc = mpls_table_create();
 	for (unsigned i = 0; i < RTE_DIM(special_routes) && rc == 0; i++)
 		rc = own_route_add(special_routes[i].prefix, special_routes[i].length, true,
 			ADJACENCY_INDEX_REASONS + special_routes[i].adjacency);
-	for (unsigned i = 0; i < PORTS_MAX && rc == 0; i++)
+	for (unsigned i = 0; i < INTERFACES_MAX && rc == 0; i++)
 		if (interfaces[i].port != NULL)
 			rc = create_connected(&interfaces[i]);
 	if (rc != 0) {

@@ -206,7 +206,7 @@ static void neighbor_routes(void)
 	CHECK_EQUAL(adjacencies[own].address, host);
 	CHECK_EQUAL(route_add(host, 32, e1, RTE_IPV4(100, 64, 2, 2)), 0);
 	other = fib4_lookup_one(host);
-	CHECK(other != own && adjacencies[other].port == e1->port->index);
+	CHECK(other != own && adjacencies[other].interface == e1->index);
 	CHECK_EQUAL(route_delete(host, 32), 0);
 	CHECK_EQUAL(fib4_lookup_one(host), own);
 	(void)e0;
