@@ -64,7 +64,7 @@ struct card_queue {
 
 /* Why the card dropped a frame from the wire, in the order in which it looks. */
 enum card_rx_drop {
-	CARD_RX_OVERSIZE, /* longer than max_frame_bytes or the DUT's buffers */
+	CARD_RX_OVERSIZE, /* longer than max_frame_bytes, VLAN tags apart */
 	CARD_RX_PPS,      /* above the packet rate that the card can take in */
 	CARD_RX_PCIE,     /* the PCIe link could not carry it and the FIFO was full */
 	CARD_RX_NO_MBUF,  /* no posted buffer, and the DUT had none to post */

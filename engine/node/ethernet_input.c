@@ -6,7 +6,8 @@
  * Most vectors are all IPv4 with plain headers to the interface's own address, or all MPLS.
  * That is found out in one pass without a branch a packet, which has the checks of ip4-input
  * or mpls-input in it, since they look at the same cache line: such a vector goes to the
- * lookup as it is. Any other vector is parted packet by packet.
+ * lookup as it is. One that is all tagged goes to vlan-input, and comes back untagged. Any
+ * other vector is parted packet by packet.
  */
 #include "../router/interface.h"
 #include "../router/packet.h"
@@ -20,6 +21,7 @@ enum next {
 	NEXT_IP4,
 	NEXT_ARP,
 	NEXT_MPLS,
+	NEXT_VLAN,
 	NEXT_IP4_CHECKED,
 	NEXT_MPLS_CHECKED,
 };
@@ -28,7 +30,6 @@ enum reason {
 	TRUNCATED,
 	INTERFACE_DOWN,
 	L3_MAC_MISMATCH,
-	VLAN_TAGGED,
 	UNKNOWN_ETHERTYPE,
 	IP4_TO_GROUP,
 	MPLS_TO_GROUP,
@@ -64,7 +65,7 @@ static rte_edge_t by_ethertype(struct rte_node *node, const struct rte_ether_hdr
 		return group ? drop_reason(node, MPLS_TO_GROUP) : NEXT_MPLS;
 	case RTE_ETHER_TYPE_VLAN:
 	case RTE_ETHER_TYPE_QINQ:
-		return drop_reason(node, VLAN_TAGGED);
+		return NEXT_VLAN;
 	default:
 		return drop_reason(node, UNKNOWN_ETHERTYPE);
 	}
@@ -99,6 +100,8 @@ static __rte_always_inline rte_edge_t classify_one(
 			return NEXT_IP4;
 		if (ethertype == RTE_BE16(RTE_ETHER_TYPE_MPLS))
 			return NEXT_MPLS;
+		if (ethertype == RTE_BE16(RTE_ETHER_TYPE_VLAN))
+			return NEXT_VLAN;
 	}
 	return classify_other(node, mbuf);
 }
@@ -158,6 +161,11 @@ static __rte_always_inline uint64_t mpls_odd(
 	       (length < RTE_ETHER_HDR_LEN + MPLS_LABEL_BYTES) | !interface->mpls;
 }
 
+static __rte_always_inline uint64_t vlan_odd(const uint8_t *frame, uint16_t length)
+{
+	return (ethertype_of(frame) ^ RTE_BE16(RTE_ETHER_TYPE_VLAN)) | (length < RTE_ETHER_HDR_LEN);
+}
+
 /* Nothing is odd about any of the frames. `type` is known when this is compiled. */
 static __rte_always_inline bool all_plain(struct rte_mbuf **mbufs, uint16_t count, uint16_t type)
 {
@@ -174,6 +182,8 @@ static __rte_always_inline bool all_plain(struct rte_mbuf **mbufs, uint16_t coun
 		       ((rearm_word(mbuf) ^ rearm) & REARM_SHARED_MASK);
 		if (type == RTE_ETHER_TYPE_IPV4)
 			odd |= ip4_odd(frame, mbuf->data_len);
+		else if (type == RTE_ETHER_TYPE_VLAN)
+			odd |= vlan_odd(frame, mbuf->data_len);
 		else
 			odd |= mpls_odd(frame, mbuf->data_len, &interfaces[mbuf->port]);
 	}
@@ -196,6 +206,8 @@ static rte_edge_t edge_of_all(
 		own->mpls_input->fused_vectors += count;
 		return NEXT_MPLS_CHECKED;
 	}
+	if (type == RTE_BE16(RTE_ETHER_TYPE_VLAN) && all_plain(mbufs, count, RTE_ETHER_TYPE_VLAN))
+		return NEXT_VLAN;
 	return NEXT_DROP;
 }
 
@@ -241,12 +253,12 @@ static struct node_type ethernet_input = {
 		[NEXT_IP4] = "ip4-input",
 		[NEXT_ARP] = "arp-input",
 		[NEXT_MPLS] = "mpls-input",
+		[NEXT_VLAN] = "vlan-input",
 		[NEXT_IP4_CHECKED] = "ip4-lookup",
 		[NEXT_MPLS_CHECKED] = "mpls-lookup"},
 	.reasons = {[TRUNCATED] = "shorter than an Ethernet header",
 		[INTERFACE_DOWN] = "interface down",
 		[L3_MAC_MISMATCH] = "l3 mac mismatch",
-		[VLAN_TAGGED] = "vlan tagged",
 		[UNKNOWN_ETHERTYPE] = "unknown ethertype",
 		[IP4_TO_GROUP] = "ip4 to a group mac address",
 		[MPLS_TO_GROUP] = "mpls to a group mac address"},

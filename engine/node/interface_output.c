@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* interface-output: each packet to the port-tx of the interface that mbuf->port names. */
+/* interface-output: each packet to the port-tx or vlan-output of the interface that
+ * mbuf->port names. */
 #include "../router/interface.h"
 #include "vector.h"
 
@@ -27,7 +28,7 @@ static uint16_t interface_output_process(
 	return vector_walk(graph, node, objs, count, interface_output_vector);
 }
 
-/* The ports' edges are added when the router knows its ports. */
+/* The interfaces' edges are added when the router knows its interfaces. */
 static struct node_type interface_output = {
 	.name = "interface-output",
 	.process = interface_output_process,

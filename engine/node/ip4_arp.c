@@ -50,7 +50,7 @@ bool arp_request_fill(struct rte_mbuf *mbuf, uint16_t index, uint32_t target)
 	const struct interface *interface = &interfaces[index];
 	struct rte_ether_hdr *ethernet;
 
-	if (!interface->up)
+	if (!interface_is_up(interface))
 		return false;
 	packet_set_l3_bytes(mbuf, sizeof(struct rte_arp_hdr));
 	mbuf->port = index;

@@ -37,8 +37,8 @@ enum adjacency_kind {
 	[ADJACENCY_MPLS_DISPOSITION] = "mpls-disposition", \
 	[ADJACENCY_MPLS_IP4] = "mpls-disposition", [ADJACENCY_MPLS_AGAIN] = "drop"
 
-/* Nodes that have ADJACENCY_NEXTS and write the rewrite themselves have an edge to each port's
- * port-tx too: this one, for the port's edge out of interface-output. */
+/* Nodes that have ADJACENCY_NEXTS and write the rewrite themselves have an edge to each
+ * interface's port-tx or vlan-output too: this one, for its edge out of interface-output. */
 #define ADJACENCY_TX_EDGE(output_edge) ((rte_edge_t)(ADJACENCY_KINDS - 1 + (output_edge)))
 
 struct adjacency {

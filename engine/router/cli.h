@@ -7,6 +7,7 @@
 #define LINERATE_CLI_H
 
 #include "adjacency.h"
+#include "interface.h"
 
 #include <rte_ether.h>
 #include <stdbool.h>
@@ -18,6 +19,7 @@ enum router_order_kind {
 	ORDER_INTERFACE_STATE,
 	ORDER_INTERFACE_ADDRESS,
 	ORDER_INTERFACE_MPLS,
+	ORDER_SUB_INTERFACE,
 	ORDER_ROUTE_ADD,
 	ORDER_ROUTE_DELETE,
 	ORDER_NEIGHBOR,
@@ -26,8 +28,6 @@ enum router_order_kind {
 	ORDER_NOTHING,
 };
 
-#define ORDER_PORT_BYTES 24
-
 struct router_order {
 	uint8_t kind;   /* enum router_order_kind */
 	uint8_t length; /* of the prefix */
@@ -35,10 +35,11 @@ struct router_order {
 	bool lookup;    /* a label's next hop is a lookup of what is beneath */
 	uint8_t nb_labels;
 	struct rte_ether_addr mac;
-	uint32_t address; /* host order; or the label */
-	uint32_t via;     /* next hop */
+	struct vlan_tags vlan; /* of a sub-interface */
+	uint32_t address;      /* host order; or the label, or the sub-interface's number */
+	uint32_t via;          /* next hop */
 	unsigned line;
-	char port[ORDER_PORT_BYTES]; /* interface's name; "" when none was given */
+	char interface[INTERFACE_NAME_BYTES]; /* its name; "" when none was given */
 	uint32_t labels[ADJACENCY_LABELS_MAX];
 };
 

@@ -130,9 +130,9 @@ bool cli_read_ip4_prefix(struct cli_line *line, uint32_t *prefix, uint8_t *lengt
 
 bool cli_read_interface(struct cli_line *line, struct router_order *order)
 {
-	if (cli_at_end(line) || strlen(cli_peek(line)) >= sizeof(order->port))
+	if (cli_at_end(line) || strlen(cli_peek(line)) >= sizeof(order->interface))
 		return cli_expected(line, "the name of an interface");
-	memcpy(order->port, cli_peek(line), strlen(cli_peek(line)) + 1);
+	memcpy(order->interface, cli_peek(line), strlen(cli_peek(line)) + 1);
 	line->next++;
 	return true;
 }

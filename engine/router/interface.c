@@ -16,13 +16,17 @@ rte_edge_t interface_edge[INTERFACES_MAX];
 void interfaces_reset(bool up)
 {
 	memset(interfaces, 0, sizeof(interfaces));
+	vlans_reset();
 	for (uint16_t i = 0; i < INTERFACES_MAX; i++)
 		interfaces[i].index = i;
 	for (unsigned i = 0; i < forwarder_ports(); i++) {
 		struct port *port = forwarder_port(i);
 
-		interfaces[port->index].port = port;
-		interfaces[port->index].up = up;
+		struct interface *interface = &interfaces[port->index];
+
+		snprintf(interface->name, sizeof(interface->name), "%s", port->name);
+		interface->port = port;
+		interface->up = up;
 	}
 }
 
@@ -34,15 +38,25 @@ static uint64_t mac_word(const struct rte_ether_addr *mac)
 	return word;
 }
 
-void interface_set_state(struct interface *interface, bool up)
+/* What the fast path sees of it. */
+static void show_state(const struct interface *interface)
 {
+	bool up = interface->up && interfaces[interface->port->index].up;
 	uint16_t index = interface->index;
 
-	interface->up = up;
 	__atomic_store_n(&interface_mac[index],
 		up ? mac_word(&interface->port->mac) : INTERFACE_MAC_DOWN, __ATOMIC_RELEASE);
 	__atomic_store_n(&interface_edge[index], up ? interface->tx_edge : INTERFACE_EDGE_DOWN,
 		__ATOMIC_RELEASE);
+}
+
+void interface_set_state(struct interface *interface, bool up)
+{
+	interface->up = up;
+	/* A port takes its sub-interfaces with it. */
+	for (unsigned i = 0; i < INTERFACES_MAX; i++)
+		if (interfaces[i].port == interface->port)
+			show_state(&interfaces[i]);
 }
 
 const char *interface_add_address(struct interface *interface, uint32_t address, uint8_t length)
@@ -73,13 +87,15 @@ const char *interface_add_address(struct interface *interface, uint32_t address,
 	return NULL;
 }
 
-/* The nodes that send to a port themselves, by the same edges in the same order. */
+/* The nodes that send to an interface themselves, by the same edges in the same order. */
 static int add_tx_edge(struct interface *interface)
 {
 	static const char *const fused[] = {"ip4-lookup", "mpls-lookup"};
 	char name[RTE_NODE_NAMESIZE];
 
-	snprintf(name, sizeof(name), "port-tx-%s", interface->port->name);
+	snprintf(name, sizeof(name), "%s-%.*s",
+		interface->vlan.outer == 0 ? "port-tx" : "vlan-output", INTERFACE_NAME_BYTES - 1,
+		interface->name);
 	interface->tx_edge = node_add_next(node_type_find("interface-output"), name);
 	if (interface->tx_edge == RTE_EDGE_ID_INVALID)
 		return -EINVAL;
@@ -100,9 +116,11 @@ int interfaces_create(void)
 			continue;
 		interface->mtu =
 			interface->port->max_frame_bytes - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
+		if (interface->vlan.outer != 0 && sub_interface_create_output(interface) != 0)
+			return -EINVAL;
 		if (add_tx_edge(interface) != 0)
 			return -EINVAL;
-		interface_set_state(interface, interface->up);
+		show_state(interface);
 	}
 	return 0;
 }
@@ -110,7 +128,7 @@ int interfaces_create(void)
 struct interface *interface_find(const char *name)
 {
 	for (unsigned i = 0; i < INTERFACES_MAX; i++)
-		if (interfaces[i].port != NULL && strcmp(interfaces[i].port->name, name) == 0)
+		if (interfaces[i].port != NULL && strcmp(interfaces[i].name, name) == 0)
 			return &interfaces[i];
 	return NULL;
 }

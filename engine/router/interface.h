@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A port as the router sees it: addresses, up or down, MPLS or not. */
+/* What the router sees of a port, or of one of its VLANs: addresses, up or down, MPLS or not. */
 #ifndef LINERATE_INTERFACE_H
 #define LINERATE_INTERFACE_H
 
 #include "../port/port.h"
+#include "vlan.h"
 
 #include <rte_graph.h>
 #include <stdbool.h>
@@ -12,6 +13,8 @@
 #define SUB_INTERFACES_MAX 256
 #define INTERFACES_MAX (PORTS_MAX + SUB_INTERFACES_MAX)
 #define INTERFACE_ADDRESSES_MAX 16
+/* Of a name: a port's, and up to two VLAN ids or a number. */
+#define INTERFACE_NAME_BYTES 36
 /* No frame's destination is this: what is down matches nothing. */
 #define INTERFACE_MAC_DOWN UINT64_MAX
 #define INTERFACE_EDGE_DOWN 0
@@ -22,9 +25,11 @@ struct interface_address {
 };
 
 struct interface {
+	char name[INTERFACE_NAME_BYTES];
 	struct port *port; /* that its frames pass; NULL: there is no such interface */
 	uint16_t index;
-	bool up;
+	struct vlan_tags vlan; /* of a sub-interface */
+	bool up;               /* as configured: a sub-interface needs its port to be up too */
 	bool mpls;
 	uint16_t mtu; /* of what follows the Ethernet header */
 	rte_edge_t tx_edge;
@@ -53,6 +58,15 @@ static inline bool prefix_covers(uint32_t prefix, uint8_t length, uint32_t addre
 /* Before EAL: the forwarder's ports become interfaces. */
 void interfaces_reset(bool up);
 void interface_set_state(struct interface *interface, bool up);
+static inline bool interface_is_up(const struct interface *interface)
+{
+	return interface_edge[interface->index] != INTERFACE_EDGE_DOWN;
+}
+/* A sub-interface of the port's interface `parent`, down. NULL, or what is wrong. */
+const char *sub_interface_create(struct interface *parent, const char *name,
+	const struct vlan_tags *tags, struct interface **created);
+/* Its vlan-output, with nodes registered. Returns 0 or -1 after saying why. */
+int sub_interface_create_output(struct interface *interface);
 /* NULL, or what is wrong with the address. */
 const char *interface_add_address(struct interface *interface, uint32_t address, uint8_t length);
 /* With ports configured and nodes registered. Returns 0 or -errno. */

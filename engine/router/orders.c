@@ -34,15 +34,28 @@ static bool orders_keep(const struct router_order *order)
 	return true;
 }
 
+/* As VPP names it: by the port and a number of its own. */
+static const char *read_sub_interface(const struct router_order *order, struct interface *port)
+{
+	char name[2 * INTERFACE_NAME_BYTES];
+
+	snprintf(name, sizeof(name), "%s.%u", port->name, order->address);
+	if (strlen(name) >= INTERFACE_NAME_BYTES)
+		return "the sub-interface's name is too long";
+	return sub_interface_create(port, name, &order->vlan, &port);
+}
+
 const char *order_read(void *context, const struct router_order *order)
 {
-	struct interface *interface = interface_find(order->port);
+	struct interface *interface = interface_find(order->interface);
 
 	(void)context;
-	if (interface == NULL && (order->port[0] != '\0' || order->kind == ORDER_INTERFACE_STATE ||
-					 order->kind == ORDER_INTERFACE_MPLS ||
-					 order->kind == ORDER_INTERFACE_ADDRESS))
-		return "that is none of the forwarder's ports";
+	if (interface == NULL &&
+		(order->interface[0] != '\0' || order->kind == ORDER_INTERFACE_STATE ||
+			order->kind == ORDER_INTERFACE_MPLS ||
+			order->kind == ORDER_INTERFACE_ADDRESS ||
+			order->kind == ORDER_SUB_INTERFACE))
+		return "that is none of the router's interfaces";
 	switch (order->kind) {
 	case ORDER_INTERFACE_STATE:
 		interface->up = order->on;
@@ -52,6 +65,8 @@ const char *order_read(void *context, const struct router_order *order)
 		return NULL;
 	case ORDER_INTERFACE_ADDRESS:
 		return interface_add_address(interface, order->address, order->length);
+	case ORDER_SUB_INTERFACE:
+		return read_sub_interface(order, interface);
 	case ORDER_NEIGHBOR:
 		if (rte_is_multicast_ether_addr(&order->mac) || rte_is_zero_ether_addr(&order->mac))
 			return "expected the MAC address of one station";
@@ -64,7 +79,8 @@ const char *order_read(void *context, const struct router_order *order)
 
 static struct interface *order_interface(const struct router_order *order)
 {
-	return order->port[0] != '\0' ? interface_find(order->port) : interface_of(order->via);
+	return order->interface[0] != '\0' ? interface_find(order->interface)
+					   : interface_of(order->via);
 }
 
 unsigned orders_count(void)

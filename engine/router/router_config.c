@@ -95,10 +95,10 @@ static bool read_port(const struct config_node *node, struct router_order *order
 		return true;
 	if (interface_find(name) == NULL) {
 		if (name[0] != '\0')
-			config_mistake(&key, "expected one of the forwarder's ports");
+			config_mistake(&key, "expected one of the router's interfaces");
 		return false;
 	}
-	snprintf(order->port, sizeof(order->port), "%s", name);
+	snprintf(order->interface, sizeof(order->interface), "%s", name);
 	return true;
 }
 
@@ -113,15 +113,49 @@ static bool read_address(const struct config_node *node, const char *key, uint32
 	return config_ip4(node, key, address);
 }
 
+static uint16_t read_vlan_id(const struct config_node *node, const char *key)
+{
+	return (uint16_t)config_u64(node, key, 0, 1, VLAN_ID_MAX);
+}
+
+/* "port" and "vlan" name the sub-interface PORT.VLAN, or PORT.VLAN.INNER with two tags. */
+static bool read_sub_interface(const struct config_node *node, struct router_order *order)
+{
+	const struct vlan_tags tags = {
+		.dot1ad = config_bool(node, "dot1ad", false),
+		.outer = read_vlan_id(node, "vlan"),
+		.inner = read_vlan_id(node, "inner_vlan"),
+	};
+	struct config_node vlan = config_child(node, "vlan");
+	struct interface *interface = interface_find(order->interface);
+	char name[2 * INTERFACE_NAME_BYTES];
+	const char *wrong;
+
+	if (vlan.json == NULL && (tags.dot1ad || tags.inner != 0))
+		config_mistake(&vlan, "expected the VLAN id of the outer tag, found nothing");
+	if (tags.outer == 0)
+		return vlan.json == NULL;
+	snprintf(name, sizeof(name), tags.inner == 0 ? "%s.%u" : "%s.%u.%u", interface->name,
+		tags.outer, tags.inner);
+	wrong = sub_interface_create(interface, name, &tags, &interface);
+	if (wrong != NULL)
+		config_mistake(&vlan, "%s", wrong);
+	else
+		snprintf(order->interface, sizeof(order->interface), "%s", interface->name);
+	return wrong == NULL;
+}
+
 static void read_interface(const struct config_node *node)
 {
-	static const char *const keys[] = {"port", "addresses", "mpls", "up", NULL};
+	static const char *const keys[] = {
+		"port", "vlan", "inner_vlan", "dot1ad", "addresses", "mpls", "up", NULL};
 	struct config_node addresses = config_child(node, "addresses");
 	struct router_order order = {.kind = ORDER_INTERFACE_STATE};
 	size_t count = config_items(&addresses);
 
 	config_known(node, keys);
-	if (!read_port(node, &order, true))
+	if (!read_port(node, &order, true) || order.interface[0] == '\0' ||
+		!read_sub_interface(node, &order))
 		return;
 	order.on = config_bool(node, "up", true);
 	take(node, &order);

@@ -61,7 +61,7 @@ static void check_orders(void)
 	CHECK_EQUAL(nb_orders, sizeof(kinds));
 	for (unsigned i = 0; i < nb_orders; i++)
 		CHECK_EQUAL(orders[i].kind, kinds[i]);
-	CHECK(orders[0].on && strcmp(orders[0].port, "e0") == 0);
+	CHECK(orders[0].on && strcmp(orders[0].interface, "e0") == 0);
 	CHECK_EQUAL(orders[2].address, RTE_IPV4(100, 64, 1, 1));
 	CHECK_EQUAL(orders[2].length, 30);
 	CHECK_EQUAL(orders[5].address, RTE_IPV4(48, 0, 0, 0));
@@ -69,7 +69,7 @@ static void check_orders(void)
 	CHECK_EQUAL(orders[5].via, RTE_IPV4(100, 64, 2, 2));
 	CHECK_EQUAL(orders[7].mac.addr_bytes[5], 0x71);
 	CHECK_EQUAL(orders[10].address, 16);
-	CHECK(orders[10].on && strcmp(orders[10].port, "e1") == 0);
+	CHECK(orders[10].on && strcmp(orders[10].interface, "e1") == 0);
 	CHECK_EQUAL(orders[10].nb_labels, 1);
 	CHECK_EQUAL(orders[10].labels[0], 17);
 	CHECK_EQUAL(orders[10].line, 12);
@@ -135,7 +135,7 @@ static void mistakes(void)
 	static const struct {
 		const char *text, *complaint;
 	} rows[] = {
-		{"sett int", "expected 'ip', 'mpls', 'set', found 'sett'"},
+		{"sett int", "expected 'create', 'ip', 'mpls', 'set', found 'sett'"},
 		{"set", "expected 'interface', found the end of the line"},
 		{"ip route", "expected 'add', 'del', found the end of the line"},
 		{"set int state", "expected the name of an interface, found the end of the line"},
@@ -146,6 +146,15 @@ static void mistakes(void)
 		{"set int ip address e0 10.0.0.1/", "expected an IPv4 prefix such as"},
 		{"set int ip address e0 10.0.0.1/-1", "expected an IPv4 prefix such as"},
 		{"set int ip address e0 10.0.0/8", "expected an IPv4 prefix such as"},
+		{"create sub-interfaces e0", "expected a number, which is the VLAN id"},
+		{"create sub-interfaces e0 0", "expected 'dot1q' or 'dot1ad'"},
+		{"create sub-interfaces e0 4095", "expected 'dot1q' or 'dot1ad'"},
+		{"create sub-interfaces e0 1 dot1x 2", "expected 'dot1q', 'dot1ad', found 'dot1x'"},
+		{"create sub-interfaces e0 1 dot1q 0",
+			"expected a VLAN id from 1 to 4094, found '0'"},
+		{"create sub-interfaces e0 1 dot1q 2", "expected 'exact-match', 'inner-dot1q'"},
+		{"create sub-interfaces e0 1 dot1q 2 inner 4095", "expected a VLAN id from 1 to"},
+		{"create sub-interfaces e0 1 dot1ad 2 inner 7", "expected 'exact-match'"},
 		{"ip route add 1.0.0.0/8", "expected 'via', found the end of the line"},
 		{"ip route add 1.0.0.0/8 via e0", "expected an IPv4 address such as"},
 		{"ip neighbor e0 1.1.1.1 zz", "expected a MAC address such as"},

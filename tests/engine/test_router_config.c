@@ -79,7 +79,8 @@ static void each_mistake_is_one_line(void)
 		{"{\"interfaces\": {}}", "forwarder.router.interfaces: expected an array"},
 		{"{\"interfaces\": [7]}", "forwarder.router.interfaces[0]: expected an object"},
 		{"{\"interfaces\": [{}]}", "interfaces[0].port: expected a string, found nothing"},
-		{"{\"interfaces\": [{\"port\": \"e9\"}]}", "expected one of the forwarder's ports"},
+		{"{\"interfaces\": [{\"port\": \"e9\"}]}",
+			"expected one of the router's interfaces"},
 		{"{\"interfaces\": [{\"port\": \"e0\", \"addresses\": [\"1.2.3.4\"]}]}",
 			"interfaces[0].addresses[0]: expected an IPv4 prefix"},
 		{"{\"interfaces\": [{\"port\": \"e0\", \"addresses\": [\"1.2.3.4/0\"]}]}",
@@ -106,6 +107,35 @@ static void each_mistake_is_one_line(void)
 		{"{\"interfaces\": [{\"port\": \"e0\", \"addresses\": [\"1.2.3.4/8\"]}],"
 		 "\"routes\": [{\"prefix\": \"1.0.0.0/8\", \"via\": \"1.2.3.5\"}]}",
 			"the prefix is an interface's own subnet or address"},
+		{"{\"interfaces\": [{\"port\": \"e0\", \"vlan\": 0}]}",
+			"interfaces[0].vlan: expected a whole number from 1 to 4094"},
+		{"{\"interfaces\": [{\"port\": \"e0\", \"vlan\": 4095}]}",
+			"interfaces[0].vlan: expected a whole number from 1 to 4094"},
+		{"{\"interfaces\": [{\"port\": \"e0\", \"vlan\": 1, \"inner_vlan\": 4095}]}",
+			"interfaces[0].inner_vlan: expected a whole number from 1 to 4094"},
+		{"{\"interfaces\": [{\"port\": \"e0\", \"inner_vlan\": 7}]}",
+			"interfaces[0].vlan: expected the VLAN id of the outer tag, found nothing"},
+		{"{\"interfaces\": [{\"port\": \"e0\", \"dot1ad\": true}]}",
+			"interfaces[0].vlan: expected the VLAN id of the outer tag, found nothing"},
+		{"{\"interfaces\": [{\"port\": \"e0\", \"vlan\": 7}, {\"port\": \"e1\", \"vlan\": "
+		 "7},"
+		 "{\"port\": \"e0\", \"vlan\": 7}]}",
+			"interfaces[2].vlan: a sub-interface of that port has that VLAN already"},
+		{"{\"interfaces\": [{\"port\": \"e0\", \"vlan\": 7, \"inner_vlan\": 1},"
+		 "{\"port\": \"e0\", \"vlan\": 7, \"inner_vlan\": 1}]}",
+			"interfaces[1].vlan: a sub-interface of that port has that VLAN already"},
+		{"{\"interfaces\": [{\"port\": \"e0\", \"vlan\": 7},"
+		 "{\"port\": \"e0\", \"vlan\": 7, \"dot1ad\": true}]}",
+			"interfaces[1].vlan: an interface has that name already"},
+		{"{\"interfaces\": [{\"port\": \"e0\", \"vlan\": 7}, {\"port\": \"e0.7\", "
+		 "\"vlan\": 8}]}",
+			"interfaces[1].vlan: a sub-interface has none of its own: expected a port"},
+		{"{\"interfaces\": [{\"port\": \"e0.7\"}, {\"port\": \"e0\", \"vlan\": 7}]}",
+			"interfaces[0].port: expected one of the router's interfaces"},
+		{"{\"cli\": \"set int state e0.7 up\\ncreate sub-interfaces e0 7\"}",
+			"router.cli:1: that is none of the router's interfaces"},
+		{"{\"cli\": \"create sub e0 7\\ncreate sub e0 8 dot1q 7 exact-match\"}",
+			"router.cli:2: a sub-interface of that port has that VLAN already"},
 		{"{\"neighbors\": [{\"port\": \"e0\", \"address\": \"1.2.3.4\"}]}",
 			"neighbors[0].mac: expected a MAC address, found nothing"},
 		{"{\"neighbors\": [{\"port\": \"e0\", \"address\": \"1.2.3.4\","
@@ -120,8 +150,8 @@ static void each_mistake_is_one_line(void)
 		{"{\"mpls\": [{\"label\": 16, \"out_labels\": [9]}]}",
 			"mpls[0].via: expected the next hop"},
 		{"{\"cli\": \"\\nset int state e7 up\"}",
-			"/tmp/router.json: forwarder.router.cli:2: that is none of the forwarder's "
-			"ports"},
+			"/tmp/router.json: forwarder.router.cli:2: that is none of the router's "
+			"interfaces"},
 		{"{\"cli\": \"ip route add 1.0.0.0/8 via 2.2.2.2\"}",
 			"forwarder.router.cli:1: the next hop is on no interface's subnet"},
 		{"{\"cli_file\": \"no such file\"}", "cannot read /tmp/no such file: No such file"},

@@ -133,9 +133,9 @@ static void ethernet_reasons(void)
 	frame.bytes[0] |= 1;
 	CHECK_REASON("ethernet-input", "mpls to a group mac address", 0, &frame);
 	frame_ethernet(&frame, 0, 0x8100);
-	CHECK_REASON("ethernet-input", "vlan tagged", 0, &frame);
+	CHECK_REASON("vlan-input", "shorter than its vlan tags", 0, &frame);
 	frame_ethernet(&frame, 0, 0x88a8);
-	CHECK_REASON("ethernet-input", "vlan tagged", 0, &frame);
+	CHECK_REASON("vlan-input", "shorter than its vlan tags", 0, &frame);
 	frame_ethernet(&frame, 0, 0x86dd);
 	CHECK_REASON("ethernet-input", "unknown ethertype", 0, &frame);
 	CHECK_EQUAL(harness_flush(), 0);
