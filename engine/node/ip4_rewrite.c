@@ -13,12 +13,12 @@ enum next {
 	NEXT_DROP,
 	NEXT_OUTPUT,
 	NEXT_ERROR,
+	NEXT_FRAGMENT,
 };
 
 enum reason {
 	TTL_EXPIRED,
 	MTU_DONT_FRAGMENT,
-	MTU_NO_FRAGMENTATION,
 };
 
 static __rte_noinline rte_edge_t not_forwarded(
@@ -37,8 +37,7 @@ static __rte_noinline rte_edge_t not_forwarded(
 		packet_set_error(mbuf, ICMP_UNREACH, ICMP_UNREACH_NEEDFRAG, adjacency->mtu);
 		return NEXT_ERROR;
 	}
-	drops[MTU_NO_FRAGMENTATION]++;
-	return NEXT_DROP;
+	return NEXT_FRAGMENT;
 }
 
 static __rte_always_inline rte_edge_t rewrite_one(struct rte_node *node, struct rte_mbuf *mbuf)
@@ -80,9 +79,9 @@ static struct node_type ip4_rewrite = {
 	.process = ip4_rewrite_process,
 	.nexts = {[NEXT_DROP] = "drop",
 		[NEXT_OUTPUT] = "interface-output",
-		[NEXT_ERROR] = "icmp4-error"},
+		[NEXT_ERROR] = "icmp4-error",
+		[NEXT_FRAGMENT] = "ip4-frag"},
 	.reasons = {[TTL_EXPIRED] = "ttl expired",
-		[MTU_DONT_FRAGMENT] = "mtu exceeded, don't fragment set",
-		[MTU_NO_FRAGMENTATION] = "mtu exceeded, fragmentation not supported"},
+		[MTU_DONT_FRAGMENT] = "mtu exceeded, don't fragment set"},
 };
 NODE_REGISTER(ip4_rewrite)

@@ -34,6 +34,13 @@ uint32_t adjacency_add(const struct adjacency *what)
 	return nb_adjacencies++;
 }
 
+void adjacencies_set_mtu(uint16_t interface, uint16_t mtu)
+{
+	for (uint32_t i = 0; i < nb_adjacencies; i++)
+		if (adjacencies[i].interface == interface)
+			__atomic_store_n(&adjacencies[i].mtu, mtu, __ATOMIC_RELAXED);
+}
+
 static bool adjacency_same(const struct adjacency *a, const struct adjacency *b)
 {
 	return a->resolved == b->resolved && a->nb_labels == b->nb_labels &&

@@ -77,6 +77,8 @@ int adjacencies_create(uint32_t max);
 uint32_t adjacency_add(const struct adjacency *what);
 /* One that has the neighbour, the resolved kind and the labels of `what`, made when new. */
 uint32_t adjacency_of_neighbor(uint32_t first, const struct adjacency *what);
+/* Of all adjacencies that go out of the interface. */
+void adjacencies_set_mtu(uint16_t interface, uint16_t mtu);
 /* All adjacencies of the neighbour whose first is `first`: the MAC address is known now, or
  * not any more (`dst` NULL). */
 void adjacency_resolve(

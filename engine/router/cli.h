@@ -19,6 +19,7 @@ enum router_order_kind {
 	ORDER_INTERFACE_STATE,
 	ORDER_INTERFACE_ADDRESS,
 	ORDER_INTERFACE_MPLS,
+	ORDER_INTERFACE_MTU,
 	ORDER_SUB_INTERFACE,
 	ORDER_ROUTE_ADD,
 	ORDER_ROUTE_DELETE,
@@ -36,7 +37,7 @@ struct router_order {
 	uint8_t nb_labels;
 	struct rte_ether_addr mac;
 	struct vlan_tags vlan; /* of a sub-interface */
-	uint32_t address;      /* host order; or the label, or the sub-interface's number */
+	uint32_t address;      /* host order; or the label, sub-interface number or MTU */
 	uint32_t via;          /* next hop */
 	unsigned line;
 	char interface[INTERFACE_NAME_BYTES]; /* its name; "" when none was given */

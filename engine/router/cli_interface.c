@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* set interface state | ip address | mpls */
+/* set interface state | ip address | mpls | mtu */
 #include "cli_command.h"
 
 static bool parse_interface_state(struct cli_line *line, struct router_order *order)
@@ -30,8 +30,22 @@ static bool parse_interface_mpls(struct cli_line *line, struct router_order *ord
 	return true;
 }
 
+/* VPP has MTUs of ip4, ip6 and mpls too; here one is for all. */
+static bool parse_interface_mtu(struct cli_line *line, struct router_order *order)
+{
+	if (!cli_is_number(cli_peek(line), UINT16_MAX, &order->address)) {
+		if (!cli_read_word(line, "packet"))
+			return false;
+		if (!cli_is_number(cli_peek(line), UINT16_MAX, &order->address))
+			return cli_expected(line, "an MTU such as 1500");
+	}
+	line->next++;
+	return cli_read_interface(line, order);
+}
+
 CLI_COMMAND(
 	interface_state, parse_interface_state, ORDER_INTERFACE_STATE, "set", "interface", "state")
 CLI_COMMAND(interface_address, parse_interface_address, ORDER_INTERFACE_ADDRESS, "set", "interface",
 	"ip", "address")
 CLI_COMMAND(interface_mpls, parse_interface_mpls, ORDER_INTERFACE_MPLS, "set", "interface", "mpls")
+CLI_COMMAND(interface_mtu, parse_interface_mtu, ORDER_INTERFACE_MTU, "set", "interface", "mtu")

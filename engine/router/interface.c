@@ -59,6 +59,22 @@ void interface_set_state(struct interface *interface, bool up)
 			show_state(&interfaces[i]);
 }
 
+static uint16_t mtu_max(const struct interface *interface)
+{
+	return interface->port->max_frame_bytes - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
+}
+
+const char *interface_set_mtu(struct interface *interface, uint32_t mtu)
+{
+	if (mtu < INTERFACE_MTU_MIN)
+		return "expected an MTU of at least 68";
+	if (mtu > mtu_max(interface))
+		return "the MTU is more than the port's max_frame_bytes allows";
+	interface->mtu = (uint16_t)mtu;
+	adjacencies_set_mtu(interface->index, interface->mtu);
+	return NULL;
+}
+
 const char *interface_add_address(struct interface *interface, uint32_t address, uint8_t length)
 {
 	uint32_t host = address & ~prefix_mask(length);
@@ -114,8 +130,11 @@ int interfaces_create(void)
 		interface_mac[i] = INTERFACE_MAC_DOWN;
 		if (interface->port == NULL)
 			continue;
-		interface->mtu =
-			interface->port->max_frame_bytes - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
+		/* A sub-interface comes after its port, and has its MTU unless told otherwise. */
+		if (interface->mtu == 0 && interface->vlan.outer != 0)
+			interface->mtu = interfaces[interface->port->index].mtu;
+		if (interface->mtu == 0)
+			interface->mtu = mtu_max(interface);
 		if (interface->vlan.outer != 0 && sub_interface_create_output(interface) != 0)
 			return -EINVAL;
 		if (add_tx_edge(interface) != 0)

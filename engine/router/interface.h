@@ -13,6 +13,8 @@
 #define SUB_INTERFACES_MAX 256
 #define INTERFACES_MAX (PORTS_MAX + SUB_INTERFACES_MAX)
 #define INTERFACE_ADDRESSES_MAX 16
+/* RFC 791 3.2: what every link carries without cutting it. */
+#define INTERFACE_MTU_MIN 68
 /* Of a name: a port's, and up to two VLAN ids or a number. */
 #define INTERFACE_NAME_BYTES 36
 /* No frame's destination is this: what is down matches nothing. */
@@ -31,7 +33,7 @@ struct interface {
 	struct vlan_tags vlan; /* of a sub-interface */
 	bool up;               /* as configured: a sub-interface needs its port to be up too */
 	bool mpls;
-	uint16_t mtu; /* of what follows the Ethernet header */
+	uint16_t mtu; /* of what follows the Ethernet header; until created 0: as the port's */
 	rte_edge_t tx_edge;
 	unsigned nb_addresses;
 	struct interface_address addresses[INTERFACE_ADDRESSES_MAX];
@@ -69,6 +71,8 @@ const char *sub_interface_create(struct interface *parent, const char *name,
 int sub_interface_create_output(struct interface *interface);
 /* NULL, or what is wrong with the address. */
 const char *interface_add_address(struct interface *interface, uint32_t address, uint8_t length);
+/* Takes effect at once when created. NULL, or what is wrong. */
+const char *interface_set_mtu(struct interface *interface, uint32_t mtu);
 /* With ports configured and nodes registered. Returns 0 or -errno. */
 int interfaces_create(void);
 

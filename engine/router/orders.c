@@ -34,6 +34,20 @@ static bool orders_keep(const struct router_order *order)
 	return true;
 }
 
+static bool order_is_of_interface(const struct router_order *order)
+{
+	switch (order->kind) {
+	case ORDER_INTERFACE_STATE:
+	case ORDER_INTERFACE_ADDRESS:
+	case ORDER_INTERFACE_MPLS:
+	case ORDER_INTERFACE_MTU:
+	case ORDER_SUB_INTERFACE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* As VPP names it: by the port and a number of its own. */
 static const char *read_sub_interface(const struct router_order *order, struct interface *port)
 {
@@ -50,11 +64,7 @@ const char *order_read(void *context, const struct router_order *order)
 	struct interface *interface = interface_find(order->interface);
 
 	(void)context;
-	if (interface == NULL &&
-		(order->interface[0] != '\0' || order->kind == ORDER_INTERFACE_STATE ||
-			order->kind == ORDER_INTERFACE_MPLS ||
-			order->kind == ORDER_INTERFACE_ADDRESS ||
-			order->kind == ORDER_SUB_INTERFACE))
+	if (interface == NULL && (order->interface[0] != '\0' || order_is_of_interface(order)))
 		return "that is none of the router's interfaces";
 	switch (order->kind) {
 	case ORDER_INTERFACE_STATE:
@@ -65,6 +75,8 @@ const char *order_read(void *context, const struct router_order *order)
 		return NULL;
 	case ORDER_INTERFACE_ADDRESS:
 		return interface_add_address(interface, order->address, order->length);
+	case ORDER_INTERFACE_MTU:
+		return interface_set_mtu(interface, order->address);
 	case ORDER_SUB_INTERFACE:
 		return read_sub_interface(order, interface);
 	case ORDER_NEIGHBOR:
@@ -125,6 +137,8 @@ int router_apply(const struct router_order *order)
 	case ORDER_INTERFACE_MPLS:
 		interface->mpls = order->on;
 		return 0;
+	case ORDER_INTERFACE_MTU:
+		return interface_set_mtu(interface, order->address) == NULL ? 0 : -EINVAL;
 	case ORDER_ROUTE_ADD:
 		return route_add(order->address, order->length, interface, order->via);
 	case ORDER_ROUTE_DELETE:

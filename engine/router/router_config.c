@@ -145,10 +145,22 @@ static bool read_sub_interface(const struct config_node *node, struct router_ord
 	return wrong == NULL;
 }
 
+static void read_mtu(const struct config_node *node, struct router_order *order)
+{
+	struct config_node mtu = config_child(node, "mtu");
+
+	if (mtu.json == NULL)
+		return;
+	order->kind = ORDER_INTERFACE_MTU;
+	order->address = (uint32_t)config_u64(node, "mtu", 0, INTERFACE_MTU_MIN, UINT16_MAX);
+	if (order->address != 0)
+		take(&mtu, order);
+}
+
 static void read_interface(const struct config_node *node)
 {
 	static const char *const keys[] = {
-		"port", "vlan", "inner_vlan", "dot1ad", "addresses", "mpls", "up", NULL};
+		"port", "vlan", "inner_vlan", "dot1ad", "addresses", "mpls", "mtu", "up", NULL};
 	struct config_node addresses = config_child(node, "addresses");
 	struct router_order order = {.kind = ORDER_INTERFACE_STATE};
 	size_t count = config_items(&addresses);
@@ -162,6 +174,7 @@ static void read_interface(const struct config_node *node)
 	order.kind = ORDER_INTERFACE_MPLS;
 	order.on = config_bool(node, "mpls", false);
 	take(node, &order);
+	read_mtu(node, &order);
 	order.kind = ORDER_INTERFACE_ADDRESS;
 	for (size_t i = 0; i < count; i++) {
 		struct config_node item = config_item(&addresses, i);

@@ -6,12 +6,22 @@
 
 #include <rte_ip.h>
 
-#define ROUNDS 100000
+#define ROUNDS 200000
 #define VECTOR 64
 
 static const char cli[] =
 	"set int state e0 up\n"
 	"set int state e1 up\n"
+	"set int mtu packet 576 e1\n"
+	"create sub-interfaces e0 100\n"
+	"create sub-interfaces e1 7 dot1ad 300 inner-dot1q 7 exact-match\n"
+	"set int state e0.100 up\n"
+	"set int state e1.7 up\n"
+	"set int mtu packet 68 e1.7\n"
+	"set interface mpls e0.100 enable\n"
+	"set int ip address e0.100 100.64.3.1/24\n"
+	"set int ip address e1.7 100.64.4.1/24\n"
+	"ip neighbor e1.7 100.64.4.2 50:7c:6f:20:30:72\n"
 	"set int ip address e0 100.64.1.1/24\n"
 	"set int ip address e1 100.64.2.1/24\n"
 	"ip route add 16.0.0.0/24 via 100.64.1.2\n"
@@ -39,12 +49,12 @@ static uint32_t any_address(void)
 	static const uint32_t addresses[] = {RTE_IPV4(16, 0, 0, 1), RTE_IPV4(48, 0, 0, 1),
 		RTE_IPV4(100, 64, 1, 1), RTE_IPV4(100, 64, 2, 1), RTE_IPV4(100, 64, 1, 0),
 		RTE_IPV4(100, 64, 2, 255), RTE_IPV4(9, 9, 9, 9), RTE_IPV4(224, 0, 0, 1),
-		RTE_IPV4(255, 255, 255, 255), RTE_IPV4(127, 0, 0, 1), 0};
+		RTE_IPV4(255, 255, 255, 255), RTE_IPV4(127, 0, 0, 1), RTE_IPV4(100, 64, 4, 2), 0};
 	unsigned index = any(RTE_DIM(addresses) + 2);
 
 	if (index < RTE_DIM(addresses))
 		return addresses[index];
-	return index == RTE_DIM(addresses) ? RTE_IPV4(100, 64, 1 + any(2), any(256))
+	return index == RTE_DIM(addresses) ? RTE_IPV4(100, 64, 1 + any(4), any(256))
 					   : (uint32_t)rand_r(&seed) * 2;
 }
 
@@ -126,11 +136,32 @@ static void any_frame(struct frame *frame, unsigned port)
 			frame_l3(frame)[9] = (uint8_t)(any(2) == 0 ? 1 : any(256));
 		if (any(4) == 0)
 			any_options(frame);
-		if (any(4) == 0)
-			frame_l3(frame)[6] = (uint8_t)any(256);
+		if (any(4) == 0) {
+			frame_l3(frame)[6] = (uint8_t)(any(2) == 0 ? 0x1f : any(256));
+			frame_l3(frame)[7] = (uint8_t)any(256);
+		}
 		frame_l3(frame)[20] = (uint8_t)any(20);
 		frame_checksum(frame_l3(frame));
 		break;
+	}
+}
+
+/* Tags, mostly those of the port's sub-interface. */
+static void any_tags(struct frame *frame, unsigned port)
+{
+	static const uint32_t right[2][2] = {{0x81000064}, {0x88a8012c, 0x81000007}};
+	unsigned tags = any(8) == 0 ? 1 + any(3) : port + 1;
+
+	for (unsigned i = tags; i-- > 0;) {
+		uint32_t tag = i < 2 && any(8) != 0 ? right[port][i] : 0x81000000 | any(3);
+		uint8_t *at = frame->bytes + 12;
+
+		memmove(at + 4, at, frame->length - 12);
+		at[0] = (uint8_t)(tag >> 24);
+		at[1] = (uint8_t)(tag >> 16);
+		at[2] = (uint8_t)(tag >> 8);
+		at[3] = (uint8_t)tag;
+		frame->length += 4;
 	}
 }
 
@@ -154,6 +185,8 @@ static void random_frames(void)
 		unsigned port = any(2);
 
 		any_frame(&frame, port);
+		if (any(3) == 0)
+			any_tags(&frame, port);
 		mutate(&frame);
 		harness_put(port, &frame);
 		if (any(VECTOR) != 0)
@@ -175,7 +208,8 @@ static void every_reason_is_met(void)
 	static const char *const never[] = {/* met by cases of their own */
 		"neighbor table full", "too many packets wait for neighbors", "interface down",
 		"no headroom in the buffer", "interface has no address", "rate limited",
-		"mpls disabled on the interface", "newer packets wait for the neighbor",
+		"mpls disabled on the interface", "no buffers for the fragments",
+		"newer packets wait for the neighbor",
 		/* the fib drops those first */
 		"about a broadcast or multicast"};
 	unsigned missing = 0;
@@ -201,7 +235,7 @@ HARNESS_CASE(every_reason_is_met, cli)
 int main(void)
 {
 	static const struct test_case cases[] = {
-		{"100,000 random and mutated frames", every_reason_is_met_case},
+		{"200,000 random and mutated frames", every_reason_is_met_case},
 		{0},
 	};
 
