@@ -11,6 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TAGS_MAX 2
+#define TAG_BYTES 4
+#define TAGS_AT 12
+
 static struct card *cards[CARDS_MAX];
 static unsigned nb_cards;
 
@@ -248,6 +252,20 @@ uint64_t card_clock(struct card *card)
 		__atomic_store_n(&card->paused, card->paused + gap, __ATOMIC_RELAXED);
 	card->clock_last = now;
 	return now - card->paused;
+}
+
+bool card_frame_fits(const struct card *card, const uint8_t *frame, unsigned length)
+{
+	unsigned max = card->max_frame_bytes - RTE_ETHER_CRC_LEN;
+
+	for (unsigned tags = 0; tags < TAGS_MAX && length > max; tags++, max += TAG_BYTES) {
+		uint16_t type;
+
+		memcpy(&type, frame + TAGS_AT + tags * TAG_BYTES, sizeof(type));
+		if (type != RTE_BE16(RTE_ETHER_TYPE_VLAN) && type != RTE_BE16(RTE_ETHER_TYPE_QINQ))
+			break;
+	}
+	return length <= max;
 }
 
 void cards_ledger_rx(struct ledger *ledger)

@@ -132,6 +132,11 @@ unsigned cards_count(void);
 struct card *card_at(unsigned index);
 /* With EAL up; `tx_queues` a port. Returns 0 or -errno after saying why. */
 int cards_create(uint16_t tx_queues);
+/*
+ * A frame's VLAN tags come on top of max_frame_bytes, as with real NICs: IEEE 802.3 allows
+ * 1522 bytes with one (3.2.7), and the second of IEEE 802.1ad makes it 1526.
+ */
+bool card_frame_fits(const struct card *card, const uint8_t *frame, unsigned length);
 void cards_ledger_rx(struct ledger *ledger);
 void cards_ledger_tx(struct ledger *ledger);
 

@@ -20,9 +20,6 @@
 
 /* Preamble, start delimiter and gap: IEEE 802.3-2018, 4.4.2. */
 #define L1_OVERHEAD_BYTES 20
-#define TAGS_MAX 2
-#define TAG_BYTES 4
-#define TAGS_AT 12
 #define FRAME_MIN_BYTES (RTE_ETHER_MIN_LEN - RTE_ETHER_CRC_LEN)
 
 struct wire_end {
@@ -66,24 +63,6 @@ static uint16_t link_admits(struct pacer *link, struct rte_mbuf **mbufs, uint16_
 	return i;
 }
 
-/*
- * A frame's VLAN tags come on top of max_frame_bytes, as with real NICs: IEEE 802.3 allows
- * 1522 bytes with one (3.2.7), and the second of IEEE 802.1ad makes it 1526.
- */
-static bool frame_fits(const struct card *card, const uint8_t *frame, unsigned length)
-{
-	unsigned max = card->max_frame_bytes - RTE_ETHER_CRC_LEN;
-
-	for (unsigned tags = 0; tags < TAGS_MAX && length > max; tags++, max += TAG_BYTES) {
-		uint16_t type;
-
-		memcpy(&type, frame + TAGS_AT + tags * TAG_BYTES, sizeof(type));
-		if (type != RTE_BE16(RTE_ETHER_TYPE_VLAN) && type != RTE_BE16(RTE_ETHER_TYPE_QINQ))
-			break;
-	}
-	return length <= max;
-}
-
 /* True when one of the card's own limits, not the DUT, drops the frame. */
 static bool card_refuses(struct card_port *port, const struct rte_mbuf *mbuf, double now)
 {
@@ -91,7 +70,7 @@ static bool card_refuses(struct card_port *port, const struct rte_mbuf *mbuf, do
 	struct pacer *up = &card->pcie.up;
 	unsigned length = mbuf->data_len;
 
-	if (!frame_fits(card, rte_pktmbuf_mtod(mbuf, const uint8_t *), length)) {
+	if (!card_frame_fits(card, rte_pktmbuf_mtod(mbuf, const uint8_t *), length)) {
 		port->rx_drops[CARD_RX_OVERSIZE]++;
 		return true;
 	}
@@ -331,7 +310,7 @@ static __rte_always_inline struct copied copy_out(const struct wire_end *end,
 		uint16_t length = CARD_TX_LENGTH(descriptor);
 
 		if (unlikely(length > max_bytes &&
-			     !frame_fits(end->card, CARD_TX_ADDRESS(descriptor), length))) {
+			     !card_frame_fits(end->card, CARD_TX_ADDRESS(descriptor), length))) {
 			copied.oversize++;
 			continue;
 		}
