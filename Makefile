@@ -24,7 +24,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 BUILD_PACKAGES := gcc libc6-dev pkg-config libdpdk-dev libjansson-dev libpcap-dev \
 	python3 python3-venv
-TEST_PACKAGES := dpdk ethtool iperf3 iproute2 iputils-arping iputils-ping tcpdump \
+TEST_PACKAGES := dpdk ethtool iperf3 iproute2 iputils-arping iputils-ping iputils-tracepath tcpdump \
 	traceroute tshark
 # Debian has dpdk-testpmd in dpdk-dev.
 PEER_PACKAGES := dpdk dpdk-dev

@@ -16,7 +16,7 @@ enum reason {
 	NO_HEADROOM,
 };
 
-/* Both tags and what is before them: the last `bytes` count. */
+/* The outer tag and the inner one; with one tag it is the last `bytes` of them. */
 struct vlan_output {
 	uint8_t tags[2 * VLAN_TAG_BYTES];
 	uint16_t bytes;

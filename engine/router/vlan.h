@@ -12,6 +12,7 @@
 #include <rte_ether.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #define VLAN_TAG_BYTES 4
 #define VLAN_IDS 4096

@@ -12,7 +12,17 @@ from pathlib import Path
 
 import pytest
 
-TOOLS = ("ip", "ethtool", "ping", "traceroute", "arping", "iperf3", "tshark", "tcpdump")
+TOOLS = [
+    "ip",
+    "ethtool",
+    "ping",
+    "traceroute",
+    "tracepath",
+    "arping",
+    "iperf3",
+    "tshark",
+    "tcpdump",
+]
 
 needs_namespaces = pytest.mark.skipif(
     os.geteuid() != 0 or any(shutil.which(tool) is None for tool in TOOLS),
@@ -35,6 +45,8 @@ class Host:
     namespace: str
     address: str
     gateway: str
+    #: The address is not on eth0 itself but on its VLAN.
+    vlan: int | None = None
 
     def run(
         self, command: str, check: bool = True, seconds: float = 60
@@ -69,9 +81,14 @@ class Host:
     def configure(self, interface: str) -> None:
         """Name the interface eth0, give it the address, and leave no work to a NIC."""
         self.run(f"ip link set {interface} name eth0")
-        self.run(f"ip address add {self.address}/24 dev eth0")
+        device = "eth0"
+        if self.vlan is not None:
+            device = f"eth0.{self.vlan}"
+            self.run(f"ip link add link eth0 name {device} type vlan id {self.vlan}")
+        self.run(f"ip address add {self.address}/24 dev {device}")
         self.run("ip link set lo up")
         self.run("ip link set eth0 up")
+        self.run(f"ip link set {device} up")
         self.run(f"ip route add default via {self.gateway}")
         # Checksums and segments that a NIC would finish must be finished by the kernel.
         self.run("ethtool -K eth0 tx off rx off tso off gso off gro off", check=False)

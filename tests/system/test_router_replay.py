@@ -8,8 +8,8 @@ from typing import Any
 
 from scapy.compat import raw
 from scapy.contrib.mpls import MPLS
-from scapy.layers.inet import ICMP, IP, TCP, UDP
-from scapy.layers.l2 import ARP, Ether
+from scapy.layers.inet import ICMP, IP, TCP, UDP, fragment
+from scapy.layers.l2 import ARP, Dot1AD, Dot1Q, Ether
 from scapy.packet import Packet, Raw
 from scapy.utils import PcapReader, wrpcap
 from tests.system.conftest import StartEngine
@@ -32,6 +32,14 @@ set interface mpls e1 enable
 mpls local-label add 16 eos via 100.64.2.2 e1 out-labels 17
 mpls local-label add 17 eos via 100.64.1.2 e0 out-labels 16
 mpls local-label add 18 eos via 100.64.2.2 e1
+create sub-interfaces e0 100
+create sub-interfaces e1 7 dot1ad 300 inner-dot1q 7 exact-match
+set int state e0.100 up
+set int state e1.7 up
+set int ip address e1.7 100.64.3.1/30
+set interface mtu packet 576 e1.7
+ip route add 47.0.0.0/24 via 100.64.3.2
+ip neighbor e1.7 100.64.3.2 50:7c:6f:20:30:71
 """
 
 
@@ -124,6 +132,24 @@ def test_ip4_byte_for_byte(start_engine: StartEngine, tmp_path: Path) -> None:
     assert len(out[1]) == len(packets), errors
     wanted = [forwarded(packet, macs[1], HOSTS[1]) for packet in packets]
     assert [raw(packet) for packet in out[1]] == wanted
+
+
+def test_vlans_and_fragments_byte_for_byte(start_engine: StartEngine, tmp_path: Path) -> None:
+    """With one tag in, with two out, and cut for an MTU of 576 as scapy cuts them."""
+    replay = Replay(start_engine, tmp_path)
+    macs = replay.macs()
+    packets, wanted = [], []
+    for size in (20, 548, 549, 1000, 1472):
+        ip = IP(src="16.0.0.1", dst="47.0.0.1", id=size) / UDP() / Raw(b"x" * size)
+        packets.append(Ether(src=HOSTS[0], dst=macs[0]) / Dot1Q(vlan=100, prio=5) / ip)
+        out = Ether(raw(Ether() / ip))[IP]
+        out.ttl -= 1
+        del out.chksum
+        pieces = fragment(out, fragsize=552) if size > 548 else [out]
+        tags = Ether(src=macs[1], dst=HOSTS[1]) / Dot1AD(vlan=300) / Dot1Q(vlan=7)
+        wanted += [raw(tags / piece) for piece in pieces]
+    out, errors = replay.run(packets)
+    assert [raw(packet) for packet in out[1]] == wanted, errors
 
 
 def mpls(router: str, label: int, ttl: int, inner_ttl: int = 64) -> Packet:
