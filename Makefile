@@ -24,8 +24,8 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 BUILD_PACKAGES := gcc libc6-dev pkg-config libdpdk-dev libjansson-dev libpcap-dev \
 	python3 python3-venv
-TEST_PACKAGES := dpdk ethtool iperf3 iproute2 iputils-arping iputils-ping iputils-tracepath tcpdump \
-	traceroute tshark
+TEST_PACKAGES := dpdk ethtool iperf3 iproute2 iputils-arping iputils-ping iputils-tracepath \
+	ndisc6 tcpdump traceroute tshark
 # Debian has dpdk-testpmd in dpdk-dev.
 PEER_PACKAGES := dpdk dpdk-dev
 LINT_PACKAGES := clang-format clang-tidy
@@ -140,7 +140,8 @@ fuzz: setup-fuzz
 			-name 'fuzz_*' | sort); do \
 		found=1; name=$${target##*/fuzz_}; \
 		mkdir -p fuzz/corpus/$$name build/fuzz/found/$$name; \
-		$(STEP) "fuzzing $$name for $(FUZZ_SECONDS) s" fuzz-$$name $$target \
+		words=$$(find fuzz -maxdepth 1 -name "$$name.dict" -printf -dict=%p); \
+		$(STEP) "fuzzing $$name for $(FUZZ_SECONDS) s" fuzz-$$name $$target $$words \
 			-max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
 			-artifact_prefix=build/fuzz/found/ build/fuzz/found/$$name fuzz/corpus/$$name; \
 	done; test $$found = 1 || { echo "linerate: no fuzz targets were built" >&2; exit 1; }

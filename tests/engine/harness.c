@@ -18,6 +18,15 @@
 #define QUEUE_FRAMES 4096
 #define POOL_BUFFERS 8191
 #define PORTS 4
+/* Fills a buffer around the frame that harness_put() gives it. */
+#define AROUND_FRAME 0xa5
+
+/* What harness_put() notes in the mbuf's fields that nobody here uses. */
+enum mark {
+	MARK_BUFFER, /* the mbuf itself: the low half of its address */
+	MARK_START,
+	MARK_END,
+};
 
 struct test_port {
 	struct port *port;
@@ -177,13 +186,42 @@ void harness_put(unsigned port, const struct frame *frame)
 
 	if (mbuf == NULL || test_port->nb_rx == QUEUE_FRAMES)
 		die("no room for a frame");
-	/* What lies behind the frame is not zero in life either. */
-	memset(rte_pktmbuf_mtod(mbuf, void *), 0xa5, rte_pktmbuf_tailroom(mbuf));
+	/* What lies around the frame is not zero in life either. */
+	memset(mbuf->buf_addr, AROUND_FRAME, mbuf->buf_len);
 	memcpy(rte_pktmbuf_mtod(mbuf, void *), frame->bytes, frame->length);
 	mbuf->data_len = (uint16_t)frame->length;
 	mbuf->pkt_len = frame->length;
 	mbuf->port = (uint16_t)port;
+	mbuf->dynfield1[MARK_BUFFER] = (uint32_t)(uintptr_t)mbuf;
+	mbuf->dynfield1[MARK_START] = mbuf->data_off;
+	mbuf->dynfield1[MARK_END] = mbuf->data_off + frame->length;
 	test_port->rx[test_port->nb_rx++] = mbuf;
+}
+
+static bool all_around(const uint8_t *from, const uint8_t *to)
+{
+	while (from < to && *from == AROUND_FRAME)
+		from++;
+	return from == to;
+}
+
+/* A node's own copy has the mark of another buffer, and is not looked at. */
+static bool untouched(const struct rte_mbuf *mbuf)
+{
+	const uint8_t *buffer = mbuf->buf_addr;
+
+	return mbuf->dynfield1[MARK_BUFFER] != (uint32_t)(uintptr_t)mbuf ||
+	       (all_around(buffer, buffer + mbuf->dynfield1[MARK_START]) &&
+		       all_around(buffer + mbuf->dynfield1[MARK_END], buffer + mbuf->buf_len));
+}
+
+bool harness_untouched_around(void)
+{
+	for (unsigned p = 0; p < ports_count(); p++)
+		for (unsigned i = 0; i < test_ports[p].nb_tx; i++)
+			if (!untouched(test_ports[p].tx[i]))
+				return false;
+	return true;
 }
 
 void harness_walk(void)

@@ -40,6 +40,9 @@ void harness_send(unsigned port, const struct frame *frame);
 bool harness_get(unsigned port, struct frame *frame);
 /* Forgets what went out. Returns how many frames. */
 unsigned harness_flush(void);
+/* Of the frames that went out and were not got yet: their buffers are around them as
+ * harness_put() left them. For modes that neither lengthen frames nor shorten them. */
+bool harness_untouched_around(void);
 /* The next frames that the port sends find no room. */
 void harness_tx_full(unsigned port, bool full);
 /* Moves the clocks of neighbours and stations, and ticks. */
