@@ -40,8 +40,10 @@ enum reason {
 /* The whole message is at most this long. */
 #define MESSAGE_BYTES_MAX 576
 #define MESSAGE_HEAD_BYTES (IP4_HEADER_BYTES + ICMP_HEADER_BYTES)
-/* Precedence "internetwork control" (RFC 1812 4.3.2.5). */
-#define MESSAGE_TOS 0xc0
+/* RFC 1812 4.3.2.5: precedence "internetwork control", and of the packet's own the TOS bits,
+ * but not those two that are ECN's now. */
+#define MESSAGE_PRECEDENCE 0xc0
+#define MESSAGE_TOS_MASK 0x1c
 
 struct bucket {
 	uint64_t clocks; /* saved up, ERRORS_BURST messages' worth at most */
@@ -106,18 +108,30 @@ static enum reason forbidden(const struct rte_mbuf *mbuf)
 	return REASON_NONE;
 }
 
+/* RFC 1812 4.3.2.4: an address of the interface that the message goes out of. Which one that
+ * is, is not known when the sender's network is not: then of the one that the packet came by. */
+static uint32_t message_source(const struct rte_mbuf *mbuf, uint32_t sender)
+{
+	const struct adjacency *way = &adjacencies[fib4_lookup_one(sender)];
+	uint8_t kind = adjacency_kind(way);
+	bool known = kind == ADJACENCY_REWRITE || kind == ADJACENCY_ARP;
+
+	return interface_source(&interfaces[known ? way->port : mbuf->port], sender);
+}
+
 static void fill_ip4(struct rte_ipv4_hdr *ip, uint16_t bytes, uint16_t id, uint32_t source,
-	rte_be32_t destination)
+	const struct rte_ipv4_hdr *quoted)
 {
 	*ip = (struct rte_ipv4_hdr){
 		.version_ihl = IP4_PLAIN_VERSION_IHL,
-		.type_of_service = MESSAGE_TOS,
+		.type_of_service =
+			MESSAGE_PRECEDENCE | (quoted->type_of_service & MESSAGE_TOS_MASK),
 		.total_length = rte_cpu_to_be_16(bytes),
 		.packet_id = rte_cpu_to_be_16(id),
 		.time_to_live = ROUTER_TTL,
 		.next_proto_id = IPPROTO_ICMP,
 		.src_addr = rte_cpu_to_be_32(source),
-		.dst_addr = destination,
+		.dst_addr = quoted->src_addr,
 	};
 	ip->hdr_checksum = (uint16_t)~rte_raw_cksum(ip, sizeof(*ip));
 }
@@ -127,10 +141,8 @@ static enum reason make_message(struct rte_mbuf *mbuf, struct bucket *bucket)
 {
 	const struct rte_ipv4_hdr *quoted = packet_ip4(mbuf);
 	uint8_t type = packet_error_type(mbuf), code = packet_error_code(mbuf);
-	rte_be16_t mtu = rte_cpu_to_be_16(packet_error_mtu(mbuf));
-	rte_be32_t sender = quoted->src_addr;
-	uint32_t source =
-		interface_source(&interfaces[mbuf->port], rte_be_to_cpu_32(quoted->src_addr));
+	uint16_t detail = packet_error_detail(mbuf);
+	uint32_t source = message_source(mbuf, rte_be_to_cpu_32(quoted->src_addr));
 	uint16_t bytes = RTE_MIN(packet_l3_bytes(mbuf) + MESSAGE_HEAD_BYTES, MESSAGE_BYTES_MAX);
 	uint8_t *icmp;
 	uint16_t sum;
@@ -144,10 +156,15 @@ static enum reason make_message(struct rte_mbuf *mbuf, struct bucket *bucket)
 	memset(icmp, 0, ICMP_HEADER_BYTES);
 	icmp[0] = type;
 	icmp[1] = code;
-	memcpy(icmp + 6, &mtu, sizeof(mtu));
+	if (type == ICMP_PARAMPROB) {
+		icmp[4] = (uint8_t)detail;
+	} else {
+		icmp[6] = (uint8_t)(detail >> 8);
+		icmp[7] = (uint8_t)detail;
+	}
 	sum = (uint16_t)~rte_raw_cksum(icmp, bytes - IP4_HEADER_BYTES);
 	memcpy(icmp + 2, &sum, sizeof(sum));
-	fill_ip4(packet_ip4(mbuf), bytes, bucket->packet_id++, source, sender);
+	fill_ip4(packet_ip4(mbuf), bytes, bucket->packet_id++, source, quoted);
 	return REASON_NONE;
 }
 

@@ -7,9 +7,12 @@
 #include "../router/packet.h"
 #include "vector.h"
 
+#include <netinet/ip_icmp.h>
+
 enum next {
 	NEXT_DROP,
 	NEXT_LOOKUP,
+	NEXT_ERROR,
 };
 
 enum reason {
@@ -34,9 +37,19 @@ static rte_edge_t drop_reason(struct rte_node *node, enum reason reason)
 	return NEXT_DROP;
 }
 
-/* Options are forwarded as they are; those that would let the sender choose the way are not. */
-static rte_edge_t check_options(struct rte_node *node, const uint8_t *option, const uint8_t *end)
+/* RFC 1812 4.3.3.5: the sender is told which byte of its header is wrong. */
+static rte_edge_t bad_option(struct rte_node *node, struct rte_mbuf *mbuf, const uint8_t *option)
 {
+	node_state(node)->drops[BAD_OPTIONS]++;
+	packet_set_error(mbuf, ICMP_PARAMPROB, 0, (uint16_t)(option - packet_l3(mbuf)));
+	return NEXT_ERROR;
+}
+
+/* Options are forwarded as they are; those that would let the sender choose the way are not. */
+static rte_edge_t check_options(struct rte_node *node, struct rte_mbuf *mbuf, const uint8_t *end)
+{
+	const uint8_t *option = packet_l3(mbuf) + IP4_HEADER_BYTES;
+
 	while (option < end && *option != OPTION_END) {
 		if (*option == OPTION_LOOSE_SOURCE_ROUTE || *option == OPTION_STRICT_SOURCE_ROUTE)
 			return drop_reason(node, SOURCE_ROUTE);
@@ -45,7 +58,7 @@ static rte_edge_t check_options(struct rte_node *node, const uint8_t *option, co
 			continue;
 		}
 		if (end - option < 2 || option[1] < 2 || option[1] > end - option)
-			return drop_reason(node, BAD_OPTIONS);
+			return bad_option(node, mbuf, option);
 		option += option[1];
 	}
 	return NEXT_LOOKUP;
@@ -71,7 +84,7 @@ static __rte_noinline rte_edge_t classify_other(struct rte_node *node, struct rt
 	if (total > bytes)
 		return drop_reason(node, BEYOND_FRAME);
 	packet_set_l3_bytes(mbuf, total);
-	return check_options(node, (const uint8_t *)(ip + 1), (const uint8_t *)ip + header);
+	return check_options(node, mbuf, (const uint8_t *)ip + header);
 }
 
 static __rte_always_inline rte_edge_t classify_one(struct rte_node *node, struct rte_mbuf *mbuf)
@@ -110,7 +123,7 @@ static uint16_t ip4_input_process(
 static struct node_type ip4_input = {
 	.name = "ip4-input",
 	.process = ip4_input_process,
-	.nexts = {[NEXT_DROP] = "drop", [NEXT_LOOKUP] = "ip4-lookup"},
+	.nexts = {[NEXT_DROP] = "drop", [NEXT_LOOKUP] = "ip4-lookup", [NEXT_ERROR] = "icmp4-error"},
 	.reasons = {[TRUNCATED] = "shorter than an ip4 header",
 		[BAD_VERSION] = "version is not 4",
 		[BAD_HEADER_LENGTH] = "bad header length",

@@ -34,10 +34,12 @@ static inline void packet_set_adjacency(struct rte_mbuf *mbuf, uint32_t adjacenc
 	mbuf->hash.fdir.hi = adjacency;
 }
 
-/* On its way to icmp4-error the same word says what to tell the sender. */
-static inline void packet_set_error(struct rte_mbuf *mbuf, uint8_t type, uint8_t code, uint16_t mtu)
+/* On its way to icmp4-error the same word says what to tell the sender; `detail` is the MTU
+ * that was exceeded, or the place in the header that is wrong. */
+static inline void packet_set_error(
+	struct rte_mbuf *mbuf, uint8_t type, uint8_t code, uint16_t detail)
 {
-	mbuf->hash.fdir.hi = (uint32_t)type << 24 | (uint32_t)code << 16 | mtu;
+	mbuf->hash.fdir.hi = (uint32_t)type << 24 | (uint32_t)code << 16 | detail;
 }
 
 static inline uint8_t packet_error_type(const struct rte_mbuf *mbuf)
@@ -50,7 +52,7 @@ static inline uint8_t packet_error_code(const struct rte_mbuf *mbuf)
 	return (uint8_t)(mbuf->hash.fdir.hi >> 16);
 }
 
-static inline uint16_t packet_error_mtu(const struct rte_mbuf *mbuf)
+static inline uint16_t packet_error_detail(const struct rte_mbuf *mbuf)
 {
 	return (uint16_t)mbuf->hash.fdir.hi;
 }

@@ -10,9 +10,10 @@
 #define ROUTER_0 RTE_IPV4(100, 64, 1, 1)
 #define ROUTER_1 RTE_IPV4(100, 64, 2, 1)
 
-/* The error that came back quotes the packet and has the sums right. */
+/* The error that came back quotes the packet and has the sums right. `detail` is its second
+ * word: an MTU in the lower half, a pointer in the uppermost byte. */
 static void check_error(
-	const struct frame *about, uint32_t source, uint8_t type, uint8_t code, uint16_t mtu)
+	const struct frame *about, uint32_t source, uint8_t type, uint8_t code, uint32_t detail)
 {
 	struct frame got;
 	unsigned quoted = RTE_MIN(about->length - 14, 548u);
@@ -27,13 +28,12 @@ static void check_error(
 	CHECK(frame_checksum_ok(ip));
 	CHECK_EQUAL(ip[8], 64);
 	CHECK_EQUAL(ip[9], 1);
-	CHECK_EQUAL(ip[1], 0xc0);
+	CHECK_EQUAL(ip[1], 0xc0 | (about->bytes[15] & 0x1c));
 	CHECK_EQUAL((uint32_t)ip[12] << 24 | RTE_IPV4(0, ip[13], ip[14], ip[15]), source);
 	CHECK(memcmp(ip + 16, about->bytes + 14 + 12, 4) == 0);
 	CHECK_EQUAL(icmp[0], type);
 	CHECK_EQUAL(icmp[1], code);
-	CHECK_EQUAL(icmp[4] << 8 | icmp[5], 0);
-	CHECK_EQUAL(icmp[6] << 8 | icmp[7], mtu);
+	CHECK_EQUAL((uint32_t)icmp[4] << 24 | RTE_IPV4(0, icmp[5], icmp[6], icmp[7]), detail);
 	CHECK(memcmp(icmp + 8, about->bytes + 14, quoted) == 0);
 	for (unsigned i = 0; i < 8 + quoted; i++)
 		total += (uint32_t)icmp[i] << (i % 2 == 0 ? 8 : 0);
@@ -50,6 +50,43 @@ static void ttl_expired(void)
 		CHECK_REASON("ip4-rewrite", "ttl expired", 0, &frame);
 		check_error(&frame, ROUTER_0, ICMP_TIMXCEED, 0, 0);
 	}
+}
+
+/* What came in at e0 from a sender behind e1: the error goes there, from e1's address. */
+static void error_goes_another_way(void)
+{
+	struct frame frame, got;
+
+	frame_ip4(&frame, 0, RTE_IPV4(48, 0, 0, 7), HOST_B, 1, 8);
+	frame_l3(&frame)[1] = 0xff;
+	frame_checksum(frame_l3(&frame));
+	CHECK_REASON("ip4-rewrite", "ttl expired", 0, &frame);
+	CHECK(harness_get(1, &got));
+	CHECK(memcmp(frame_l3(&got) + 12, "\x64\x40\x02\x01\x30\0\0\x07", 8) == 0);
+	CHECK_EQUAL(frame_l3(&got)[1], 0xdc);
+	CHECK_EQUAL(harness_flush(), 0);
+}
+
+/* An option of that length at byte 21 of the header, where three are left. */
+static void malformed_options(void)
+{
+	static const uint8_t lengths[] = {0, 1, 4, 255};
+	struct frame frame;
+
+	for (unsigned i = 0; i < sizeof(lengths); i++) {
+		frame_ip4(&frame, 0, HOST_A, HOST_B, 64, 100);
+		frame_l3(&frame)[0] = 0x46;
+		memcpy(frame_l3(&frame) + 20, "\x01\x07\x00\x00", 4);
+		frame_l3(&frame)[22] = lengths[i];
+		frame_checksum(frame_l3(&frame));
+		CHECK_REASON("ip4-input", "malformed options", 0, &frame);
+		check_error(&frame, ROUTER_0, ICMP_PARAMPROB, 0, 21u << 24);
+	}
+	/* At the header's last byte there is no length. */
+	memcpy(frame_l3(&frame) + 20, "\x01\x01\x01\x07", 4);
+	frame_checksum(frame_l3(&frame));
+	CHECK_REASON("ip4-input", "malformed options", 0, &frame);
+	check_error(&frame, ROUTER_0, ICMP_PARAMPROB, 0, 23u << 24);
 }
 
 static void unreachable(void)
@@ -232,6 +269,8 @@ static void error_without_address(void)
 }
 
 HARNESS_CASE(ttl_expired, harness_router_cli)
+HARNESS_CASE(error_goes_another_way, harness_router_cli)
+HARNESS_CASE(malformed_options, harness_router_cli)
 HARNESS_CASE(unreachable, harness_router_cli)
 HARNESS_CASE(mtu, harness_router_cli)
 HARNESS_CASE(errors_that_must_not_be_sent, harness_router_cli)
@@ -245,6 +284,8 @@ int main(void)
 {
 	static const struct test_case cases[] = {
 		{"RFC 1812 5.3.1: TTL", ttl_expired_case},
+		{"RFC 1812 4.3.2.4: source address", error_goes_another_way_case},
+		{"RFC 1812 4.3.3.5: parameter problem", malformed_options_case},
 		{"RFC 1812 5.2.7.1: unreachable", unreachable_case},
 		{"MTU and don't fragment", mtu_case},
 		{"RFC 1812 4.3.2.7: no ICMP errors", errors_that_must_not_be_sent_case},
