@@ -16,13 +16,14 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from scapy.compat import raw
 from scapy.contrib.mpls import MPLS
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
+from scapy.utils import mac2str
 
 from linerate.engine import Engine, Files, executable
 
@@ -46,8 +47,8 @@ ROUTER6 = ("2001:db8:0:1::1", "2001:db8:0:2::1", "2001:db8:0:3::1")
 HOST6 = ("2001:db8:0:1::2", "2001:db8:0:2::2", "2001:db8:0:3::2")
 NETWORK6 = ("2001:db8:100:", "2001:db8:200:", "2001:db8:300:")
 
-Frame = Packet | bytes
-Sent = tuple[int, Frame]
+Frame: TypeAlias = Packet | bytes
+Sent: TypeAlias = tuple[int, Frame]
 
 _numbers = itertools.count()
 
@@ -78,7 +79,7 @@ def ip6_config() -> dict[str, Any]:
 def engine_config(folder: Path, router: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": f"conformance-{os.getpid()}-{next(_numbers)}",
-        "memory": {"megabytes": 256},
+        "memory": {"megabytes": 512},
         "ports": [
             {
                 "name": f"e{p}",
@@ -220,7 +221,7 @@ class Router:
         to = (port + 1) % 3
         ip = IP(src=f"{NETWORK[port]}.99", dst=f"{NETWORK[to]}.99")
         payload = FILLER + self._rounds.to_bytes(4, "big")
-        return raw(self.ether(port) / ip / UDP() / Raw(payload))
+        return bytes(raw(self.ether(port) / ip / UDP() / Raw(payload)))
 
     def ether(self, port: int, **fields: Any) -> Packet:
         """The Ethernet header of a frame from the port's host to the router."""
@@ -293,7 +294,15 @@ def forwarded(router: Router, frame: Packet, to: int) -> bytes:
     packet.src, packet.dst = router.macs[to], HOSTS[to]
     packet[IP].ttl -= 1
     del packet[IP].chksum
-    return raw(packet)
+    return bytes(raw(packet))
+
+
+def forwarded6(router: Router, frame: Packet, to: int) -> bytes:
+    """The same of IPv6: the hop limit less one, and nothing else."""
+    data = bytearray(raw(frame))
+    data[0:12] = mac2str(HOSTS[to]) + mac2str(router.macs[to])
+    data[21] -= 1
+    return bytes(data)
 
 
 def labels(frame: Packet | bytes) -> list[tuple[int, int, int, int]]:

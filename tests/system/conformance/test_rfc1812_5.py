@@ -187,7 +187,7 @@ def test_5_2_4_2_directly_attached(router: Router) -> None:
     wanted = Ether(forwarded(router, packet, 1))
     wanted.dst = mac
     assert router.wait(0).nothing
-    held = [frame for frame in router.send((1, reply)).out[1]] + router.wait(1.2).out[1]
+    held = router.send((1, reply)).out[1] + router.wait(1.2).out[1]
     assert raw(wanted) in held
 
 
@@ -239,7 +239,7 @@ def test_5_2_6_fragments_are_forwarded(router: Router) -> None:
 
 
 def quoted(error: Packet) -> bytes:
-    return raw(error)[14 + 20 + 8 :]
+    return bytes(raw(error)[14 + 20 + 8 :])
 
 
 def check_error(router: Router, error: Packet, about: Packet, kind: tuple[int, int]) -> None:

@@ -1,6 +1,7 @@
 """RFC 3032, MPLS Label Stack Encoding."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from scapy.compat import raw
@@ -38,7 +39,7 @@ def router(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Router]:
         yield router
 
 
-def inner(size: int = 20, ttl: int = 64, dst: str = "48.0.0.1", **fields: int) -> Packet:
+def inner(size: int = 20, ttl: int = 64, dst: str = "48.0.0.1", **fields: Any) -> Packet:
     return IP(src="16.0.0.1", dst=dst, ttl=ttl, **fields) / UDP() / Raw(b"x" * size)
 
 
@@ -101,7 +102,13 @@ def test_2_2_network_layer_protocol(router: Router, label: int) -> None:
 def test_2_2_ip4_header_is_checked(router: Router) -> None:
     """RFC 1812 5.2.2 holds for what comes out of a label too."""
     for label in (0, 22, 24):
-        for fields in ({"chksum": 0x1234}, {"len": 2000}, {"len": 19}, {"ihl": 15, "len": 48}):
+        wrong: list[dict[str, Any]] = [
+            {"chksum": 0x1234},
+            {"len": 2000},
+            {"len": 19},
+            {"ihl": 15, "len": 48},
+        ]
+        for fields in wrong:
             payload = inner(**fields)
             assert router.send((0, labelled(router, label, payload=payload))).nothing
 
