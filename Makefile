@@ -112,7 +112,7 @@ test-python: build setup-test
 ifneq ($(shell id -u),0)
 	@echo "linerate: testing with network namespaces, by sudo"
 	@sudo env PYTHONDONTWRITEBYTECODE=1 $(BIN)/python -m pytest -p no:cacheprovider $(ARGS) \
-		tests/system/test_router_real.py
+		tests/system/test_router_real.py tests/system/test_router_real6.py
 endif
 
 lint: lint-python lint-c

@@ -7,22 +7,15 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-TOOLS = [
-    "ip",
-    "ethtool",
-    "ping",
-    "traceroute",
-    "tracepath",
-    "arping",
-    "iperf3",
-    "tshark",
-    "tcpdump",
-]
+TOOLS = (
+    "ip", "ethtool", "ping", "traceroute", "tracepath", "arping", "ndisc6", "rdisc6", "iperf3",
+    "tshark", "tcpdump",
+)  # fmt: skip
 
 needs_namespaces = pytest.mark.skipif(
     os.geteuid() != 0 or any(shutil.which(tool) is None for tool in TOOLS),
@@ -47,6 +40,9 @@ class Host:
     gateway: str
     #: The address is not on eth0 itself but on its VLAN.
     vlan: int | None = None
+    #: With prefix length 64; none: the host has no IPv6.
+    address6: str | None = None
+    gateway6: str | None = None
 
     def run(
         self, command: str, check: bool = True, seconds: float = 60
@@ -90,6 +86,10 @@ class Host:
         self.run("ip link set eth0 up")
         self.run(f"ip link set {device} up")
         self.run(f"ip route add default via {self.gateway}")
+        if self.address6:
+            # Without duplicate address detection, which is not what is tested.
+            self.run(f"ip address add {self.address6}/64 dev {device} nodad")
+            self.run(f"ip -6 route add default via {self.gateway6}")
         # Checksums and segments that a NIC would finish must be finished by the kernel.
         self.run("ethtool -K eth0 tx off rx off tso off gso off gro off", check=False)
 
@@ -99,6 +99,15 @@ def hosts() -> tuple[Host, Host]:
     return (
         Host(f"lrt-a-{number}", "10.1.0.2", "10.1.0.1"),
         Host(f"lrt-b-{number}", "10.2.0.2", "10.2.0.1"),
+    )
+
+
+def hosts6() -> tuple[Host, Host]:
+    """The same with IPv6 beside IPv4."""
+    a, b = hosts()
+    return (
+        replace(a, address6="2001:db8:0:1::2", gateway6="2001:db8:0:1::1"),
+        replace(b, address6="2001:db8:0:2::2", gateway6="2001:db8:0:2::1"),
     )
 
 

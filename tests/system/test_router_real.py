@@ -17,6 +17,8 @@ from linerate.engine import Engine
 
 pytestmark = needs_namespaces
 
+PATH_MTU = 1200
+
 ROUTER: dict[str, Any] = {
     "interfaces": [
         {"port": "e0", "addresses": ["10.1.0.1/24"]},
@@ -26,14 +28,22 @@ ROUTER: dict[str, Any] = {
 }
 
 
-def config(devices: list[tuple[str, str]]) -> dict[str, Any]:
+def config(
+    devices: list[tuple[str, str]], router: dict[str, Any], mtu_of_e1: int = 1500
+) -> dict[str, Any]:
     return {
         "memory": {"megabytes": 256},
         "ports": [
-            {"name": f"e{i}", "driver": "ethdev", "device": device, "devargs": devargs}
+            {
+                "name": f"e{i}",
+                "driver": "ethdev",
+                "device": device,
+                "devargs": devargs,
+                "max_frame_bytes": (1500, mtu_of_e1)[i] + 18,
+            }
             for i, (device, devargs) in enumerate(devices)
         ],
-        "forwarder": {"mode": "router", "ports": ["e0", "e1"], "router": ROUTER},
+        "forwarder": {"mode": "router", "ports": ["e0", "e1"], "router": router},
     }
 
 
@@ -49,7 +59,9 @@ class Network:
         return {f"{row['node']}: {row['reason']}": row["packets"] for row in rows}
 
 
-def over_veth(start_engine: StartEngine, stack: ExitStack, a: Host, b: Host) -> Engine:
+def over_veth(
+    start_engine: StartEngine, stack: ExitStack, a: Host, b: Host, router: dict[str, Any]
+) -> Engine:
     names = [f"lrv{os.getpid() % 100000}{side}" for side in "ab"]
     for name, host in zip(names, (a, b), strict=True):
         stack.enter_context(namespaces.veth_to(host, name))
@@ -57,12 +69,20 @@ def over_veth(start_engine: StartEngine, stack: ExitStack, a: Host, b: Host) -> 
         (f"net_af_packet{i}", f"iface={name},framesz=2048,blocksz=4096,framecnt=512,qpairs=1")
         for i, name in enumerate(names)
     ]
-    return start_engine(config(devices))
+    return start_engine(config(devices, router))
 
 
-def over_tap(start_engine: StartEngine, stack: ExitStack, a: Host, b: Host) -> Engine:
+def over_tap(
+    start_engine: StartEngine,
+    stack: ExitStack,
+    a: Host,
+    b: Host,
+    router: dict[str, Any],
+    mtu_of_e1: int = 1500,
+) -> Engine:
     names = [f"lrt{os.getpid() % 100000}{side}" for side in "ab"]
-    engine = start_engine(config([(f"net_tap{i}", f"iface={n}") for i, n in enumerate(names)]))
+    devices = [(f"net_tap{i}", f"iface={name}") for i, name in enumerate(names)]
+    engine = start_engine(config(devices, router, mtu_of_e1))
     for name, host in zip(names, (a, b), strict=True):
         namespaces.run(f"ip link set {name} netns {host.namespace}")
         host.configure(name)
@@ -74,7 +94,7 @@ def network(request: pytest.FixtureRequest, start_engine: StartEngine) -> Iterat
     a, b = namespaces.hosts()
     with ExitStack() as stack:
         stack.enter_context(namespaces.namespaces(a, b))
-        engine = request.param(start_engine, stack, a, b)
+        engine = request.param(start_engine, stack, a, b, ROUTER)
         yield Network(a, b, engine)
         engine.stop()
 
@@ -132,20 +152,43 @@ def test_what_cannot_be_reached_is_said(network: Network) -> None:
     assert any("ttl" in reason.lower() for reason in errors), errors
 
 
-@pytest.mark.parametrize("options", ["-b 200M", "-b 200M -R", "-u -b 20M", "-u -b 20M -R"])
-def test_iperf3(network: Network, tmp_path: Path, options: str) -> None:
-    with network.b.background("iperf3 -s -1 --forceflush") as server:
+def iperf3(a: Host, b: Host, address: str, options: str) -> str:
+    """Move data between the hosts; returns what the client says of it."""
+    with b.background("iperf3 -s -1 --forceflush") as server:
         assert server.stdout is not None
         while "listening" not in (line := server.stdout.readline()):
             assert line, "iperf3 does not start"
-        with network.a.capture(tmp_path / "a.pcap"):
-            said = network.a.run(f"iperf3 -c {network.b.address} -t 2 {options}", check=False)
+        said = a.run(f"iperf3 -c {address} {options}", check=False)
     assert said.returncode == 0, said.stdout + said.stderr
     moved = re.findall(r"([\d.]+) ([KMG])bits/sec.*receiver", said.stdout)
     assert moved, said.stdout
     assert float(moved[0][0]) > 0
+    return said.stdout
+
+
+@pytest.mark.parametrize("options", ["-b 200M", "-b 200M -R", "-u -b 20M", "-u -b 20M -R"])
+def test_iperf3(network: Network, tmp_path: Path, options: str) -> None:
+    with network.a.capture(tmp_path / "a.pcap"):
+        said = iperf3(network.a, network.b, network.b.address, f"-t 2 {options}")
     if "-u" in options:
-        lost = re.search(r"\(([\d.]+)%\)\s+receiver", said.stdout)
+        lost = re.search(r"\(([\d.]+)%\)\s+receiver", said)
         assert lost is not None
-        assert float(lost[1]) < 5, said.stdout
+        assert float(lost[1]) < 5, said
     assert bad_checksums(tmp_path / "a.pcap") == ""
+
+
+def test_path_mtu(start_engine: StartEngine) -> None:
+    """RFC 1191: behind the router is a link of a smaller MTU, which tracepath and TCP find."""
+    a, b = namespaces.hosts()
+    with ExitStack() as stack:
+        stack.enter_context(namespaces.namespaces(a, b))
+        engine = over_tap(start_engine, stack, a, b, ROUTER, PATH_MTU)
+        a.run(f"ping -c 2 -i 0.2 -w 10 {b.address}")
+        said = a.run(f"tracepath -n -m 4 {b.address}").stdout
+        assert f"pmtu {PATH_MTU}" in said, said
+        hops = re.findall(r"^\s*\d+:\s+(\d\S+)", said, re.MULTILINE)
+        assert {a.gateway, b.address} <= set(hops), said
+        too_long = a.run(f"ping -c 1 -W 2 -M do -s {PATH_MTU} {b.address}", check=False)
+        assert "message too long" in (too_long.stdout + too_long.stderr).lower()
+        iperf3(a, b, b.address, "-n 2M -b 100M")
+        engine.stop()

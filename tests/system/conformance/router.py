@@ -95,9 +95,13 @@ def engine_config(folder: Path, router: dict[str, Any]) -> dict[str, Any]:
 
 
 def refused(folder: Path, router: dict[str, Any]) -> str:
-    """What the engine's --check says against the configuration, "" when nothing."""
+    """What the engine's --check says against the router's configuration, "" when nothing."""
+    return check_config(folder, engine_config(folder, router))
+
+
+def check_config(folder: Path, config: dict[str, Any]) -> str:
     path = folder / "check.json"
-    path.write_text(json.dumps(engine_config(folder, router)), encoding="utf-8")
+    path.write_text(json.dumps(config), encoding="utf-8")
     done = subprocess.run(
         [str(executable()), "--check", str(path)], capture_output=True, text=True, check=False
     )
