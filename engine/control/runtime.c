@@ -5,6 +5,33 @@
 #include "command.h"
 
 #include <rte_cycles.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* This thread may be switched out in the midst of a reading, as often as the machine is busy. */
+#define READINGS_MAX 100
+
+/*
+ * The worker's counters at one time, which is returned. A worker that is switched out now has
+ * not counted that yet: what passed since its last stamp is added, when it is too long for a
+ * walk. Of one that walks, the walk that goes on is missing.
+ */
+static uint64_t read_worker(const struct worker *worker, struct worker *reading)
+{
+	const uint64_t limit = rte_get_tsc_hz() / 1000000 * WORKER_AWAY_US;
+	uint64_t before, now = 0;
+
+	for (unsigned i = 0; i < READINGS_MAX; i++) {
+		before = rte_rdtsc();
+		memcpy(reading, worker, sizeof(*reading));
+		now = rte_rdtsc();
+		if (now - before <= limit)
+			break;
+	}
+	if (now > reading->last_tsc + limit)
+		reading->away_clocks += now - reading->last_tsc;
+	return now;
+}
 
 static const char *state_of(rte_node_t id, const struct node_stats *stats)
 {
@@ -13,7 +40,6 @@ static const char *state_of(rte_node_t id, const struct node_stats *stats)
 	return stats->calls == 0 && stats->fused_calls != 0 ? "fused" : "active";
 }
 
-/* The worker's last loop is still being counted: its end is the time of this reading. */
 static void add_nodes(struct table *table, const struct worker *worker)
 {
 	for (rte_node_t id = 0; id < WORKER_NODES_MAX; id++) {
@@ -33,27 +59,42 @@ static void add_nodes(struct table *table, const struct worker *worker)
 	}
 }
 
-static int runtime_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int answer_reading(struct rte_tel_data *data, const struct worker *reading, uint64_t now)
 {
 	static const char *const names[] = {
 		"node", "calls", "vectors", "clocks", "idle_calls", "idle_clocks", "state"};
-	const struct worker *worker = parameters == NULL ? NULL : worker_find(parameters);
 	struct table table;
+
+	rte_tel_data_start_dict(data);
+	if (table_start(&table, "suuuuus", names) != 0)
+		return -1;
+	answer_string(data, "worker", reading->name);
+	answer_u64(data, "tsc", now);
+	answer_u64(data, "started_tsc", reading->started_tsc);
+	answer_u64(data, "loops", reading->loops);
+	answer_u64(data, "overhead_clocks", reading->overhead_clocks);
+	answer_u64(data, "away_clocks", reading->away_clocks);
+	add_nodes(&table, reading);
+	return table_end(&table, data);
+}
+
+static int runtime_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	const struct worker *worker = parameters == NULL ? NULL : worker_find(parameters);
+	struct worker *reading;
+	uint64_t now;
+	int rc;
 
 	(void)command;
 	if (worker == NULL)
 		return -1;
-	rte_tel_data_start_dict(data);
-	if (table_start(&table, "suuuuus", names) != 0)
+	reading = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*reading));
+	if (reading == NULL)
 		return -1;
-	answer_string(data, "worker", worker->name);
-	answer_u64(data, "tsc", rte_rdtsc());
-	answer_u64(data, "started_tsc", worker->started_tsc);
-	answer_u64(data, "loops", worker->loops);
-	answer_u64(data, "overhead_clocks", worker->overhead_clocks);
-	answer_u64(data, "away_clocks", worker->away_clocks);
-	add_nodes(&table, worker);
-	return table_end(&table, data);
+	now = read_worker(worker, reading);
+	rc = answer_reading(data, reading, now);
+	free(reading);
+	return rc;
 }
 
 static struct command runtime = {

@@ -116,7 +116,7 @@ static uint32_t message_source(const struct rte_mbuf *mbuf, uint32_t sender)
 	uint8_t kind = adjacency_kind(way);
 	bool known = kind == ADJACENCY_REWRITE || kind == ADJACENCY_ARP;
 
-	return interface_source(&interfaces[known ? way->port : mbuf->port], sender);
+	return interface_source(&interfaces[known ? way->interface : mbuf->port], sender);
 }
 
 static void fill_ip4(struct rte_ipv4_hdr *ip, uint16_t bytes, uint16_t id, uint32_t source,

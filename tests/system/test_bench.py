@@ -23,7 +23,7 @@ SHORT = ("--duration", "500ms", "--json")
 
 def linerate(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "linerate", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
 
 
 def bench(folder: Path, *arguments: str) -> tuple[dict[str, Any], Run]:
