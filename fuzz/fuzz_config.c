@@ -7,6 +7,7 @@
 #include "counters.h"
 #include "engine.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (child == 0)
 		read_config(data, size);
-	if (child < 0 || waitpid(child, &status, 0) != child)
+	/* libFuzzer's own timer may interrupt the wait. */
+	if (child < 0 || TEMP_FAILURE_RETRY(waitpid(child, &status, 0)) != child)
 		abort();
 	if (!WIFEXITED(status) ||
 		(WEXITSTATUS(status) != EXIT_SUCCESS && WEXITSTATUS(status) != MISTAKES_EXIT))
