@@ -32,7 +32,14 @@ static const char cli[] =
 	"mpls local-label add 17 eos via 100.64.1.2 e0\n"
 	"mpls local-label add 17 non-eos via mpls-lookup-in-table 0\n"
 	"mpls local-label add 18 eos via ip4-lookup-in-table 0\n"
-	"mpls local-label add 18 non-eos via 100.64.1.9 e0 out-labels 1 2 3 4 5 6 7 8\n";
+	"mpls local-label add 18 non-eos via 100.64.1.9 e0 out-labels 1 2 30 4 5 6 7 8\n"
+	"ip route add 49.0.0.0/24 via 100.64.1.2 weight 2 via 100.64.2.2 via 100.64.2.9\n"
+	"ip route add 50.0.0.0/24 via 100.64.2.2 out-labels 100 200\n"
+	"ip route add 51.0.0.0/24 via 100.64.1.2 out-labels 7 via 100.64.2.2 via 100.64.2.9\n"
+	"mpls local-label add 19 eos via 100.64.1.2 out-labels 3 via 100.64.2.2 out-labels 9\n"
+	"mpls local-label add 19 non-eos via 100.64.1.2 out-labels 3 via 100.64.2.2 "
+	"out-labels 9 10\n"
+	"mpls local-label add 20 non-eos via 100.64.2.2 e1\n";
 
 #define HAPPENS_PORT 1    /* e1 instead of e0 */
 #define HAPPENS_SECOND 2  /* a second goes by */

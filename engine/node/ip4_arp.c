@@ -104,7 +104,7 @@ static void resolve(struct rte_graph *graph, struct rte_node *node, struct rte_m
 {
 	const struct adjacency *adjacency = &adjacencies[packet_adjacency(mbuf)];
 	const struct rte_ipv4_hdr *ip = packet_ip4(mbuf);
-	bool plain = adjacency->resolved == ADJACENCY_REWRITE;
+	bool plain = adjacency_of_ip4(adjacency);
 	struct neighbor_answer answer;
 
 	if (plain && ip->time_to_live <= 1) {
@@ -163,6 +163,8 @@ static struct node_type ip4_arp = {
 		[ADJACENCY_MPLS_DISPOSITION] = "mpls-disposition",
 		[ADJACENCY_MPLS_IP4] = "drop",
 		[ADJACENCY_MPLS_AGAIN] = "drop",
+		[ADJACENCY_LOAD_BALANCE] = "drop",
+		[ADJACENCY_MPLS_IMPOSITION] = "ip4-mpls-label-imposition",
 		[NEXT_OUTPUT] = "interface-output"},
 	.reasons = {[TTL_EXPIRED] = "ttl expired",
 		[UNREACHABLE] = "neighbor does not answer",

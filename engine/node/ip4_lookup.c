@@ -13,6 +13,7 @@
 #include "../router/packet.h"
 #include "../router/routes.h"
 #include "../worker.h"
+#include "ip4_rewrite.h"
 #include "vector.h"
 
 #include <errno.h>
@@ -31,53 +32,14 @@ static __rte_noinline void not_forwarded(
 		packet_set_error(mbuf, ICMP_UNREACH, ICMP_UNREACH_NET, 0);
 }
 
-/*
- * TTL less one and the checksum with it (RFC 1624), in the word that holds both: one more in
- * the checksum's first byte, carried around. The TTL is at least 2.
- */
-static __rte_always_inline uint32_t ttl_word_decremented(uint32_t word)
-{
-#if RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN
-	return word + 0xffff + ((uint32_t)(word >= 0xfffe0000) << 16);
-#else
-	uint32_t sum = (word & 0xffff) + 0x0100;
-
-	return ((word - 0x01000000) & 0xffff0000) | ((sum + (sum >= 0xffff)) & 0xffff);
-#endif
-}
-
-/* What ip4-rewrite does with most packets; false when this one is none of them. */
-static __rte_always_inline bool rewrite_usual(const struct rte_mbuf *mbuf, uint8_t *ip,
-	const struct adjacency *adjacency, uint32_t max_bytes)
-{
-	uint32_t word;
-
-	memcpy(&word, ip + offsetof(struct rte_ipv4_hdr, time_to_live), sizeof(word));
-	if (unlikely((ip[offsetof(struct rte_ipv4_hdr, time_to_live)] <= 1) |
-		     (mbuf->data_len > max_bytes)))
-		return false;
-	word = ttl_word_decremented(word);
-	memcpy(ip + offsetof(struct rte_ipv4_hdr, time_to_live), &word, sizeof(word));
-	adjacency_rewrite(adjacency, ip - RTE_ETHER_HDR_LEN);
-	return true;
-}
-
-/* The longest frame that the usual rewrite takes; 0 when it takes none. */
-static __rte_always_inline uint32_t usual_bytes(const struct adjacency *adjacency, rte_edge_t edge)
-{
-	bool usual = adjacency_kind(adjacency) == ADJACENCY_REWRITE && edge != INTERFACE_EDGE_DOWN;
-
-	return usual ? (uint32_t)adjacency->mtu + RTE_ETHER_HDR_LEN : 0;
-}
-
-static __rte_noinline rte_edge_t send_other(
+static __rte_always_inline rte_edge_t send_other(
 	struct rte_node *node, struct rte_mbuf *mbuf, uint32_t found)
 {
 	const struct adjacency *adjacency = &adjacencies[found];
 	rte_edge_t next = adjacency_kind(adjacency);
 
 	packet_set_adjacency(mbuf, found);
-	if (next <= ADJACENCY_UNREACHABLE)
+	if (unlikely(next <= ADJACENCY_UNREACHABLE))
 		not_forwarded(node, mbuf, adjacency);
 	return next;
 }
@@ -128,6 +90,14 @@ static uint16_t rewrite_each(struct rte_node *node, struct rte_mbuf **mbufs, uin
 	return usual;
 }
 
+/* One adjacency for all, that has a node of its own which all go to. */
+static bool is_for_another_node(uint32_t found)
+{
+	uint8_t kind = adjacency_kind(&adjacencies[found]);
+
+	return kind == ADJACENCY_LOAD_BALANCE || kind == ADJACENCY_MPLS_IMPOSITION;
+}
+
 static void count_parts(struct rte_node *node, uint16_t usual)
 {
 	const struct ip4_lookup *own = node_private(node);
@@ -154,8 +124,15 @@ static bool ip4_lookup_vector(
 	for (i = 0; i < count; i++)
 		destinations[i] = rte_be_to_cpu_32(destinations[i]);
 	fib4_lookup(destinations, found, count);
-	if (likely(all_the_same(found, count)))
+	if (likely(all_the_same(found, count))) {
 		usual = rewrite_all(mbufs, ip, found[0], &edge, count);
+		if (usual == 0 && is_for_another_node((uint32_t)found[0])) {
+			for (i = 0; i < count; i++)
+				packet_set_adjacency(mbufs[i], (uint32_t)found[0]);
+			nexts[0] = adjacency_kind(&adjacencies[found[0]]);
+			return true;
+		}
+	}
 	nexts[0] = edge;
 	if (likely(usual == count)) {
 		count_parts(node, usual);

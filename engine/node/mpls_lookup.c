@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mpls-lookup: finds the adjacency of the outermost label. A label whose next hop is "look
- * at the next one" is taken off here, the TTL going down into the next (RFC 3443, uniform).
+ * at the next one" is taken off here; in the uniform model its TTL goes on in the next.
  */
 #include "../fib/mpls_table.h"
 #include "../router/adjacency.h"
 #include "../router/interface.h"
-#include "../router/packet.h"
+#include "../router/mpls.h"
 #include "../worker.h"
+#include "mpls_swap.h"
 #include "vector.h"
 
 #include <errno.h>
@@ -47,12 +48,13 @@ static __rte_noinline rte_edge_t look_beneath(struct rte_node *node, struct rte_
 	uint32_t entry = mpls_read(packet_l3(mbuf)), found;
 
 	do {
-		uint32_t ttl = entry & MPLS_TTL_MASK;
+		uint32_t ttl = entry & MPLS_TTL_MASK, beneath;
 
 		packet_pop(mbuf, MPLS_LABEL_BYTES);
 		if (packet_l3_bytes(mbuf) < MPLS_LABEL_BYTES)
 			return drop_reason(node, STACK_TRUNCATED);
-		entry = (mpls_read(packet_l3(mbuf)) & ~MPLS_TTL_MASK) | ttl;
+		beneath = mpls_read(packet_l3(mbuf));
+		entry = (beneath & ~MPLS_TTL_MASK) | mpls_ttl_beneath(ttl, beneath & MPLS_TTL_MASK);
 		mpls_write(packet_l3(mbuf), entry);
 		found = find(entry);
 		if (found == MPLS_TABLE_NONE)
@@ -62,30 +64,16 @@ static __rte_noinline rte_edge_t look_beneath(struct rte_node *node, struct rte_
 	return adjacency_kind(&adjacencies[found]);
 }
 
-static __rte_noinline rte_edge_t lookup_other(
+static __rte_always_inline rte_edge_t lookup_other(
 	struct rte_node *node, struct rte_mbuf *mbuf, uint32_t entry, uint32_t found)
 {
 	rte_edge_t next;
 
-	if (found == MPLS_TABLE_NONE)
+	if (unlikely(found == MPLS_TABLE_NONE))
 		return no_label(node, entry);
 	packet_set_adjacency(mbuf, found);
 	next = adjacency_kind(&adjacencies[found]);
-	return next == ADJACENCY_MPLS_AGAIN ? look_beneath(node, mbuf) : next;
-}
-
-/* Swaps the label as mpls-output does; false when the packet needs more than that. */
-static __rte_always_inline bool swap_usual(const struct rte_mbuf *mbuf, uint8_t *l3, uint32_t entry,
-	const struct adjacency *adjacency, rte_edge_t output_edge)
-{
-	if (unlikely((adjacency_kind(adjacency) != ADJACENCY_MPLS_OUTPUT) |
-		     (adjacency->nb_labels != 1) | ((entry & MPLS_TTL_MASK) <= 1) |
-		     (mbuf->data_len > adjacency->mtu + RTE_ETHER_HDR_LEN) |
-		     (output_edge == INTERFACE_EDGE_DOWN)))
-		return false;
-	mpls_write(l3, adjacency->labels[0] | ((entry & (MPLS_TC_MASK | MPLS_TTL_MASK)) - 1));
-	adjacency_rewrite(adjacency, l3 - RTE_ETHER_HDR_LEN);
-	return true;
+	return unlikely(next == ADJACENCY_MPLS_AGAIN) ? look_beneath(node, mbuf) : next;
 }
 
 static bool mpls_lookup_vector(
@@ -137,7 +125,17 @@ static struct node_type mpls_lookup = {
 	.process = mpls_lookup_process,
 	.init = mpls_lookup_init,
 	.private_bytes = sizeof(struct mpls_lookup),
-	.nexts = {ADJACENCY_NEXTS},
+	.nexts = {[ADJACENCY_DROP] = "drop",
+		[ADJACENCY_UNREACHABLE] = "drop",
+		[ADJACENCY_REWRITE] = "drop",
+		[ADJACENCY_ARP] = "ip4-arp",
+		[ADJACENCY_LOCAL] = "drop",
+		[ADJACENCY_MPLS_OUTPUT] = "mpls-output",
+		[ADJACENCY_MPLS_DISPOSITION] = "mpls-disposition",
+		[ADJACENCY_MPLS_IP4] = "mpls-disposition",
+		[ADJACENCY_MPLS_AGAIN] = "drop",
+		[ADJACENCY_LOAD_BALANCE] = "mpls-load-balance",
+		[ADJACENCY_MPLS_IMPOSITION] = "drop"},
 	.reasons = {[NO_LABEL] = "no such label",
 		[RESERVED_LABEL] = "reserved label",
 		[STACK_TRUNCATED] = "label stack has no bottom"},

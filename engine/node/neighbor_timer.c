@@ -57,7 +57,7 @@ static void give_up(
 	for (unsigned i = 0; i < batch->nb_failed; i++) {
 		struct rte_mbuf *mbuf = batch->failed[i];
 
-		if (adjacencies[packet_adjacency(mbuf)].resolved != ADJACENCY_REWRITE) {
+		if (!adjacency_of_ip4(&adjacencies[packet_adjacency(mbuf)])) {
 			node_drop(graph, node, mbuf, UNREACHABLE);
 			continue;
 		}

@@ -40,6 +40,36 @@ static inline void vector_send(struct rte_graph *graph, struct rte_node *node, v
 	rte_node_enqueue(graph, node, nexts[start], objs + start, count - start);
 }
 
+/* Passes by which vector_part() takes out an edge's packets; the rest goes run by run. */
+#define VECTOR_PARTS_MAX 8
+
+/* Sends a vector whose packets change edges all the time: an edge's packets at once, in their
+ * order. Takes the two arrays as its own. */
+static inline void vector_part(struct rte_graph *graph, struct rte_node *node, void **objs,
+	rte_edge_t *nexts, uint16_t count)
+{
+	void *part[NODE_VECTOR_MAX];
+
+	for (unsigned round = 0; round < VECTOR_PARTS_MAX && count > 0; round++) {
+		rte_edge_t edge = nexts[0];
+		uint16_t taken = 0, left = 0;
+
+		for (uint16_t i = 0; i < count; i++) {
+			void *obj = objs[i];
+			rte_edge_t next = nexts[i];
+
+			part[taken] = objs[left] = obj;
+			nexts[left] = next;
+			taken += next == edge;
+			left += next != edge;
+		}
+		rte_node_enqueue(graph, node, edge, part, taken);
+		count = left;
+	}
+	if (count > 0)
+		vector_send(graph, node, objs, nexts, count, false);
+}
+
 static __rte_always_inline uint16_t vector_walk(struct rte_graph *graph, struct rte_node *node,
 	void **objs, uint16_t count, vector_classify_t classify)
 {

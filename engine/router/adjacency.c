@@ -49,8 +49,9 @@ static bool adjacency_same(const struct adjacency *a, const struct adjacency *b)
 
 static void adjacency_set_ethertype(const struct adjacency *adjacency, uint8_t *rewrite)
 {
-	uint16_t ethertype = adjacency->resolved == ADJACENCY_MPLS_OUTPUT ? RTE_ETHER_TYPE_MPLS
-									  : RTE_ETHER_TYPE_IPV4;
+	bool labelled = adjacency->resolved == ADJACENCY_MPLS_OUTPUT ||
+			adjacency->resolved == ADJACENCY_MPLS_IMPOSITION;
+	uint16_t ethertype = labelled ? RTE_ETHER_TYPE_MPLS : RTE_ETHER_TYPE_IPV4;
 
 	rewrite[14] = (uint8_t)(ethertype >> 8);
 	rewrite[15] = (uint8_t)ethertype;

@@ -10,6 +10,7 @@
 #include <rte_common.h>
 #include <rte_ether.h>
 #include <rte_vect.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define ADJACENCY_LABELS_MAX 8
@@ -27,6 +28,8 @@ enum adjacency_kind {
 	ADJACENCY_MPLS_DISPOSITION, /* the last label goes, IPv4 to a neighbour */
 	ADJACENCY_MPLS_IP4,         /* the last label goes, IPv4 is looked up */
 	ADJACENCY_MPLS_AGAIN,       /* the outermost label goes, the next is looked up */
+	ADJACENCY_LOAD_BALANCE,     /* one of several paths, `buckets` has their adjacencies */
+	ADJACENCY_MPLS_IMPOSITION,  /* IPv4 that gets `labels` on its way to a neighbour */
 	ADJACENCY_KINDS,
 };
 
@@ -35,7 +38,9 @@ enum adjacency_kind {
 	[ADJACENCY_REWRITE] = "ip4-rewrite", [ADJACENCY_ARP] = "ip4-arp", \
 	[ADJACENCY_LOCAL] = "ip4-local", [ADJACENCY_MPLS_OUTPUT] = "mpls-output", \
 	[ADJACENCY_MPLS_DISPOSITION] = "mpls-disposition", \
-	[ADJACENCY_MPLS_IP4] = "mpls-disposition", [ADJACENCY_MPLS_AGAIN] = "drop"
+	[ADJACENCY_MPLS_IP4] = "mpls-disposition", [ADJACENCY_MPLS_AGAIN] = "drop", \
+	[ADJACENCY_LOAD_BALANCE] = "ip4-load-balance", \
+	[ADJACENCY_MPLS_IMPOSITION] = "ip4-mpls-label-imposition"
 
 /* Nodes that have ADJACENCY_NEXTS and write the rewrite themselves have an edge to each
  * interface's port-tx or vlan-output too: this one, for its edge out of interface-output. */
@@ -53,7 +58,10 @@ struct adjacency {
 	uint16_t mtu;       /* of what follows the Ethernet header, labels included */
 	uint32_t address;   /* of the next hop, host order; 0: the packet's own destination */
 	uint32_t neighbor;
-	uint32_t labels[ADJACENCY_LABELS_MAX]; /* outermost first, host order, TTL and TC 0 */
+	union {
+		uint32_t labels[ADJACENCY_LABELS_MAX]; /* outermost first, host order, TTL, TC 0 */
+		const uint32_t *buckets;               /* ADJACENCY_LOAD_BALANCE: load_balance.h */
+	};
 } __rte_cache_aligned;
 _Static_assert(sizeof(struct adjacency) == RTE_CACHE_LINE_SIZE, "one line an adjacency");
 
@@ -70,6 +78,13 @@ static __rte_always_inline void adjacency_rewrite(const struct adjacency *adjace
 static __rte_always_inline uint8_t adjacency_kind(const struct adjacency *adjacency)
 {
 	return __atomic_load_n(&adjacency->kind, __ATOMIC_ACQUIRE);
+}
+
+/* What takes this adjacency is IPv4, whose sender can be told when it does not go on. */
+static inline bool adjacency_of_ip4(const struct adjacency *adjacency)
+{
+	return adjacency->resolved == ADJACENCY_REWRITE ||
+	       adjacency->resolved == ADJACENCY_MPLS_IMPOSITION;
 }
 
 int adjacencies_create(uint32_t max);

@@ -34,7 +34,9 @@ struct router_order {
 	uint8_t length; /* of the prefix */
 	bool on;        /* up, enabled; the label is at the bottom of the stack */
 	bool lookup;    /* a label's next hop is a lookup of what is beneath */
+	bool one_path;  /* of a route or label to be deleted, only the path that follows */
 	uint8_t nb_labels;
+	uint16_t weight; /* of the path; 0: none was given */
 	struct rte_ether_addr mac;
 	struct vlan_tags vlan; /* of a sub-interface */
 	uint32_t address;      /* host order; or the label, sub-interface number or MTU */

@@ -11,7 +11,7 @@
 #include <rte_common.h>
 
 #define CLI_WORD_BYTES 64
-#define CLI_WORDS_MAX 32
+#define CLI_WORDS_MAX 128
 #define CLI_COMMAND_WORDS_MAX 5
 #define CLI_COMMANDS_MAX 64
 
@@ -61,6 +61,12 @@ bool cli_read_word(struct cli_line *line, const char *word);
 bool cli_read_ip4(struct cli_line *line, uint32_t *address);
 bool cli_read_ip4_prefix(struct cli_line *line, uint32_t *prefix, uint8_t *length);
 bool cli_read_interface(struct cli_line *line, struct router_order *order);
+/* What follows "via": next hop, interface, weight, out-labels; all but the first may be left
+ * out. */
+bool cli_read_path(struct cli_line *line, struct router_order *order);
+/* "via" and a path, again and again up to the end of the line; all but the last are handed over
+ * as orders of their own. */
+bool cli_read_paths(struct cli_line *line, struct router_order *order);
 bool cli_read_mac(struct cli_line *line, struct rte_ether_addr *mac);
 /* The word is a decimal number up to `max`. */
 bool cli_is_number(const char *word, uint32_t max, uint32_t *number);

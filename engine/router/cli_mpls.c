@@ -4,11 +4,10 @@
 
 #include <string.h>
 
-static bool read_label(struct cli_line *line, uint32_t min, uint32_t *label)
+static bool read_label(struct cli_line *line, uint32_t *label)
 {
-	if (!cli_is_number(cli_peek(line), (1u << 20) - 1, label) || *label < min)
-		return cli_expected(line,
-			min == 0 ? "a label from 0 to 1048575" : "a label from 16 to 1048575");
+	if (!cli_is_number(cli_peek(line), (1u << 20) - 1, label) || *label < 16)
+		return cli_expected(line, "a label from 16 to 1048575");
 	line->next++;
 	return true;
 }
@@ -36,44 +35,43 @@ static bool read_bottom(struct cli_line *line, struct router_order *order)
 	return true;
 }
 
+/* "via ip4-lookup-in-table", or "via mpls-lookup-in-table" for one that is not the last. */
+static bool is_lookup(const struct cli_line *line, const struct router_order *order)
+{
+	const char *word = order->on ? "ip4-lookup-in-table" : "mpls-lookup-in-table";
+
+	return line->next + 1 < line->nb_words && strcmp(line->words[line->next + 1], word) == 0;
+}
+
 static bool read_table_0(struct cli_line *line, struct router_order *order)
 {
 	order->lookup = true;
+	if (!cli_read_word(line, "via"))
+		return false;
 	line->next++;
 	return parse_mpls_table(line, order);
 }
 
 static bool parse_label_add(struct cli_line *line, struct router_order *order)
 {
-	if (!read_label(line, 16, &order->address) || !read_bottom(line, order) ||
-		!cli_read_word(line, "via"))
+	if (!read_label(line, &order->address) || !read_bottom(line, order))
 		return false;
-	if (strcmp(cli_peek(line), order->on ? "ip4-lookup-in-table" : "mpls-lookup-in-table") == 0)
+	if (is_lookup(line, order))
 		return read_table_0(line, order);
-	if (!cli_read_ip4(line, &order->via))
-		return false;
-	if (!cli_at_end(line) && strcmp(cli_peek(line), "out-labels") != 0 &&
-		!cli_read_interface(line, order))
+	return cli_read_paths(line, order);
+}
+
+/* Without a path all go, and the label with them; so it does with a lookup. */
+static bool parse_label_delete(struct cli_line *line, struct router_order *order)
+{
+	if (!read_label(line, &order->address) || !read_bottom(line, order))
 		return false;
 	if (cli_at_end(line))
 		return true;
-	if (!cli_read_word(line, "out-labels"))
-		return false;
-	do {
-		if (order->nb_labels == ADJACENCY_LABELS_MAX)
-			return cli_mistake(line, "at most %d out-labels", ADJACENCY_LABELS_MAX);
-		if (!read_label(line, 0, &order->labels[order->nb_labels++]))
-			return false;
-	} while (!cli_at_end(line));
-	return true;
-}
-
-static bool parse_label_delete(struct cli_line *line, struct router_order *order)
-{
-	if (!read_label(line, 16, &order->address) || !read_bottom(line, order))
-		return false;
-	line->next = line->nb_words; /* the next hop that it had does not matter */
-	return true;
+	if (is_lookup(line, order))
+		return read_table_0(line, order);
+	order->one_path = true;
+	return cli_read_paths(line, order);
 }
 
 CLI_COMMAND(mpls_table, parse_mpls_table, ORDER_NOTHING, "mpls", "table", "add")

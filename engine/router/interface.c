@@ -106,7 +106,8 @@ const char *interface_add_address(struct interface *interface, uint32_t address,
 /* The nodes that send to an interface themselves, by the same edges in the same order. */
 static int add_tx_edge(struct interface *interface)
 {
-	static const char *const fused[] = {"ip4-lookup", "mpls-lookup"};
+	static const char *const fused[] = {"ip4-lookup", "ip4-load-balance",
+		"ip4-mpls-label-imposition", "mpls-lookup", "mpls-load-balance"};
 	char name[RTE_NODE_NAMESIZE];
 
 	snprintf(name, sizeof(name), "%s-%.*s",

@@ -2,6 +2,7 @@
 #include "orders.h"
 
 #include "../node/node.h"
+#include "load_balance.h"
 #include "neighbor.h"
 #include "router.h"
 #include "routes.h"
@@ -114,6 +115,9 @@ const char *order_check(const struct router_order *order)
 {
 	if (!order_has_next_hop(order))
 		return NULL;
+	for (unsigned i = 0; i < order->nb_labels; i++)
+		if (order->labels[i] == IMPLICIT_NULL && order->nb_labels > 1)
+			return "label 3, implicit null, is never in a stack: leave it out";
 	if (interface_owner(order->via) != NULL)
 		return "the next hop is the router itself";
 	if (order->kind == ORDER_ROUTE_ADD && interfaces_have(order->address, order->length))
@@ -123,16 +127,31 @@ const char *order_check(const struct router_order *order)
 	return NULL;
 }
 
+/* RFC 3032 2.1: implicit null is never on the wire; it asks for no label. */
+static uint8_t order_labels(const struct router_order *order)
+{
+	return order->nb_labels == 1 && order->labels[0] == IMPLICIT_NULL ? 0 : order->nb_labels;
+}
+
 int router_apply(const struct router_order *order)
 {
 	struct interface *interface = order_interface(order);
-	unsigned nb_labels = order->nb_labels;
+	const struct route_path path = {
+		.interface = order->one_path && order->interface[0] == '\0' ? NULL : interface,
+		.via = order->via,
+		.weight = order->weight,
+		.nb_labels = order_labels(order),
+		.labels = order->labels,
+	};
 
 	if (order_check(order) != NULL)
 		return -EHOSTUNREACH;
 	switch (order->kind) {
 	case ORDER_INTERFACE_STATE:
 		interface_set_state(interface, order->on);
+		rte_spinlock_lock(&router_lock);
+		load_balances_refresh();
+		rte_spinlock_unlock(&router_lock);
 		return 0;
 	case ORDER_INTERFACE_MPLS:
 		interface->mpls = order->on;
@@ -140,8 +159,10 @@ int router_apply(const struct router_order *order)
 	case ORDER_INTERFACE_MTU:
 		return interface_set_mtu(interface, order->address) == NULL ? 0 : -EINVAL;
 	case ORDER_ROUTE_ADD:
-		return route_add(order->address, order->length, interface, order->via);
+		return route_add(order->address, order->length, &path);
 	case ORDER_ROUTE_DELETE:
+		if (order->one_path)
+			return route_delete_path(order->address, order->length, &path);
 		return route_delete(order->address, order->length);
 	case ORDER_NEIGHBOR:
 		return neighbor_set_static(interface, order->address, &order->mac);
@@ -150,12 +171,10 @@ int router_apply(const struct router_order *order)
 			label_add_lookup(order->address, order->on);
 			return 0;
 		}
-		/* RFC 3032: never on the wire; it asks for the label to be taken off. */
-		if (nb_labels == 1 && order->labels[0] == IMPLICIT_NULL)
-			nb_labels = 0;
-		return label_add(
-			order->address, order->on, interface, order->via, order->labels, nb_labels);
+		return label_add(order->address, order->on, &path);
 	case ORDER_LABEL_DELETE:
+		if (order->one_path)
+			return label_delete_path(order->address, order->on, &path);
 		return label_delete(order->address, order->on);
 	default:
 		return -EINVAL;
@@ -168,9 +187,11 @@ int router_create(void)
 	int rc;
 
 	for (unsigned i = 0; i < nb_orders; i++)
-		labels += orders[i].kind == ORDER_LABEL_ADD;
+		labels += orders[i].kind == ORDER_LABEL_ADD || orders[i].nb_labels > 0;
 	neighbors_reset();
-	rc = adjacencies_create(ADJACENCIES_TO_SPARE + labels);
+	rc = adjacencies_create(ADJACENCIES_TO_SPARE + LOAD_BALANCES_MAX + labels);
+	if (rc == 0)
+		rc = load_balances_create();
 	if (rc == 0)
 		rc = interfaces_create();
 	if (rc == 0)

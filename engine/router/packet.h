@@ -127,6 +127,7 @@ static inline void ip4_set_ttl(struct rte_ipv4_hdr *ip, uint8_t ttl)
 #define MPLS_TTL_MASK 0xffu
 #define MPLS_BOTTOM 0x100u
 #define MPLS_TC_MASK 0xe00u
+#define MPLS_TC_SHIFT 9
 #define MPLS_LABEL_SHIFT 12
 
 static __rte_always_inline uint32_t mpls_read(const uint8_t *l3)

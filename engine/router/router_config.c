@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The "router" object of the configuration: JSON, and the CLI text that it names. */
 #include "interface.h"
+#include "mpls.h"
 #include "orders.h"
 #include "router.h"
+#include "router_config.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -74,8 +76,7 @@ static void read_cli(const struct config_node *node)
 	}
 }
 
-/* Takes an order that the JSON gives; what is wrong with it is said of `node`. */
-static void take(const struct config_node *node, const struct router_order *order)
+void router_take(const struct config_node *node, const struct router_order *order)
 {
 	const char *wrong = order_check(order);
 
@@ -85,7 +86,7 @@ static void take(const struct config_node *node, const struct router_order *orde
 		config_mistake(node, "%s", wrong);
 }
 
-static bool read_port(const struct config_node *node, struct router_order *order, bool required)
+bool router_read_port(const struct config_node *node, struct router_order *order, bool required)
 {
 	struct config_node key = config_child(node, "port");
 	const char *name =
@@ -102,7 +103,7 @@ static bool read_port(const struct config_node *node, struct router_order *order
 	return true;
 }
 
-static bool read_address(const struct config_node *node, const char *key, uint32_t *address)
+bool router_read_address(const struct config_node *node, const char *key, uint32_t *address)
 {
 	struct config_node child = config_child(node, key);
 
@@ -154,7 +155,7 @@ static void read_mtu(const struct config_node *node, struct router_order *order)
 	order->kind = ORDER_INTERFACE_MTU;
 	order->address = (uint32_t)config_u64(node, "mtu", 0, INTERFACE_MTU_MIN, UINT16_MAX);
 	if (order->address != 0)
-		take(&mtu, order);
+		router_take(&mtu, order);
 }
 
 static void read_interface(const struct config_node *node)
@@ -166,36 +167,33 @@ static void read_interface(const struct config_node *node)
 	size_t count = config_items(&addresses);
 
 	config_known(node, keys);
-	if (!read_port(node, &order, true) || order.interface[0] == '\0' ||
+	if (!router_read_port(node, &order, true) || order.interface[0] == '\0' ||
 		!read_sub_interface(node, &order))
 		return;
 	order.on = config_bool(node, "up", true);
-	take(node, &order);
+	router_take(node, &order);
 	order.kind = ORDER_INTERFACE_MPLS;
 	order.on = config_bool(node, "mpls", false);
-	take(node, &order);
+	router_take(node, &order);
 	read_mtu(node, &order);
 	order.kind = ORDER_INTERFACE_ADDRESS;
 	for (size_t i = 0; i < count; i++) {
 		struct config_node item = config_item(&addresses, i);
 
 		if (config_prefix4(&item, &order.address, &order.length))
-			take(&item, &order);
+			router_take(&item, &order);
 	}
 }
 
 static void read_route(const struct config_node *node)
 {
-	static const char *const keys[] = {"prefix", "via", "port", NULL};
+	static const char *const keys[] = {"prefix", ROUTER_PATH_KEYS, "paths", NULL};
 	struct config_node prefix = config_child(node, "prefix");
 	struct router_order order = {.kind = ORDER_ROUTE_ADD};
-	bool good = read_port(node, &order, false);
 
 	config_known(node, keys);
-	good &= config_prefix4(&prefix, &order.address, &order.length);
-	good &= read_address(node, "via", &order.via);
-	if (good)
-		take(node, &order);
+	if (config_prefix4(&prefix, &order.address, &order.length))
+		router_read_paths(node, &order);
 }
 
 static void read_neighbor(const struct config_node *node)
@@ -203,59 +201,50 @@ static void read_neighbor(const struct config_node *node)
 	static const char *const keys[] = {"port", "address", "mac", NULL};
 	struct config_node mac = config_child(node, "mac");
 	struct router_order order = {.kind = ORDER_NEIGHBOR};
-	bool good = read_port(node, &order, true);
+	bool good = router_read_port(node, &order, true);
 
 	config_known(node, keys);
-	good &= read_address(node, "address", &order.address);
+	good &= router_read_address(node, "address", &order.address);
 	if (mac.json == NULL)
 		config_mistake(&mac, "expected a MAC address, found nothing");
 	good &= config_mac(node, "mac", &order.mac);
 	if (good)
-		take(node, &order);
+		router_take(node, &order);
 }
 
-static bool read_out_labels(const struct config_node *node, struct router_order *order)
-{
-	struct config_node array = config_child(node, "out_labels");
-	size_t count = config_items(&array);
-
-	if (count > ADJACENCY_LABELS_MAX) {
-		config_mistake(&array, "at most %d labels", ADJACENCY_LABELS_MAX);
-		return false;
-	}
-	for (size_t i = 0; i < count; i++) {
-		struct config_node item = config_item(&array, i);
-		json_int_t label = json_is_integer(item.json) ? json_integer_value(item.json) : -1;
-
-		if (label < 0 || label >= 1 << 20) {
-			config_mistake(&item, "expected a label from 0 to 1048575");
-			return false;
-		}
-		order->labels[order->nb_labels++] = (uint32_t)label;
-	}
-	return true;
-}
-
-/* Without "via" the label is taken off and what is beneath it is looked up. */
+/* Without a path the label is taken off and what is beneath it is looked up. */
 static void read_label(const struct config_node *node)
 {
-	static const char *const keys[] = {"label", "eos", "via", "port", "out_labels", NULL};
-	struct config_node via = config_child(node, "via"), label = config_child(node, "label");
-	struct router_order order = {.kind = ORDER_LABEL_ADD, .lookup = via.json == NULL};
-	bool good = read_port(node, &order, false);
+	static const char *const keys[] = {"label", "eos", ROUTER_PATH_KEYS, "paths", NULL};
+	struct config_node label = config_child(node, "label"), via = config_child(node, "via");
+	struct router_order order = {.kind = ORDER_LABEL_ADD};
 
 	config_known(node, keys);
 	if (label.json == NULL)
 		config_mistake(&label, "expected a label from 16 to 1048575, found nothing");
 	order.address = (uint32_t)config_u64(node, "label", 0, 16, (1 << 20) - 1);
 	order.on = config_bool(node, "eos", true);
-	good &= order.address != 0 && read_out_labels(node, &order);
+	order.lookup = via.json == NULL && json_object_get(node->json, "paths") == NULL;
+	if (order.address == 0)
+		return;
 	if (!order.lookup)
-		good &= read_address(node, "via", &order.via);
-	else if (order.nb_labels > 0)
+		router_read_paths(node, &order);
+	else if (json_object_get(node->json, "out_labels") != NULL)
 		config_mistake(&via, "expected the next hop of \"out_labels\", found nothing");
-	if (good)
-		take(node, &order);
+	else
+		router_take(node, &order);
+}
+
+/* One TTL for IP and labels, or each its own (RFC 3443). */
+static void read_mpls_ttl(const struct config_node *node)
+{
+	struct config_node key = config_child(node, "mpls_ttl");
+	const char *model = config_string(node, "mpls_ttl", "uniform");
+	bool pipe = strcmp(model, "pipe") == 0;
+
+	if (!pipe && strcmp(model, "uniform") != 0)
+		config_mistake(&key, "expected \"uniform\" or \"pipe\"");
+	mpls_set_pipe(pipe);
 }
 
 static void read_each(const struct config_node *node, const char *key,
@@ -275,7 +264,7 @@ static void read_each(const struct config_node *node, const char *key,
 void router_parse(const struct config_node *node)
 {
 	static const char *const keys[] = {
-		"cli_file", "cli", "interfaces", "routes", "neighbors", "mpls", NULL};
+		"cli_file", "cli", "interfaces", "routes", "neighbors", "mpls", "mpls_ttl", NULL};
 	bool cli = json_object_get(node->json, "cli_file") != NULL ||
 		   json_object_get(node->json, "cli") != NULL;
 
@@ -284,6 +273,7 @@ void router_parse(const struct config_node *node)
 	if (!config_is_object(node))
 		return;
 	config_known(node, keys);
+	read_mpls_ttl(node);
 	read_each(node, "interfaces", read_interface);
 	read_cli(node);
 	read_each(node, "routes", read_route);

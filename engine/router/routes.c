@@ -3,6 +3,7 @@
 
 #include "../fib/fib4.h"
 #include "../fib/mpls_table.h"
+#include "load_balance.h"
 #include "neighbor.h"
 #include "packet.h"
 
@@ -92,6 +93,59 @@ static uint32_t glean_adjacency(const struct interface *interface)
 	return adjacency_add(&glean);
 }
 
+/* The adjacency of the path; labels that it writes are the last of the stack if `bottom`. */
+static uint32_t path_adjacency(const struct route_path *path, uint8_t kind, bool bottom)
+{
+	const struct neighbor *neighbor = neighbor_get(path->interface, path->via);
+	struct adjacency adjacency;
+
+	if (neighbor == NULL)
+		return ADJACENCY_NONE;
+	adjacency = adjacencies[neighbor->adjacency];
+	adjacency.resolved = kind;
+	adjacency.nb_labels = path->nb_labels;
+	for (unsigned i = 0; i < path->nb_labels; i++)
+		adjacency.labels[i] = path->labels[i] << MPLS_LABEL_SHIFT;
+	if (bottom && path->nb_labels > 0)
+		adjacency.labels[path->nb_labels - 1] |= MPLS_BOTTOM;
+	return adjacency_of_neighbor(neighbor->adjacency, &adjacency);
+}
+
+static int add_path(
+	struct load_balance_paths *paths, const struct route_path *path, uint8_t kind, bool bottom)
+{
+	uint32_t adjacency = path_adjacency(path, kind, bottom);
+
+	if (adjacency == ADJACENCY_NONE)
+		return -ENOSPC;
+	return load_balance_paths_add(paths, adjacency, RTE_MAX(path->weight, 1));
+}
+
+static bool path_is(const struct route_path *path, const struct adjacency *adjacency)
+{
+	if (adjacency->address != path->via ||
+		(path->interface != NULL && path->interface->index != adjacency->interface))
+		return false;
+	if (path->nb_labels != 0 && path->nb_labels != adjacency->nb_labels)
+		return false;
+	for (unsigned i = 0; i < path->nb_labels; i++)
+		if (path->labels[i] != adjacency->labels[i] >> MPLS_LABEL_SHIFT)
+			return false;
+	return true;
+}
+
+/* Returns whether there was such a path; there may be several, with other labels. */
+static bool remove_path(struct load_balance_paths *paths, const struct route_path *path)
+{
+	unsigned kept = 0, count = paths->count;
+
+	for (unsigned i = 0; i < count; i++)
+		if (!path_is(path, &adjacencies[paths->paths[i].adjacency]))
+			paths->paths[kept++] = paths->paths[i];
+	paths->count = kept;
+	return kept != count;
+}
+
 static int create_connected(const struct interface *interface)
 {
 	const uint32_t broadcast = ADJACENCY_INDEX_REASONS + LOOKUP_DIRECTED_BROADCAST;
@@ -149,44 +203,102 @@ int routes_create(unsigned prefixes)
 	return 0;
 }
 
-static int route_add_locked(
-	uint32_t prefix, uint8_t length, const struct interface *interface, uint32_t via)
+/* What a prefix leads to when no static route says otherwise; ADJACENCY_NONE for nothing. */
+static uint32_t implied_adjacency(uint32_t prefix, uint8_t length)
 {
 	const struct own_route *own = own_route_find(prefix, length);
-	const struct neighbor *neighbor;
+	const struct interface *interface = length == 32 ? interface_of(prefix) : NULL;
+	const struct neighbor *neighbor =
+		interface != NULL ? neighbor_find(interface, prefix) : NULL;
 
-	if (own != NULL && !own->special)
-		return -EEXIST;
-	neighbor = neighbor_get(interface, via);
-	return neighbor == NULL ? -ENOSPC : fib4_add(prefix, length, neighbor->adjacency);
+	if (own != NULL)
+		return own->adjacency;
+	return neighbor != NULL ? neighbor->adjacency : ADJACENCY_NONE;
 }
 
-int route_add(uint32_t prefix, uint8_t length, struct interface *interface, uint32_t via)
+/* What the static route to the prefix leads to; ADJACENCY_NONE when there is none. */
+static uint32_t static_adjacency(uint32_t prefix, uint8_t length)
 {
-	int rc;
+	uint32_t adjacency;
 
-	rte_spinlock_lock(&router_lock);
-	rc = route_add_locked(prefix & prefix_mask(length), length, interface, via);
-	rte_spinlock_unlock(&router_lock);
-	return rc;
+	if (!fib4_find(prefix, length, &adjacency) ||
+		adjacency == implied_adjacency(prefix, length))
+		return ADJACENCY_NONE;
+	return adjacency;
 }
 
 static int route_delete_locked(uint32_t prefix, uint8_t length)
 {
-	const struct own_route *own = own_route_find(prefix, length);
-	const struct interface *interface = interface_of(prefix);
-	const struct neighbor *neighbor =
-		length == 32 && interface != NULL ? neighbor_find(interface, prefix) : NULL;
-	uint32_t next_hop;
+	uint32_t before = static_adjacency(prefix, length);
+	uint32_t implied = implied_adjacency(prefix, length);
+	int rc;
 
-	if (!fib4_find(prefix, length, &next_hop))
+	if (before == ADJACENCY_NONE)
 		return -ENOENT;
-	if (own != NULL)
-		return own->adjacency == next_hop ? -ENOENT
-						  : fib4_add(prefix, length, own->adjacency);
-	if (neighbor != NULL)
-		return fib4_add(prefix, length, neighbor->adjacency);
-	return fib4_delete(prefix, length);
+	if (implied != ADJACENCY_NONE)
+		rc = fib4_add(prefix, length, implied);
+	else
+		rc = fib4_delete(prefix, length);
+	if (rc == 0)
+		load_balance_release(before);
+	return rc;
+}
+
+static int route_set_paths(
+	uint32_t prefix, uint8_t length, uint32_t before, const struct load_balance_paths *paths)
+{
+	uint32_t adjacency;
+	int rc;
+
+	if (paths->count == 0)
+		return route_delete_locked(prefix, length);
+	adjacency = load_balance_get(paths, before);
+	if (adjacency == ADJACENCY_NONE)
+		return -ENOSPC;
+	rc = fib4_add(prefix, length, adjacency);
+	load_balance_release(rc == 0 ? before : adjacency);
+	return rc;
+}
+
+static int route_add_locked(uint32_t prefix, uint8_t length, const struct route_path *path)
+{
+	const struct own_route *own = own_route_find(prefix, length);
+	uint32_t before = static_adjacency(prefix, length);
+	struct load_balance_paths paths;
+	int rc;
+
+	if (own != NULL && !own->special)
+		return -EEXIST;
+	load_balance_paths_of(before, &paths);
+	rc = add_path(&paths, path,
+		path->nb_labels == 0 ? ADJACENCY_REWRITE : ADJACENCY_MPLS_IMPOSITION, true);
+	return rc == 0 ? route_set_paths(prefix, length, before, &paths) : rc;
+}
+
+int route_add(uint32_t prefix, uint8_t length, const struct route_path *path)
+{
+	int rc;
+
+	rte_spinlock_lock(&router_lock);
+	rc = route_add_locked(prefix & prefix_mask(length), length, path);
+	rte_spinlock_unlock(&router_lock);
+	return rc;
+}
+
+int route_delete_path(uint32_t prefix, uint8_t length, const struct route_path *path)
+{
+	struct load_balance_paths paths;
+	uint32_t before;
+	int rc = -ENOENT;
+
+	prefix &= prefix_mask(length);
+	rte_spinlock_lock(&router_lock);
+	before = static_adjacency(prefix, length);
+	load_balance_paths_of(before, &paths);
+	if (remove_path(&paths, path))
+		rc = route_set_paths(prefix, length, before, &paths);
+	rte_spinlock_unlock(&router_lock);
+	return rc;
 }
 
 int route_delete(uint32_t prefix, uint8_t length)
@@ -215,49 +327,71 @@ void route_delete_neighbor(uint32_t address, uint32_t adjacency)
 		(void)fib4_delete(address, 32);
 }
 
-static uint32_t label_adjacency(const struct interface *interface, uint32_t via, bool bottom,
-	const uint32_t *labels, unsigned nb_labels)
+static int label_set_paths(
+	uint32_t label, bool bottom, uint32_t before, const struct load_balance_paths *paths)
 {
-	const struct neighbor *neighbor = neighbor_get(interface, via);
-	struct adjacency adjacency;
+	uint32_t adjacency = paths->count == 0 ? MPLS_TABLE_NONE : load_balance_get(paths, before);
 
-	if (neighbor == NULL)
-		return ADJACENCY_NONE;
-	adjacency = adjacencies[neighbor->adjacency];
-	adjacency.resolved =
-		bottom && nb_labels == 0 ? ADJACENCY_MPLS_DISPOSITION : ADJACENCY_MPLS_OUTPUT;
-	adjacency.nb_labels = (uint8_t)nb_labels;
-	for (unsigned i = 0; i < nb_labels; i++)
-		adjacency.labels[i] = labels[i] << MPLS_LABEL_SHIFT;
-	if (bottom && nb_labels > 0)
-		adjacency.labels[nb_labels - 1] |= MPLS_BOTTOM;
-	return adjacency_of_neighbor(neighbor->adjacency, &adjacency);
-}
-
-int label_add(uint32_t label, bool bottom, struct interface *interface, uint32_t via,
-	const uint32_t *labels, unsigned nb_labels)
-{
-	uint32_t adjacency;
-
-	rte_spinlock_lock(&router_lock);
-	adjacency = label_adjacency(interface, via, bottom, labels, nb_labels);
-	rte_spinlock_unlock(&router_lock);
 	if (adjacency == ADJACENCY_NONE)
 		return -ENOSPC;
 	mpls_table_set(label, bottom, adjacency);
+	load_balance_release(before);
 	return 0;
+}
+
+int label_add(uint32_t label, bool bottom, const struct route_path *path)
+{
+	uint8_t kind =
+		bottom && path->nb_labels == 0 ? ADJACENCY_MPLS_DISPOSITION : ADJACENCY_MPLS_OUTPUT;
+	struct load_balance_paths paths;
+	uint32_t before;
+	int rc;
+
+	rte_spinlock_lock(&router_lock);
+	before = mpls_table_get(label, bottom);
+	load_balance_paths_of(before, &paths);
+	rc = add_path(&paths, path, kind, bottom);
+	if (rc == 0)
+		rc = label_set_paths(label, bottom, before, &paths);
+	rte_spinlock_unlock(&router_lock);
+	return rc;
+}
+
+int label_delete_path(uint32_t label, bool bottom, const struct route_path *path)
+{
+	struct load_balance_paths paths;
+	uint32_t before;
+	int rc = -ENOENT;
+
+	rte_spinlock_lock(&router_lock);
+	before = mpls_table_get(label, bottom);
+	load_balance_paths_of(before, &paths);
+	if (remove_path(&paths, path))
+		rc = label_set_paths(label, bottom, before, &paths);
+	rte_spinlock_unlock(&router_lock);
+	return rc;
 }
 
 void label_add_lookup(uint32_t label, bool bottom)
 {
+	uint32_t before;
+
+	rte_spinlock_lock(&router_lock);
+	before = mpls_table_get(label, bottom);
 	mpls_table_set(
 		label, bottom, bottom ? ADJACENCY_INDEX_MPLS_IP4 : ADJACENCY_INDEX_MPLS_AGAIN);
+	load_balance_release(before);
+	rte_spinlock_unlock(&router_lock);
 }
 
 int label_delete(uint32_t label, bool bottom)
 {
-	if (mpls_table_get(label, bottom) == MPLS_TABLE_NONE)
-		return -ENOENT;
+	uint32_t before;
+
+	rte_spinlock_lock(&router_lock);
+	before = mpls_table_get(label, bottom);
 	mpls_table_set(label, bottom, MPLS_TABLE_NONE);
-	return 0;
+	load_balance_release(before);
+	rte_spinlock_unlock(&router_lock);
+	return before == MPLS_TABLE_NONE ? -ENOENT : 0;
 }

@@ -40,14 +40,27 @@ extern rte_spinlock_t router_lock;
  * more prefixes. Returns 0 or -errno after saying why. */
 int routes_create(unsigned prefixes);
 
-/* Static routes. Each returns 0 or -errno: -EEXIST the prefix is one of an interface's own,
- * -ENOENT no such route, -ENOSPC table full. */
-int route_add(uint32_t prefix, uint8_t length, struct interface *interface, uint32_t via);
+/* One of the ways to a prefix, or of a label. */
+struct route_path {
+	const struct interface *interface; /* to delete: NULL is any */
+	uint32_t via;
+	uint16_t weight; /* 0: 1 */
+	/* On a prefix: pushed; in place of a label: 0 takes it off. To delete: 0 is any. */
+	uint8_t nb_labels;
+	const uint32_t *labels;
+};
+
+/* Static routes. A path is added to those that the route has, or its weight set. Each returns 0
+ * or -errno: -EEXIST the prefix is one of an interface's own, -ENOENT no such route or path,
+ * -ENOSPC table full. */
+int route_add(uint32_t prefix, uint8_t length, const struct route_path *path);
+/* The last path takes the route with it. */
+int route_delete_path(uint32_t prefix, uint8_t length, const struct route_path *path);
 int route_delete(uint32_t prefix, uint8_t length);
 
-/* A label's next hop; `nb_labels` 0 takes the label off. */
-int label_add(uint32_t label, bool bottom, struct interface *interface, uint32_t via,
-	const uint32_t *labels, unsigned nb_labels);
+/* The same for labels; a path takes the place of a lookup. */
+int label_add(uint32_t label, bool bottom, const struct route_path *path);
+int label_delete_path(uint32_t label, bool bottom, const struct route_path *path);
 /* The label is taken off and what is beneath is looked up. */
 void label_add_lookup(uint32_t label, bool bottom);
 int label_delete(uint32_t label, bool bottom);

@@ -130,6 +130,37 @@ static void abbreviations_and_comments(void)
 	CHECK_EQUAL(orders[2].kind, ORDER_ROUTE_DELETE);
 }
 
+/* Each path is an order of its own. */
+static void several_paths(void)
+{
+	CHECK_EQUAL(parse("ip route add 10.0.0.0/8 via 1.1.1.1 e0 weight 2 via 2.2.2.2 e1\n"
+			  "ip route add 10.0.0.0/8 via 1.1.1.1 out-labels 100 200 weight 3 "
+			  "via 2.2.2.2 e1 out-l 3\n"
+			  "ip route del 10.0.0.0/8\n"
+			  "ip route del 10.0.0.0/8 via 1.1.1.1 e0\n"
+			  "mpls local-label add 18 eos via 1.1.1.1 e0 out-labels 100 "
+			  "via 2.2.2.2 out-labels 200\n"
+			  "mpls local-label del 18 eos via 2.2.2.2\n"
+			  "mpls local-label del 18 eos via ip4-lookup-in-table 0\n"),
+		0);
+	CHECK_EQUAL(nb_orders, 10);
+	CHECK(orders[0].weight == 2 && strcmp(orders[0].interface, "e0") == 0);
+	CHECK(orders[1].weight == 0 && strcmp(orders[1].interface, "e1") == 0);
+	CHECK_EQUAL(orders[1].address, RTE_IPV4(10, 0, 0, 0));
+	CHECK(orders[2].weight == 3 && orders[2].nb_labels == 2 && orders[2].labels[1] == 200);
+	CHECK(orders[2].interface[0] == '\0');
+	CHECK(orders[3].nb_labels == 1 && orders[3].labels[0] == 3);
+	CHECK(orders[4].kind == ORDER_ROUTE_DELETE && !orders[4].one_path);
+	CHECK(orders[5].one_path && orders[5].via == RTE_IPV4(1, 1, 1, 1));
+	CHECK(orders[6].on && orders[7].on && orders[7].labels[0] == 200);
+	CHECK_EQUAL(orders[7].address, 18);
+	CHECK(orders[8].kind == ORDER_LABEL_DELETE && orders[8].one_path);
+	CHECK(!orders[9].one_path);
+}
+
+#define WORDS_8 "1 2 3 4 5 6 7 8 "
+#define WORDS_32 WORDS_8 WORDS_8 WORDS_8 WORDS_8
+
 static void mistakes(void)
 {
 	static const struct {
@@ -172,10 +203,16 @@ static void mistakes(void)
 			"at most 8 out-labels"},
 		{"ip route add 99999999999999999999999999999999999999999999999999999999999999999/8",
 			"a word of more than 63 letters"},
-		{"1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 "
-		 "31 "
-		 "32 33",
-			"more than 32 words"},
+		{"ip route add 1.0.0.0/8 via 1.1.1.1 weight 0", "expected a weight from 1 to 255"},
+		{"ip route add 1.0.0.0/8 via 1.1.1.1 weight 256",
+			"expected a weight from 1 to 255"},
+		{"ip route add 1.0.0.0/8 via 1.1.1.1 e0 heavy",
+			"expected 'weight', 'out-labels', 'via', found 'heavy'"},
+		{"ip route add 1.0.0.0/8 via 1.1.1.1 e0 out-labels 1048576",
+			"expected a label from 0 to 1048575, found '1048576'"},
+		{"ip route del 1.0.0.0/8 e0", "expected 'via', found 'e0'"},
+		{"mpls local-label del 16 eos via e0", "expected an IPv4 address such as"},
+		{WORDS_32 WORDS_32 WORDS_32 WORDS_32 "1", "more than 128 words"},
 		{"\x01\xff", "found '?"
 			     "?'"},
 	};
@@ -200,8 +237,8 @@ static void garbage(void)
 {
 	static const char *const words[] = {"set", "int", "state", "ip", "route", "add", "del",
 		"via", "mpls", "local-label", "table", "e0", "1.2.3.4", "1.2.3.4/8", "16", "eos",
-		"non-eos", "out-labels", "neighbor", "address", "up", "enable", "#", "\n", "\r\n",
-		"\t", "\xff"};
+		"non-eos", "out-labels", "weight", "neighbor", "address", "up", "enable", "#", "\n",
+		"\r\n", "\t", "\xff"};
 	unsigned seed = 1;
 
 	for (unsigned round = 0; round < 20000; round++) {
@@ -232,6 +269,7 @@ int main(void)
 		{"the file as people have it", as_it_is},
 		{"the same with carriage returns", with_carriage_returns},
 		{"labels that are taken off, looked up or pushed", labels_taken_off},
+		{"several paths", several_paths},
 		{"abbreviations and comments", abbreviations_and_comments},
 		{"each mistake is one line that says what was expected", mistakes},
 		{"random text", garbage},

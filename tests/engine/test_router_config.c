@@ -61,9 +61,19 @@ static const char right[] =
 	"\"mpls\": [{\"label\": 16, \"eos\": true, \"via\": \"100.64.2.2\", \"port\": \"e1\","
 	"\"out_labels\": [17]}, {\"label\": 17, \"eos\": false}]}";
 
+static const char several_paths[] =
+	"{\"mpls_ttl\": \"pipe\", \"interfaces\": [{\"port\": \"e0\", \"addresses\":"
+	"[\"100.64.1.1/30\"]}], \"routes\": [{\"prefix\": \"16.0.0.0/24\", \"paths\": ["
+	"{\"via\": \"100.64.1.2\", \"weight\": 2, \"out_labels\": [100, 200]},"
+	"{\"via\": \"100.64.2.2\", \"port\": \"e1\"}]}],"
+	"\"mpls\": [{\"label\": 16, \"paths\": [{\"via\": \"100.64.1.2\"},"
+	"{\"via\": \"100.64.2.2\", \"port\": \"e1\", \"out_labels\": [3]}]}]}";
+
 static void as_documented(void)
 {
 	CHECK_EQUAL(mistakes_in(right), 0);
+	CHECK(complaints[0] == '\0');
+	CHECK_EQUAL(mistakes_in(several_paths), 0);
 	CHECK(complaints[0] == '\0');
 	CHECK_EQUAL(mistakes_in("{}"), 0);
 	CHECK_EQUAL(mistakes_in("{\"cli\": \"set int state e0 up\\n\"}"), 0);
@@ -159,6 +169,35 @@ static void each_mistake_is_one_line(void)
 			"mpls[0].out_labels[0]: expected a label from 0"},
 		{"{\"mpls\": [{\"label\": 16, \"out_labels\": [9]}]}",
 			"mpls[0].via: expected the next hop"},
+		{"{\"mpls_ttl\": \"short\"}",
+			"forwarder.router.mpls_ttl: expected \"uniform\" or \"pipe\""},
+		{"{\"mpls_ttl\": 7}", "forwarder.router.mpls_ttl: expected a string"},
+		{"{\"routes\": [{\"prefix\": \"1.0.0.0/8\", \"paths\": []}]}",
+			"routes[0].paths: expected one path at least"},
+		{"{\"routes\": [{\"prefix\": \"1.0.0.0/8\", \"paths\": 7}]}",
+			"routes[0].paths: expected an array"},
+		{"{\"routes\": [{\"prefix\": \"1.0.0.0/8\", \"paths\": [7]}]}",
+			"routes[0].paths[0]: expected an object"},
+		{"{\"routes\": [{\"prefix\": \"1.0.0.0/8\", \"via\": \"1.1.1.1\","
+		 "\"paths\": [{\"via\": \"1.1.1.1\", \"port\": \"e0\"}]}]}",
+			"routes[0].paths: expected this or \"via\", found both"},
+		{"{\"routes\": [{\"prefix\": \"1.0.0.0/8\","
+		 "\"paths\": [{\"via\": \"1.1.1.1\", \"port\": \"e0\"}, {\"port\": \"e0\"}]}]}",
+			"routes[0].paths[1].via: expected an IPv4 address, found nothing"},
+		{"{\"routes\": [{\"prefix\": \"1.0.0.0/8\","
+		 "\"paths\": [{\"via\": \"1.1.1.1\", \"port\": \"e0\", \"cost\": 7}]}]}",
+			"routes[0].paths[0].cost: unknown key"},
+		{"{\"routes\": [{\"prefix\": \"1.0.0.0/8\", \"via\": \"1.1.1.1\", \"port\": \"e0\","
+		 "\"weight\": 0}]}",
+			"routes[0].weight: expected a whole number from 1 to 255"},
+		{"{\"routes\": [{\"prefix\": \"1.0.0.0/8\", \"via\": \"1.1.1.1\", \"port\": \"e0\","
+		 "\"out_labels\": [1, 2, 3]}]}",
+			"routes[0]: label 3, implicit null, is never in a stack"},
+		{"{\"routes\": [{\"prefix\": \"1.0.0.0/8\", \"via\": \"1.1.1.1\", \"port\": \"e0\","
+		 "\"out_labels\": [1, 2, 0, 4, 5, 6, 7, 8, 9]}]}",
+			"routes[0].out_labels: at most 8 labels"},
+		{"{\"mpls\": [{\"label\": 16, \"paths\": [{\"port\": \"e0\"}]}]}",
+			"mpls[0].paths[0].via: expected an IPv4 address"},
 		{"{\"cli\": \"\\nset int state e7 up\"}",
 			"/tmp/router.json: forwarder.router.cli:2: that is none of the router's "
 			"interfaces"},

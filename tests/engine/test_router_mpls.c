@@ -151,9 +151,6 @@ static void reasons(void)
 		"mpls-lookup", "no such label", (const uint32_t[]){ENTRY(24, 0, BOTTOM, 64)}, 1);
 	check_reason("mpls-lookup", "no such label", (const uint32_t[]){ENTRY(23, 0, 0, 64)}, 1);
 	check_reason("mpls-input", "ttl is zero", (const uint32_t[]){ENTRY(16, 0, BOTTOM, 0)}, 1);
-	check_reason("mpls-output", "ttl expired", (const uint32_t[]){ENTRY(16, 0, BOTTOM, 1)}, 1);
-	check_reason(
-		"mpls-disposition", "ttl expired", (const uint32_t[]){ENTRY(20, 0, BOTTOM, 1)}, 1);
 	frame_mpls(&frame, 0, not_bottom, 1, HOST_A, HOST_B, 33, 0);
 	frame.length = 18;
 	CHECK_REASON("mpls-lookup", "label stack has no bottom", 0, &frame);
@@ -173,13 +170,13 @@ static void disposition_reasons(void)
 
 	frame_mpls(&frame, 0, stack, 1, HOST_A, HOST_B, 33, 0);
 	for (frame.length = 18; frame.length < 38; frame.length++)
-		CHECK_REASON("mpls-disposition", "no ip4 packet beneath the last label", 0, &frame);
+		CHECK_REASON("mpls-disposition", "no ip packet beneath the last label", 0, &frame);
 	for (; frame.length < 46; frame.length++)
 		CHECK_REASON("mpls-disposition", "bad length", 0, &frame);
 	frame.bytes[18] = 0x65;
-	CHECK_REASON("mpls-disposition", "no ip4 packet beneath the last label", 0, &frame);
+	CHECK_REASON("mpls-disposition", "no ip packet beneath the last label", 0, &frame);
 	frame.bytes[18] = 0x44;
-	CHECK_REASON("mpls-disposition", "no ip4 packet beneath the last label", 0, &frame);
+	CHECK_REASON("mpls-disposition", "no ip packet beneath the last label", 0, &frame);
 	frame.bytes[18] = 0x45;
 	frame.bytes[19] ^= 1;
 	CHECK_REASON("mpls-disposition", "bad checksum", 0, &frame);

@@ -35,7 +35,14 @@ static const char cli[] =
 	"mpls local-label add 17 eos via 100.64.1.2 e0\n"
 	"mpls local-label add 17 non-eos via mpls-lookup-in-table 0\n"
 	"mpls local-label add 18 eos via ip4-lookup-in-table 0\n"
-	"mpls local-label add 18 non-eos via 100.64.1.9 e0 out-labels 1 2 3 4 5 6 7 8\n";
+	"mpls local-label add 18 non-eos via 100.64.1.9 e0 out-labels 1 2 30 4 5 6 7 8\n"
+	"ip route add 49.0.0.0/24 via 100.64.1.2 weight 2 via 100.64.2.2 via 100.64.2.9\n"
+	"ip route add 50.0.0.0/24 via 100.64.2.2 out-labels 100 200\n"
+	"ip route add 51.0.0.0/24 via 100.64.1.2 out-labels 7 via 100.64.2.2 via 100.64.2.9\n"
+	"mpls local-label add 19 eos via 100.64.1.2 out-labels 3 via 100.64.2.2 out-labels 9\n"
+	"mpls local-label add 19 non-eos via 100.64.1.2 out-labels 3 via 100.64.2.2 "
+	"out-labels 9 10\n"
+	"mpls local-label add 20 non-eos via 100.64.2.2 e1\n";
 
 static unsigned seed = 20240229;
 
@@ -49,7 +56,8 @@ static uint32_t any_address(void)
 	static const uint32_t addresses[] = {RTE_IPV4(16, 0, 0, 1), RTE_IPV4(48, 0, 0, 1),
 		RTE_IPV4(100, 64, 1, 1), RTE_IPV4(100, 64, 2, 1), RTE_IPV4(100, 64, 1, 0),
 		RTE_IPV4(100, 64, 2, 255), RTE_IPV4(9, 9, 9, 9), RTE_IPV4(224, 0, 0, 1),
-		RTE_IPV4(255, 255, 255, 255), RTE_IPV4(127, 0, 0, 1), RTE_IPV4(100, 64, 4, 2), 0};
+		RTE_IPV4(255, 255, 255, 255), RTE_IPV4(127, 0, 0, 1), RTE_IPV4(100, 64, 4, 2), 0,
+		RTE_IPV4(49, 0, 0, 1), RTE_IPV4(50, 0, 0, 1), RTE_IPV4(51, 0, 0, 1)};
 	unsigned index = any(RTE_DIM(addresses) + 2);
 
 	if (index < RTE_DIM(addresses))
@@ -66,7 +74,7 @@ static void any_labels(struct frame *frame, unsigned port)
 	for (unsigned i = 0; i < labels; i++)
 		stack[i] = (any(4) == 0          ? any(1 << 20)
 				   : any(4) == 0 ? any(16)
-						 : 16 + any(3))
+						 : 16 + any(5))
 				   << 12 |
 			   any(8) << 9 | (uint32_t)(i + 1 == labels) << 8 |
 			   (any(4) == 0 ? any(3) : any(256));
@@ -172,7 +180,8 @@ static void mutate(struct frame *frame)
 	for (unsigned i = 0; i < changes; i++)
 		frame->bytes[any(RTE_MIN(frame->length, 60u))] ^= (uint8_t)(1 << any(8));
 	if (any(4) == 0)
-		frame->length = any(frame->length + 1);
+		frame->length =
+			any((any(2) == 0 ? RTE_MIN(frame->length, 60u) : frame->length) + 1);
 	else if (any(8) == 0)
 		frame->length = RTE_MIN(frame->length + any(64), 1700u);
 }

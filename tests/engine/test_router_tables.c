@@ -10,6 +10,9 @@
 
 #include <errno.h>
 
+#define VIA(out, address, ...) \
+	(&(const struct route_path){.interface = (out), .via = (address), __VA_ARGS__})
+
 static void ttl_arithmetic(void)
 {
 	struct rte_ipv4_hdr ip, plain;
@@ -180,17 +183,17 @@ static void static_routes(void)
 	CHECK_EQUAL(route_delete(RTE_IPV4(48, 0, 0, 77), 24), 0);
 	CHECK_EQUAL(route_delete(RTE_IPV4(48, 0, 0, 0), 24), -ENOENT);
 	CHECK_EQUAL(fib4_lookup_one(RTE_IPV4(48, 0, 0, 1)), ADJACENCY_INDEX_NO_ROUTE);
-	CHECK_EQUAL(route_add(0, 0, e1, via), 0);
+	CHECK_EQUAL(route_add(0, 0, VIA(e1, via)), 0);
 	CHECK_EQUAL(fib4_lookup_one(RTE_IPV4(48, 0, 0, 1)), adjacency);
 	CHECK_EQUAL(adjacencies[fib4_lookup_one(RTE_IPV4(100, 64, 1, 1))].kind, ADJACENCY_LOCAL);
 	CHECK_EQUAL(route_delete(0, 0), 0);
 	CHECK_EQUAL(route_delete(0, 0), -ENOENT);
 	/* What an address implies cannot be taken away; a special prefix comes back. */
-	CHECK_EQUAL(route_add(RTE_IPV4(100, 64, 2, 0), 30, e1, via), -EEXIST);
-	CHECK_EQUAL(route_add(RTE_IPV4(100, 64, 2, 1), 32, e1, via), -EEXIST);
+	CHECK_EQUAL(route_add(RTE_IPV4(100, 64, 2, 0), 30, VIA(e1, via)), -EEXIST);
+	CHECK_EQUAL(route_add(RTE_IPV4(100, 64, 2, 1), 32, VIA(e1, via)), -EEXIST);
 	CHECK_EQUAL(route_delete(RTE_IPV4(100, 64, 2, 0), 30), -ENOENT);
 	loopback = fib4_lookup_one(RTE_IPV4(127, 0, 0, 1));
-	CHECK_EQUAL(route_add(RTE_IPV4(127, 0, 0, 0), 8, e1, via), 0);
+	CHECK_EQUAL(route_add(RTE_IPV4(127, 0, 0, 0), 8, VIA(e1, via)), 0);
 	CHECK_EQUAL(fib4_lookup_one(RTE_IPV4(127, 0, 0, 1)), adjacency);
 	CHECK_EQUAL(route_delete(RTE_IPV4(127, 0, 0, 0), 8), 0);
 	CHECK_EQUAL(fib4_lookup_one(RTE_IPV4(127, 0, 0, 1)), loopback);
@@ -204,7 +207,7 @@ static void neighbor_routes(void)
 	uint32_t host = RTE_IPV4(100, 64, 1, 2), own = fib4_lookup_one(host), other;
 
 	CHECK_EQUAL(adjacencies[own].address, host);
-	CHECK_EQUAL(route_add(host, 32, e1, RTE_IPV4(100, 64, 2, 2)), 0);
+	CHECK_EQUAL(route_add(host, 32, VIA(e1, RTE_IPV4(100, 64, 2, 2))), 0);
 	other = fib4_lookup_one(host);
 	CHECK(other != own && adjacencies[other].interface == e1->index);
 	CHECK_EQUAL(route_delete(host, 32), 0);
@@ -231,8 +234,9 @@ static void adjacencies_follow_the_neighbor(void)
 	CHECK(memcmp(adjacencies[plain].rewrite + 2, &mac, 6) == 0);
 	CHECK(memcmp(adjacencies[label].rewrite + 2, &mac, 6) == 0);
 	/* The same again shares the adjacency. */
-	CHECK_EQUAL(label_add(99, true, interface_find("e1"), RTE_IPV4(100, 64, 2, 2),
-			    (const uint32_t[]){17}, 1),
+	CHECK_EQUAL(label_add(99, true,
+			    VIA(e1, RTE_IPV4(100, 64, 2, 2), .nb_labels = 1,
+				    .labels = (const uint32_t[]){17})),
 		0);
 	CHECK_EQUAL(mpls_table_get(99, true), label);
 	CHECK_EQUAL(label_delete(99, true), 0);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mpls-load-balance: one of the label's paths for each packet, the same for all of a flow. The
+ * flow is the entropy label's (RFC 6790) if there is one, else that of the IP packet beneath
+ * the labels, else the labels without the special-purpose ones (RFC 6790 4.3): what begins
+ * like neither IPv4 nor IPv6 is something else, in which nothing is read (RFC 4928).
+ */
+#include "../router/flow_hash.h"
+#include "../router/load_balance.h"
+#include "../worker.h"
+#include "mpls_swap.h"
+#include "vector.h"
+
+#include <errno.h>
+
+#define LABEL_ENTROPY_INDICATOR 7
+#define LABELS_SPECIAL 16
+
+struct mpls_load_balance {
+	struct node_stats *mpls_output, *output; /* their packets that were done here */
+};
+
+/* Of what is beneath the labels; `labels` is the labels' hash. */
+static __rte_always_inline uint32_t hash_beneath(
+	const uint8_t *payload, uint32_t bytes, uint32_t labels)
+{
+	if (likely(bytes >= IP4_HEADER_BYTES && payload[0] >> 4 == 4))
+		return flow_hash_ip4(payload, bytes);
+	if (bytes >= FLOW_HASH_IP6_BYTES && payload[0] >> 4 == 6)
+		return flow_hash_ip6(payload, bytes);
+	return flow_hash_finish(labels);
+}
+
+/* `bytes` of labels and what is beneath them, one label at least. */
+static __rte_always_inline uint32_t flow_hash_mpls(const uint8_t *l3, uint32_t bytes)
+{
+	uint32_t hash = FLOW_HASH_SEED, entry, label;
+	bool entropy = false;
+
+	do {
+		if (unlikely(bytes < MPLS_LABEL_BYTES))
+			return flow_hash_finish(hash);
+		entry = mpls_read(l3);
+		label = entry >> MPLS_LABEL_SHIFT;
+		if (unlikely(entropy))
+			return flow_hash_finish(flow_hash_word(FLOW_HASH_SEED, label));
+		entropy = label == LABEL_ENTROPY_INDICATOR;
+		if (likely(label >= LABELS_SPECIAL))
+			hash = flow_hash_word(hash, label);
+		l3 += MPLS_LABEL_BYTES;
+		bytes -= MPLS_LABEL_BYTES;
+	} while (!(entry & MPLS_BOTTOM));
+	return hash_beneath(l3, bytes, hash);
+}
+
+/* Returns how many got the usual swap. */
+static uint16_t balance(
+	struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count, rte_edge_t *differ)
+{
+	uint16_t usual = 0;
+
+	for (uint16_t i = 0; i < count; i++) {
+		uint8_t *l3 = packet_l3(mbufs[i]);
+		uint32_t found = load_balance_choose(&adjacencies[packet_adjacency(mbufs[i])],
+			flow_hash_mpls(l3, packet_l3_bytes(mbufs[i])));
+		const struct adjacency *adjacency = &adjacencies[found];
+		rte_edge_t edge = interface_edge[adjacency->interface];
+
+		if (likely(swap_usual(mbufs[i], l3, mpls_read(l3), adjacency, edge))) {
+			nexts[i] = ADJACENCY_TX_EDGE(edge);
+			usual++;
+		} else {
+			packet_set_adjacency(mbufs[i], found);
+			nexts[i] = adjacency_kind(adjacency);
+		}
+		*differ |= nexts[i] ^ nexts[0];
+	}
+	return usual;
+}
+
+static void send_vector(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+{
+	const struct mpls_load_balance *own = node_private(node);
+	rte_edge_t nexts[NODE_VECTOR_MAX], differ = 0;
+	uint16_t usual = balance((struct rte_mbuf **)objs, nexts, count, &differ);
+
+	own->mpls_output->fused_calls++;
+	own->mpls_output->fused_vectors += usual;
+	own->output->fused_calls++;
+	own->output->fused_vectors += usual;
+	if (differ == 0)
+		vector_send(graph, node, objs, nexts, count, true);
+	else
+		vector_part(graph, node, objs, nexts, count);
+}
+
+static uint16_t mpls_load_balance_process(
+	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+{
+	for (uint16_t done = 0; done < count; done += NODE_VECTOR_MAX)
+		send_vector(graph, node, objs + done,
+			RTE_MIN((uint16_t)(count - done), (uint16_t)NODE_VECTOR_MAX));
+	return count;
+}
+
+static int mpls_load_balance_init(struct node_state *state, struct rte_node *node)
+{
+	struct mpls_load_balance *own = node_private(node);
+
+	own->mpls_output = worker_node_stats(state->worker, "mpls-output");
+	own->output = worker_node_stats(state->worker, "interface-output");
+	return own->mpls_output == NULL || own->output == NULL ? -ENOENT : 0;
+}
+
+static struct node_type mpls_load_balance = {
+	.name = "mpls-load-balance",
+	.process = mpls_load_balance_process,
+	.init = mpls_load_balance_init,
+	.private_bytes = sizeof(struct mpls_load_balance),
+	/* A path is to a neighbour: it is none of the kinds that go to "drop" here. */
+	.nexts = {[ADJACENCY_DROP] = "drop",
+		[ADJACENCY_UNREACHABLE] = "drop",
+		[ADJACENCY_REWRITE] = "drop",
+		[ADJACENCY_ARP] = "ip4-arp",
+		[ADJACENCY_LOCAL] = "drop",
+		[ADJACENCY_MPLS_OUTPUT] = "mpls-output",
+		[ADJACENCY_MPLS_DISPOSITION] = "mpls-disposition",
+		[ADJACENCY_MPLS_IP4] = "drop",
+		[ADJACENCY_MPLS_AGAIN] = "drop",
+		[ADJACENCY_LOAD_BALANCE] = "drop",
+		[ADJACENCY_MPLS_IMPOSITION] = "drop"},
+};
+NODE_REGISTER(mpls_load_balance)
