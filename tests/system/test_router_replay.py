@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
 from scapy.compat import raw
 from scapy.contrib.mpls import MPLS
 from scapy.layers.inet import ICMP, IP, TCP, UDP, fragment
@@ -46,9 +47,12 @@ ip neighbor e1.7 100.64.3.2 50:7c:6f:20:30:71
 class Replay:
     """The router on two pcap devices; what it is given is known once it runs."""
 
-    def __init__(self, start_engine: StartEngine, folder: Path) -> None:
+    def __init__(
+        self, start_engine: StartEngine, folder: Path, router: dict[str, Any] | None = None
+    ) -> None:
         self._start_engine = start_engine
         self._folder = folder
+        self._router = router or {"cli": VPP_CLI}
 
     def macs(self) -> tuple[str, str]:
         """The devices' MAC addresses, asked of an engine that has nothing to do."""
@@ -73,7 +77,7 @@ class Replay:
                 }
                 for i in range(2)
             ],
-            "forwarder": {"mode": "router", "ports": ["e0", "e1"], "router": {"cli": VPP_CLI}},
+            "forwarder": {"mode": "router", "ports": ["e0", "e1"], "router": self._router},
         }
         return self._start_engine(config)
 
@@ -215,3 +219,84 @@ def test_broken_frames_are_counted_by_name(start_engine: StartEngine, tmp_path: 
         assert named >= count, (word, errors)
     assert [p for p in out[1] if IP in p and p[IP].dst == "48.0.0.1"] == []
     assert all(ICMP in packet or ARP in packet for packet in out[0])
+
+
+PATHS_CLI = (
+    VPP_CLI
+    + """
+ip route add 10.0.0.0/8 via 100.64.1.2 e0 weight 3 via 100.64.2.2 out-labels 100 200
+ip route add 11.0.0.0/8 via 100.64.2.2 e1 out-labels 300
+mpls local-label add 19 eos via 100.64.2.2 e1 out-labels 21 22 23
+mpls local-label add 20 eos via 100.64.1.2 e0 out-labels 31 via 100.64.2.2 e1 out-labels 32
+"""
+)
+
+
+def labelled(packet: Packet, labels: list[int], ttl: int, cos: int) -> bytes:
+    """The packet as it goes out of e1, its TTL less one, labels before it."""
+    ip = packet[IP].copy()
+    ip.ttl -= 1
+    del ip.chksum
+    stack = b"".join(
+        raw(MPLS(label=label, cos=cos, s=int(label == labels[-1]), ttl=ttl)) for label in labels
+    )
+    return stack + bytes(raw(ip))
+
+
+@pytest.mark.parametrize("model", ["uniform", "pipe"])
+def test_labels_on_routes_byte_for_byte(
+    start_engine: StartEngine, tmp_path: Path, model: str
+) -> None:
+    replay = Replay(start_engine, tmp_path, {"cli": PATHS_CLI, "mpls_ttl": model})
+    macs = replay.macs()
+    packets = some_packets(macs[0])
+    for packet in packets:
+        packet[IP].dst = "11" + packet[IP].dst[2:]
+        del packet[IP].chksum
+    packets = [Ether(raw(packet)) for packet in packets]
+    out, errors = replay.run(packets)
+    assert len(out[1]) == len(packets), errors
+    for packet, sent in zip(packets, out[1], strict=True):
+        ip = packet[IP]
+        ttl, cos = (ip.ttl - 1, ip.tos >> 5) if model == "uniform" else (255, 0)
+        wanted = Ether(src=macs[1], dst=HOSTS[1], type=0x8847)
+        assert raw(sent) == raw(wanted / Raw(labelled(packet, [300], ttl, cos)))
+
+
+def test_several_paths_byte_for_byte(start_engine: StartEngine, tmp_path: Path) -> None:
+    """Each packet goes one of the two ways, as that way has it; all of a flow go the same."""
+    replay = Replay(start_engine, tmp_path, {"cli": PATHS_CLI})
+    macs = replay.macs()
+    packets = some_packets(macs[0])
+    for packet in packets:
+        packet[IP].dst = "10" + packet[IP].dst[2:]
+        del packet[IP].chksum
+    packets = [Ether(raw(packet)) for packet in packets] * 2
+    out, errors = replay.run(packets)
+    assert len(out[0]) + len(out[1]) == len(packets), errors
+    assert 2 < len(out[0]) / len(out[1]) < 4.5
+    wanted = [Counter[bytes](), Counter[bytes]()]
+    for packet in packets:
+        wanted[0][forwarded(packet, macs[0], HOSTS[0])] += 1
+        ip = packet[IP]
+        header = raw(Ether(src=macs[1], dst=HOSTS[1], type=0x8847))
+        wanted[1][header + labelled(packet, [100, 200], ip.ttl - 1, ip.tos >> 5)] += 1
+    for port in range(2):
+        for frame, count in Counter(raw(packet) for packet in out[port]).items():
+            assert wanted[port][frame] == count
+
+
+def test_label_stacks_byte_for_byte(start_engine: StartEngine, tmp_path: Path) -> None:
+    replay = Replay(start_engine, tmp_path, {"cli": PATHS_CLI})
+    macs = replay.macs()
+    push, both = mpls(macs[0], 19, 9), [mpls(macs[0], 20, 9, inner) for inner in range(2, 40)]
+    out, errors = replay.run([push, *both])
+    assert len(out[0]) + len(out[1]) == 1 + len(both), errors
+    inner = raw(push[IP])
+    stack = [MPLS(label=21 + i, cos=3, s=int(i == 2), ttl=8) for i in range(3)]
+    wanted = Ether(src=macs[1], dst=HOSTS[1], type=0x8847) / stack[0] / stack[1] / stack[2]
+    pushed = [packet for packet in out[1] if packet[MPLS].label == 21]
+    assert [raw(packet) for packet in pushed] == [raw(wanted) + inner]
+    # The TTL is no part of the flow: all of them go one way.
+    labels = Counter(packet[MPLS].label for packet in out[0] + out[1])
+    assert labels in (Counter({21: 1, 31: len(both)}), Counter({21: 1, 32: len(both)}))
