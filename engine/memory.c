@@ -150,6 +150,40 @@ int memory_socket(void)
 	return socket_id;
 }
 
+static size_t map_bytes(size_t bytes)
+{
+	return RTE_ALIGN_CEIL(bytes, HUGE_BYTES);
+}
+
+void *memory_map(size_t bytes)
+{
+	size_t whole = map_bytes(bytes);
+	void *start = MAP_FAILED, *aligned;
+
+	if (got == MEMORY_HUGEPAGES)
+		start = mmap(NULL, whole, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	if (start != MAP_FAILED)
+		return start;
+	start = mmap(NULL, whole + HUGE_BYTES, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (start == MAP_FAILED)
+		return NULL;
+	/* Only whole huge pages: what is beside them goes back. */
+	aligned = RTE_PTR_ALIGN_CEIL(start, HUGE_BYTES);
+	if (aligned != start)
+		munmap(start, RTE_PTR_DIFF(aligned, start));
+	munmap(RTE_PTR_ADD(aligned, whole), HUGE_BYTES - RTE_PTR_DIFF(aligned, start));
+	if (got != MEMORY_4K)
+		(void)madvise(aligned, whole, MADV_HUGEPAGE);
+	return aligned;
+}
+
+void memory_unmap(void *start, size_t bytes)
+{
+	munmap(start, map_bytes(bytes));
+}
+
 const char *memory_kind(void)
 {
 	return got == MEMORY_HUGEPAGES ? "hugepages" : got == MEMORY_THP ? "thp" : "4k";

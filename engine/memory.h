@@ -25,6 +25,12 @@ int memory_eal_arguments(const char **arguments, unsigned max);
 int memory_start(void);
 /* For every allocation that the data path touches. */
 int memory_socket(void);
+/*
+ * Zeroed pages of its own for a table, beside `memory.megabytes`: the kernel gives each page
+ * when it is first written, as a huge page where it can. NULL when there is no room.
+ */
+void *memory_map(size_t bytes);
+void memory_unmap(void *start, size_t bytes);
 /* "hugepages", "thp" or "4k": what the packets really lie on. */
 const char *memory_kind(void);
 /*

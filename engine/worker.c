@@ -2,6 +2,7 @@
 #include "worker.h"
 
 #include "node/node.h"
+#include "rcu.h"
 
 #include <errno.h>
 #include <rte_cycles.h>
@@ -302,6 +303,7 @@ static int worker_main(void *argument)
 	/* Whoever may keeps other programs off the forwarder's CPU: what they take, it loses. */
 	if (worker->role & WORKER_FORWARDER)
 		(void)setpriority(PRIO_PROCESS, (id_t)worker->tid, -20);
+	rcu_reader_start(worker->index);
 	last = worker->started_tsc = rte_rdtsc();
 	while (true) {
 		uint32_t request = __atomic_load_n(&worker->request, __ATOMIC_ACQUIRE);
@@ -320,15 +322,19 @@ static int worker_main(void *argument)
 		worker->loops++;
 		last = worker_walk(worker, now, away_limit);
 		worker->last_tsc = last;
+		rcu_quiescent(worker->index);
 	}
+	rcu_reader_stop(worker->index);
 	return 0;
 }
 
 int workers_start(void)
 {
-	for (unsigned i = 0; i < nb_workers; i++) {
-		int rc;
+	int rc = rcu_start(WORKERS_MAX);
 
+	if (rc != 0)
+		return rc;
+	for (unsigned i = 0; i < nb_workers; i++) {
 		if (workers[i]->graph == NULL)
 			continue;
 		rc = rte_eal_remote_launch(worker_main, workers[i], workers[i]->lcore);

@@ -44,9 +44,9 @@ static __rte_always_inline rte_edge_t send_other(
 	return next;
 }
 
-static bool all_the_same(const uint64_t *found, uint16_t count)
+static bool all_the_same(const uint32_t *found, uint16_t count)
 {
-	uint64_t differ = 0;
+	uint32_t differ = 0;
 
 	for (uint16_t i = 1; i < count; i++)
 		differ |= found[i] ^ found[0];
@@ -55,7 +55,7 @@ static bool all_the_same(const uint64_t *found, uint16_t count)
 
 /* One adjacency for all: how many from the first on were sent the usual way. */
 static uint16_t rewrite_all(
-	struct rte_mbuf **mbufs, uint8_t **ip, uint64_t found, rte_edge_t *edge, uint16_t count)
+	struct rte_mbuf **mbufs, uint8_t **ip, uint32_t found, rte_edge_t *edge, uint16_t count)
 {
 	const struct adjacency *adjacency = &adjacencies[found];
 	uint32_t max_bytes;
@@ -71,7 +71,7 @@ static uint16_t rewrite_all(
 
 /* Each its own way; returns how many went the usual one. */
 static uint16_t rewrite_each(struct rte_node *node, struct rte_mbuf **mbufs, uint8_t **ip,
-	const uint64_t *found, rte_edge_t *nexts, uint16_t count)
+	const uint32_t *found, rte_edge_t *nexts, uint16_t count)
 {
 	uint16_t usual = 0;
 
@@ -84,7 +84,7 @@ static uint16_t rewrite_each(struct rte_node *node, struct rte_mbuf **mbufs, uin
 			nexts[i] = ADJACENCY_TX_EDGE(edge);
 			usual++;
 		} else {
-			nexts[i] = send_other(node, mbufs[i], (uint32_t)found[i]);
+			nexts[i] = send_other(node, mbufs[i], found[i]);
 		}
 	}
 	return usual;
@@ -112,7 +112,7 @@ static bool ip4_lookup_vector(
 	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
 {
 	uint32_t destinations[NODE_VECTOR_MAX];
-	uint64_t found[NODE_VECTOR_MAX];
+	uint32_t found[NODE_VECTOR_MAX];
 	uint8_t *ip[NODE_VECTOR_MAX];
 	rte_edge_t edge = 0, differ = 0;
 	uint16_t usual = 0, i;

@@ -96,7 +96,7 @@ static void compare_with_list(unsigned *seed)
 {
 	for (unsigned round = 0; round < 40; round++) {
 		uint32_t addresses[256];
-		uint64_t found[256];
+		uint32_t found[256];
 
 		for (unsigned i = 0; i < 256; i++)
 			addresses[i] = RTE_IPV4(50 + (unsigned)rand_r(seed) % 4, 0, 0, 0) |
