@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli_command.h"
+#include "route_text.h"
 
 #include <ctype.h>
 #include <rte_debug.h>
@@ -127,11 +128,29 @@ static bool line_split(struct cli_line *line, const char *text, const char *end)
 	}
 }
 
+/*
+ * `ip route add PREFIX via ADDRESS`, as files have it in millions of lines; false for all that
+ * is written in another way.
+ */
+static bool plain_route(const char *text, const char *end, struct router_order *order)
+{
+	static const char add[] = "ip route add ", via[] = " via ";
+
+	if ((size_t)(end - text) < sizeof(add) || memcmp(text, add, sizeof(add) - 1) != 0)
+		return false;
+	text = route_text_prefix(text + sizeof(add) - 1, end, &order->address, &order->length);
+	if (text == NULL || (size_t)(end - text) < sizeof(via) ||
+		memcmp(text, via, sizeof(via) - 1) != 0)
+		return false;
+	return route_text_address(text + sizeof(via) - 1, end, &order->via) == end;
+}
+
 unsigned cli_parse(const char *file, const char *text, size_t length, cli_sink_t sink,
 	void *context, FILE *complaints)
 {
 	struct cli_line line = {
 		.file = file, .complaints = complaints, .sink = sink, .context = context};
+	struct router_order route = {.kind = ORDER_ROUTE_ADD};
 	const char *end = text + length;
 	unsigned mistakes = 0;
 
@@ -139,8 +158,10 @@ unsigned cli_parse(const char *file, const char *text, size_t length, cli_sink_t
 		const char *newline = memchr(text, '\n', (size_t)(end - text));
 		const char *line_end = newline == NULL ? end : newline;
 
-		line.number++;
-		if (!line_split(&line, text, line_end) || !line_parse(&line))
+		route.line = ++line.number;
+		if (plain_route(text, line_end, &route))
+			mistakes += !cli_take(&line, &route);
+		else if (!line_split(&line, text, line_end) || !line_parse(&line))
 			mistakes++;
 		text = newline == NULL ? end : newline + 1;
 	}

@@ -27,6 +27,7 @@ enum router_order_kind {
 	ORDER_LABEL_ADD,
 	ORDER_LABEL_DELETE,
 	ORDER_NOTHING,
+	ORDER_ROUTES, /* never read: `via` routes of route_list.h, from `address` on */
 };
 
 struct router_order {

@@ -13,12 +13,39 @@ struct interface interfaces[INTERFACES_MAX];
 uint64_t interface_mac[INTERFACES_MAX];
 rte_edge_t interface_edge[INTERFACES_MAX];
 
+/*
+ * A bit for each hash of a prefix that an address implies: most of a million routes are none of
+ * these, and that is known without a look at each address.
+ */
+#define IMPLIED_BITS 65536u
+static uint64_t implied[IMPLIED_BITS / 64];
+
+static uint32_t implied_bit(uint32_t prefix, uint8_t length)
+{
+	return ((prefix ^ length) * 0x9e3779b1u >> 16) % IMPLIED_BITS;
+}
+
+static void implied_add(uint32_t prefix, uint8_t length)
+{
+	uint32_t bit = implied_bit(prefix, length);
+
+	implied[bit / 64] |= 1ull << bit % 64;
+}
+
+static bool implied_maybe(uint32_t prefix, uint8_t length)
+{
+	uint32_t bit = implied_bit(prefix & prefix_mask(length), length);
+
+	return implied[bit / 64] >> bit % 64 & 1;
+}
+
 void interfaces_reset(bool up)
 {
 	memset(interfaces, 0, sizeof(interfaces));
 	vlans_reset();
 	for (uint16_t i = 0; i < INTERFACES_MAX; i++)
 		interfaces[i].index = i;
+	memset(implied, 0, sizeof(implied));
 	for (unsigned i = 0; i < forwarder_ports(); i++) {
 		struct port *port = forwarder_port(i);
 
@@ -100,6 +127,10 @@ const char *interface_add_address(struct interface *interface, uint32_t address,
 		return "an interface can have 16 addresses";
 	interface->addresses[interface->nb_addresses++] =
 		(struct interface_address){address, length};
+	implied_add(address & prefix_mask(length), length);
+	implied_add(address, 32);
+	implied_add(address & prefix_mask(length), 32);
+	implied_add(address | ~prefix_mask(length), 32);
 	return NULL;
 }
 
@@ -209,6 +240,8 @@ static bool address_implies(const struct interface_address *own, uint32_t prefix
 
 bool interfaces_have(uint32_t prefix, uint8_t length)
 {
+	if (!implied_maybe(prefix, length))
+		return false;
 	for (unsigned p = 0; p < INTERFACES_MAX; p++)
 		for (unsigned i = 0; i < interfaces[p].nb_addresses; i++)
 			if (address_implies(&interfaces[p].addresses[i], prefix, length))

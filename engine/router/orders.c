@@ -4,6 +4,7 @@
 #include "../node/node.h"
 #include "load_balance.h"
 #include "neighbor.h"
+#include "route_list.h"
 #include "router.h"
 #include "routes.h"
 
@@ -60,9 +61,24 @@ static const char *read_sub_interface(const struct router_order *order, struct i
 	return sub_interface_create(port, name, &order->vlan, &port);
 }
 
+/* One order for all routes that follow each other. */
+static bool routes_keep(const struct router_order *order, const struct interface *interface)
+{
+	const struct router_order run = {
+		.kind = ORDER_ROUTES, .line = order->line, .address = route_list_count()};
+
+	if (!route_list_keep(order, interface))
+		return false;
+	if ((nb_orders == 0 || orders[nb_orders - 1].kind != ORDER_ROUTES) && !orders_keep(&run))
+		return false;
+	orders[nb_orders - 1].via++;
+	return true;
+}
+
 const char *order_read(void *context, const struct router_order *order)
 {
-	struct interface *interface = interface_find(order->interface);
+	struct interface *interface =
+		order->interface[0] == '\0' ? NULL : interface_find(order->interface);
 
 	(void)context;
 	if (interface == NULL && (order->interface[0] != '\0' || order_is_of_interface(order)))
@@ -84,6 +100,10 @@ const char *order_read(void *context, const struct router_order *order)
 		if (rte_is_multicast_ether_addr(&order->mac) || rte_is_zero_ether_addr(&order->mac))
 			return "expected the MAC address of one station";
 		break;
+	case ORDER_ROUTE_ADD:
+		if (order->nb_labels > 0 || order->weight > 1)
+			break;
+		return routes_keep(order, interface) ? NULL : "out of memory";
 	default:
 		break;
 	}
@@ -118,13 +138,10 @@ const char *order_check(const struct router_order *order)
 	for (unsigned i = 0; i < order->nb_labels; i++)
 		if (order->labels[i] == IMPLICIT_NULL && order->nb_labels > 1)
 			return "label 3, implicit null, is never in a stack: leave it out";
-	if (interface_owner(order->via) != NULL)
-		return "the next hop is the router itself";
-	if (order->kind == ORDER_ROUTE_ADD && interfaces_have(order->address, order->length))
-		return "the prefix is an interface's own subnet or address";
-	if (order_interface(order) == NULL)
-		return "the next hop is on no interface's subnet, and no interface is named";
-	return NULL;
+	if (order->kind == ORDER_ROUTE_ADD)
+		return route_check(
+			order->address, order->length, order_interface(order), order->via);
+	return next_hop_check(order_interface(order), order->via);
 }
 
 /* RFC 3032 2.1: implicit null is never on the wire; it asks for no label. */
@@ -160,6 +177,8 @@ int router_apply(const struct router_order *order)
 		return interface_set_mtu(interface, order->address) == NULL ? 0 : -EINVAL;
 	case ORDER_ROUTE_ADD:
 		return route_add(order->address, order->length, &path);
+	case ORDER_ROUTES:
+		return route_list_apply(order->address, order->via);
 	case ORDER_ROUTE_DELETE:
 		if (order->one_path)
 			return route_delete_path(order->address, order->length, &path);
@@ -195,16 +214,17 @@ int router_create(void)
 	if (rc == 0)
 		rc = interfaces_create();
 	if (rc == 0)
-		rc = routes_create(nb_orders + PREFIXES_TO_SPARE);
+		rc = routes_create(nb_orders + route_list_count() + PREFIXES_TO_SPARE);
 	for (unsigned i = 0; i < nb_orders && rc == 0; i++) {
 		rc = router_apply(&orders[i]);
 		/* VPP's CLI goes on after deleting what is not there; a file may do so too. */
 		if (rc == -ENOENT)
 			rc = 0;
-		if (rc != 0)
+		if (rc != 0 && orders[i].kind != ORDER_ROUTES)
 			fprintf(stderr, "router: order %u (line %u): %s\n", i + 1, orders[i].line,
 				strerror(-rc));
 	}
+	route_list_free();
 	free(orders);
 	orders = NULL;
 	nb_orders = max_orders = 0;

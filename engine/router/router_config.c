@@ -3,18 +3,21 @@
 #include "interface.h"
 #include "mpls.h"
 #include "orders.h"
+#include "route_list.h"
 #include "router.h"
 #include "router_config.h"
+#include "routes_file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void read_text(
 	const struct config_node *node, const char *file, const char *text, size_t length)
 {
-	unsigned first = orders_count();
+	unsigned first = orders_count(), first_route = route_list_count();
 
 	node->config->mistakes += cli_parse(file, text, length, order_read, NULL, stderr);
 	for (unsigned i = first; i < orders_count(); i++) {
@@ -25,6 +28,16 @@ static void read_text(
 		fprintf(stderr, "%s:%u: %s\n", file, order_at(i)->line, wrong);
 		node->config->mistakes++;
 	}
+	node->config->mistakes += route_list_check(first_route, file, stderr);
+}
+
+static void read_plain_routes(
+	const struct config_node *node, const char *file, const char *text, size_t length)
+{
+	unsigned first_route = route_list_count();
+
+	node->config->mistakes += routes_file_parse(file, text, length, order_read, NULL, stderr);
+	node->config->mistakes += route_list_check(first_route, file, stderr);
 }
 
 /* A relative name is relative to the folder of the configuration file. */
@@ -38,38 +51,64 @@ static void cli_path(const struct config *config, const char *name, char *path, 
 		snprintf(path, size, "%.*s/%s", (int)(slash - config->file), config->file, name);
 }
 
-static void read_file(const struct config_node *node, const char *name)
+/* The whole of the file, or NULL; the caller frees it. */
+static char *file_text(FILE *file, size_t *length)
 {
-	char path[4096], block[4096], *text = NULL;
-	size_t length = 0, got;
-	FILE *file, *memory;
+	size_t room = 1 << 20, got;
+	char *text = NULL, *more;
+	struct stat status;
 
+	/* One byte more than there is shows the end without another allocation. */
+	if (fstat(fileno(file), &status) == 0 && (size_t)status.st_size >= room)
+		room = (size_t)status.st_size + 1;
+	*length = 0;
+	while ((more = realloc(text, room)) != NULL) {
+		text = more;
+		got = fread(text + *length, 1, room - *length, file);
+		*length += got;
+		if (*length < room) {
+			if (!ferror(file))
+				return text;
+			break;
+		}
+		room *= 2;
+	}
+	free(text);
+	return NULL;
+}
+
+static void read_file(const struct config_node *node, const char *key,
+	void (*read)(const struct config_node *, const char *, const char *, size_t))
+{
+	struct config_node child = config_child(node, key);
+	const char *name = config_string(node, key, NULL);
+	char path[4096], *text;
+	size_t length;
+	FILE *file;
+
+	if (name == NULL)
+		return;
 	cli_path(node->config, name, path, sizeof(path));
 	file = fopen(path, "re");
 	if (file == NULL) {
-		config_mistake(node, "cannot read %s: %s", path, strerror(errno));
+		config_mistake(&child, "cannot read %s: %s", path, strerror(errno));
 		return;
 	}
-	memory = open_memstream(&text, &length);
-	while (memory != NULL && (got = fread(block, 1, sizeof(block), file)) > 0)
-		fwrite(block, 1, got, memory);
-	if (memory == NULL || ferror(file) || fclose(memory) != 0)
-		config_mistake(node, "cannot read %s", path);
+	text = file_text(file, &length);
+	if (text == NULL)
+		config_mistake(&child, "cannot read %s", path);
 	else
-		read_text(node, path, text, length);
+		read(&child, path, text, length);
 	free(text);
 	fclose(file);
 }
 
 static void read_cli(const struct config_node *node)
 {
-	struct config_node file = config_child(node, "cli_file");
-	const char *name = config_string(node, "cli_file", NULL);
 	const char *text = config_string(node, "cli", NULL);
 	char label[256];
 
-	if (name != NULL)
-		read_file(&file, name);
+	read_file(node, "cli_file", read_text);
 	if (text != NULL) {
 		snprintf(label, sizeof(label), "%s: forwarder.router.cli", node->config->file);
 		read_text(node, label, text, strlen(text));
@@ -263,8 +302,8 @@ static void read_each(const struct config_node *node, const char *key,
 
 void router_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {
-		"cli_file", "cli", "interfaces", "routes", "neighbors", "mpls", "mpls_ttl", NULL};
+	static const char *const keys[] = {"cli_file", "cli", "interfaces", "routes", "routes_file",
+		"neighbors", "mpls", "mpls_ttl", NULL};
 	bool cli = json_object_get(node->json, "cli_file") != NULL ||
 		   json_object_get(node->json, "cli") != NULL;
 
@@ -277,6 +316,7 @@ void router_parse(const struct config_node *node)
 	read_each(node, "interfaces", read_interface);
 	read_cli(node);
 	read_each(node, "routes", read_route);
+	read_file(node, "routes_file", read_plain_routes);
 	read_each(node, "neighbors", read_neighbor);
 	read_each(node, "mpls", read_label);
 }

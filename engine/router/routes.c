@@ -36,8 +36,19 @@ static const struct own_route special_routes[] = {
 	{RTE_IPV4(255, 255, 255, 255), 32, true, LOOKUP_LIMITED_BROADCAST},
 };
 
+static bool special_route_is(uint32_t prefix, uint8_t length)
+{
+	for (unsigned i = 0; i < RTE_DIM(special_routes); i++)
+		if (special_routes[i].prefix == prefix && special_routes[i].length == length)
+			return true;
+	return false;
+}
+
+/* Millions of routes are none of these: that is known at once. */
 static struct own_route *own_route_find(uint32_t prefix, uint8_t length)
 {
+	if (!interfaces_have(prefix, length) && !special_route_is(prefix, length))
+		return NULL;
 	for (unsigned i = 0; i < nb_own_routes; i++)
 		if (own_routes[i].prefix == prefix && own_routes[i].length == length)
 			return &own_routes[i];
