@@ -48,6 +48,14 @@ void answer_string(struct rte_tel_data *dict, const char *name, const char *valu
 	rte_tel_data_add_dict_string(dict, name, value);
 }
 
+void answer_error(struct rte_tel_data *dict, const char *text)
+{
+	char fits[RTE_TEL_MAX_STRING_LEN];
+
+	snprintf(fits, sizeof(fits), "%s", text);
+	answer_string(dict, "error", fits);
+}
+
 int table_start(struct table *table, const char *kinds, const char *const *names)
 {
 	table->nb_columns = 0;

@@ -28,6 +28,12 @@ int commands_start(void);
 void answer_u64(struct rte_tel_data *dict, const char *name, uint64_t value);
 void answer_string(struct rte_tel_data *dict, const char *name, const char *value);
 
+/* "error": the answer's text, as far as it fits. */
+void answer_error(struct rte_tel_data *dict, const char *text);
+/* Carries lines of the router's CLI out, called `name`, and answers how many were ("done") and
+ * what was wrong with the first that could not be ("error"), which the others do not mind. */
+int answer_cli(struct rte_tel_data *dict, const char *name, const char *text, size_t length);
+
 /* A table: columns of equal length, put into a dictionary under their names. */
 #define TABLE_COLUMNS_MAX 8
 struct table {

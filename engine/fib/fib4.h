@@ -70,10 +70,10 @@ static inline uint32_t fib4_lookup_one(uint32_t address)
 	return fib4_word(address) & FIB4_VALUE;
 }
 
-/* The length of the prefix that the address belongs to; 0 also when it belongs to none. */
-static inline uint8_t fib4_lookup_length(uint32_t address)
+/* The length of the prefix that the word comes from; 0 also when it comes from none. */
+static inline uint8_t fib4_word_length(uint32_t word)
 {
-	return (uint8_t)(fib4_word(address) >> 24 & 63);
+	return (uint8_t)(word >> 24 & 63);
 }
 
 #endif

@@ -200,6 +200,35 @@ int router_apply(const struct router_order *order)
 	}
 }
 
+static const char *order_failure(int rc)
+{
+	switch (rc) {
+	case 0:
+		return NULL;
+	case -ENOENT:
+		return "there is no such route or label";
+	case -EEXIST:
+		return "the prefix is an interface's own subnet or address";
+	case -ENOSPC:
+		return "no room for another next hop, or for another /24 with longer prefixes";
+	default:
+		return strerror(-rc);
+	}
+}
+
+const char *router_change(void *context, const struct router_order *order)
+{
+	const char *wrong;
+
+	(void)context;
+	if (order->kind == ORDER_INTERFACE_ADDRESS || order->kind == ORDER_SUB_INTERFACE)
+		return "that cannot be changed while the router runs";
+	if (order->interface[0] != '\0' && interface_find(order->interface) == NULL)
+		return "that is none of the router's interfaces";
+	wrong = order_check(order);
+	return wrong != NULL ? wrong : order_failure(router_apply(order));
+}
+
 int router_create(void)
 {
 	unsigned labels = 0;

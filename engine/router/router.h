@@ -11,6 +11,8 @@
 void router_parse(const struct config_node *node);
 /* Carries one order out while the router runs. Returns 0 or -errno. */
 int router_apply(const struct router_order *order);
+/* The same for a line of the CLI (a cli_sink_t): NULL, or what is wrong with it. */
+const char *router_change(void *context, const struct router_order *order);
 /* Tables, adjacencies and edges; then the orders of the configuration. */
 int router_create(void);
 /* ip4-arp's state on a worker, who counts there what it holds and lets go. */

@@ -7,12 +7,12 @@
 #include "router.h"
 #include "router_config.h"
 #include "routes_file.h"
+#include "text_file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static void read_text(
 	const struct config_node *node, const char *file, const char *text, size_t length)
@@ -51,32 +51,6 @@ static void cli_path(const struct config *config, const char *name, char *path, 
 		snprintf(path, size, "%.*s/%s", (int)(slash - config->file), config->file, name);
 }
 
-/* The whole of the file, or NULL; the caller frees it. */
-static char *file_text(FILE *file, size_t *length)
-{
-	size_t room = 1 << 20, got;
-	char *text = NULL, *more;
-	struct stat status;
-
-	/* One byte more than there is shows the end without another allocation. */
-	if (fstat(fileno(file), &status) == 0 && (size_t)status.st_size >= room)
-		room = (size_t)status.st_size + 1;
-	*length = 0;
-	while ((more = realloc(text, room)) != NULL) {
-		text = more;
-		got = fread(text + *length, 1, room - *length, file);
-		*length += got;
-		if (*length < room) {
-			if (!ferror(file))
-				return text;
-			break;
-		}
-		room *= 2;
-	}
-	free(text);
-	return NULL;
-}
-
 static void read_file(const struct config_node *node, const char *key,
 	void (*read)(const struct config_node *, const char *, const char *, size_t))
 {
@@ -84,23 +58,16 @@ static void read_file(const struct config_node *node, const char *key,
 	const char *name = config_string(node, key, NULL);
 	char path[4096], *text;
 	size_t length;
-	FILE *file;
 
 	if (name == NULL)
 		return;
 	cli_path(node->config, name, path, sizeof(path));
-	file = fopen(path, "re");
-	if (file == NULL) {
-		config_mistake(&child, "cannot read %s: %s", path, strerror(errno));
-		return;
-	}
-	text = file_text(file, &length);
+	text = text_file_read(path, &length);
 	if (text == NULL)
-		config_mistake(&child, "cannot read %s", path);
+		config_mistake(&child, "cannot read %s: %s", path, strerror(errno));
 	else
 		read(&child, path, text, length);
 	free(text);
-	fclose(file);
 }
 
 static void read_cli(const struct config_node *node)
