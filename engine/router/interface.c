@@ -12,6 +12,8 @@
 struct interface interfaces[INTERFACES_MAX];
 uint64_t interface_mac[INTERFACES_MAX];
 rte_edge_t interface_edge[INTERFACES_MAX];
+bool interfaces_martians;
+bool interfaces_check_sources;
 
 /*
  * A bit for each hash of a prefix that an address implies: most of a million routes are none of
@@ -46,6 +48,7 @@ void interfaces_reset(bool up)
 	for (uint16_t i = 0; i < INTERFACES_MAX; i++)
 		interfaces[i].index = i;
 	memset(implied, 0, sizeof(implied));
+	interfaces_martians = interfaces_check_sources = false;
 	for (unsigned i = 0; i < forwarder_ports(); i++) {
 		struct port *port = forwarder_port(i);
 
@@ -68,11 +71,12 @@ static uint64_t mac_word(const struct rte_ether_addr *mac)
 /* What the fast path sees of it. */
 static void show_state(const struct interface *interface)
 {
+	uint64_t slow = interface_checks_source(interface) ? INTERFACE_MAC_SLOW : 0;
 	bool up = interface->up && interfaces[interface->port->index].up;
 	uint16_t index = interface->index;
 
 	__atomic_store_n(&interface_mac[index],
-		up ? mac_word(&interface->port->mac) : INTERFACE_MAC_DOWN, __ATOMIC_RELEASE);
+		up ? mac_word(&interface->port->mac) | slow : INTERFACE_MAC_DOWN, __ATOMIC_RELEASE);
 	__atomic_store_n(&interface_edge[index], up ? interface->tx_edge : INTERFACE_EDGE_DOWN,
 		__ATOMIC_RELEASE);
 }
@@ -84,6 +88,15 @@ void interface_set_state(struct interface *interface, bool up)
 	for (unsigned i = 0; i < INTERFACES_MAX; i++)
 		if (interfaces[i].port == interface->port)
 			show_state(&interfaces[i]);
+}
+
+void interface_set_urpf(struct interface *interface, enum interface_urpf urpf)
+{
+	interface->urpf = (uint8_t)urpf;
+	/* Once set it stays: what it costs others is not worth more. */
+	if (interface_checks_source(interface))
+		__atomic_store_n(&interfaces_check_sources, true, __ATOMIC_RELEASE);
+	show_state(interface);
 }
 
 static uint16_t mtu_max(const struct interface *interface)
@@ -171,7 +184,7 @@ int interfaces_create(void)
 			return -EINVAL;
 		if (add_tx_edge(interface) != 0)
 			return -EINVAL;
-		show_state(interface);
+		interface_set_urpf(interface, interface->urpf);
 	}
 	return 0;
 }

@@ -19,7 +19,17 @@
 #define INTERFACE_NAME_BYTES 36
 /* No frame's destination is this: what is down matches nothing. */
 #define INTERFACE_MAC_DOWN UINT64_MAX
+/* Added to the MAC address of an interface whose frames are looked at one by one: then it is
+ * none that the passes for whole vectors compare with. */
+#define INTERFACE_MAC_SLOW (1ull << 63)
 #define INTERFACE_EDGE_DOWN 0
+
+/* Reverse path forwarding: must a packet's source be routed, and that to where it came from? */
+enum interface_urpf {
+	INTERFACE_URPF_OFF,
+	INTERFACE_URPF_LOOSE,
+	INTERFACE_URPF_STRICT,
+};
 
 struct interface_address {
 	uint32_t address; /* host order */
@@ -33,6 +43,7 @@ struct interface {
 	struct vlan_tags vlan; /* of a sub-interface */
 	bool up;               /* as configured: a sub-interface needs its port to be up too */
 	bool mpls;
+	uint8_t urpf; /* enum interface_urpf */
 	uint16_t mtu; /* of what follows the Ethernet header; until created 0: as the port's */
 	rte_edge_t tx_edge;
 	unsigned nb_addresses;
@@ -47,6 +58,16 @@ extern struct interface interfaces[INTERFACES_MAX];
 extern uint64_t interface_mac[INTERFACES_MAX];
 extern rte_edge_t interface_edge[INTERFACES_MAX];
 
+/* Packets with a source address that no host has are dropped, on all interfaces. */
+extern bool interfaces_martians;
+/* One interface at least has source addresses checked. */
+extern bool interfaces_check_sources;
+
+static inline bool interface_checks_source(const struct interface *interface)
+{
+	return interfaces_martians || interface->urpf != INTERFACE_URPF_OFF;
+}
+
 static inline uint32_t prefix_mask(uint8_t length)
 {
 	return length == 0 ? 0 : UINT32_MAX << (32 - length);
@@ -60,6 +81,7 @@ static inline bool prefix_covers(uint32_t prefix, uint8_t length, uint32_t addre
 /* Before EAL: the forwarder's ports become interfaces. */
 void interfaces_reset(bool up);
 void interface_set_state(struct interface *interface, bool up);
+void interface_set_urpf(struct interface *interface, enum interface_urpf urpf);
 static inline bool interface_is_up(const struct interface *interface)
 {
 	return interface_edge[interface->index] != INTERFACE_EDGE_DOWN;

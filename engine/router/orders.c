@@ -43,6 +43,7 @@ static bool order_is_of_interface(const struct router_order *order)
 	case ORDER_INTERFACE_ADDRESS:
 	case ORDER_INTERFACE_MPLS:
 	case ORDER_INTERFACE_MTU:
+	case ORDER_INTERFACE_URPF:
 	case ORDER_SUB_INTERFACE:
 		return true;
 	default:
@@ -89,6 +90,9 @@ const char *order_read(void *context, const struct router_order *order)
 		return NULL;
 	case ORDER_INTERFACE_MPLS:
 		interface->mpls = order->on;
+		return NULL;
+	case ORDER_INTERFACE_URPF:
+		interface->urpf = order->urpf;
 		return NULL;
 	case ORDER_INTERFACE_ADDRESS:
 		return interface_add_address(interface, order->address, order->length);
@@ -175,6 +179,9 @@ int router_apply(const struct router_order *order)
 		return 0;
 	case ORDER_INTERFACE_MTU:
 		return interface_set_mtu(interface, order->address) == NULL ? 0 : -EINVAL;
+	case ORDER_INTERFACE_URPF:
+		interface_set_urpf(interface, order->urpf);
+		return 0;
 	case ORDER_ROUTE_ADD:
 		return route_add(order->address, order->length, &path);
 	case ORDER_ROUTES:

@@ -166,8 +166,9 @@ static void read_mtu(const struct config_node *node, struct router_order *order)
 
 static void read_interface(const struct config_node *node)
 {
-	static const char *const keys[] = {
-		"port", "vlan", "inner_vlan", "dot1ad", "addresses", "mpls", "mtu", "up", NULL};
+	static const char *const keys[] = {"port", "vlan", "inner_vlan", "dot1ad", "addresses",
+		"mpls", "mtu", "rpf", "up", NULL};
+	static const char *const rpf[] = {"off", "loose", "strict", NULL};
 	struct config_node addresses = config_child(node, "addresses");
 	struct router_order order = {.kind = ORDER_INTERFACE_STATE};
 	size_t count = config_items(&addresses);
@@ -182,6 +183,9 @@ static void read_interface(const struct config_node *node)
 	order.on = config_bool(node, "mpls", false);
 	router_take(node, &order);
 	read_mtu(node, &order);
+	order.kind = ORDER_INTERFACE_URPF;
+	order.urpf = (uint8_t)config_choice(node, "rpf", rpf, INTERFACE_URPF_OFF);
+	router_take(node, &order);
 	order.kind = ORDER_INTERFACE_ADDRESS;
 	for (size_t i = 0; i < count; i++) {
 		struct config_node item = config_item(&addresses, i);
@@ -269,8 +273,8 @@ static void read_each(const struct config_node *node, const char *key,
 
 void router_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {"cli_file", "cli", "interfaces", "routes", "routes_file",
-		"neighbors", "mpls", "mpls_ttl", NULL};
+	static const char *const keys[] = {"cli_file", "cli", "interfaces", "martians", "routes",
+		"routes_file", "neighbors", "mpls", "mpls_ttl", NULL};
 	bool cli = json_object_get(node->json, "cli_file") != NULL ||
 		   json_object_get(node->json, "cli") != NULL;
 
@@ -280,6 +284,7 @@ void router_parse(const struct config_node *node)
 		return;
 	config_known(node, keys);
 	read_mpls_ttl(node);
+	interfaces_martians = config_bool(node, "martians", false);
 	read_each(node, "interfaces", read_interface);
 	read_cli(node);
 	read_each(node, "routes", read_route);

@@ -167,7 +167,7 @@ static void mistakes(void)
 		const char *text, *complaint;
 	} rows[] = {
 		{"sett int", "expected 'create', 'ip', 'mpls', 'set', found 'sett'"},
-		{"set", "expected 'interface', found the end of the line"},
+		{"set", "expected 'interface', 'urpf', found the end of the line"},
 		{"ip route", "expected 'add', 'del', found the end of the line"},
 		{"set int state", "expected the name of an interface, found the end of the line"},
 		{"set int state e0 sideways", "expected 'up', 'down', found 'sideways'"},
