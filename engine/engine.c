@@ -132,7 +132,7 @@ static int eal_start(const char *program)
 	arguments[count++] = "--log-level=lib.eal:error";
 	arguments[count++] = "--log-level=lib.telemetry:critical";
 	arguments[count++] = "--log-level=warning";
-	/* rte_fib and others choose AVX-512 only when this allows it. */
+	/* DPDK's libraries and drivers choose AVX-512 only when this allows it. */
 	arguments[count++] = "--force-max-simd-bitwidth=512";
 	if (!ports_need_pci()) {
 		arguments[count++] = "--no-pci";

@@ -39,7 +39,7 @@ struct router_order {
 	bool one_path;  /* of a route or label to be deleted, only the path that follows */
 	uint8_t nb_labels;
 	uint16_t weight; /* of the path; 0: none was given */
-	uint8_t urpf; /* enum interface_urpf */
+	uint8_t urpf;    /* enum interface_urpf */
 	struct rte_ether_addr mac;
 	struct vlan_tags vlan; /* of a sub-interface */
 	uint32_t address;      /* host order; or the label, sub-interface number or MTU */
