@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* /linerate/route/add, /linerate/route/del, /linerate/route/lookup, /linerate/routes. */
+/* /linerate/route/add, /linerate/route/replace, /linerate/route/del, /linerate/route/lookup,
+ * /linerate/routes. */
 #include "../fib/fib4.h"
 #include "../forward/forwarder.h"
 #include "../router/cli.h"
@@ -14,31 +15,50 @@
 #define LINE_BYTES 128
 #define ADDRESS_BYTES 20
 
-/* "prefix=P,via=A" or "prefix=P,via=A,port=N". */
-static int add_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+/* "prefix=P,via=A" or "prefix=P,via=A,port=N", to `verb`. */
+static int answer_path(const char *verb, const char *parameters, struct rte_tel_data *data)
 {
 	char prefix[ADDRESS_BYTES], via[ADDRESS_BYTES], port[INTERFACE_NAME_BYTES] = "", rest;
 	char line[LINE_BYTES];
 	int count;
 
-	(void)command;
 	if (parameters == NULL)
 		return -1;
 	count = sscanf(parameters, "prefix=%19[^,;],via=%19[^,;],port=%35[^,;]%c", prefix, via,
 		port, &rest);
 	if (count < 2 || count > 3)
 		return -1;
-	count = snprintf(line, sizeof(line), "ip route add %s via %s%s%s", prefix, via,
+	count = snprintf(line, sizeof(line), "ip route %s %s via %s%s%s", verb, prefix, via,
 		port[0] == '\0' ? "" : " ", port);
 	return answer_cli(data, "route", line, (size_t)count);
+}
+
+static int add_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	(void)command;
+	return answer_path("add", parameters, data);
 }
 
 static struct command add = {
 	.path = "/linerate/route/add",
 	.answer = add_answer,
-	.help = "Adds or changes a route. Parameters: prefix=P/L,via=ADDRESS[,port=NAME]",
+	.help = "Adds a path to a route. Parameters: prefix=P/L,via=ADDRESS[,port=NAME]",
 };
 COMMAND_REGISTER(add)
+
+static int replace_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	(void)command;
+	return answer_path("replace", parameters, data);
+}
+
+static struct command replace = {
+	.path = "/linerate/route/replace",
+	.answer = replace_answer,
+	.help = "Gives a route one path in place of all. Parameters: "
+		"prefix=P/L,via=ADDRESS[,port=NAME]",
+};
+COMMAND_REGISTER(replace)
 
 static int del_answer(const char *command, const char *parameters, struct rte_tel_data *data)
 {
@@ -74,6 +94,8 @@ static const char *kind_name(const struct adjacency *adjacency)
 		[ADJACENCY_REWRITE] = "rewrite",
 		[ADJACENCY_ARP] = "arp",
 		[ADJACENCY_LOCAL] = "local",
+		[ADJACENCY_LOAD_BALANCE] = "load-balance",
+		[ADJACENCY_MPLS_IMPOSITION] = "mpls-imposition",
 	};
 	const char *name = names[adjacency_kind(adjacency)];
 

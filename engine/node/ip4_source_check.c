@@ -8,6 +8,7 @@
 #include "../fib/fib4.h"
 #include "../router/adjacency.h"
 #include "../router/interface.h"
+#include "../router/load_balance.h"
 #include "../router/packet.h"
 #include "../router/routes.h"
 #include "vector.h"
@@ -60,7 +61,15 @@ static bool is_way(const struct adjacency *adjacency)
 /* Does a packet that takes this adjacency go out of the interface? With several paths, by any. */
 static bool leads_to(const struct adjacency *adjacency, const struct interface *interface)
 {
-	return is_way(adjacency) && adjacency->interface == interface->index;
+	if (adjacency_kind(adjacency) != ADJACENCY_LOAD_BALANCE)
+		return is_way(adjacency) && adjacency->interface == interface->index;
+	for (unsigned i = 0; i < LOAD_BALANCE_BUCKETS; i++) {
+		uint32_t path = __atomic_load_n(&adjacency->buckets[i], __ATOMIC_RELAXED);
+
+		if (adjacencies[path].interface == interface->index)
+			return true;
+	}
+	return false;
 }
 
 static enum reason reverse_path(

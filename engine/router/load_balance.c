@@ -2,7 +2,7 @@
 #include "load_balance.h"
 
 #include "../memory.h"
-#include "../worker.h"
+#include "../rcu.h"
 #include "interface.h"
 #include "load_balance_fill.h"
 
@@ -17,7 +17,7 @@ struct load_balance {
 	uint32_t references;
 	uint32_t next_free;
 	struct load_balance_paths paths; /* in the order of their adjacencies */
-	uint64_t loops[WORKERS_MAX];     /* of each worker when the last reference went */
+	uint64_t token;                  /* taken when the last reference went */
 };
 
 #define NONE UINT32_MAX
@@ -103,20 +103,6 @@ static struct load_balance *balance_like(const struct load_balance *wanted, uint
 	return NULL;
 }
 
-/* No worker is in the walk any more in which it may have found the way to it. The first count
- * after the release may be of a walk that had begun before: that store was on its way. */
-static bool nobody_reads(const struct load_balance *balance)
-{
-	for (unsigned i = 0; i < workers_count(); i++) {
-		const struct worker *worker = worker_at(i);
-		uint64_t loops = __atomic_load_n(&worker->loops, __ATOMIC_ACQUIRE);
-
-		if (loops != 0 && loops - balance->loops[i] < 2)
-			return false;
-	}
-	return true;
-}
-
 static struct load_balance *balance_new(void)
 {
 	struct load_balance *balance;
@@ -124,7 +110,7 @@ static struct load_balance *balance_new(void)
 		.resolved = ADJACENCY_LOAD_BALANCE,
 		.neighbor = NEIGHBOR_NONE};
 
-	if (first_free != NONE && nobody_reads(&balances[first_free])) {
+	if (first_free != NONE && rcu_passed(balances[first_free].token)) {
 		balance = &balances[first_free];
 		first_free = balance->next_free;
 		if (first_free == NONE)
@@ -182,8 +168,7 @@ void load_balance_release(uint32_t adjacency)
 	nb_in_use--;
 	index = (uint32_t)(balance - balances);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	for (unsigned i = 0; i < workers_count(); i++)
-		balance->loops[i] = __atomic_load_n(&worker_at(i)->loops, __ATOMIC_ACQUIRE);
+	balance->token = rcu_token();
 	balance->next_free = NONE;
 	if (last_free == NONE)
 		first_free = index;

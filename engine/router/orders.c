@@ -132,7 +132,8 @@ const struct router_order *order_at(unsigned index)
 
 static bool order_has_next_hop(const struct router_order *order)
 {
-	return order->kind == ORDER_ROUTE_ADD || (order->kind == ORDER_LABEL_ADD && !order->lookup);
+	return order->kind == ORDER_ROUTE_ADD || order->kind == ORDER_ROUTE_REPLACE ||
+	       (order->kind == ORDER_LABEL_ADD && !order->lookup);
 }
 
 const char *order_check(const struct router_order *order)
@@ -142,7 +143,7 @@ const char *order_check(const struct router_order *order)
 	for (unsigned i = 0; i < order->nb_labels; i++)
 		if (order->labels[i] == IMPLICIT_NULL && order->nb_labels > 1)
 			return "label 3, implicit null, is never in a stack: leave it out";
-	if (order->kind == ORDER_ROUTE_ADD)
+	if (order->kind != ORDER_LABEL_ADD)
 		return route_check(
 			order->address, order->length, order_interface(order), order->via);
 	return next_hop_check(order_interface(order), order->via);
@@ -184,6 +185,8 @@ int router_apply(const struct router_order *order)
 		return 0;
 	case ORDER_ROUTE_ADD:
 		return route_add(order->address, order->length, &path);
+	case ORDER_ROUTE_REPLACE:
+		return route_replace(order->address, order->length, &path);
 	case ORDER_ROUTES:
 		return route_list_apply(order->address, order->via);
 	case ORDER_ROUTE_DELETE:

@@ -271,27 +271,49 @@ static int route_set_paths(
 	return rc;
 }
 
-static int route_add_locked(uint32_t prefix, uint8_t length, const struct route_path *path)
+static bool prefix_is_own(uint32_t prefix, uint8_t length)
 {
 	const struct own_route *own = own_route_find(prefix, length);
-	uint32_t before = static_adjacency(prefix, length);
-	struct load_balance_paths paths;
-	int rc;
 
-	if (own != NULL && !own->special)
-		return -EEXIST;
-	load_balance_paths_of(before, &paths);
-	rc = add_path(&paths, path,
+	return own != NULL && !own->special;
+}
+
+/* Adds the path to `paths`, which the route has then. */
+static int route_add_path(uint32_t prefix, uint8_t length, uint32_t before,
+	struct load_balance_paths *paths, const struct route_path *path)
+{
+	int rc = add_path(paths, path,
 		path->nb_labels == 0 ? ADJACENCY_REWRITE : ADJACENCY_MPLS_IMPOSITION, true);
-	return rc == 0 ? route_set_paths(prefix, length, before, &paths) : rc;
+
+	return rc == 0 ? route_set_paths(prefix, length, before, paths) : rc;
 }
 
 int route_add(uint32_t prefix, uint8_t length, const struct route_path *path)
 {
-	int rc;
+	struct load_balance_paths paths;
+	uint32_t before;
+	int rc = -EEXIST;
 
+	prefix &= prefix_mask(length);
 	rte_spinlock_lock(&router_lock);
-	rc = route_add_locked(prefix & prefix_mask(length), length, path);
+	if (!prefix_is_own(prefix, length)) {
+		before = static_adjacency(prefix, length);
+		load_balance_paths_of(before, &paths);
+		rc = route_add_path(prefix, length, before, &paths, path);
+	}
+	rte_spinlock_unlock(&router_lock);
+	return rc;
+}
+
+int route_replace(uint32_t prefix, uint8_t length, const struct route_path *path)
+{
+	struct load_balance_paths paths = {.count = 0};
+	int rc = -EEXIST;
+
+	prefix &= prefix_mask(length);
+	rte_spinlock_lock(&router_lock);
+	if (!prefix_is_own(prefix, length))
+		rc = route_add_path(prefix, length, static_adjacency(prefix, length), &paths, path);
 	rte_spinlock_unlock(&router_lock);
 	return rc;
 }

@@ -54,6 +54,8 @@ struct route_path {
  * or -errno: -EEXIST the prefix is one of an interface's own, -ENOENT no such route or path,
  * -ENOSPC table full. */
 int route_add(uint32_t prefix, uint8_t length, const struct route_path *path);
+/* The path in place of all that the route had, at once. */
+int route_replace(uint32_t prefix, uint8_t length, const struct route_path *path);
 /* The last path takes the route with it. */
 int route_delete_path(uint32_t prefix, uint8_t length, const struct route_path *path);
 int route_delete(uint32_t prefix, uint8_t length);

@@ -47,7 +47,7 @@ def unrelated() -> Iterator[str]:
         for prefix in beside:
             yield f"ip route add {prefix} via 100.64.1.2"
         for prefix in around:
-            yield f"ip route add {prefix} via 100.64.2.3"
+            yield f"ip route replace {prefix} via 100.64.2.3"
         for prefix in beside + around:
             yield f"ip route del {prefix}"
 
@@ -55,8 +55,8 @@ def unrelated() -> Iterator[str]:
 def to_and_fro() -> Iterator[str]:
     """The streams' own routes, between two next hops that are both right."""
     for host in itertools.cycle((3, 2)):
-        yield f"ip route add 48.0.0.0/24 via 100.64.2.{host}"
-        yield f"ip route add 16.0.0.0/24 via 100.64.1.{host}"
+        yield f"ip route replace 48.0.0.0/24 via 100.64.2.{host}"
+        yield f"ip route replace 16.0.0.0/24 via 100.64.1.{host}"
 
 
 class Changer(threading.Thread):
