@@ -168,7 +168,7 @@ static void mistakes(void)
 	} rows[] = {
 		{"sett int", "expected 'create', 'ip', 'mpls', 'set', found 'sett'"},
 		{"set", "expected 'interface', 'urpf', found the end of the line"},
-		{"ip route", "expected 'add', 'del', found the end of the line"},
+		{"ip route", "expected 'add', 'del', 'replace', found the end of the line"},
 		{"set int state", "expected the name of an interface, found the end of the line"},
 		{"set int state e0 sideways", "expected 'up', 'down', found 'sideways'"},
 		{"set int state e0 up now", "expected the end of the line, found 'now'"},
