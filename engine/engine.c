@@ -154,7 +154,7 @@ static int eal_start(const char *program)
 
 /*
  * What a port receives may lie in its own rx rings, in any tx ring of the forwarder's (all
- * workers have one on each port), in a worker's cache, or be under way.
+ * workers have one on each port), in rings between workers, in a worker's cache, or be under way.
  */
 static unsigned buffers_needed(const struct port *port)
 {
@@ -165,7 +165,7 @@ static unsigned buffers_needed(const struct port *port)
 		return buffers;
 	for (unsigned i = 0; i < forwarder_ports(); i++)
 		buffers += forwarder_port(i)->tx_ring * forwarder_workers();
-	return buffers;
+	return buffers + forwarder_handoff_buffers();
 }
 
 static int create_pools(void)
@@ -187,6 +187,8 @@ static int create_all(void)
 	int rc = memory_start();
 
 	if (rc == 0)
+		rc = workers_create_wakers();
+	if (rc == 0)
 		rc = cards_create((uint16_t)RTE_MAX(forwarder_workers(), 1u));
 	for (unsigned i = 0; i < ports_count(); i++)
 		port_at(i)->nb_tx_queues =
@@ -206,6 +208,8 @@ static int create_all(void)
 	if (rc == 0)
 		rc = ports_start();
 	if (rc == 0)
+		rc = forwarder_join_wakers();
+	if (rc == 0)
 		rc = workers_create_graphs(memory_socket());
 	return rc;
 }
@@ -216,7 +220,8 @@ int engine_start(const char *program)
 
 	/* Sockets and files of this process are its user's alone. */
 	umask(0077);
-	if (workers_plan(cpus, nb_cpus, tester.nb_ports > 0, forwarder_workers()) < 0)
+	if (workers_plan(cpus, nb_cpus, tester.nb_ports > 0, forwarder_workers(),
+		    forwarder_rx_mode()) < 0)
 		return -EINVAL;
 	rc = eal_start(program);
 	if (rc != 0)

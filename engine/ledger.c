@@ -2,6 +2,7 @@
 #include "ledger.h"
 
 #include "card/card.h"
+#include "forward/handoff.h"
 #include "node/node.h"
 #include "port/port.h"
 #include "stream/tester.h"
@@ -74,6 +75,7 @@ void ledger_read(struct ledger *ledger)
 	tester_ledger_sent(ledger);
 	cards_ledger_rx(ledger);
 	ports_ledger(ledger);
+	handoff_ledger(ledger);
 	ledger_read_nodes(ledger);
 	cards_ledger_tx(ledger);
 	tester_ledger_received(ledger);

@@ -28,6 +28,17 @@ static inline void rcu_quiescent(unsigned reader)
 	rte_rcu_qsbr_quiescent(rcu, reader);
 }
 
+/* Around a sleep, in which the reader holds nothing and need not be waited for. */
+static inline void rcu_reader_pause(unsigned reader)
+{
+	rte_rcu_qsbr_thread_offline(rcu, reader);
+}
+
+static inline void rcu_reader_resume(unsigned reader)
+{
+	rte_rcu_qsbr_thread_online(rcu, reader);
+}
+
 static inline void rcu_reader_stop(unsigned reader)
 {
 	rte_rcu_qsbr_thread_offline(rcu, reader);

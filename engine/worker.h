@@ -2,7 +2,8 @@
 /*
  * A worker is one lcore that walks one rte_graph. Its time ledger: each clock of
  * the TSC goes to a node's call that did something, to a node's poll that found
- * nothing, to the loop itself, or to being away (the kernel ran something else).
+ * nothing, to the loop itself, to sleep (rx modes interrupt and adaptive), or to being away
+ * (the kernel ran something else).
  */
 #ifndef LINERATE_WORKER_H
 #define LINERATE_WORKER_H
@@ -44,9 +45,23 @@ enum worker_request {
 	WORKER_ROUNDTRIP_PONG,
 };
 
+/* How a worker finds what came in; VPP's words. */
+enum rx_mode {
+	RX_POLLING,
+	RX_INTERRUPT, /* sleeps as soon as nothing came for some polls */
+	RX_ADAPTIVE,  /* the same, but only after nothing came for a while */
+};
+#define RX_MODES 3
+const char *rx_mode_name(enum rx_mode mode);
+
+struct waker;
+
 struct worker {
 	char name[32];
 	enum worker_role role;
+	enum rx_mode rx_mode;
+	bool takes_turns;         /* another worker has the same CPU */
+	struct waker *waker;      /* NULL: it never sleeps */
 	unsigned index;           /* among all workers */
 	unsigned forwarder_index; /* among the forwarder's: its tx queue and rx queue share */
 	unsigned lcore;
@@ -66,6 +81,9 @@ struct worker {
 	uint64_t loops __rte_cache_aligned;
 	uint64_t overhead_clocks;
 	uint64_t away_clocks;
+	uint64_t sleep_clocks;
+	uint64_t sleeps;
+	uint64_t asleep_since; /* TSC; 0 while awake */
 	uint64_t started_tsc;
 	uint64_t last_tsc; /* up to which the clocks above and of the nodes are accounted */
 	uint32_t state;    /* the request that is being carried out */
@@ -79,7 +97,11 @@ struct worker {
 #define WORKER_AWAY_US 100
 
 /* Plans roles and CPUs. Returns the number of workers, or -1 after saying why. */
-int workers_plan(const int *cpus, unsigned nb_cpus, bool tester, unsigned forwarders);
+int workers_plan(
+	const int *cpus, unsigned nb_cpus, bool tester, unsigned forwarders, enum rx_mode rx_mode);
+/* With EAL up: gives the forwarder's workers what they need to sleep. Returns 0 or -errno after
+ * saying why. */
+int workers_create_wakers(void);
 unsigned workers_count(void);
 struct worker *worker_at(unsigned index);
 struct worker *worker_find(const char *name);

@@ -12,17 +12,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct sequence sequence;
 	static bool ready;
-	struct card card = {.nb_queues = 16};
+	struct card_rss rss;
 	uint32_t hash;
 	uint64_t word;
 
 	if (!ready)
 		card_rss_init();
 	ready = true;
-	for (unsigned options = 0; options < 4; options++) {
-		card.rss_symmetric = options & 1;
-		card.rss_mpls_inner = options & 2;
-		if (card_rss_queue(&card, data, (unsigned)size, &hash) >= card.nb_queues)
+	card_rss_spread(&rss, 16);
+	for (unsigned options = 0; options < 8; options++) {
+		rss.symmetric = options & 1;
+		rss.fields = options >> 1; /* enum flow_fields */
+		if (card_rss_queue(&rss, data, (unsigned)size, &hash) >= 16)
 			abort();
 	}
 	word = signature_find(data, (unsigned)size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "card.h"
 
+#include "../flow.h"
 #include "../ledger.h"
 #include "../memory.h"
 
@@ -32,14 +33,15 @@ static void card_parse_pcie(struct card_pcie *pcie, const struct config_node *no
 
 static void card_parse_rss(struct card *card, const struct config_node *node)
 {
-	static const char *const keys[] = {"symmetric", "mpls_inner", NULL};
+	static const char *const keys[] = {"symmetric", "l4", "mpls_inner", NULL};
 
-	card->rss_mpls_inner = true;
+	card->rss.fields = FLOW_L4 | FLOW_MPLS_INNER;
 	if (!config_is_object(node))
 		return;
 	config_known(node, keys);
-	card->rss_symmetric = config_bool(node, "symmetric", false);
-	card->rss_mpls_inner = config_bool(node, "mpls_inner", true);
+	card->rss.symmetric = config_bool(node, "symmetric", false);
+	card->rss.fields = (config_bool(node, "l4", true) ? FLOW_L4 : 0u) |
+			   (config_bool(node, "mpls_inner", true) ? FLOW_MPLS_INNER : 0u);
 }
 
 static uint32_t card_parse_ring(const struct config_node *node, const char *key)
@@ -220,6 +222,8 @@ int cards_create(uint16_t tx_queues)
 
 			port->card = card;
 			port->index = (uint16_t)p;
+			port->rss = card->rss;
+			card_rss_spread(&port->rss, card->nb_queues);
 			for (unsigned q = 0; q < CARD_QUEUES_MAX; q++) {
 				if (q < card->nb_queues)
 					port->queues[q].rx = card_ring_create(card->rx_ring);

@@ -30,6 +30,7 @@
 #define CARD_QUEUES_MAX 16
 
 struct ledger;
+struct waker;
 
 /* address << 16 | length: x86-64 and AArch64 user addresses have 47 or 48 bits. */
 #define CARD_TX_ADDRESS(descriptor) ((void *)(uintptr_t)((descriptor) >> 16))
@@ -49,8 +50,9 @@ struct card_ring {
 	uint32_t given __rte_cache_aligned;    /* by the DUT: posted or queued so far */
 	uint32_t starved;                      /* by the DUT: it had no buffers to post (rx only) */
 	uint32_t returned __rte_cache_aligned; /* by the card: filled or sent so far */
-	uint32_t size __rte_cache_aligned;     /* a power of two; read only */
+	uint32_t size __rte_cache_aligned;     /* a power of two; read only, as what follows */
 	uint32_t mask;
+	struct waker *waker; /* of the worker that polls an rx ring; NULL: it never sleeps */
 	uint64_t *to_card;   /* posted addresses, or queued descriptors */
 	uint64_t *from_card; /* filled descriptors (rx only) */
 };
@@ -60,6 +62,17 @@ struct card_queue {
 	struct card_ring *rx, *tx;
 	uint32_t rx_given, tx_given; /* last seen */
 	uint32_t rx_returned, tx_returned;
+	uint32_t rx_missed; /* found no posted buffer */
+};
+
+/* Entries of the indirection table, as most cards of its kind have. */
+#define CARD_RETA_ENTRIES 128
+
+/* How a port spreads frames over its rx queues; any word may change while frames come. */
+struct card_rss {
+	bool symmetric;
+	uint32_t fields; /* enum flow_fields */
+	uint16_t reta[CARD_RETA_ENTRIES];
 };
 
 /* Why the card dropped a frame from the wire, in the order in which it looks. */
@@ -76,6 +89,7 @@ struct card_port {
 	struct card *card;
 	uint16_t index;
 	struct card_queue queues[CARD_QUEUES_MAX];
+	struct card_rss rss;
 	struct pacer link_in, link_out; /* L1 bytes, from and to the wire */
 	unsigned next_tx_queue;
 	double last_poll;                        /* of the tx queues */
@@ -103,8 +117,7 @@ struct card {
 	uint16_t nb_tx_queues;
 	uint32_t rx_ring, tx_ring; /* descriptors a queue */
 	uint16_t max_frame_bytes;
-	bool rss_symmetric;
-	bool rss_mpls_inner;
+	struct card_rss rss; /* that the ports start with */
 	bool shunt;
 	struct pacer pps_in, pps_out;
 	struct card_pcie pcie;
@@ -150,11 +163,17 @@ unsigned card_pcie_up_bytes(const struct card_pcie *pcie, unsigned bytes);
 unsigned card_pcie_down_bytes(const struct card_pcie *pcie, unsigned bytes);
 
 /* Which rx queue the frame belongs to; *hash is set when it was computed. */
-uint16_t card_rss_queue(const struct card *card, const void *frame, unsigned bytes, uint32_t *hash);
-/* Toeplitz hash of the frame's IP 4-tuple (2-tuple for other protocols and fragments); 0 and
- * *hashed false when it has none. */
-uint32_t card_rss_hash(const struct card *card, const uint8_t *frame, unsigned bytes, bool *hashed);
+uint16_t card_rss_queue(
+	const struct card_rss *rss, const void *frame, unsigned bytes, uint32_t *hash);
+/* Toeplitz hash of the frame's flow (flow.h); 0 and *hashed false when it has none. */
+uint32_t card_rss_hash(
+	const struct card_rss *rss, const uint8_t *frame, unsigned bytes, bool *hashed);
+/* Fills the indirection table round robin. */
+void card_rss_spread(struct card_rss *rss, uint16_t queues);
 void card_rss_init(void);
+#define CARD_RSS_KEY_BYTES 40
+/* The hash's key; for symmetric hashes after card_rss_init() only. */
+const uint8_t *card_rss_key(bool symmetric);
 
 /* The card as a bare wire: what came in on one port leaves by the other. */
 int card_shunt_create(struct card *card);

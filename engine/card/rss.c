@@ -1,33 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Receive side scaling: Toeplitz hash over the IP 4-tuple, as the cards' datasheets and
- * Microsoft's "RSS hashing types" describe it; hash modulo queues stands for the
- * redirection table filled round robin.
+ * Microsoft's "RSS hashing types" describe it; its low bits choose an entry of the indirection
+ * table, which names the queue. As in real cards' registers each setting is one word, and takes
+ * effect on its own.
  */
 #include "card.h"
 
-#include <netinet/in.h>
-#include <rte_byteorder.h>
-#include <rte_ether.h>
-#include <rte_ip.h>
-#include <string.h>
-
-#define TUPLE_BYTES_MAX 36 /* IPv6 addresses and ports */
-#define LABELS_MAX 16
+#include "../flow.h"
 
 /* The key of Microsoft's verification suite, and the 0x6d5a key of "Scalable TCP Session
  * Monitoring with Symmetric Receive-side Scaling" (Woo, Park; 2012). */
-static const uint8_t microsoft_key[40] = {0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41,
-	0x67, 0x25, 0x3d, 0x43, 0xa3, 0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4,
-	0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01,
-	0xfa};
+static const uint8_t microsoft_key[CARD_RSS_KEY_BYTES] = {0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e,
+	0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3, 0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b,
+	0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe,
+	0xac, 0x01, 0xfa};
+static uint8_t symmetric_key[CARD_RSS_KEY_BYTES];
 
 /* table[symmetric][byte position][byte value]: one look-up a byte instead of eight bit steps. */
-static uint32_t table[2][TUPLE_BYTES_MAX][256];
+static uint32_t table[2][FLOW_TUPLE_BYTES][256];
 
-static void table_fill(uint32_t rows[TUPLE_BYTES_MAX][256], const uint8_t key[40])
+static void table_fill(uint32_t rows[FLOW_TUPLE_BYTES][256], const uint8_t key[CARD_RSS_KEY_BYTES])
 {
-	for (unsigned position = 0; position < TUPLE_BYTES_MAX; position++) {
+	for (unsigned position = 0; position < FLOW_TUPLE_BYTES; position++) {
 		uint64_t window = 0; /* 40 bits of key from this byte on */
 
 		for (unsigned i = 0; i < 5; i++)
@@ -45,12 +40,15 @@ static void table_fill(uint32_t rows[TUPLE_BYTES_MAX][256], const uint8_t key[40
 
 void card_rss_init(void)
 {
-	uint8_t symmetric_key[40];
-
 	for (unsigned i = 0; i < sizeof(symmetric_key); i++)
 		symmetric_key[i] = i % 2 == 0 ? 0x6d : 0x5a;
 	table_fill(table[0], microsoft_key);
 	table_fill(table[1], symmetric_key);
+}
+
+const uint8_t *card_rss_key(bool symmetric)
+{
+	return symmetric ? symmetric_key : microsoft_key;
 }
 
 static uint32_t toeplitz(bool symmetric, const uint8_t *tuple, unsigned bytes)
@@ -62,92 +60,30 @@ static uint32_t toeplitz(bool symmetric, const uint8_t *tuple, unsigned bytes)
 	return hash;
 }
 
-static bool has_ports(uint8_t protocol)
+uint32_t card_rss_hash(
+	const struct card_rss *rss, const uint8_t *frame, unsigned bytes, bool *hashed)
 {
-	return protocol == IPPROTO_UDP || protocol == IPPROTO_TCP || protocol == IPPROTO_SCTP;
+	uint8_t tuple[FLOW_TUPLE_BYTES];
+	unsigned fields = __atomic_load_n(&rss->fields, __ATOMIC_RELAXED);
+	unsigned length = flow_tuple(frame, bytes, fields, tuple);
+
+	*hashed = length != 0;
+	return toeplitz(__atomic_load_n(&rss->symmetric, __ATOMIC_RELAXED), tuple, length);
 }
 
-static unsigned tuple_of_ip4(const uint8_t *ip, unsigned bytes, uint8_t *tuple)
-{
-	unsigned header;
-
-	if (bytes < sizeof(struct rte_ipv4_hdr) || ip[0] >> 4 != 4)
-		return 0;
-	header = (ip[0] & 0xf) * 4u;
-	memcpy(tuple, ip + 12, 8);
-	/* Any fragment is hashed over addresses only, so that all of them meet. */
-	if (((ip[6] & 0x3f) | ip[7]) != 0 || !has_ports(ip[9]) || bytes < header + 4 || header < 20)
-		return 8;
-	memcpy(tuple + 8, ip + header, 4);
-	return 12;
-}
-
-static unsigned tuple_of_ip6(const uint8_t *ip, unsigned bytes, uint8_t *tuple)
-{
-	if (bytes < sizeof(struct rte_ipv6_hdr) || ip[0] >> 4 != 6)
-		return 0;
-	memcpy(tuple, ip + 8, 32);
-	if (!has_ports(ip[6]) || bytes < 44)
-		return 32;
-	memcpy(tuple + 32, ip + 40, 4);
-	return 36;
-}
-
-/* Offset of the network header, its kind in *type; 0 when the frame is cut short. */
-static unsigned network_header(const uint8_t *frame, unsigned bytes, uint16_t *type)
-{
-	unsigned offset = 12;
-
-	do {
-		if (offset + 2 > bytes)
-			return 0;
-		*type = (uint16_t)(frame[offset] << 8 | frame[offset + 1]);
-		offset += *type == RTE_ETHER_TYPE_VLAN || *type == RTE_ETHER_TYPE_QINQ ? 4 : 2;
-	} while (*type == RTE_ETHER_TYPE_VLAN || *type == RTE_ETHER_TYPE_QINQ);
-	return offset < bytes ? offset : 0;
-}
-
-/* Skips the label stack. What is below it tells its kind by the first nibble only. */
-static unsigned below_labels(const uint8_t *frame, unsigned bytes, unsigned offset, uint16_t *type)
-{
-	for (unsigned labels = 0; labels < LABELS_MAX && offset + 4 < bytes; labels++) {
-		bool bottom = frame[offset + 2] & 1;
-
-		offset += 4;
-		if (bottom) {
-			*type = frame[offset] >> 4 == 6 ? RTE_ETHER_TYPE_IPV6 : RTE_ETHER_TYPE_IPV4;
-			return offset;
-		}
-	}
-	return 0;
-}
-
-uint32_t card_rss_hash(const struct card *card, const uint8_t *frame, unsigned bytes, bool *hashed)
-{
-	uint8_t tuple[TUPLE_BYTES_MAX];
-	unsigned offset, length = 0;
-	uint16_t type = 0;
-
-	*hashed = false;
-	offset = network_header(frame, bytes, &type);
-	if (offset != 0 && type == RTE_ETHER_TYPE_MPLS)
-		offset = card->rss_mpls_inner ? below_labels(frame, bytes, offset, &type) : 0;
-	if (offset == 0)
-		return 0;
-	if (type == RTE_ETHER_TYPE_IPV4)
-		length = tuple_of_ip4(frame + offset, bytes - offset, tuple);
-	else if (type == RTE_ETHER_TYPE_IPV6)
-		length = tuple_of_ip6(frame + offset, bytes - offset, tuple);
-	if (length == 0)
-		return 0;
-	*hashed = true;
-	return toeplitz(card->rss_symmetric, tuple, length);
-}
-
-uint16_t card_rss_queue(const struct card *card, const void *frame, unsigned bytes, uint32_t *hash)
+uint16_t card_rss_queue(
+	const struct card_rss *rss, const void *frame, unsigned bytes, uint32_t *hash)
 {
 	bool hashed;
 
-	*hash = card_rss_hash(card, frame, bytes, &hashed);
-	return hashed ? (uint16_t)(*hash % card->nb_queues) : 0;
+	*hash = card_rss_hash(rss, frame, bytes, &hashed);
+	if (!hashed)
+		return 0;
+	return __atomic_load_n(&rss->reta[*hash % CARD_RETA_ENTRIES], __ATOMIC_RELAXED);
+}
+
+void card_rss_spread(struct card_rss *rss, uint16_t queues)
+{
+	for (unsigned i = 0; i < CARD_RETA_ENTRIES; i++)
+		__atomic_store_n(&rss->reta[i], (uint16_t)(i % queues), __ATOMIC_RELAXED);
 }

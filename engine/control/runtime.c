@@ -14,7 +14,7 @@
 /*
  * The worker's counters at one time, which is returned. A worker that is switched out now has
  * not counted that yet: what passed since its last stamp is added, when it is too long for a
- * walk. Of one that walks, the walk that goes on is missing.
+ * walk; a sleep that lasts likewise. Of one that walks, the walk that goes on is missing.
  */
 static uint64_t read_worker(const struct worker *worker, struct worker *reading)
 {
@@ -22,13 +22,18 @@ static uint64_t read_worker(const struct worker *worker, struct worker *reading)
 	uint64_t before, now = 0;
 
 	for (unsigned i = 0; i < READINGS_MAX; i++) {
+		uint64_t asleep_since = __atomic_load_n(&worker->asleep_since, __ATOMIC_ACQUIRE);
+
 		before = rte_rdtsc();
 		memcpy(reading, worker, sizeof(*reading));
 		now = rte_rdtsc();
-		if (now - before <= limit)
+		if (now - before <= limit &&
+			asleep_since == __atomic_load_n(&worker->asleep_since, __ATOMIC_ACQUIRE))
 			break;
 	}
-	if (now > reading->last_tsc + limit)
+	if (reading->asleep_since > reading->last_tsc)
+		reading->sleep_clocks += now - reading->asleep_since;
+	else if (now > reading->last_tsc + limit)
 		reading->away_clocks += now - reading->last_tsc;
 	return now;
 }
@@ -74,6 +79,9 @@ static int answer_reading(struct rte_tel_data *data, const struct worker *readin
 	answer_u64(data, "loops", reading->loops);
 	answer_u64(data, "overhead_clocks", reading->overhead_clocks);
 	answer_u64(data, "away_clocks", reading->away_clocks);
+	answer_u64(data, "sleep_clocks", reading->sleep_clocks);
+	answer_u64(data, "sleeps", reading->sleeps);
+	answer_string(data, "rx_mode", rx_mode_name(reading->rx_mode));
 	add_nodes(&table, reading);
 	return table_end(&table, data);
 }

@@ -12,6 +12,7 @@ static struct forwarding_mode *mode;
 static struct port *ports[PORTS_MAX];
 static unsigned nb_ports;
 static unsigned nb_workers;
+static enum rx_mode rx_mode;
 
 void forwarding_mode_register(struct forwarding_mode *new_mode)
 {
@@ -61,23 +62,66 @@ static void parse_ports(const struct config_node *array)
 		config_mistake(array, "%s pairs its ports: expected an even number", mode->name);
 }
 
+/* An rx queue's worker; several queues share one where there are more queues than workers. */
+static unsigned worker_of_queue(unsigned queue)
+{
+	return queue % nb_workers;
+}
+
+static handoff_hash_t steering(void)
+{
+	return mode->steer == NULL ? NULL : mode->steer();
+}
+
+/* Its packets are spread over the workers by software. */
+static bool hands_off(const struct port *port)
+{
+	return nb_workers > 1 && !handoff_off() && mode->entry != NULL &&
+	       (steering() != NULL || port->nb_rx_queues < nb_workers);
+}
+
+static void parse_rx_mode(const struct config_node *node)
+{
+	const char *choices[RX_MODES + 1] = {NULL};
+	struct config_node key = config_child(node, "rx_mode");
+
+	for (unsigned i = 0; i < RX_MODES; i++)
+		choices[i] = rx_mode_name((enum rx_mode)i);
+	rx_mode = (enum rx_mode)config_choice(node, "rx_mode", choices, RX_POLLING);
+	if (rx_mode == RX_POLLING || mode == NULL)
+		return;
+	if (mode->sends)
+		config_mistake(&key, "%s sends all the time: expected polling", mode->name);
+	for (unsigned i = 0; i < nb_ports; i++) {
+		ports[i]->rx_interrupts = true;
+		if (ports[i]->driver->rx_wakes == NULL)
+			config_mistake(&key, "port %s: driver %s wakes no worker: expected polling",
+				ports[i]->name, ports[i]->driver->name);
+	}
+}
+
 void forwarder_parse(const struct config_node *node)
 {
-	const char *keys[] = {"mode", "ports", "workers", NULL, NULL};
+	const char *keys[] = {
+		"mode", "ports", "workers", "handoff", "handoff_ring", "rx_mode", NULL, NULL};
 	struct config_node array = config_child(node, "ports");
 
 	if (!config_is_object(node))
 		return;
 	parse_mode(node);
 	if (mode != NULL)
-		keys[3] = mode->key;
+		keys[RTE_DIM(keys) - 2] = mode->key;
 	config_known(node, keys);
 	parse_ports(&array);
 	nb_workers = (unsigned)config_u64(node, "workers", 1, 1, PORT_QUEUES_MAX);
+	handoff_parse(node);
+	parse_rx_mode(node);
 	if (mode != NULL && mode->parse != NULL) {
 		struct config_node own = config_child(node, mode->key);
 
 		mode->parse(&own);
+		if (handoff_off() && steering() != NULL)
+			config_mistake(&own, "steering needs \"handoff\": \"auto\"");
 	}
 }
 
@@ -94,6 +138,29 @@ const char *forwarder_mode(void)
 unsigned forwarder_workers(void)
 {
 	return mode == NULL ? 0 : nb_workers;
+}
+
+enum rx_mode forwarder_rx_mode(void)
+{
+	return rx_mode;
+}
+
+/* Workers that poll a queue of a port whose packets are handed off; a bit a worker. */
+static uint64_t senders(void)
+{
+	uint64_t found = 0;
+
+	for (unsigned i = 0; i < nb_ports; i++)
+		for (unsigned q = 0; q < ports[i]->nb_rx_queues && hands_off(ports[i]); q++)
+			found |= 1ull << worker_of_queue(q);
+	return found;
+}
+
+unsigned forwarder_handoff_buffers(void)
+{
+	return mode == NULL
+		       ? 0
+		       : handoff_buffers((unsigned)__builtin_popcountll(senders()), nb_workers);
 }
 
 unsigned forwarder_ports(void)
@@ -123,7 +190,7 @@ static int create_tx(void)
 	return 0;
 }
 
-/* One port-rx an rx queue; queue q goes to worker q modulo workers. */
+/* One port-rx an rx queue. */
 static int create_rx(struct port *port, struct port *peer)
 {
 	char entry[RTE_NODE_NAMESIZE], name[RTE_NODE_NAMESIZE], suffix[RTE_NODE_NAMESIZE - 16];
@@ -133,6 +200,10 @@ static int create_rx(struct port *port, struct port *peer)
 	if (mode->entry == NULL)
 		return 0;
 	rc = mode->entry(port, peer, entry);
+	if (rc == 0 && hands_off(port)) {
+		rc = handoff_add_port(port, entry);
+		snprintf(entry, sizeof(entry), "worker-handoff");
+	}
 	if (rc != 0)
 		return rc;
 	for (unsigned q = 0; q < port->nb_rx_queues; q++) {
@@ -141,7 +212,7 @@ static int create_rx(struct port *port, struct port *peer)
 			RTE_NODE_ID_INVALID)
 			return -EINVAL;
 		snprintf(name, sizeof(name), "port-rx-%s", suffix);
-		worker_add_node(worker_of_forwarder(q % nb_workers), name);
+		worker_add_node(worker_of_forwarder(worker_of_queue(q)), name);
 	}
 	return 0;
 }
@@ -154,7 +225,25 @@ int forwarder_create(void)
 		rc = mode->create();
 	for (unsigned i = 0; i < nb_ports && rc == 0; i++)
 		rc = create_rx(ports[i], mode->paired ? ports[i ^ 1] : NULL);
-	return rc;
+	return rc == 0 ? handoff_create(steering(), senders()) : rc;
+}
+
+int forwarder_join_wakers(void)
+{
+	for (unsigned i = 0; i < nb_ports && rx_mode != RX_POLLING; i++)
+		for (unsigned q = 0; q < ports[i]->nb_rx_queues; q++) {
+			struct worker *worker = worker_of_forwarder(worker_of_queue(q));
+			int rc = ports[i]->driver->rx_wakes(ports[i], q, worker->waker);
+
+			if (rc == 0)
+				continue;
+			fprintf(stderr,
+				"port %s: its device cannot wake a worker (%s): forwarder.rx_mode "
+				"can only be polling\n",
+				ports[i]->name, strerror(-rc));
+			return rc;
+		}
+	return 0;
 }
 
 void forwarder_tick(void)

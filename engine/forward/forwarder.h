@@ -6,6 +6,8 @@
 #include "../config.h"
 #include "../node/node.h"
 #include "../port/port.h"
+#include "../worker.h"
+#include "handoff.h"
 
 #include <rte_common.h>
 
@@ -13,6 +15,7 @@ struct forwarding_mode {
 	const char *name;
 	const char *key; /* of the forwarder object that the mode reads itself; may be NULL */
 	bool paired;     /* ports forward to each other in pairs: 0-1, 2-3 … */
+	bool sends;      /* of its own accord: its workers cannot sleep */
 	/* Before EAL: reads its key; mistakes are counted in the file. May be NULL. */
 	void (*parse)(const struct config_node *node);
 	/* With ports configured and nodes registered, before any graph. May be NULL. */
@@ -20,6 +23,9 @@ struct forwarding_mode {
 	/* Writes the name of the node that the port's frames enter; `peer` is NULL unless
 	 * `paired`. Returns 0 or -errno. NULL when the mode receives nothing. */
 	int (*entry)(struct port *port, struct port *peer, char name[RTE_NODE_NAMESIZE]);
+	/* What chooses the worker for a packet, asked after parse(); returns NULL, as when the
+	 * mode has no such function, where any worker will do that keeps flows in order. */
+	handoff_hash_t (*steer)(void);
 	/* Called by the control thread at least every 20 ms while forwarding. May be NULL. */
 	void (*tick)(void);
 
@@ -38,11 +44,17 @@ void forwarder_parse(const struct config_node *node);
 bool forwarder_present(void);
 const char *forwarder_mode(void);
 unsigned forwarder_workers(void);
+enum rx_mode forwarder_rx_mode(void);
+/* Buffers that may lie between workers. */
+unsigned forwarder_handoff_buffers(void);
 unsigned forwarder_ports(void);
 struct port *forwarder_port(unsigned index);
 bool forwarder_has_port(const struct port *port);
 /* Clones port nodes, joins them by the mode, gives them to the workers. */
 int forwarder_create(void);
+/* With ports started: lets rx queues wake the workers that poll them. Returns 0 or -errno after
+ * saying why. */
+int forwarder_join_wakers(void);
 void forwarder_tick(void);
 
 #endif

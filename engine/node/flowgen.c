@@ -117,6 +117,7 @@ static int flowgen_entry(struct port *port, struct port *peer, char name[RTE_NOD
 static struct forwarding_mode flowgen_mode = {
 	.name = "flowgen",
 	.key = "flowgen",
+	.sends = true,
 	.parse = flowgen_parse,
 	.create = flowgen_create,
 	.entry = flowgen_entry,

@@ -3,7 +3,9 @@
  * l2switch: a bridge. It learns on which port a station is, in which VLAN, sends a frame there
  * and nowhere else, and floods what it does not know to all other ports of the VLAN. Frames
  * keep their tag; without one, or with VLAN id 0, they are of VLAN 0. Each copy that flooding
- * makes is originated here. MACs learnt on one worker are known on all.
+ * makes is originated here. MACs learnt on one worker are known on all. With "steer" each frame
+ * is worked on by the worker that owns its destination: what a station's neighbours need to know
+ * of it stays in one core's cache.
  */
 #include "../forward/forwarder.h"
 #include "../forward/mac_table.h"
@@ -44,6 +46,7 @@ enum reason {
 
 static unsigned stations = STATIONS_DEFAULT;
 static double ageing_seconds = AGEING_DEFAULT;
+static bool steer;
 static uint64_t ports_of_vlan[VLANS]; /* bit: port->index */
 static bool restricted[VLANS];
 static rte_edge_t edge_of_port[PORTS_MAX];
@@ -271,7 +274,7 @@ static void parse_vlan(const struct config_node *vlan)
 
 static void l2switch_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {"ageing_seconds", "stations", "vlans", NULL};
+	static const char *const keys[] = {"ageing_seconds", "stations", "steer", "vlans", NULL};
 	struct config_node array;
 	size_t count;
 
@@ -280,6 +283,7 @@ static void l2switch_parse(const struct config_node *node)
 	config_known(node, keys);
 	ageing_seconds = config_number(node, "ageing_seconds", AGEING_DEFAULT, 0.1, AGEING_MAX);
 	stations = (unsigned)config_u64(node, "stations", STATIONS_DEFAULT, 16, STATIONS_MAX);
+	steer = config_bool(node, "steer", false);
 	array = config_child(node, "vlans");
 	count = config_items(&array);
 	for (size_t i = 0; i < count; i++) {
@@ -317,12 +321,35 @@ static int l2switch_entry(struct port *port, struct port *peer, char name[RTE_NO
 	return 0;
 }
 
+/* A hash of the destination names the worker; a group is a destination as any. */
+static void owners(struct rte_mbuf **mbufs, uint32_t *hashes, uint16_t count)
+{
+	for (uint16_t i = 0; i < count; i++) {
+		uint64_t destination = 0;
+
+		if (likely(i + 2 * VECTOR_AHEAD < count))
+			rte_prefetch0(mbufs[i + 2 * VECTOR_AHEAD]);
+		if (likely(i + VECTOR_AHEAD < count))
+			vector_prefetch_data(mbufs[i + VECTOR_AHEAD]);
+		if (likely(mbufs[i]->data_len >= sizeof(destination)))
+			memcpy(&destination, rte_pktmbuf_mtod(mbufs[i], const void *),
+				sizeof(destination));
+		hashes[i] = (uint32_t)mac_table_hash(destination & MAC_TABLE_ADDRESS_MASK);
+	}
+}
+
+static handoff_hash_t l2switch_steer(void)
+{
+	return steer ? owners : NULL;
+}
+
 static struct forwarding_mode l2switch_mode = {
 	.name = "l2switch",
 	.key = "l2switch",
 	.parse = l2switch_parse,
 	.create = l2switch_create,
 	.entry = l2switch_entry,
+	.steer = l2switch_steer,
 	.tick = mac_table_tick,
 };
 FORWARDING_MODE_REGISTER(l2switch_mode)

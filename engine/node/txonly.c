@@ -65,6 +65,7 @@ static int txonly_create(void)
 static struct forwarding_mode txonly_mode = {
 	.name = "txonly",
 	.key = "txonly",
+	.sends = true,
 	.parse = txonly_parse,
 	.create = txonly_create,
 };

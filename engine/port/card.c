@@ -222,6 +222,39 @@ static int card_end_configure(struct port *port)
 	return 0;
 }
 
+static int card_end_rx_wakes(struct port *port, unsigned queue, struct waker *waker)
+{
+	struct card_end *end = port->device;
+
+	end->rx[queue].ring->waker = waker;
+	return 0;
+}
+
+static int card_end_rss_get(const struct port *port, struct port_rss *rss)
+{
+	const struct card_end *end = port->device;
+	const struct card_rss *card = &end->port->rss;
+
+	rss->symmetric = card->symmetric;
+	rss->fields = card->fields;
+	rss->nb_entries = CARD_RETA_ENTRIES;
+	for (unsigned i = 0; i < CARD_RETA_ENTRIES; i++)
+		rss->entries[i] = card->reta[i];
+	return 0;
+}
+
+static int card_end_rss_set(struct port *port, const struct port_rss *rss)
+{
+	struct card_end *end = port->device;
+	struct card_rss *card = &end->port->rss;
+
+	__atomic_store_n(&card->symmetric, rss->symmetric, __ATOMIC_RELAXED);
+	__atomic_store_n(&card->fields, rss->fields, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < CARD_RETA_ENTRIES; i++)
+		__atomic_store_n(&card->reta[i], rss->entries[i], __ATOMIC_RELAXED);
+	return 0;
+}
+
 static void card_end_stats(const struct port *port, struct port_stats *stats)
 {
 	const struct card_end *end = port->device;
@@ -258,6 +291,9 @@ static struct port_driver card_driver = {
 	.configure = card_end_configure,
 	.rx_burst = card_rx_burst,
 	.tx_burst = card_tx_burst,
+	.rx_wakes = card_end_rx_wakes,
+	.rss_get = card_end_rss_get,
+	.rss_set = card_end_rss_set,
 	.stats = card_end_stats,
 	.link_bps = card_end_link_bps,
 };

@@ -5,6 +5,8 @@
  */
 #include "../ledger.h"
 #include "../memory.h"
+#include "../waker.h"
+#include "ethdev_rss.h"
 #include "port.h"
 
 #include <errno.h>
@@ -127,11 +129,14 @@ static int eth_configure(struct port *port)
 	if (rc != 0)
 		return rc;
 	if (eth->wanted_queues > info.max_rx_queues || port->nb_tx_queues > info.max_tx_queues) {
-		fprintf(stderr, "port %s: %s has %u rx and %u tx queues, %u and %u are needed\n",
+		fprintf(stderr,
+			"port %s: %s has %u rx and %u tx queues, %u (rx_queues) and %u (one a "
+			"worker) are needed: give it more by its devargs, or have fewer workers\n",
 			port->name, eth->device, info.max_rx_queues, info.max_tx_queues,
 			eth->wanted_queues, port->nb_tx_queues);
 		return -EINVAL;
 	}
+	conf.intr_conf.rxq = port->rx_interrupts;
 	if (eth->wanted_queues > 1) {
 		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 		conf.rx_adv_conf.rss_conf.rss_hf =
@@ -184,6 +189,48 @@ static uint16_t eth_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t coun
 	const struct eth_queue *tx = queue;
 
 	return rte_eth_tx_burst(tx->port_id, tx->index, mbufs, count);
+}
+
+static void eth_rx_interrupt_enable(void *queue)
+{
+	const struct eth_queue *rx = queue;
+
+	(void)rte_eth_dev_rx_intr_enable(rx->port_id, rx->index);
+}
+
+static void eth_rx_interrupt_disable(void *queue)
+{
+	const struct eth_queue *rx = queue;
+
+	(void)rte_eth_dev_rx_intr_disable(rx->port_id, rx->index);
+}
+
+static int eth_rx_wakes(struct port *port, unsigned queue, struct waker *waker)
+{
+	struct eth_port *eth = port->device;
+	const struct waker_queue own = {
+		.queue = &eth->rx[queue],
+		.enable = eth_rx_interrupt_enable,
+		.disable = eth_rx_interrupt_disable,
+	};
+	int rc = rte_eth_dev_rx_intr_ctl_q(
+		eth->port_id, (uint16_t)queue, waker->epoll_fd, RTE_INTR_EVENT_ADD, NULL);
+
+	if (rc == 0)
+		rc = rte_eth_dev_rx_intr_enable(eth->port_id, (uint16_t)queue);
+	if (rc == 0)
+		rc = rte_eth_dev_rx_intr_disable(eth->port_id, (uint16_t)queue);
+	return rc == 0 ? waker_add_queue(waker, &own) : rc;
+}
+
+static int eth_rss_get(const struct port *port, struct port_rss *rss)
+{
+	return ethdev_rss_get(((const struct eth_port *)port->device)->port_id, rss);
+}
+
+static int eth_rss_set(struct port *port, const struct port_rss *rss)
+{
+	return ethdev_rss_set(((const struct eth_port *)port->device)->port_id, rss);
 }
 
 static void eth_stats(const struct port *port, struct port_stats *stats)
@@ -258,6 +305,9 @@ static struct port_driver ethdev_driver = {
 	.stop = eth_stop,
 	.rx_burst = eth_rx_burst,
 	.tx_burst = eth_tx_burst,
+	.rx_wakes = eth_rx_wakes,
+	.rss_get = eth_rss_get,
+	.rss_set = eth_rss_set,
 	.stats = eth_stats,
 	.ledger = eth_ledger,
 	.link_bps = eth_link_bps,

@@ -21,6 +21,7 @@
 
 struct ledger;
 struct port;
+struct waker;
 
 /* One named counter of a driver, for `show ports`. */
 struct port_counter {
@@ -34,6 +35,16 @@ struct port_stats {
 	uint64_t tx_packets, tx_bytes;
 	unsigned nb_more;
 	struct port_counter more[PORT_COUNTERS_MAX];
+};
+
+/* Receive side scaling: the low bits of a flow's hash choose an entry of the indirection table,
+ * which names the rx queue. */
+#define PORT_RETA_MAX 512
+struct port_rss {
+	bool symmetric;      /* both directions of a flow get the same hash */
+	uint32_t fields;     /* enum flow_fields */
+	uint16_t nb_entries; /* 0: the device has no table that can be read */
+	uint16_t entries[PORT_RETA_MAX];
 };
 
 struct port_driver {
@@ -54,6 +65,13 @@ struct port_driver {
 	 * ownership of the frames it accepts, from the first on. */
 	uint16_t (*rx_burst)(void *queue, struct rte_mbuf **mbufs, uint16_t count);
 	uint16_t (*tx_burst)(void *queue, struct rte_mbuf **mbufs, uint16_t count);
+	/* Once started, and before any frame: what comes to the rx queue shall wake the worker
+	 * (waker.h). NULL when the driver has no such thing. Returns 0 or -errno. */
+	int (*rx_wakes)(struct port *port, unsigned queue, struct waker *waker);
+	/* How rx queues are chosen, read and changed while frames come; NULL when the port has
+	 * no such thing. Return 0 or -errno. */
+	int (*rss_get)(const struct port *port, struct port_rss *rss);
+	int (*rss_set)(struct port *port, const struct port_rss *rss);
 	void (*stats)(const struct port *port, struct port_stats *stats);
 	/* Adds the driver's places of loss; may be NULL. */
 	void (*ledger)(const struct port *port, struct ledger *ledger);
@@ -83,7 +101,8 @@ struct port {
 	char name[32];
 	uint16_t index;
 	bool wire_end;
-	bool tester; /* used by the tester: keeps frames that found no room */
+	bool tester;        /* used by the tester: keeps frames that found no room */
+	bool rx_interrupts; /* its workers may sleep */
 	struct rte_ether_addr mac;
 	struct port_driver *driver;
 	void *device; /* the driver's own */

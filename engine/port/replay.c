@@ -24,6 +24,11 @@ struct replay_frame {
 	uint8_t head[RESTORED_BYTES];
 };
 
+/* One a worker: each counts what it sends. */
+struct replay_tx {
+	uint64_t packets, bytes;
+} __rte_cache_aligned;
+
 struct replay {
 	struct rte_mempool *pool;
 	struct stream **streams;
@@ -33,17 +38,19 @@ struct replay {
 	struct replay_frame *frames;
 	uint64_t rearm;
 	unsigned next;
-	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
+	uint64_t rx_packets, rx_bytes;
+	struct replay_tx tx[PORT_QUEUES_MAX];
 };
 
 static int replay_parse(struct port *port, const struct config_node *node)
 {
-	struct replay *replay = calloc(1, sizeof(*replay));
+	struct replay *replay = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*replay));
 	struct config_node array = config_child(node, "frames");
 	size_t count = config_items(&array);
 
 	if (replay == NULL)
 		return -1;
+	memset(replay, 0, sizeof(*replay));
 	replay->streams = calloc(count + 1, sizeof(*replay->streams));
 	replay->nb_frames = (unsigned)config_u64(node, "count", 4096, 1, FRAMES_MAX);
 	port->max_frame_bytes = 1518;
@@ -88,7 +95,7 @@ static int replay_configure(struct port *port)
 	replay->rearm = fresh_rearm(port->pool, port->index);
 	port->rx_queues[0] = replay;
 	for (unsigned q = 0; q < port->nb_tx_queues; q++)
-		port->tx_queues[q] = replay;
+		port->tx_queues[q] = &replay->tx[q];
 	if (replay->nb_streams == 0)
 		return 0;
 	replay->frames = rte_zmalloc_socket("replay", replay->nb_frames * sizeof(*replay->frames),
@@ -122,7 +129,7 @@ static uint16_t replay_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t c
 
 static uint16_t replay_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 {
-	struct replay *replay = queue;
+	struct replay_tx *tx = queue;
 	uint64_t bytes = 0;
 	uint16_t start = 0;
 
@@ -134,8 +141,8 @@ static uint16_t replay_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t c
 		start = i;
 	}
 	rte_mempool_put_bulk(mbufs[start]->pool, (void **)&mbufs[start], count - start);
-	replay->tx_packets += count;
-	replay->tx_bytes += bytes + (uint64_t)count * RTE_ETHER_CRC_LEN;
+	tx->packets += count;
+	tx->bytes += bytes + (uint64_t)count * RTE_ETHER_CRC_LEN;
 	return count;
 }
 
@@ -145,18 +152,21 @@ static void replay_stats(const struct port *port, struct port_stats *stats)
 
 	stats->rx_packets = replay->rx_packets;
 	stats->rx_bytes = replay->rx_bytes;
-	stats->tx_packets = replay->tx_packets;
-	stats->tx_bytes = replay->tx_bytes;
+	for (unsigned q = 0; q < port->nb_tx_queues; q++) {
+		stats->tx_packets += replay->tx[q].packets;
+		stats->tx_bytes += replay->tx[q].bytes;
+	}
 }
 
 /* What it hands out was sent by nobody, and what it is given nobody receives: it is both
  * ends of the ledger itself. */
 static void replay_ledger(const struct port *port, struct ledger *ledger)
 {
-	const struct replay *replay = port->device;
+	struct port_stats stats = {0};
 
-	ledger_add(ledger, LEDGER_SENT, replay->rx_packets, "replay %s", port->name);
-	ledger_add(ledger, LEDGER_RECEIVED, replay->tx_packets, "replay %s", port->name);
+	replay_stats(port, &stats);
+	ledger_add(ledger, LEDGER_SENT, stats.rx_packets, "replay %s", port->name);
+	ledger_add(ledger, LEDGER_RECEIVED, stats.tx_packets, "replay %s", port->name);
 }
 
 static uint64_t replay_link_bps(const struct port *port)

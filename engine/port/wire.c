@@ -7,6 +7,7 @@
 #include "../card/card.h"
 #include "../ledger.h"
 #include "../memory.h"
+#include "../waker.h"
 #include "fresh.h"
 #include "port.h"
 
@@ -159,10 +160,14 @@ static void deliver(struct card_port *port, unsigned queue_index, struct rte_mbu
 		queue->rx_returned += fill;
 		__atomic_store_n(&ring->returned, queue->rx_returned, __ATOMIC_RELEASE);
 	}
-	if (unlikely(fill < count))
+	if (unlikely(ring->waker != NULL))
+		waker_signal(ring->waker);
+	if (unlikely(fill < count)) {
+		queue->rx_missed += count - fill;
 		port->rx_drops[__atomic_load_n(&ring->starved, __ATOMIC_RELAXED)
 				       ? CARD_RX_NO_MBUF
 				       : CARD_RX_MISSED] += count - fill;
+	}
 }
 
 /* Sorts the frames by queue, keeping their order within each, and delivers them. */
@@ -176,7 +181,7 @@ static void deliver_by_rss(struct card_port *port, struct rte_mbuf **mbufs, uint
 	for (uint16_t i = 0; i < count; i++) {
 		uint32_t hash;
 		uint16_t queue = card_rss_queue(
-			card, rte_pktmbuf_mtod(mbufs[i], void *), mbufs[i]->data_len, &hash);
+			&port->rss, rte_pktmbuf_mtod(mbufs[i], void *), mbufs[i]->data_len, &hash);
 
 		hashes[queue][counts[queue]] = hash;
 		sorted[queue][counts[queue]++] = mbufs[i];

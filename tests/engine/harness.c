@@ -2,8 +2,10 @@
 #include "harness.h"
 
 #include "config.h"
-#include "forward/mac_table.h"
 #include "forward/forwarder.h"
+#include "forward/handoff.h"
+#include "forward/mac_table.h"
+#include "ledger.h"
 #include "memory.h"
 #include "node/node.h"
 #include "router/neighbor.h"
@@ -51,7 +53,6 @@ const char harness_router_cli[] = "set int state e0 up\n"
 				  "mpls local-label add 17 eos via 100.64.1.2 e0 out-labels 16\n";
 
 static struct test_port test_ports[PORTS];
-static struct rte_graph *graph;
 static struct rte_mempool *pool;
 static uint64_t frames_in, frames_out;
 
@@ -89,8 +90,22 @@ static int test_parse(struct port *port, const struct config_node *node)
 
 static int test_configure(struct port *port)
 {
-	port->rx_queues[0] = port->tx_queues[0] = port->device;
+	port->rx_queues[0] = port->device;
+	for (unsigned q = 0; q < port->nb_tx_queues; q++)
+		port->tx_queues[q] = port->device;
 	return 0;
+}
+
+/* Packets in rings between workers. */
+static uint64_t handed_over(void)
+{
+	struct ledger ledger = {0};
+	uint64_t held;
+
+	handoff_ledger(&ledger);
+	held = ledger_sum(&ledger, LEDGER_HELD);
+	ledger_free(&ledger);
+	return held;
 }
 
 static const char *const test_keys[] = {"max_frame_bytes", NULL};
@@ -146,18 +161,22 @@ static void start(unsigned ports, json_t *forwarder)
 		"--log-level=lib.eal:error", NULL};
 
 	parse(ports, forwarder);
-	if (workers_plan(cpus, 1, false, 1) < 0 ||
+	if (workers_plan(cpus, 1, false, forwarder_workers(), RX_POLLING) < 0 ||
 		rte_eal_init(RTE_DIM(arguments) - 1, arguments) < 0)
 		die("EAL does not start");
 	pool = memory_packet_pool("test", POOL_BUFFERS, 1518);
 	for (unsigned i = 0; i < ports; i++) {
 		port_at(i)->pool = pool;
-		port_at(i)->nb_tx_queues = 1;
+		port_at(i)->nb_tx_queues = (uint16_t)forwarder_workers();
 	}
 	if (pool == NULL || ports_configure() != 0 || nodes_register() != 0 ||
 		forwarder_create() != 0 || workers_create_graphs(SOCKET_ID_ANY) != 0)
 		die("the forwarder does not start");
-	graph = worker_of_forwarder(0)->graph;
+}
+
+void harness_start_workers(unsigned ports, const char *options)
+{
+	start(ports, json_loads(options, 0, NULL));
 }
 
 void harness_start(unsigned ports, const char *cli)
@@ -224,16 +243,29 @@ bool harness_untouched_around(void)
 	return true;
 }
 
+void harness_walk_worker(unsigned worker)
+{
+	struct rte_graph *graph = worker_of_forwarder(worker)->graph;
+
+	if (graph != NULL)
+		rte_graph_walk(graph);
+}
+
+static bool more_to_do(void)
+{
+	bool more = handed_over() > 0;
+
+	for (unsigned i = 0; i < ports_count(); i++)
+		more |= test_ports[i].nb_rx > 0;
+	return more;
+}
+
 void harness_walk(void)
 {
-	bool more = true;
-
-	while (more) {
-		rte_graph_walk(graph);
-		more = false;
-		for (unsigned i = 0; i < ports_count(); i++)
-			more |= test_ports[i].nb_rx > 0;
-	}
+	do {
+		for (unsigned i = 0; i < workers_forwarders(); i++)
+			harness_walk_worker(i);
+	} while (more_to_do());
 }
 
 void harness_send(unsigned port, const struct frame *frame)
@@ -314,7 +346,7 @@ uint64_t harness_originated(void)
 
 uint64_t harness_held(void)
 {
-	uint64_t count = 0;
+	uint64_t count = handed_over();
 
 	for (const struct node_state *s = node_states(); s != NULL; s = s->link)
 		count += s->held;

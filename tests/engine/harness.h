@@ -28,6 +28,11 @@ extern const char harness_router_cli[];
 
 /* Starts the forwarder in this process. `ports` e0, e1 … in mode router with the CLI text. */
 void harness_start(unsigned ports, const char *cli);
+/* With several workers, whose graphs harness_walk() lets work in turn, each until nothing comes.
+ * `options` is the JSON text of the forwarder object without its ports. */
+void harness_start_workers(unsigned ports, const char *options);
+/* One walk of one worker's graph. */
+void harness_walk_worker(unsigned worker);
 /* The same in another mode; `options` is the JSON text of the mode's own object, or NULL. */
 void harness_start_mode(unsigned ports, const char *mode, const char *options);
 

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* /linerate/rings: of cards, and between workers. */
+#include "../card/card.h"
+#include "../forward/handoff.h"
+#include "../worker.h"
+#include "command.h"
+
+#include <stdio.h>
+
+static void ring_row(struct table *table, const struct card *card, const struct card_port *port,
+	unsigned queue, bool rx)
+{
+	const struct card_ring *ring = rx ? port->queues[queue].rx : port->queues[queue].tx;
+	uint32_t returned = __atomic_load_n(&ring->returned, __ATOMIC_RELAXED);
+	uint32_t waiting = __atomic_load_n(&ring->given, __ATOMIC_RELAXED) - returned;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_port%u_%s%u", card->name, port->index, rx ? "rx" : "tx",
+		queue);
+	table_string(table, 0, name);
+	table_u64(table, 1, ring->size);
+	/* Posted buffers wait for frames; what is used is the rest. */
+	table_u64(table, 2, rx ? ring->size - RTE_MIN(waiting, ring->size) : waiting);
+	table_u64(table, 3, returned);
+	table_u64(table, 4, rx ? port->queues[queue].rx_missed : 0);
+}
+
+static void handoff_rows(struct table *table)
+{
+	for (unsigned from = 0; from < workers_forwarders(); from++)
+		for (unsigned to = 0; to < workers_forwarders(); to++) {
+			const struct handoff_ring *ring = handoff_ring(from, to);
+
+			if (ring == NULL)
+				continue;
+			table_string(table, 0, ring->ring->name);
+			table_u64(table, 1, rte_ring_get_capacity(ring->ring));
+			table_u64(table, 2, rte_ring_count(ring->ring));
+			table_u64(table, 3, (uint32_t)ring->enqueued);
+			table_u64(table, 4, (uint32_t)ring->dropped);
+		}
+}
+
+static int rings_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	static const char *const names[] = {"name", "size", "used", "enqueued", "dropped"};
+	struct table table;
+
+	(void)command;
+	(void)parameters;
+	rte_tel_data_start_dict(data);
+	if (table_start(&table, "suuuu", names) != 0)
+		return -1;
+	for (unsigned c = 0; c < cards_count(); c++) {
+		const struct card *card = card_at(c);
+
+		for (unsigned p = 0; p < CARD_PORTS; p++) {
+			for (unsigned q = 0; q < card->nb_queues; q++)
+				ring_row(&table, card, &card->ports[p], q, true);
+			for (unsigned q = 0; q < card->nb_tx_queues; q++)
+				ring_row(&table, card, &card->ports[p], q, false);
+		}
+	}
+	handoff_rows(&table);
+	return table_end(&table, data);
+}
+
+static struct command rings = {
+	.path = "/linerate/rings",
+	.answer = rings_answer,
+	.help = "Columns name, size, used, enqueued, dropped (modulo 2^32). Takes no parameter",
+};
+COMMAND_REGISTER(rings)

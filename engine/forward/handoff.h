@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Hand-off between workers, where a port has fewer rx queues than there are workers, or the mode
+ * wants to choose who works on a packet. The worker that polls the queue hashes each packet's
+ * flow and hands it to the worker that the hash names, over one ring for each pair of workers:
+ * what is of one flow takes one way, in order.
+ *
+ *   port-rx ─► worker-handoff ═ ring ═► handoff-rx ─► the mode's node      (another worker)
+ *                     └───────────────────────────► the mode's node      (this worker)
+ */
+#ifndef LINERATE_HANDOFF_H
+#define LINERATE_HANDOFF_H
+
+#include "../config.h"
+#include "../node/node.h"
+#include "../port/port.h"
+
+#include <rte_ring.h>
+
+struct ledger;
+struct waker;
+
+/* From one worker to another; one writer and one reader. */
+struct handoff_ring {
+	struct rte_ring *ring; /* NULL: nothing is handed that way */
+	struct waker *waker;   /* the reader's, or NULL */
+	uint64_t enqueued, dropped;
+} __rte_cache_aligned;
+
+/* Writes what each packet's worker is chosen by: packets of a flow get the same. */
+typedef void (*handoff_hash_t)(struct rte_mbuf **mbufs, uint32_t *hashes, uint16_t count);
+
+/* Reads "handoff" and "handoff_ring" of the forwarder object. */
+void handoff_parse(const struct config_node *forwarder);
+bool handoff_off(void);
+/* Buffers that may lie in the rings of `workers` workers, of which `senders` hand off. */
+unsigned handoff_buffers(unsigned senders, unsigned workers);
+/* Frames of the port enter the mode at the node `entry` on whichever worker. The port's port-rx
+ * nodes go to "worker-handoff". Returns 0 or -errno. */
+int handoff_add_port(const struct port *port, const char *entry);
+/* Makes the rings and gives each worker its end. `hash` NULL: by flow. Bit W of `senders`: the
+ * forwarder's worker W hands off. Returns 0 or -errno after saying why. */
+int handoff_create(handoff_hash_t hash, uint64_t senders);
+/* The ring between two of the forwarder's workers, or NULL. */
+struct handoff_ring *handoff_ring(unsigned from, unsigned to);
+/* Adds what the rings hold. */
+void handoff_ledger(struct ledger *ledger);
+
+/* For the two nodes: their edge to the entry of each port's frames, the same in both. */
+extern rte_edge_t handoff_edge[PORTS_MAX];
+void handoff_hash(struct rte_mbuf **mbufs, uint32_t *hashes, uint16_t count);
+
+/* Sends packets on to where their ports' frames enter. */
+static __rte_always_inline void handoff_enter(
+	struct rte_graph *graph, struct rte_node *node, struct rte_mbuf **mbufs, uint16_t count)
+{
+	uint16_t start = 0;
+
+	for (uint16_t i = 1; i < count; i++) {
+		if (likely(mbufs[i]->port == mbufs[start]->port))
+			continue;
+		rte_node_enqueue(graph, node, handoff_edge[mbufs[start]->port],
+			(void **)&mbufs[start], i - start);
+		start = i;
+	}
+	rte_node_enqueue(graph, node, handoff_edge[mbufs[start]->port], (void **)&mbufs[start],
+		count - start);
+}
+
+#endif

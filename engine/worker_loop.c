@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a worker does all day: walk, sleep if it may, and what it is asked for between walks. */
+#include "node/node.h"
+#include "rcu.h"
+#include "waker.h"
+#include "worker.h"
+
+#include <errno.h>
+#include <rte_cycles.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+#include <rte_pause.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* So many walks that found nothing before a worker thinks of sleep. */
+#define WORKER_IDLE_WALKS 64
+/* In rx mode adaptive a worker that had something to do polls on for so long, with so many
+ * pauses between polls. */
+#define WORKER_LINGER_US 1000
+#define WORKER_PAUSES 32
+/* Timers (neighbours, ring that starved of buffers) are looked at so often at least. */
+#define WORKER_SLEEP_MS 10
+
+/*
+ * rte_graph_walk() with chained time stamps: one rdtsc a node instead of two, and
+ * no clock between two nodes goes uncounted. Returns the time of the last stamp; adds to
+ * *found, unless that is NULL, what the nodes did.
+ */
+static __rte_always_inline uint64_t worker_walk(
+	struct worker *worker, uint64_t now, uint64_t away_limit, uint64_t *found)
+{
+	struct rte_graph *graph = worker->graph;
+	const rte_graph_off_t *cir_start = graph->cir_start;
+	const uint32_t mask = graph->cir_mask;
+	uint32_t head = graph->head;
+
+	while (likely(head != graph->tail)) {
+		struct rte_node *node = RTE_PTR_ADD(graph, cir_start[(int32_t)head++]);
+		struct node_stats *stats = &worker->nodes[node->id];
+		void **objs = node->objs;
+		uint64_t end, spent;
+		uint16_t done;
+
+		rte_prefetch0(objs);
+		done = node->process(graph, node, objs, node->idx);
+		end = rte_rdtsc();
+		spent = end - now;
+		now = end;
+		if (found != NULL)
+			*found += done;
+		if (unlikely(spent > away_limit)) {
+			worker->away_clocks += spent;
+			spent = 0;
+		}
+		if (done != 0) {
+			stats->calls++;
+			stats->vectors += done;
+			stats->clocks += spent;
+		} else {
+			stats->idle_calls++;
+			stats->idle_clocks += spent;
+		}
+		node->idx = 0;
+		head = likely((int32_t)head > 0) ? head & mask : head;
+	}
+	graph->tail = 0;
+	return now;
+}
+
+/* Two workers throw one cache line to and fro; see docs/machine.md. */
+#define ROUNDTRIP_ROUNDS 2000
+static struct {
+	uint32_t ball __rte_cache_aligned;
+	uint32_t clocks[ROUNDTRIP_ROUNDS] __rte_cache_aligned;
+} court;
+
+static int by_size(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void roundtrip_ping(struct worker *worker)
+{
+	uint64_t deadline = rte_rdtsc() + rte_get_tsc_hz() / 2;
+	uint32_t round;
+
+	for (round = 0; round < ROUNDTRIP_ROUNDS; round++) {
+		uint64_t start = rte_rdtsc();
+
+		__atomic_store_n(&court.ball, 2 * round + 1, __ATOMIC_RELEASE);
+		while (__atomic_load_n(&court.ball, __ATOMIC_ACQUIRE) != 2 * round + 2) {
+			/* Workers that share one CPU must let each other run. */
+			if (worker->cpu == worker->peer->cpu)
+				sched_yield();
+			if (rte_rdtsc() > deadline)
+				goto out;
+		}
+		court.clocks[round] = (uint32_t)(rte_rdtsc() - start);
+	}
+out:
+	__atomic_store_n(&court.ball, UINT32_MAX, __ATOMIC_RELEASE);
+	qsort(court.clocks, round, sizeof(court.clocks[0]), by_size);
+	worker->roundtrip_min_clocks = round == 0 ? 0 : court.clocks[0];
+	worker->roundtrip_median_clocks = round == 0 ? 0 : court.clocks[round / 2];
+}
+
+static void roundtrip_pong(const struct worker *worker)
+{
+	uint64_t deadline = rte_rdtsc() + rte_get_tsc_hz();
+	uint32_t expected = 1;
+
+	while (rte_rdtsc() < deadline) {
+		uint32_t ball = __atomic_load_n(&court.ball, __ATOMIC_ACQUIRE);
+
+		if (ball == UINT32_MAX)
+			return;
+		if (ball == expected) {
+			__atomic_store_n(&court.ball, ball + 1, __ATOMIC_RELEASE);
+			expected += 2;
+		} else if (worker->cpu == worker->peer->cpu) {
+			sched_yield();
+		}
+	}
+}
+
+static void worker_carry_out(struct worker *worker, uint32_t request)
+{
+	if (request == WORKER_ROUNDTRIP_PING)
+		roundtrip_ping(worker);
+	else if (request == WORKER_ROUNDTRIP_PONG)
+		roundtrip_pong(worker);
+	__atomic_store_n(&worker->request, WORKER_WALK, __ATOMIC_RELEASE);
+}
+
+/* One walk, and the clocks since the last one. */
+static __rte_always_inline void worker_step(
+	struct worker *worker, uint64_t away_limit, uint64_t *found)
+{
+	uint64_t now = rte_rdtsc(), gap = now - worker->last_tsc;
+
+	if (unlikely(gap > away_limit))
+		worker->away_clocks += gap;
+	else
+		worker->overhead_clocks += gap;
+	worker->loops++;
+	worker->last_tsc = worker_walk(worker, now, away_limit, found);
+	rcu_quiescent(worker->index);
+}
+
+/* Returns true when the worker is to end. */
+static __rte_always_inline bool worker_asked(struct worker *worker)
+{
+	uint32_t request = __atomic_load_n(&worker->request, __ATOMIC_ACQUIRE);
+
+	if (likely(request == WORKER_WALK))
+		return false;
+	if (request == WORKER_STOP)
+		return true;
+	worker_carry_out(worker, request);
+	return false;
+}
+
+static void loop_polling(struct worker *worker, uint64_t away_limit)
+{
+	while (!worker_asked(worker))
+		worker_step(worker, away_limit, NULL);
+}
+
+/* Who shares its CPU and has nothing to do lets the others run. */
+static void loop_taking_turns(struct worker *worker, uint64_t away_limit)
+{
+	while (!worker_asked(worker)) {
+		uint64_t found = 0;
+
+		worker_step(worker, away_limit, &found);
+		if (found == 0)
+			sched_yield();
+	}
+}
+
+static void worker_sleep(struct worker *worker)
+{
+	uint64_t woke, slept = rte_rdtsc();
+
+	worker->overhead_clocks += slept - worker->last_tsc;
+	__atomic_store_n(&worker->asleep_since, slept, __ATOMIC_RELEASE);
+	rcu_reader_pause(worker->index);
+	waker_sleep(worker->waker, WORKER_SLEEP_MS);
+	rcu_reader_resume(worker->index);
+	woke = rte_rdtsc();
+	worker->sleeps++;
+	worker->sleep_clocks += woke - slept;
+	worker->last_tsc = woke;
+	__atomic_store_n(&worker->asleep_since, 0, __ATOMIC_RELEASE);
+}
+
+/* Sleeps unless something came, or was asked for, since the worker said that it will. */
+static uint64_t worker_try_sleep(struct worker *worker, uint64_t away_limit)
+{
+	uint64_t found = 0;
+
+	waker_arm(worker->waker);
+	worker_step(worker, away_limit, &found);
+	if (found == 0 && __atomic_load_n(&worker->request, __ATOMIC_ACQUIRE) == WORKER_WALK)
+		worker_sleep(worker);
+	else
+		waker_disarm(worker->waker);
+	return found;
+}
+
+static void loop_sleeping(struct worker *worker, uint64_t away_limit)
+{
+	const uint64_t linger =
+		worker->rx_mode == RX_ADAPTIVE ? rte_get_tsc_hz() / 1000000 * WORKER_LINGER_US : 0;
+	uint64_t found_last = rte_rdtsc();
+	unsigned idle_walks = 0;
+
+	while (!worker_asked(worker)) {
+		uint64_t found = 0;
+
+		if (idle_walks < WORKER_IDLE_WALKS) {
+			worker_step(worker, away_limit, &found);
+		} else if (worker->last_tsc - found_last < linger) {
+			for (unsigned i = 0; i < WORKER_PAUSES; i++)
+				rte_pause();
+			worker_step(worker, away_limit, &found);
+		} else {
+			found = worker_try_sleep(worker, away_limit);
+		}
+		idle_walks = found == 0 ? idle_walks + 1 : 0;
+		if (found != 0)
+			found_last = worker->last_tsc;
+		else if (worker->takes_turns)
+			sched_yield();
+	}
+}
+
+static int worker_main(void *argument)
+{
+	struct worker *worker = argument;
+	const uint64_t away_limit = rte_get_tsc_hz() / 1000000 * WORKER_AWAY_US;
+
+	worker->tid = rte_gettid();
+	/* Whoever may keeps other programs off the forwarder's CPU: what they take, it loses. */
+	if (worker->role & WORKER_FORWARDER)
+		(void)setpriority(PRIO_PROCESS, (id_t)worker->tid, -20);
+	rcu_reader_start(worker->index);
+	worker->last_tsc = worker->started_tsc = rte_rdtsc();
+	if (worker->waker != NULL)
+		loop_sleeping(worker, away_limit);
+	else if (worker->takes_turns)
+		loop_taking_turns(worker, away_limit);
+	else
+		loop_polling(worker, away_limit);
+	rcu_reader_stop(worker->index);
+	return 0;
+}
+
+static void worker_ask(struct worker *worker, enum worker_request request)
+{
+	__atomic_store_n(&worker->request, request, __ATOMIC_RELEASE);
+	if (worker->waker != NULL)
+		waker_signal(worker->waker);
+}
+
+int workers_start(void)
+{
+	int rc = rcu_start(WORKERS_MAX);
+
+	if (rc != 0)
+		return rc;
+	for (unsigned i = 0; i < workers_count(); i++) {
+		struct worker *worker = worker_at(i);
+
+		if (worker->graph == NULL)
+			continue;
+		rc = rte_eal_remote_launch(worker_main, worker, worker->lcore);
+		if (rc != 0) {
+			fprintf(stderr, "worker %s: cannot start on lcore %u\n", worker->name,
+				worker->lcore);
+			return rc;
+		}
+		while (__atomic_load_n(&worker->loops, __ATOMIC_RELAXED) == 0)
+			usleep(100);
+	}
+	return 0;
+}
+
+void workers_stop(void)
+{
+	for (unsigned i = 0; i < workers_count(); i++)
+		worker_ask(worker_at(i), WORKER_STOP);
+	rte_eal_mp_wait_lcore();
+}
+
+int worker_roundtrip(struct worker *ping, struct worker *pong)
+{
+	if (ping == NULL || pong == NULL || ping == pong || ping->graph == NULL ||
+		pong->graph == NULL)
+		return -EINVAL;
+	court.ball = 0;
+	ping->peer = pong;
+	pong->peer = ping;
+	worker_ask(pong, WORKER_ROUNDTRIP_PONG);
+	worker_ask(ping, WORKER_ROUNDTRIP_PING);
+	for (unsigned waited_ms = 0; waited_ms < 2000; waited_ms++) {
+		if (__atomic_load_n(&ping->request, __ATOMIC_ACQUIRE) == WORKER_WALK &&
+			__atomic_load_n(&pong->request, __ATOMIC_ACQUIRE) == WORKER_WALK)
+			return 0;
+		usleep(1000);
+	}
+	return -ETIMEDOUT;
+}

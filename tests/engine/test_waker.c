@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arm, look again, sleep: no wake-up is lost, whenever it comes. */
+#include "test.h"
+#include "waker.h"
+
+#include <pthread.h>
+#include <rte_pause.h>
+#include <sched.h>
+
+#define ROUNDS 30000
+/* A sleep that lasts so long has missed its wake-up. */
+#define TOO_LONG_MS 20000
+
+static struct {
+	struct waker *waker;
+	uint32_t published __rte_cache_aligned;
+	uint32_t taken __rte_cache_aligned;
+} shared;
+
+static void pause_randomly(unsigned *seed)
+{
+	unsigned pauses = (unsigned)rand_r(seed) % 400;
+
+	for (unsigned i = 0; i < pauses; i++)
+		rte_pause();
+}
+
+/* One piece of work at a time, each published a moment after the last one was taken: now
+ * before the other side arms, now between that and its sleep, now long after. */
+static void *publisher(void *argument)
+{
+	unsigned seed = 7;
+
+	(void)argument;
+	for (uint32_t i = 1; i <= ROUNDS; i++) {
+		while (__atomic_load_n(&shared.taken, __ATOMIC_ACQUIRE) != i - 1)
+			sched_yield();
+		pause_randomly(&seed);
+		__atomic_store_n(&shared.published, i, __ATOMIC_RELEASE);
+		waker_signal(shared.waker);
+	}
+	return NULL;
+}
+
+static bool take(void)
+{
+	uint32_t published = __atomic_load_n(&shared.published, __ATOMIC_ACQUIRE);
+
+	if (published == shared.taken)
+		return false;
+	__atomic_store_n(&shared.taken, published, __ATOMIC_RELEASE);
+	return true;
+}
+
+static void no_wake_up_is_lost(void)
+{
+	unsigned seed = 8, lost = 0, slept = 0;
+	pthread_t thread;
+
+	shared.waker = waker_create();
+	CHECK(shared.waker != NULL);
+	CHECK_EQUAL(pthread_create(&thread, NULL, publisher, NULL), 0);
+	while (shared.taken != ROUNDS && lost == 0) {
+		pause_randomly(&seed);
+		if (take())
+			continue;
+		waker_arm(shared.waker);
+		if (take()) {
+			waker_disarm(shared.waker);
+			continue;
+		}
+		slept++;
+		lost += !waker_sleep(shared.waker, TOO_LONG_MS);
+	}
+	CHECK_EQUAL(lost, 0);
+	CHECK(slept > 0);
+	if (lost != 0)
+		return;
+	pthread_join(thread, NULL);
+	waker_free(shared.waker);
+}
+
+static void nobody_signals(void)
+{
+	struct waker *waker = waker_create();
+
+	waker_arm(waker);
+	CHECK(!waker_sleep(waker, 1));
+	/* Who is awake is not woken: a signal then leaves nothing behind. */
+	waker_signal(waker);
+	waker_arm(waker);
+	CHECK(!waker_sleep(waker, 1));
+	/* One signal wakes one sleep, however often it is given. */
+	waker_arm(waker);
+	waker_signal(waker);
+	waker_signal(waker);
+	CHECK(waker_sleep(waker, TOO_LONG_MS));
+	waker_arm(waker);
+	CHECK(!waker_sleep(waker, 1));
+	waker_free(waker);
+}
+
+static void enable(void *queue)
+{
+	CHECK_EQUAL(*(int *)queue, 0);
+	*(int *)queue = 1;
+}
+
+static void disable(void *queue)
+{
+	*(int *)queue = 0;
+}
+
+static void devices_interrupt_while_armed(void)
+{
+	struct waker *waker = waker_create();
+	int enabled = 0;
+	const struct waker_queue queue = {&enabled, enable, disable};
+
+	CHECK_EQUAL(waker_add_queue(waker, &queue), 0);
+	CHECK_EQUAL(enabled, 0);
+	waker_arm(waker);
+	CHECK_EQUAL(enabled, 1);
+	waker_disarm(waker);
+	CHECK_EQUAL(enabled, 0);
+	waker_arm(waker);
+	waker_sleep(waker, 1);
+	CHECK_EQUAL(enabled, 0);
+	waker_free(waker);
+}
+
+int main(void)
+{
+	static const struct test_case cases[] = {
+		{"nobody signals", nobody_signals},
+		{"devices interrupt while armed", devices_interrupt_while_armed},
+		{"no wake-up is lost", no_wake_up_is_lost},
+		{NULL, NULL},
+	};
+
+	return test_run(cases);
+}
