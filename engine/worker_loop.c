@@ -247,8 +247,10 @@ static int worker_main(void *argument)
 	const uint64_t away_limit = rte_get_tsc_hz() / 1000000 * WORKER_AWAY_US;
 
 	worker->tid = rte_gettid();
-	/* Whoever may keeps other programs off the forwarder's CPU: what they take, it loses. */
-	if (worker->role & WORKER_FORWARDER)
+	/* Whoever may keeps other programs off the forwarder's CPU: what they take, it loses. Workers
+	 * that take turns are no measure anyway, and several of that weight on one CPU would leave
+	 * a tester on another next to none (scheduling groups share their weight over CPUs). */
+	if ((worker->role & WORKER_FORWARDER) && !worker->takes_turns)
 		(void)setpriority(PRIO_PROCESS, (id_t)worker->tid, -20);
 	rcu_reader_start(worker->index);
 	worker->last_tsc = worker->started_tsc = rte_rdtsc();

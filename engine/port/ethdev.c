@@ -28,6 +28,7 @@ struct eth_queue {
 
 struct eth_port {
 	uint16_t port_id;
+	bool found; /* DPDK has the device, and port_id is its */
 	char argument[512];
 	char device[64];
 	uint64_t link_bps; /* as configured; 0: ask the driver */
@@ -123,8 +124,9 @@ static int eth_configure(struct port *port)
 
 	if (rc != 0) {
 		fprintf(stderr, "port %s: DPDK has no device \"%s\"\n", port->name, eth->device);
-		return rc;
+		return -EINVAL;
 	}
+	eth->found = true;
 	rc = rte_eth_dev_info_get(eth->port_id, &info);
 	if (rc != 0)
 		return rc;
@@ -144,8 +146,14 @@ static int eth_configure(struct port *port)
 			info.flow_type_rss_offloads;
 	}
 	rc = rte_eth_dev_configure(eth->port_id, eth->wanted_queues, port->nb_tx_queues, &conf);
-	if (rc != 0)
-		return rc;
+	if (rc != 0) {
+		fprintf(stderr,
+			"port %s: %s does not take %u rx and %u tx queues (one a worker): %s; try "
+			"\"rx_queues\": %u\n",
+			port->name, eth->device, eth->wanted_queues, port->nb_tx_queues,
+			strerror(-rc), port->nb_tx_queues);
+		return -EINVAL;
+	}
 	set_mtu(eth, port);
 	rc = setup_queues(port, eth, &info);
 	if (rc == 0)
@@ -169,7 +177,7 @@ static void eth_stop(struct port *port)
 {
 	struct eth_port *eth = port->device;
 
-	if (rte_eth_dev_stop(eth->port_id) == 0)
+	if (eth->found && rte_eth_dev_stop(eth->port_id) == 0)
 		rte_eth_dev_close(eth->port_id);
 }
 
@@ -216,10 +224,13 @@ static int eth_rx_wakes(struct port *port, unsigned queue, struct waker *waker)
 	int rc = rte_eth_dev_rx_intr_ctl_q(
 		eth->port_id, (uint16_t)queue, waker->epoll_fd, RTE_INTR_EVENT_ADD, NULL);
 
-	if (rc == 0)
-		rc = rte_eth_dev_rx_intr_enable(eth->port_id, (uint16_t)queue);
+	if (rc != 0)
+		return rc;
+	rc = rte_eth_dev_rx_intr_enable(eth->port_id, (uint16_t)queue);
 	if (rc == 0)
 		rc = rte_eth_dev_rx_intr_disable(eth->port_id, (uint16_t)queue);
+	else if (rc == -ENOTSUP) /* a device that interrupts always (tap) has no such call */
+		return 0;
 	return rc == 0 ? waker_add_queue(waker, &own) : rc;
 }
 

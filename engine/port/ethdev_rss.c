@@ -82,6 +82,8 @@ static int write_hash(uint16_t port_id, const struct port_rss *now, const struct
 
 	if (rc != 0)
 		return rc;
+	if (rss->symmetric != now->symmetric && hash.conf.rss_key_len == 0)
+		return -ENOTSUP;
 	if (rss->symmetric != now->symmetric)
 		fill_key(hash.key, hash.conf.rss_key_len, rss->symmetric);
 	hash.conf.rss_hf = RTE_ETH_RSS_IP | (rss->fields & FLOW_L4 ? FIELDS_L4 : 0);

@@ -167,11 +167,11 @@ int ports_configure(void)
 		int rc = ports[i]->driver->configure(ports[i]);
 
 		port_fill_queues(ports[i]);
-		if (rc != 0) {
+		if (rc != 0 && rc != -EINVAL)
 			fprintf(stderr, "port %s: cannot be configured: %s\n", ports[i]->name,
 				strerror(-rc));
+		if (rc != 0)
 			return rc;
-		}
 	}
 	return 0;
 }

@@ -57,7 +57,8 @@ struct port_driver {
 	/* Extra EAL argument that the port needs, or NULL: "--vdev=…", "-a…". */
 	const char *(*eal_argument)(struct port *port);
 	/* With EAL up: makes rx and tx queues. port->nb_rx_queues is what the driver offers,
-	 * port->nb_tx_queues what the graph wants. Returns 0 or -errno after saying why. */
+	 * port->nb_tx_queues what the graph wants. Returns 0, -EINVAL after saying why, or another
+	 * -errno. */
 	int (*configure)(struct port *port);
 	int (*start)(struct port *port);
 	void (*stop)(struct port *port);

@@ -52,7 +52,8 @@ class Card(_Limits):
     """The limits of a virtual card, in the engine's words (docs/engine.md)."""
 
     link_bps: int = Field(default=10_000_000_000, gt=0)
-    rx_queues: int = Field(default=1, ge=1, le=16)
+    #: None: as many as there are workers.
+    rx_queues: int | None = Field(default=None, ge=1, le=16)
     rx_ring: int = Field(default=1024, ge=32, le=32768)
     tx_ring: int = Field(default=1024, ge=32, le=32768)
     rss: Rss = Rss()

@@ -21,6 +21,7 @@ from linerate.suite import SUITES, select
 from linerate.telemetry import TelemetryError
 from linerate.testbed import (
     ENGINE_MODES,
+    RX_MODES,
     Testbed,
     TestbedError,
     check_cpus,
@@ -147,14 +148,21 @@ def bench(
         ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Workers of the device under test.", min=1, max=64)
+        int | None, typer.Option(help="Workers of the device under test.", min=1, max=16)
+    ] = None,
+    rx_mode: Annotated[
+        str | None,
+        typer.Option(
+            help=f"How workers wait for frames: {', '.join(RX_MODES[:-1])} or {RX_MODES[-1]}.",
+            autocompletion=lambda incomplete: _complete(list(RX_MODES), incomplete),
+        ),
     ] = None,
     runs: Annotated[Path, typer.Option(help="Where run folders are made.")] = Path("runs"),
     as_json: Json = False,
 ) -> None:
     """Run the loadtests of a suite and say how fast, where packets were lost, what limits."""
     try:
-        chosen = with_options(load(testbed) if testbed else Testbed(), dut, card, workers)
+        chosen = with_options(load(testbed) if testbed else Testbed(), dut, card, workers, rx_mode)
         check_cpus(chosen, host.allowed_cpus())
         loadtests = select(suite, only)
     except TestbedError as error:

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from linerate.evidence import Evidence
-from linerate.places import PACKET_RATE, PCIE, RX_MISSED, TX_FULL, lost_at
+from linerate.places import HANDOFF_FULL, PACKET_RATE, PCIE, RX_MISSED, TX_FULL, lost_at
 from linerate.validity import BUSY_IDLE_PERCENT, busiest_worker, lost_by_absence
 
 Limit = Literal[
@@ -21,6 +21,7 @@ Limit = Literal[
     "card-pps",
     "worker-cpu",
     "rx-ring",
+    "handoff-ring",
     "tx-ring",
     "none",
     "unknown",
@@ -127,13 +128,13 @@ def worker_is_busy(evidence: Evidence) -> Verdict | None:
     """The rx ring overflowed and a worker that empties it never polled in vain."""
     lost = mostly_lost_at(evidence, RX_MISSED)
     busy = busiest_worker(evidence)
-    if not lost or busy is None or busy.idle_percent >= BUSY_IDLE_PERCENT:
+    if not lost or busy is None or busy.spare_percent >= BUSY_IDLE_PERCENT:
         return None
     return Verdict(
         limit="worker-cpu",
         evidence=(
             f"rx ring full for {lost:,}",
-            f"{busy.worker} idle {busy.idle_percent:.1f} %",
+            f"{busy.worker} idle {busy.spare_percent:.1f} %",
         ),
     )
 
@@ -149,7 +150,23 @@ def rx_ring_overflowed(evidence: Evidence) -> Verdict | None:
         limit="rx-ring",
         evidence=(
             f"rx ring full for {lost:,}",
-            f"yet {busy.worker} idle {busy.idle_percent:.1f} %",
+            f"yet {busy.worker} idle {busy.spare_percent:.1f} %",
+        ),
+    )
+
+
+@rule
+def handoff_ring_overflowed(evidence: Evidence) -> Verdict | None:
+    """One worker takes packets in faster than another works on those that it is handed."""
+    lost = mostly_lost_at(evidence, HANDOFF_FULL)
+    busy = busiest_worker(evidence)
+    if not lost or busy is None:
+        return None
+    return Verdict(
+        limit="handoff-ring",
+        evidence=(
+            f"handoff ring full for {lost:,}",
+            f"{busy.worker} idle {busy.spare_percent:.1f} %",
         ),
     )
 

@@ -159,7 +159,7 @@ class NodeTime(_Value):
 
 
 class TimeLedger(_Value):
-    """Law: Σ node clocks + idle polls + loop overhead + away = elapsed TSC, within 1 %."""
+    """Law: Σ node clocks + idle polls + loop overhead + away + sleep = elapsed TSC, within 1 %."""
 
     worker: str
     role: str
@@ -167,6 +167,8 @@ class TimeLedger(_Value):
     elapsed_clocks: int
     overhead_clocks: int
     away_clocks: int = 0
+    #: In rx modes interrupt and adaptive: nothing to do, and no CPU used for it.
+    sleep_clocks: int = 0
     loops: int = 0
     nodes: dict[str, NodeTime]
 
@@ -185,7 +187,8 @@ class TimeLedger(_Value):
         """How much of the elapsed time is accounted for; 100 when the law holds."""
         if not self.elapsed_clocks:
             return 0.0
-        known = self.node_clocks + self.idle_clocks + self.overhead_clocks + self.away_clocks
+        known = self.node_clocks + self.idle_clocks + self.overhead_clocks
+        known += self.away_clocks + self.sleep_clocks
         return 100.0 * known / self.elapsed_clocks
 
     @property
@@ -201,6 +204,11 @@ class TimeLedger(_Value):
     def idle_percent(self) -> float:
         """Share of the time in which the worker polled and found nothing."""
         return self.percent(self.idle_clocks)
+
+    @property
+    def spare_percent(self) -> float:
+        """Share of the time in which the worker had nothing to do: it polled in vain or slept."""
+        return self.percent(self.idle_clocks + self.sleep_clocks)
 
 
 def node_times_minus(

@@ -10,6 +10,8 @@ PCIE = re.compile(r"PCIe$")
 #: Rings that the device under test did not empty, or the card did not, in time.
 RX_MISSED = re.compile(r"rx.missed")
 TX_FULL = re.compile(r"no free tx slots|tx.full")
+#: Rings between workers that the receiving worker did not empty in time.
+HANDOFF_FULL = re.compile(r"handoff ring full")
 #: The tester itself, or one of its ports.
 TESTER = re.compile(r"(tester|t[01])\b")
 

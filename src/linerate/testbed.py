@@ -25,6 +25,8 @@ Mode = Literal[
 #: What the engine itself can be: each forwards between the two ports.
 ENGINE_MODES: tuple[str, ...] = tuple(mode for mode in get_args(Mode) if mode != "external")
 Wire = Literal["card", "ethdev"]
+RxMode = Literal["polling", "interrupt", "adaptive"]
+RX_MODES: tuple[str, ...] = get_args(RxMode)
 
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 
@@ -71,7 +73,9 @@ class Dut(_Model):
     """What forwards."""
 
     mode: Mode = "router"
-    workers: int = Field(default=1, ge=1, le=64)
+    workers: int = Field(default=1, ge=1, le=16)
+    #: How workers find what came in.
+    rx_mode: RxMode = "polling"
     cli_file: Path | None = None
     ports: tuple[Port, Port] | None = None
     #: Of an external one: the MAC addresses of its two ports.
@@ -179,11 +183,15 @@ def load(path: Path) -> Testbed:
 
 
 def with_options(
-    testbed: Testbed, mode: str | None, card: str | None, workers: int | None
+    testbed: Testbed,
+    mode: str | None = None,
+    card: str | None = None,
+    workers: int | None = None,
+    rx_mode: str | None = None,
 ) -> Testbed:
     """The same testbed with what the command line says instead; raises TestbedError."""
     document = testbed.model_dump(by_alias=True)
-    changes = {"mode": mode, "workers": workers}
+    changes = {"mode": mode, "workers": workers, "rx_mode": rx_mode}
     document["dut"] |= {key: value for key, value in changes.items() if value is not None}
     if card is not None:
         document["card"] = card
@@ -200,7 +208,8 @@ def check_cpus(testbed: Testbed, allowed: tuple[int, ...]) -> None:
         raise TestbedError(
             [
                 f"dut.workers: {workers} workers and the tester need {workers + 1} CPUs, "
-                f"{len(cpus)} may be used; try --workers {max(1, len(cpus) - 1)}"
+                f"{len(cpus)} may be used and workers would take turns; "
+                f"try --workers {max(1, len(cpus) - 1)}"
             ]
         )
 

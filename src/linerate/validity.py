@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from linerate.evidence import Evidence
 from linerate.ledger import TimeLedger, forwarder_ledgers
-from linerate.places import RX_MISSED, TX_FULL, lost_at, lost_in_tester
+from linerate.places import HANDOFF_FULL, RX_MISSED, TX_FULL, lost_at, lost_in_tester
 
 #: The tester must offer what it was asked for, within its pacing error.
 OFFERED_WITHIN = 0.001
@@ -180,7 +180,7 @@ def lost_to_absence(evidence: Evidence) -> Iterator[str]:
 def busiest_worker(evidence: Evidence) -> TimeLedger | None:
     """Find the forwarder's worker that had the least time to spare."""
     ledgers = forwarder_ledgers(evidence.time_at_load)
-    return min(ledgers, key=lambda ledger: ledger.idle_percent, default=None)
+    return min(ledgers, key=lambda ledger: ledger.spare_percent, default=None)
 
 
 def lost_by_absence(evidence: Evidence) -> int:
@@ -189,9 +189,9 @@ def lost_by_absence(evidence: Evidence) -> int:
     All or none of what the rings lost: none when the workers' absences can't have
     cost so many packets, or a worker was busy anyway.
     """
-    lost = lost_at(evidence.packets, RX_MISSED) + lost_at(evidence.packets, TX_FULL)
+    lost = sum(lost_at(evidence.packets, place) for place in (RX_MISSED, TX_FULL, HANDOFF_FULL))
     busy = busiest_worker(evidence)
-    if busy is None or busy.idle_percent < BUSY_IDLE_PERCENT:
+    if busy is None or busy.spare_percent < BUSY_IDLE_PERCENT:
         return 0
     away_seconds = sum(
         ledger.away_clocks / ledger.tsc_hz for ledger in forwarder_ledgers(evidence.time)

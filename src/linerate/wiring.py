@@ -73,7 +73,7 @@ def _common(testbed: Testbed, name: str) -> dict[str, Any]:
 
 def _card(testbed: Testbed) -> dict[str, Any]:
     limits = testbed.card.model_dump(exclude_none=True)
-    return {"name": CARD, **limits, "host": "ports"}
+    return {"name": CARD, "rx_queues": testbed.dut.workers, **limits, "host": "ports"}
 
 
 def _wire_ports() -> list[dict[str, Any]]:
@@ -121,6 +121,7 @@ def _forwarder(testbed: Testbed) -> dict[str, Any]:
         "mode": testbed.dut.mode,
         "ports": list(DUT_PORTS),
         "workers": testbed.dut.workers,
+        "rx_mode": testbed.dut.rx_mode,
     }
     if testbed.dut.mode == "router":
         forwarder["router"] = {"cli": router_cli(testbed.dut.cli_file)}

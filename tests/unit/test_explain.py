@@ -22,6 +22,7 @@ HALF = Load(frame_bytes=64, directions=1, link_bps=10**10, scale_ppm=500_000, du
         ({"losses": {"card0 port 0: PCIe": 20_000_000, MISSED: 1000}}, "pcie"),
         ({"losses": {MISSED: 20_000_000}, "idle": 0.001}, "worker-cpu"),
         ({"losses": {MISSED: 20_000_000}, "idle": 0.4}, "rx-ring"),
+        ({"losses": {"worker-handoff: handoff ring full": 20_000_000}}, "handoff-ring"),
         ({"losses": {TX_FULL: 20_000_000}}, "tx-ring"),
         ({"losses": {TX_FULL: 20_000_000}, "card": Card(pps_ceiling=10_890_000)}, "card-pps"),
         ({"losses": {TX_FULL: 20_000_000}, "card": Card(pps_ceiling=14_000_000)}, "tx-ring"),

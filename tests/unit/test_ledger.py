@@ -98,8 +98,9 @@ NODES = st.dictionaries(
 )
 
 
-def time_ledger(nodes, overhead, away, extra=0):
-    spent = sum(node.clocks + node.idle_clocks for node in nodes.values()) + overhead + away
+def time_ledger(nodes, overhead, away, extra=0, sleep=0):
+    polled = sum(node.clocks + node.idle_clocks for node in nodes.values())
+    spent = polled + overhead + away + sleep
     return TimeLedger(
         worker="w",
         role="forwarder",
@@ -107,16 +108,19 @@ def time_ledger(nodes, overhead, away, extra=0):
         elapsed_clocks=spent + extra,
         overhead_clocks=overhead,
         away_clocks=away,
+        sleep_clocks=sleep,
         nodes=nodes,
     )
 
 
-@given(NODES, CLOCKS, CLOCKS)
-def test_parts_of_the_time_make_the_whole(nodes, overhead, away):
-    ledger = time_ledger(nodes, overhead, away)
+@given(NODES, CLOCKS, CLOCKS, CLOCKS)
+def test_parts_of_the_time_make_the_whole(nodes, overhead, away, sleep):
+    ledger = time_ledger(nodes, overhead, away, sleep=sleep)
     if ledger.elapsed_clocks:
         assert ledger.closed_percent == pytest.approx(100)
         assert ledger.closes
+        asleep = 100 * sleep / ledger.elapsed_clocks
+        assert ledger.spare_percent == pytest.approx(ledger.idle_percent + asleep)
 
 
 @given(NODES, st.integers(1000, 10**12))

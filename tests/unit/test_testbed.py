@@ -144,13 +144,31 @@ def test_the_command_line_changes_a_testbed():
     assert with_options(testbed, None, "default", None).card == DEFAULT
     with pytest.raises(TestbedError, match=r"the command line: dut\.mode: expected 'router'"):
         with_options(testbed, "fly", None, None)
+    assert with_options(testbed, rx_mode="adaptive").dut.rx_mode == "adaptive"
+    with pytest.raises(TestbedError, match=r"the command line: dut\.rx_mode: expected 'polling'"):
+        with_options(testbed, rx_mode="asleep")
+
+
+@pytest.mark.parametrize(
+    ("card", "queues"), [("default", 3), ({"rx_queues": 2}, 2), ("i226-v", 1), ("cx4-lx", 3)]
+)
+def test_a_card_has_a_queue_for_each_worker_unless_it_has_fewer(card, queues):
+    testbed = parse({"card": card, "dut": {"workers": 3, "rx_mode": "interrupt"}}, "x")
+    config = bench_config(testbed, U4, "x")
+    assert config["cards"][0]["rx_queues"] == queues
+    assert (config["forwarder"]["workers"], config["forwarder"]["rx_mode"]) == (3, "interrupt")
 
 
 @pytest.mark.parametrize("mode", ["io", "mac", "macswap", "csum", "l2fwd", "l2switch", "xconnect"])
 def test_modes_that_forward_need_no_more_than_their_name(mode):
     assert mode in ENGINE_MODES
     config = bench_config(with_options(Testbed(), mode, None, None), U4, "x")
-    assert config["forwarder"] == {"mode": mode, "ports": ["e0", "e1"], "workers": 1}
+    assert config["forwarder"] == {
+        "mode": mode,
+        "ports": ["e0", "e1"],
+        "workers": 1,
+        "rx_mode": "polling",
+    }
 
 
 @pytest.mark.parametrize("mode", ["txonly", "rxonly", "flowgen", "icmpecho"])
@@ -176,7 +194,12 @@ def test_real_ports_with_our_forwarder():
     config = bench_config(testbed, U4, "x")
     assert [port["name"] for port in config["ports"]] == ["e0", "e1", "t0", "t1"]
     assert config["ports"][0]["devargs"] == "iface=a"
-    assert config["forwarder"] == {"mode": "io", "ports": ["e0", "e1"], "workers": 1}
+    assert config["forwarder"] == {
+        "mode": "io",
+        "ports": ["e0", "e1"],
+        "workers": 1,
+        "rx_mode": "polling",
+    }
 
 
 def test_the_ceiling_is_measured_over_a_bare_wire():

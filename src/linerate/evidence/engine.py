@@ -42,6 +42,7 @@ def worker_reading(row: dict[str, Any], runtime: dict[str, Any], tsc_hz: int) ->
         loops=runtime["loops"],
         overhead_clocks=runtime["overhead_clocks"],
         away_clocks=runtime.get("away_clocks", 0),
+        sleep_clocks=runtime.get("sleep_clocks", 0),
         nodes=nodes,
         polling=tuple(node["node"] for node in table if node.get("state") == "polling"),
     )

@@ -66,6 +66,7 @@ class WorkerReading(_Model):
     loops: int
     overhead_clocks: int
     away_clocks: int = 0
+    sleep_clocks: int = 0
     nodes: dict[str, NodeTime]
     #: Nodes that are called in every loop.
     polling: tuple[str, ...] = ()
@@ -79,6 +80,7 @@ class WorkerReading(_Model):
             elapsed_clocks=self.tsc - before.tsc,
             overhead_clocks=self.overhead_clocks - before.overhead_clocks,
             away_clocks=self.away_clocks - before.away_clocks,
+            sleep_clocks=self.sleep_clocks - before.sleep_clocks,
             loops=self.loops - before.loops,
             nodes=node_times_minus(self.nodes, before.nodes),
         )

@@ -66,6 +66,7 @@ def worker(ledger: TimeLedger) -> dict[str, Any]:
         "idle_percent": ledger.idle_percent,
         "overhead_percent": ledger.percent(ledger.overhead_clocks),
         "away_percent": ledger.percent(ledger.away_clocks),
+        "sleep_percent": ledger.percent(ledger.sleep_clocks),
         "nodes": {
             name: {
                 "calls": node.calls,

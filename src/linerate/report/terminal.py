@@ -86,6 +86,8 @@ def heading(run: Run) -> Text:
     else:
         wire = f"real ports, 2 × {format_bps(testbed.line_bps)}"
     workers = f"{testbed.dut.workers} worker" + "s" * (testbed.dut.workers > 1)
+    if testbed.dut.rx_mode != "polling":
+        workers += f", rx mode {testbed.dut.rx_mode}"
     who = testbed.dut.mode if testbed.dut.mode == "external" else f"{testbed.dut.mode}, {workers}"
     return Text(f"{who}; {wire}", "bold")
 
@@ -218,6 +220,7 @@ def time_table(ledger: TimeLedger) -> Table:
     shares = (
         ("polls that found nothing", f"{idle_calls:,}", ledger.idle_percent),
         ("the loop itself", f"{ledger.loops:,}", ledger.percent(ledger.overhead_clocks)),
+        *((("asleep", "", ledger.percent(ledger.sleep_clocks)),) if ledger.sleep_clocks else ()),
         ("off the CPU", "", ledger.percent(ledger.away_clocks)),
         ("accounted for", "", ledger.closed_percent),
     )
