@@ -22,6 +22,9 @@
  * pauses between polls. */
 #define WORKER_LINGER_US 1000
 #define WORKER_PAUSES 32
+/* Who was woken looks for so long at least: a tap device's frames come a moment after its
+ * interrupt, by way of a signal to another thread. */
+#define WORKER_WOKEN_US 200
 /* Timers (neighbours, ring that starved of buffers) are looked at so often at least. */
 #define WORKER_SLEEP_MS 10
 
@@ -184,58 +187,64 @@ static void loop_taking_turns(struct worker *worker, uint64_t away_limit)
 	}
 }
 
-static void worker_sleep(struct worker *worker)
+/* Returns false when the time was up. */
+static bool worker_sleep(struct worker *worker)
 {
 	uint64_t woke, slept = rte_rdtsc();
+	bool woken;
 
 	worker->overhead_clocks += slept - worker->last_tsc;
 	__atomic_store_n(&worker->asleep_since, slept, __ATOMIC_RELEASE);
 	rcu_reader_pause(worker->index);
-	waker_sleep(worker->waker, WORKER_SLEEP_MS);
+	woken = waker_sleep(worker->waker, WORKER_SLEEP_MS);
 	rcu_reader_resume(worker->index);
 	woke = rte_rdtsc();
 	worker->sleeps++;
 	worker->sleep_clocks += woke - slept;
 	worker->last_tsc = woke;
 	__atomic_store_n(&worker->asleep_since, 0, __ATOMIC_RELEASE);
+	return woken;
 }
 
-/* Sleeps unless something came, or was asked for, since the worker said that it will. */
-static uint64_t worker_try_sleep(struct worker *worker, uint64_t away_limit)
+/* Sleeps unless something came, or was asked for, since the worker said that it will. Returns
+ * true when it was woken; adds to *found what the last walk before did. */
+static bool worker_try_sleep(struct worker *worker, uint64_t away_limit, uint64_t *found)
 {
-	uint64_t found = 0;
-
 	waker_arm(worker->waker);
-	worker_step(worker, away_limit, &found);
-	if (found == 0 && __atomic_load_n(&worker->request, __ATOMIC_ACQUIRE) == WORKER_WALK)
-		worker_sleep(worker);
-	else
-		waker_disarm(worker->waker);
-	return found;
+	worker_step(worker, away_limit, found);
+	if (*found == 0 && __atomic_load_n(&worker->request, __ATOMIC_ACQUIRE) == WORKER_WALK)
+		return worker_sleep(worker);
+	waker_disarm(worker->waker);
+	return false;
+}
+
+/* Polls on, gently, until its time to stay awake is over. */
+static void worker_linger(struct worker *worker, uint64_t away_limit, uint64_t *found)
+{
+	for (unsigned i = 0; i < WORKER_PAUSES; i++)
+		rte_pause();
+	worker_step(worker, away_limit, found);
 }
 
 static void loop_sleeping(struct worker *worker, uint64_t away_limit)
 {
-	const uint64_t linger =
-		worker->rx_mode == RX_ADAPTIVE ? rte_get_tsc_hz() / 1000000 * WORKER_LINGER_US : 0;
-	uint64_t found_last = rte_rdtsc();
+	const uint64_t us = rte_get_tsc_hz() / 1000000;
+	const uint64_t linger = worker->rx_mode == RX_ADAPTIVE ? WORKER_LINGER_US * us : 0;
+	uint64_t awake_until = 0;
 	unsigned idle_walks = 0;
 
 	while (!worker_asked(worker)) {
 		uint64_t found = 0;
 
-		if (idle_walks < WORKER_IDLE_WALKS) {
+		if (idle_walks < WORKER_IDLE_WALKS)
 			worker_step(worker, away_limit, &found);
-		} else if (worker->last_tsc - found_last < linger) {
-			for (unsigned i = 0; i < WORKER_PAUSES; i++)
-				rte_pause();
-			worker_step(worker, away_limit, &found);
-		} else {
-			found = worker_try_sleep(worker, away_limit);
-		}
+		else if (worker->last_tsc < awake_until)
+			worker_linger(worker, away_limit, &found);
+		else if (worker_try_sleep(worker, away_limit, &found))
+			awake_until = worker->last_tsc + WORKER_WOKEN_US * us;
 		idle_walks = found == 0 ? idle_walks + 1 : 0;
 		if (found != 0)
-			found_last = worker->last_tsc;
+			awake_until = worker->last_tsc + linger;
 		else if (worker->takes_turns)
 			sched_yield();
 	}
@@ -247,9 +256,10 @@ static int worker_main(void *argument)
 	const uint64_t away_limit = rte_get_tsc_hz() / 1000000 * WORKER_AWAY_US;
 
 	worker->tid = rte_gettid();
-	/* Whoever may keeps other programs off the forwarder's CPU: what they take, it loses. Workers
-	 * that take turns are no measure anyway, and several of that weight on one CPU would leave
-	 * a tester on another next to none (scheduling groups share their weight over CPUs). */
+	/* Whoever may keeps other programs off the forwarder's CPU: what they take, it loses.
+	 * Workers that take turns are no measure anyway, and several of that weight on one CPU
+	 * would leave a tester on another next to none (scheduling groups share their weight over
+	 * CPUs). */
 	if ((worker->role & WORKER_FORWARDER) && !worker->takes_turns)
 		(void)setpriority(PRIO_PROCESS, (id_t)worker->tid, -20);
 	rcu_reader_start(worker->index);

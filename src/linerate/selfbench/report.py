@@ -82,4 +82,10 @@ def _behind(result: Result) -> list[str]:
             f"bare hand-over {result.details['handover_mpps']:.1f} Mpps",
             f"ours is {result.details['of_handover']:.2f} of it",
         ]
+    if "ping_median_us" in result.details:
+        parts += [
+            f"{result.details['idle_cpu_percent']:.1f} % of a CPU while nothing comes",
+            f"ping {result.details['ping_median_us']:.0f} us",
+            f"95 % within {result.details['ping_p95_us']:.0f} us",
+        ]
     return [f"{result.name}: {', '.join(parts)}"] if parts else []

@@ -129,4 +129,10 @@ _IMIX = [
 register(Kind("tester-fixed", "tester, one frame", sending([_stream()])))
 register(Kind("tester-varied", "tester, varied", sending([_stream(modifiers=_VARIED)])))
 register(Kind("tester-imix", "tester, sizes mixed, varied", sending(_IMIX)))
-register(Kind("tester-rx", "tester, taking back and checking", receiving([_stream(signature=True, rx_port="t0")])))
+register(
+    Kind(
+        "tester-rx",
+        "tester, taking back and checking",
+        receiving([_stream(signature=True, rx_port="t0")]),
+    )
+)
