@@ -142,7 +142,7 @@ static void parse_table(struct request *request, const char *text)
 			break;
 		text = end + 1;
 	}
-	for (unsigned i = 0; i < rss->nb_entries && request->error[0] == '\0'; i++)
+	for (unsigned i = 0; i < rss->nb_entries && count > 0 && request->error[0] == '\0'; i++)
 		rss->entries[i] = pattern[i % count];
 }
 
