@@ -58,7 +58,7 @@ static void martians(void)
 	check_passes(0, HOST_A, HOST_B);
 	check_passes(0, RTE_IPV4(1, 0, 0, 0), HOST_B);
 	check_passes(0, RTE_IPV4(126, 255, 255, 255), HOST_B);
-	check_passes(0, RTE_IPV4(223, 255, 255, 255), HOST_B);
+	check_passes(0, RTE_IPV4(223u, 255, 255, 255), HOST_B);
 	/* RFC 3704 is not asked for. */
 	check_passes(0, NOBODY, HOST_B);
 	/* The header is checked first. */
