@@ -280,27 +280,46 @@ bool config_ip6(const struct config_node *node, const char *key, struct in6_addr
 	return false;
 }
 
+/* Parts "address/length"; the address's text goes to `text`. */
+static bool split_prefix(
+	const struct config_node *node, char *text, size_t size, long max, uint8_t *length)
+{
+	char *slash, *end;
+	long bits;
+
+	if (!json_is_string(node->json) || json_string_length(node->json) >= size)
+		return false;
+	strcpy(text, json_string_value(node->json));
+	slash = strchr(text, '/');
+	if (slash == NULL)
+		return false;
+	*slash = '\0';
+	bits = strtol(slash + 1, &end, 10);
+	*length = (uint8_t)bits;
+	return end != slash + 1 && *end == '\0' && bits >= 0 && bits <= max;
+}
+
 bool config_prefix4(const struct config_node *node, uint32_t *address, uint8_t *length)
 {
 	char text[32];
 	struct in_addr in;
-	char *slash, *end;
-	long bits;
 
-	if (json_is_string(node->json) && json_string_length(node->json) < sizeof(text)) {
-		strcpy(text, json_string_value(node->json));
-		slash = strchr(text, '/');
-		if (slash != NULL) {
-			*slash = '\0';
-			bits = strtol(slash + 1, &end, 10);
-			if (end != slash + 1 && *end == '\0' && bits >= 0 && bits <= 32 &&
-				inet_pton(AF_INET, text, &in) == 1) {
-				*address = ntohl(in.s_addr);
-				*length = (uint8_t)bits;
-				return true;
-			}
-		}
+	if (split_prefix(node, text, sizeof(text), 32, length) &&
+		inet_pton(AF_INET, text, &in) == 1) {
+		*address = ntohl(in.s_addr);
+		return true;
 	}
 	config_mistake(node, "expected an IPv4 prefix such as 16.0.0.0/24");
+	return false;
+}
+
+bool config_prefix6(const struct config_node *node, struct in6_addr *address, uint8_t *length)
+{
+	char text[64];
+
+	if (split_prefix(node, text, sizeof(text), 128, length) &&
+		inet_pton(AF_INET6, text, address) == 1)
+		return true;
+	config_mistake(node, "expected an IPv6 prefix such as 2001:db8::/32");
 	return false;
 }

@@ -64,5 +64,6 @@ bool config_mac(const struct config_node *node, const char *key, struct rte_ethe
 bool config_ip4(const struct config_node *node, const char *key, uint32_t *address);
 bool config_ip6(const struct config_node *node, const char *key, struct in6_addr *address);
 bool config_prefix4(const struct config_node *node, uint32_t *address, uint8_t *length);
+bool config_prefix6(const struct config_node *node, struct in6_addr *address, uint8_t *length);
 
 #endif

@@ -82,7 +82,7 @@ static rte_edge_t take(struct rte_node *node, struct rte_mbuf *mbuf)
 		return drop_reason(node, ADDRESS_CONFLICT);
 	if (!interface_on_subnet(interface, sender))
 		return drop_reason(node, SENDER_NOT_ON_SUBNET);
-	known = neighbor_learn(interface, sender, &arp->arp_data.arp_sha, for_us);
+	known = neighbor_learn(interface, address_ip4(sender), &arp->arp_data.arp_sha, for_us);
 	if (request && for_us)
 		return reply(node, mbuf);
 	return drop_reason(node, known ? LEARNT : NOT_FOR_US);

@@ -9,11 +9,11 @@
 #include "../router/packet.h"
 #include "../router/routes.h"
 #include "../worker.h"
+#include "error_bucket.h"
 #include "vector.h"
 
 #include <netinet/in.h>
 #include <netinet/ip_icmp.h>
-#include <rte_cycles.h>
 
 enum next {
 	NEXT_DROP,
@@ -32,10 +32,6 @@ enum reason {
 	REASON_NONE,
 };
 
-/* A worker's token bucket. */
-#define ERRORS_PER_SECOND 1000
-#define ERRORS_BURST 128
-
 #define ICMP_HEADER_BYTES 8
 /* The whole message is at most this long. */
 #define MESSAGE_BYTES_MAX 576
@@ -45,25 +41,10 @@ enum reason {
 #define MESSAGE_PRECEDENCE 0xc0
 #define MESSAGE_TOS_MASK 0x1c
 
-struct bucket {
-	uint64_t clocks; /* saved up, ERRORS_BURST messages' worth at most */
-	uint64_t last;
-	uint64_t clocks_per_message;
+struct errors4 {
+	struct error_bucket bucket;
 	uint16_t packet_id;
 };
-
-static bool bucket_take(struct bucket *bucket)
-{
-	uint64_t now = rte_rdtsc();
-
-	bucket->clocks = RTE_MIN(
-		bucket->clocks + (now - bucket->last), ERRORS_BURST * bucket->clocks_per_message);
-	bucket->last = now;
-	if (bucket->clocks < bucket->clocks_per_message)
-		return false;
-	bucket->clocks -= bucket->clocks_per_message;
-	return true;
-}
 
 static bool is_icmp_error(const struct rte_mbuf *mbuf)
 {
@@ -137,7 +118,7 @@ static void fill_ip4(struct rte_ipv4_hdr *ip, uint16_t bytes, uint16_t id, uint3
 }
 
 /* Puts the message's headers before the packet, which it quotes as far as there is room. */
-static enum reason make_message(struct rte_mbuf *mbuf, struct bucket *bucket)
+static enum reason make_message(struct rte_mbuf *mbuf, struct errors4 *own)
 {
 	const struct rte_ipv4_hdr *quoted = packet_ip4(mbuf);
 	uint8_t type = packet_error_type(mbuf), code = packet_error_code(mbuf);
@@ -164,7 +145,7 @@ static enum reason make_message(struct rte_mbuf *mbuf, struct bucket *bucket)
 	}
 	sum = (uint16_t)~rte_raw_cksum(icmp, bytes - IP4_HEADER_BYTES);
 	memcpy(icmp + 2, &sum, sizeof(sum));
-	fill_ip4(packet_ip4(mbuf), bytes, bucket->packet_id++, source, quoted);
+	fill_ip4(packet_ip4(mbuf), bytes, own->packet_id++, source, quoted);
 	return REASON_NONE;
 }
 
@@ -172,17 +153,17 @@ static bool icmp4_error_vector(
 	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
 {
 	struct node_state *state = node_state(node);
-	struct bucket *bucket = node_private(node);
+	struct errors4 *own = node_private(node);
 	rte_edge_t differ = 0;
 
 	state->originated += count;
 	for (uint16_t i = 0; i < count; i++) {
 		enum reason reason = forbidden(mbufs[i]);
 
-		if (reason == REASON_NONE && !bucket_take(bucket))
+		if (reason == REASON_NONE && !error_bucket_take(&own->bucket))
 			reason = RATE_LIMITED;
 		if (reason == REASON_NONE)
-			reason = make_message(mbufs[i], bucket);
+			reason = make_message(mbufs[i], own);
 		if (reason != REASON_NONE)
 			state->drops[reason]++;
 		nexts[i] = reason == REASON_NONE ? NEXT_LOOKUP : NEXT_DROP;
@@ -199,12 +180,10 @@ static uint16_t icmp4_error_process(
 
 static int icmp4_error_init(struct node_state *state, struct rte_node *node)
 {
-	struct bucket *bucket = (struct bucket *)state->private_data;
+	struct errors4 *own = (struct errors4 *)state->private_data;
 
 	(void)node;
-	bucket->clocks_per_message = rte_get_tsc_hz() / ERRORS_PER_SECOND;
-	bucket->clocks = ERRORS_BURST * bucket->clocks_per_message;
-	bucket->last = rte_rdtsc();
+	error_bucket_start(&own->bucket);
 	return 0;
 }
 
@@ -221,6 +200,6 @@ static struct node_type icmp4_error = {
 		[SOURCE_IS_ROUTER] = "source is the router itself",
 		[NO_ADDRESS] = "interface has no address",
 		[NO_HEADROOM] = "no headroom in the buffer"},
-	.private_bytes = sizeof(struct bucket),
+	.private_bytes = sizeof(struct errors4),
 };
 NODE_REGISTER(icmp4_error)

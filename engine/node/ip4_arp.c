@@ -45,37 +45,21 @@ static void fill_arp(struct rte_arp_hdr *arp, const struct interface *interface,
 	arp->arp_data.arp_tip = rte_cpu_to_be_32(target);
 }
 
-bool arp_request_fill(struct rte_mbuf *mbuf, uint16_t index, uint32_t target)
+void arp_request_fill(struct rte_mbuf *mbuf, const struct neighbor_request *request)
 {
-	const struct interface *interface = &interfaces[index];
+	const struct interface *interface = &interfaces[request->interface];
 	struct rte_ether_hdr *ethernet;
 
-	if (!interface_is_up(interface))
-		return false;
 	packet_set_l3_bytes(mbuf, sizeof(struct rte_arp_hdr));
-	mbuf->port = index;
+	mbuf->port = request->interface;
 	ethernet = rte_pktmbuf_mtod(mbuf, struct rte_ether_hdr *);
-	memset(&ethernet->dst_addr, 0xff, sizeof(ethernet->dst_addr));
+	if (request->unicast)
+		ethernet->dst_addr = request->mac;
+	else
+		memset(&ethernet->dst_addr, 0xff, sizeof(ethernet->dst_addr));
 	ethernet->src_addr = interface->port->mac;
 	ethernet->ether_type = RTE_BE16(RTE_ETHER_TYPE_ARP);
-	fill_arp((struct rte_arp_hdr *)(ethernet + 1), interface, target);
-	return true;
-}
-
-static void send_request(
-	struct rte_graph *graph, struct rte_node *node, const struct neighbor_request *request)
-{
-	struct rte_mbuf *mbuf = rte_pktmbuf_alloc(interfaces[request->interface].port->pool);
-
-	/* Without a buffer nothing is asked now; neighbor-timer will in a second. */
-	if (mbuf == NULL)
-		return;
-	if (!arp_request_fill(mbuf, request->interface, request->target)) {
-		rte_pktmbuf_free(mbuf);
-		return;
-	}
-	node_state(node)->originated++;
-	rte_node_enqueue_x1(graph, node, NEXT_OUTPUT, mbuf);
+	fill_arp((struct rte_arp_hdr *)(ethernet + 1), interface, request->target.ip4);
 }
 
 static void drop_ip4(struct rte_graph *graph, struct rte_node *node, struct rte_mbuf *mbuf,
@@ -97,7 +81,7 @@ static void held(
 		node_drop(graph, node, answer->displaced, DISPLACED);
 	}
 	if (answer->ask)
-		send_request(graph, node, &answer->request);
+		neighbor_request_send(graph, node, NEXT_OUTPUT, &answer->request);
 }
 
 static void resolve(struct rte_graph *graph, struct rte_node *node, struct rte_mbuf *mbuf)
@@ -105,13 +89,16 @@ static void resolve(struct rte_graph *graph, struct rte_node *node, struct rte_m
 	const struct adjacency *adjacency = &adjacencies[packet_adjacency(mbuf)];
 	const struct rte_ipv4_hdr *ip = packet_ip4(mbuf);
 	bool plain = adjacency_of_ip4(adjacency);
+	struct ip_address destination = {.family = ADDRESS_NONE};
 	struct neighbor_answer answer;
 
 	if (plain && ip->time_to_live <= 1) {
 		drop_ip4(graph, node, mbuf, TTL_EXPIRED, ICMP_TIMXCEED, ICMP_TIMXCEED_INTRANS);
 		return;
 	}
-	switch (neighbor_hold(mbuf, plain ? rte_be_to_cpu_32(ip->dst_addr) : 0, &answer)) {
+	if (plain)
+		destination = address_ip4(rte_be_to_cpu_32(ip->dst_addr));
+	switch (neighbor_hold(mbuf, destination, &answer)) {
 	case NEIGHBOR_READY:
 		packet_set_adjacency(mbuf, answer.adjacency);
 		rte_node_enqueue_x1(graph, node, adjacencies[answer.adjacency].resolved, mbuf);
@@ -165,6 +152,10 @@ static struct node_type ip4_arp = {
 		[ADJACENCY_MPLS_AGAIN] = "drop",
 		[ADJACENCY_LOAD_BALANCE] = "drop",
 		[ADJACENCY_MPLS_IMPOSITION] = "ip4-mpls-label-imposition",
+		[ADJACENCY_UNREACHABLE6] = "drop",
+		[ADJACENCY_REWRITE6] = "drop",
+		[ADJACENCY_ND] = "drop",
+		[ADJACENCY_LOCAL6] = "drop",
 		[NEXT_OUTPUT] = "interface-output"},
 	.reasons = {[TTL_EXPIRED] = "ttl expired",
 		[UNREACHABLE] = "neighbor does not answer",

@@ -95,6 +95,10 @@ static struct node_type ip4_load_balance = {
 		[ADJACENCY_MPLS_IP4] = "drop",
 		[ADJACENCY_MPLS_AGAIN] = "drop",
 		[ADJACENCY_LOAD_BALANCE] = "drop",
-		[ADJACENCY_MPLS_IMPOSITION] = "ip4-mpls-label-imposition"},
+		[ADJACENCY_MPLS_IMPOSITION] = "ip4-mpls-label-imposition",
+		[ADJACENCY_UNREACHABLE6] = "drop",
+		[ADJACENCY_REWRITE6] = "drop",
+		[ADJACENCY_ND] = "drop",
+		[ADJACENCY_LOCAL6] = "drop"},
 };
 NODE_REGISTER(ip4_load_balance)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mpls-disposition: takes the last label off. What is beneath goes straight to the next hop,
- * IPv4 or IPv6 (this is the penultimate hop), or an IPv4 packet is looked up.
+ * IPv4 or IPv6 (this is the penultimate hop), or it is looked up.
  *
  * Uniform model: the label's TTL becomes the packet's, less one when it goes straight to the
  * next hop; as it is when it is looked up, since ip4-rewrite takes one off then. Pipe model:
  * the packet's stays, and the penultimate hop is none of its hops (RFC 3443 3.2).
  */
 #include "../router/adjacency.h"
+#include "../router/interface6.h"
 #include "../router/mpls.h"
 #include "vector.h"
 
@@ -18,11 +19,13 @@ enum next {
 	NEXT_OUTPUT,
 	NEXT_IP4,
 	NEXT_ERROR,
+	NEXT_IP6,
 };
 
 enum reason {
 	TTL_EXPIRED,
 	NOT_IP,
+	NO_IP6,
 	BAD_CHECKSUM,
 	BAD_LENGTH,
 	MTU_EXCEEDED,
@@ -46,11 +49,27 @@ static rte_edge_t tell_sender(struct rte_mbuf *mbuf, uint8_t type, uint8_t code,
 	return NEXT_ERROR;
 }
 
+/* ip6-input checks the rest. */
+static rte_edge_t to_lookup6(struct rte_node *node, struct rte_mbuf *mbuf, uint8_t ttl)
+{
+	struct rte_ipv6_hdr *ip = RTE_PTR_ADD(packet_l3(mbuf), MPLS_LABEL_BYTES);
+
+	if (!interfaces6_any())
+		return drop_reason(node, NO_IP6);
+	if (!mpls_model.pipe)
+		ip->hop_limits = ttl;
+	packet_pop(mbuf, MPLS_LABEL_BYTES);
+	return NEXT_IP6;
+}
+
 /* ip4-input checks the rest. A wrong checksum stays wrong when the TTL changes. */
 static rte_edge_t to_lookup(struct rte_node *node, struct rte_mbuf *mbuf, uint8_t ttl)
 {
 	const uint8_t *ip = packet_l3(mbuf) + MPLS_LABEL_BYTES;
 
+	if (packet_l3_bytes(mbuf) >= MPLS_LABEL_BYTES + sizeof(struct rte_ipv6_hdr) &&
+		ip[0] >> 4 == 6)
+		return to_lookup6(node, mbuf, ttl);
 	if (packet_l3_bytes(mbuf) < MPLS_LABEL_BYTES + IP4_HEADER_BYTES || ip[0] >> 4 != 4 ||
 		(ip[0] & 0xf) < 5)
 		return drop_reason(node, NOT_IP);
@@ -162,9 +181,11 @@ static struct node_type mpls_disposition = {
 	.nexts = {[NEXT_DROP] = "drop",
 		[NEXT_OUTPUT] = "interface-output",
 		[NEXT_IP4] = "ip4-input",
-		[NEXT_ERROR] = "icmp4-error"},
+		[NEXT_ERROR] = "icmp4-error",
+		[NEXT_IP6] = "ip6-input"},
 	.reasons = {[TTL_EXPIRED] = "ttl expired",
 		[NOT_IP] = "no ip packet beneath the last label",
+		[NO_IP6] = "no interface has ip6",
 		[BAD_CHECKSUM] = "bad checksum",
 		[BAD_LENGTH] = "bad length",
 		[MTU_EXCEEDED] = "mtu exceeded"},

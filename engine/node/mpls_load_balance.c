@@ -128,6 +128,10 @@ static struct node_type mpls_load_balance = {
 		[ADJACENCY_MPLS_IP4] = "drop",
 		[ADJACENCY_MPLS_AGAIN] = "drop",
 		[ADJACENCY_LOAD_BALANCE] = "drop",
-		[ADJACENCY_MPLS_IMPOSITION] = "drop"},
+		[ADJACENCY_MPLS_IMPOSITION] = "drop",
+		[ADJACENCY_UNREACHABLE6] = "drop",
+		[ADJACENCY_REWRITE6] = "drop",
+		[ADJACENCY_ND] = "ip6-nd",
+		[ADJACENCY_LOCAL6] = "drop"},
 };
 NODE_REGISTER(mpls_load_balance)

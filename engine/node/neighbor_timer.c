@@ -10,6 +10,7 @@
 #include "../router/routes.h"
 #include "../worker.h"
 
+#include <netinet/icmp6.h>
 #include <netinet/ip_icmp.h>
 
 enum next {
@@ -19,25 +20,6 @@ enum next {
 enum reason {
 	UNREACHABLE,
 };
-
-static void send_requests(
-	struct rte_graph *graph, struct rte_node *node, const struct neighbor_batch *batch)
-{
-	for (unsigned i = 0; i < batch->nb_requests; i++) {
-		const struct neighbor_request *request = &batch->requests[i];
-		struct rte_mbuf *mbuf =
-			rte_pktmbuf_alloc(interfaces[request->interface].port->pool);
-
-		if (mbuf == NULL)
-			return;
-		if (!arp_request_fill(mbuf, request->interface, request->target)) {
-			rte_pktmbuf_free(mbuf);
-			continue;
-		}
-		node_state(node)->originated++;
-		rte_node_enqueue_x1(graph, node, NEXT_OUTPUT, mbuf);
-	}
-}
 
 /* The interface may have lost the neighbour again: the adjacency's kind says. */
 static void release(
@@ -56,14 +38,23 @@ static void give_up(
 {
 	for (unsigned i = 0; i < batch->nb_failed; i++) {
 		struct rte_mbuf *mbuf = batch->failed[i];
+		rte_edge_t edge = ADJACENCY_DROP;
 
-		if (!adjacency_of_ip4(&adjacencies[packet_adjacency(mbuf)])) {
-			node_drop(graph, node, mbuf, UNREACHABLE);
-			continue;
+		switch (adjacencies[packet_adjacency(mbuf)].resolved) {
+		case ADJACENCY_REWRITE:
+		case ADJACENCY_MPLS_IMPOSITION:
+			packet_set_error(mbuf, ICMP_UNREACH, ICMP_UNREACH_HOST, 0);
+			edge = ADJACENCY_UNREACHABLE;
+			break;
+		case ADJACENCY_REWRITE6:
+			packet_set_error(mbuf, ICMP6_DST_UNREACH, ICMP6_DST_UNREACH_ADDR, 0);
+			edge = ADJACENCY_UNREACHABLE6;
+			break;
+		default: /* labels */
+			break;
 		}
 		node_state(node)->drops[UNREACHABLE]++;
-		packet_set_error(mbuf, ICMP_UNREACH, ICMP_UNREACH_HOST, 0);
-		rte_node_enqueue_x1(graph, node, ADJACENCY_UNREACHABLE, mbuf);
+		rte_node_enqueue_x1(graph, node, edge, mbuf);
 	}
 }
 
@@ -71,17 +62,20 @@ static uint16_t neighbor_timer_process(
 	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
 {
 	struct neighbor_batch *batch = node_private(node);
+	const struct worker *worker = node_state(node)->worker;
 
 	(void)objs;
 	(void)count;
 	if (likely(__atomic_load_n(&neighbors_due, __ATOMIC_RELAXED) == 0))
 		return 0;
 	neighbors_collect(batch);
-	send_requests(graph, node, batch);
+	for (unsigned i = 0; i < batch->nb_requests; i++)
+		neighbor_request_send(graph, node, NEXT_OUTPUT, &batch->requests[i]);
 	release(graph, node, batch);
 	give_up(graph, node, batch);
 	/* Counted where they were held, which may have been another worker: the sum is right. */
-	ip4_arp_state(node_state(node)->worker)->held -= batch->nb_ready + batch->nb_failed;
+	ip4_arp_state(worker)->held -= batch->nb_ready + batch->nb_failed - batch->nb_ip6;
+	ip6_nd_state(worker)->held -= batch->nb_ip6;
 	return (uint16_t)(batch->nb_requests + batch->nb_ready + batch->nb_failed);
 }
 

@@ -18,7 +18,7 @@ struct worker;
 struct node_state;
 
 #define NODE_REASONS_MAX 24
-#define NODE_NEXTS_MAX 16
+#define NODE_NEXTS_MAX 32
 #define NODE_VECTOR_MAX RTE_GRAPH_BURST_SIZE
 
 /*

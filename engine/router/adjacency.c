@@ -51,10 +51,18 @@ static void adjacency_set_ethertype(const struct adjacency *adjacency, uint8_t *
 {
 	bool labelled = adjacency->resolved == ADJACENCY_MPLS_OUTPUT ||
 			adjacency->resolved == ADJACENCY_MPLS_IMPOSITION;
-	uint16_t ethertype = labelled ? RTE_ETHER_TYPE_MPLS : RTE_ETHER_TYPE_IPV4;
+	uint16_t ethertype = labelled                                    ? RTE_ETHER_TYPE_MPLS
+			     : adjacency->resolved == ADJACENCY_REWRITE6 ? RTE_ETHER_TYPE_IPV6
+									 : RTE_ETHER_TYPE_IPV4;
 
 	rewrite[14] = (uint8_t)(ethertype >> 8);
 	rewrite[15] = (uint8_t)ethertype;
+}
+
+/* The kind of the neighbour's adjacencies while its MAC address is not known: who asks for it. */
+static uint8_t adjacency_unresolved(uint32_t first)
+{
+	return adjacencies[first].resolved == ADJACENCY_REWRITE6 ? ADJACENCY_ND : ADJACENCY_ARP;
 }
 
 uint32_t adjacency_of_neighbor(uint32_t first, const struct adjacency *what)
@@ -68,7 +76,8 @@ uint32_t adjacency_of_neighbor(uint32_t first, const struct adjacency *what)
 	/* The first tells whether the MAC address is known, and which it is. */
 	memcpy(copy.rewrite, adjacencies[first].rewrite, sizeof(copy.rewrite));
 	adjacency_set_ethertype(what, copy.rewrite);
-	copy.kind = adjacencies[first].kind == ADJACENCY_ARP ? ADJACENCY_ARP : what->resolved;
+	copy.kind = adjacencies[first].kind == adjacency_unresolved(first) ? adjacencies[first].kind
+									   : what->resolved;
 	index = adjacency_add(&copy);
 	if (index == ADJACENCY_NONE)
 		return index;
@@ -85,7 +94,8 @@ void adjacency_resolve(
 		uint8_t bytes[16] __rte_aligned(16) = {0};
 
 		if (dst == NULL) {
-			__atomic_store_n(&adjacency->kind, ADJACENCY_ARP, __ATOMIC_RELEASE);
+			__atomic_store_n(
+				&adjacency->kind, adjacency_unresolved(first), __ATOMIC_RELEASE);
 			continue;
 		}
 		memcpy(bytes + 2, dst, 6);

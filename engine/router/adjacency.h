@@ -19,7 +19,7 @@
 
 /* Also the edge that such a packet takes out of each node that has ADJACENCY_NEXTS. */
 enum adjacency_kind {
-	ADJACENCY_DROP,             /* counted in ip4-lookup under `reason` */
+	ADJACENCY_DROP,             /* counted in ip4-lookup or ip6-lookup under `reason` */
 	ADJACENCY_UNREACHABLE,      /* no route: the sender is told */
 	ADJACENCY_REWRITE,          /* IPv4 to a neighbour with a known MAC address */
 	ADJACENCY_ARP,              /* to a neighbour whose MAC address is not known (yet) */
@@ -30,6 +30,10 @@ enum adjacency_kind {
 	ADJACENCY_MPLS_AGAIN,       /* the outermost label goes, the next is looked up */
 	ADJACENCY_LOAD_BALANCE,     /* one of several paths, `buckets` has their adjacencies */
 	ADJACENCY_MPLS_IMPOSITION,  /* IPv4 that gets `labels` on its way to a neighbour */
+	ADJACENCY_UNREACHABLE6,     /* the same for IPv6 */
+	ADJACENCY_REWRITE6,
+	ADJACENCY_ND,
+	ADJACENCY_LOCAL6,
 	ADJACENCY_KINDS,
 };
 
@@ -40,7 +44,9 @@ enum adjacency_kind {
 	[ADJACENCY_MPLS_DISPOSITION] = "mpls-disposition", \
 	[ADJACENCY_MPLS_IP4] = "mpls-disposition", [ADJACENCY_MPLS_AGAIN] = "drop", \
 	[ADJACENCY_LOAD_BALANCE] = "ip4-load-balance", \
-	[ADJACENCY_MPLS_IMPOSITION] = "ip4-mpls-label-imposition"
+	[ADJACENCY_MPLS_IMPOSITION] = "ip4-mpls-label-imposition", \
+	[ADJACENCY_UNREACHABLE6] = "icmp6-error", [ADJACENCY_REWRITE6] = "ip6-rewrite", \
+	[ADJACENCY_ND] = "ip6-nd", [ADJACENCY_LOCAL6] = "ip6-local"
 
 /* Nodes that have ADJACENCY_NEXTS and write the rewrite themselves have an edge to each
  * interface's port-tx or vlan-output too: this one, for its edge out of interface-output. */
@@ -52,11 +58,11 @@ struct adjacency {
 	uint8_t rewrite[16];
 	uint8_t kind;     /* enum adjacency_kind */
 	uint8_t resolved; /* its kind as soon as the neighbour's MAC address is known */
-	uint8_t reason;   /* ADJACENCY_DROP: enum ip4_lookup_reason */
+	uint8_t reason;   /* ADJACENCY_DROP: enum ip4_lookup_reason or ip6_lookup_reason */
 	uint8_t nb_labels;
 	uint16_t interface; /* goes out there: its index */
 	uint16_t mtu;       /* of what follows the Ethernet header, labels included */
-	uint32_t address;   /* of the next hop, host order; 0: the packet's own destination */
+	uint32_t address;   /* of an IPv4 next hop, host order; 0: the packet's own destination */
 	uint32_t neighbor;
 	union {
 		uint32_t labels[ADJACENCY_LABELS_MAX]; /* outermost first, host order, TTL, TC 0 */

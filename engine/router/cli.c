@@ -138,11 +138,11 @@ static bool plain_route(const char *text, const char *end, struct router_order *
 
 	if ((size_t)(end - text) < sizeof(add) || memcmp(text, add, sizeof(add) - 1) != 0)
 		return false;
-	text = route_text_prefix(text + sizeof(add) - 1, end, &order->address, &order->length);
+	text = route_text_prefix(text + sizeof(add) - 1, end, &order->address.ip4, &order->length);
 	if (text == NULL || (size_t)(end - text) < sizeof(via) ||
 		memcmp(text, via, sizeof(via) - 1) != 0)
 		return false;
-	return route_text_address(text + sizeof(via) - 1, end, &order->via) == end;
+	return route_text_address(text + sizeof(via) - 1, end, &order->via.ip4) == end;
 }
 
 unsigned cli_parse(const char *file, const char *text, size_t length, cli_sink_t sink,
@@ -150,7 +150,8 @@ unsigned cli_parse(const char *file, const char *text, size_t length, cli_sink_t
 {
 	struct cli_line line = {
 		.file = file, .complaints = complaints, .sink = sink, .context = context};
-	struct router_order route = {.kind = ORDER_ROUTE_ADD};
+	struct router_order route = {
+		.kind = ORDER_ROUTE_ADD, .address = address_ip4(0), .via = address_ip4(0)};
 	const char *end = text + length;
 	unsigned mistakes = 0;
 

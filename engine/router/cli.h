@@ -6,6 +6,7 @@
 #ifndef LINERATE_CLI_H
 #define LINERATE_CLI_H
 
+#include "address.h"
 #include "adjacency.h"
 #include "interface.h"
 
@@ -22,6 +23,7 @@ enum router_order_kind {
 	ORDER_INTERFACE_MTU,
 	ORDER_INTERFACE_URPF,
 	ORDER_SUB_INTERFACE,
+	ORDER_INTERFACE_IP6,
 	ORDER_ROUTE_ADD,
 	ORDER_ROUTE_REPLACE,
 	ORDER_ROUTE_DELETE,
@@ -29,7 +31,7 @@ enum router_order_kind {
 	ORDER_LABEL_ADD,
 	ORDER_LABEL_DELETE,
 	ORDER_NOTHING,
-	ORDER_ROUTES, /* never read: `via` routes of route_list.h, from `address` on */
+	ORDER_ROUTES, /* never read: routes of route_list.h */
 };
 
 struct router_order {
@@ -42,9 +44,11 @@ struct router_order {
 	uint16_t weight; /* of the path; 0: none was given */
 	uint8_t urpf;    /* enum interface_urpf */
 	struct rte_ether_addr mac;
-	struct vlan_tags vlan; /* of a sub-interface */
-	uint32_t address;      /* host order; or the label, sub-interface number or MTU */
-	uint32_t via;          /* next hop */
+	struct vlan_tags vlan;     /* of a sub-interface */
+	struct ip_address address; /* or prefix */
+	struct ip_address via;     /* next hop */
+	uint32_t number;           /* label, sub-interface's number, MTU or first of ORDER_ROUTES */
+	uint32_t count;            /* of ORDER_ROUTES */
 	unsigned line;
 	char interface[INTERFACE_NAME_BYTES]; /* its name; "" when none was given */
 	uint32_t labels[ADJACENCY_LABELS_MAX];

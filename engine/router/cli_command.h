@@ -58,8 +58,8 @@ bool cli_take(const struct cli_line *line, const struct router_order *order);
  * may be shortened as long as it stays unambiguous. */
 bool cli_read_choice(struct cli_line *line, const char *const *choices, unsigned *index);
 bool cli_read_word(struct cli_line *line, const char *word);
-bool cli_read_ip4(struct cli_line *line, uint32_t *address);
-bool cli_read_ip4_prefix(struct cli_line *line, uint32_t *prefix, uint8_t *length);
+bool cli_read_address(struct cli_line *line, struct ip_address *address);
+bool cli_read_prefix(struct cli_line *line, struct ip_address *prefix, uint8_t *length);
 bool cli_read_interface(struct cli_line *line, struct router_order *order);
 /* What follows "via": next hop, interface, weight, out-labels; all but the first may be left
  * out. */

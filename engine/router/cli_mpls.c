@@ -38,9 +38,12 @@ static bool read_bottom(struct cli_line *line, struct router_order *order)
 /* "via ip4-lookup-in-table", or "via mpls-lookup-in-table" for one that is not the last. */
 static bool is_lookup(const struct cli_line *line, const struct router_order *order)
 {
-	const char *word = order->on ? "ip4-lookup-in-table" : "mpls-lookup-in-table";
+	const char *word = line->next + 1 < line->nb_words ? line->words[line->next + 1] : "";
 
-	return line->next + 1 < line->nb_words && strcmp(line->words[line->next + 1], word) == 0;
+	if (!order->on)
+		return strcmp(word, "mpls-lookup-in-table") == 0;
+	/* What is beneath the last label says itself whether it is IPv4 or IPv6. */
+	return strcmp(word, "ip4-lookup-in-table") == 0 || strcmp(word, "ip6-lookup-in-table") == 0;
 }
 
 static bool read_table_0(struct cli_line *line, struct router_order *order)
@@ -54,7 +57,7 @@ static bool read_table_0(struct cli_line *line, struct router_order *order)
 
 static bool parse_label_add(struct cli_line *line, struct router_order *order)
 {
-	if (!read_label(line, &order->address) || !read_bottom(line, order))
+	if (!read_label(line, &order->number) || !read_bottom(line, order))
 		return false;
 	if (is_lookup(line, order))
 		return read_table_0(line, order);
@@ -64,7 +67,7 @@ static bool parse_label_add(struct cli_line *line, struct router_order *order)
 /* Without a path all go, and the label with them; so it does with a lookup. */
 static bool parse_label_delete(struct cli_line *line, struct router_order *order)
 {
-	if (!read_label(line, &order->address) || !read_bottom(line, order))
+	if (!read_label(line, &order->number) || !read_bottom(line, order))
 		return false;
 	if (cli_at_end(line))
 		return true;

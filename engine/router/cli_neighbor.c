@@ -4,7 +4,7 @@
 
 static bool parse_neighbor(struct cli_line *line, struct router_order *order)
 {
-	return cli_read_interface(line, order) && cli_read_ip4(line, &order->address) &&
+	return cli_read_interface(line, order) && cli_read_address(line, &order->address) &&
 	       cli_read_mac(line, &order->mac);
 }
 

@@ -43,7 +43,7 @@ bool cli_read_path(struct cli_line *line, struct router_order *order)
 	order->interface[0] = '\0';
 	order->weight = 0;
 	order->nb_labels = 0;
-	if (!cli_read_ip4(line, &order->via))
+	if (!cli_read_address(line, &order->via))
 		return false;
 	if (!cli_at_end(line) && !is_word(line, "via") && !is_word(line, "weight") &&
 		!is_word(line, "out-labels") && !cli_read_interface(line, order))

@@ -4,21 +4,21 @@
 
 static bool parse_route_add(struct cli_line *line, struct router_order *order)
 {
-	return cli_read_ip4_prefix(line, &order->address, &order->length) &&
+	return cli_read_prefix(line, &order->address, &order->length) &&
 	       cli_read_paths(line, order);
 }
 
 /* Not in VPP: one path in place of all that there were. */
 static bool parse_route_replace(struct cli_line *line, struct router_order *order)
 {
-	return cli_read_ip4_prefix(line, &order->address, &order->length) &&
+	return cli_read_prefix(line, &order->address, &order->length) &&
 	       cli_read_word(line, "via") && cli_read_path(line, order);
 }
 
 /* Without a path all go, and the route with them. */
 static bool parse_route_delete(struct cli_line *line, struct router_order *order)
 {
-	if (!cli_read_ip4_prefix(line, &order->address, &order->length))
+	if (!cli_read_prefix(line, &order->address, &order->length))
 		return false;
 	order->one_path = !cli_at_end(line);
 	return !order->one_path || cli_read_paths(line, order);

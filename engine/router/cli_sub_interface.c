@@ -32,14 +32,14 @@ static bool parse_sub_interface(struct cli_line *line, struct router_order *orde
 {
 	if (!cli_read_interface(line, order))
 		return false;
-	if (!cli_is_number(cli_peek(line), UINT32_MAX, &order->address))
+	if (!cli_is_number(cli_peek(line), UINT32_MAX, &order->number))
 		return cli_expected(line, "a number, which is the VLAN id unless one follows");
 	line->next++;
 	if (!cli_at_end(line))
 		return read_tags(line, &order->vlan);
-	if (order->address == 0 || order->address > VLAN_ID_MAX)
+	if (order->number == 0 || order->number > VLAN_ID_MAX)
 		return cli_expected(line, "'dot1q' or 'dot1ad', as the number is no VLAN id");
-	order->vlan.outer = (uint16_t)order->address;
+	order->vlan.outer = (uint16_t)order->number;
 	return true;
 }
 

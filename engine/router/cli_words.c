@@ -76,20 +76,24 @@ bool cli_read_word(struct cli_line *line, const char *word)
 	return cli_read_choice(line, choices, &index);
 }
 
-static bool is_address(const char *word, uint32_t *address)
+static bool is_address(const char *word, struct ip_address *address)
 {
 	struct in_addr in;
+	struct in6_addr in6;
 
-	if (inet_pton(AF_INET, word, &in) != 1)
+	if (inet_pton(AF_INET, word, &in) == 1)
+		*address = address_ip4(ntohl(in.s_addr));
+	else if (inet_pton(AF_INET6, word, &in6) == 1)
+		*address = address_ip6(in6.s6_addr);
+	else
 		return false;
-	*address = ntohl(in.s_addr);
 	return true;
 }
 
-bool cli_read_ip4(struct cli_line *line, uint32_t *address)
+bool cli_read_address(struct cli_line *line, struct ip_address *address)
 {
 	if (!is_address(cli_peek(line), address))
-		return cli_expected(line, "an IPv4 address such as 100.64.1.2");
+		return cli_expected(line, "an address such as 100.64.1.2 or 2001:db8::2");
 	line->next++;
 	return true;
 }
@@ -111,7 +115,7 @@ bool cli_is_number(const char *word, uint32_t max, uint32_t *number)
 	return true;
 }
 
-bool cli_read_ip4_prefix(struct cli_line *line, uint32_t *prefix, uint8_t *length)
+bool cli_read_prefix(struct cli_line *line, struct ip_address *prefix, uint8_t *length)
 {
 	char text[CLI_WORD_BYTES];
 	uint32_t bits;
@@ -121,8 +125,9 @@ bool cli_read_ip4_prefix(struct cli_line *line, uint32_t *prefix, uint8_t *lengt
 	slash = strchr(text, '/');
 	if (slash != NULL)
 		*slash = '\0';
-	if (slash == NULL || !is_address(text, prefix) || !cli_is_number(slash + 1, 32, &bits))
-		return cli_expected(line, "an IPv4 prefix such as 16.0.0.0/24");
+	if (slash == NULL || !is_address(text, prefix) ||
+		!cli_is_number(slash + 1, prefix->family == ADDRESS_IP6 ? 128 : 32, &bits))
+		return cli_expected(line, "a prefix such as 16.0.0.0/24 or 2001:db8::/32");
 	*length = (uint8_t)bits;
 	line->next++;
 	return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "interface.h"
+#include "interface6.h"
 
 #include "adjacency.h"
 
@@ -49,6 +49,7 @@ void interfaces_reset(bool up)
 		interfaces[i].index = i;
 	memset(implied, 0, sizeof(implied));
 	interfaces_martians = interfaces_check_sources = false;
+	interfaces6_reset();
 	for (unsigned i = 0; i < forwarder_ports(); i++) {
 		struct port *port = forwarder_port(i);
 
@@ -150,7 +151,7 @@ const char *interface_add_address(struct interface *interface, uint32_t address,
 /* The nodes that send to an interface themselves, by the same edges in the same order. */
 static int add_tx_edge(struct interface *interface)
 {
-	static const char *const fused[] = {"ip4-lookup", "ip4-load-balance",
+	static const char *const fused[] = {"ip4-lookup", "ip6-lookup", "ip4-load-balance",
 		"ip4-mpls-label-imposition", "mpls-lookup", "mpls-load-balance"};
 	char name[RTE_NODE_NAMESIZE];
 

@@ -2,7 +2,7 @@
 #include "neighbor.h"
 
 #include "packet.h"
-#include "routes.h"
+#include "routes6.h"
 
 #include <errno.h>
 #include <rte_cycles.h>
@@ -17,6 +17,7 @@ static unsigned nb_neighbors;
 static unsigned nb_pending;
 static uint32_t buckets[BUCKETS];
 static uint64_t clock_advance;
+static unsigned timeout_s = NEIGHBOR_TIMEOUT_S;
 
 uint64_t neighbor_clock(void)
 {
@@ -35,39 +36,81 @@ void neighbors_reset(void)
 	nb_neighbors = nb_pending = 0;
 }
 
-static uint32_t *bucket_of(uint16_t interface, uint32_t address)
+void neighbors_set_timeout(unsigned seconds)
 {
-	return &buckets[((address ^ (uint32_t)interface << 24) * 0x9e3779b1u >> 16) % BUCKETS];
+	timeout_s = seconds;
 }
 
-static struct neighbor *neighbor_search(uint16_t interface, uint32_t address)
+/* Neighbours' addresses differ at their ends. */
+static uint32_t address_word(const struct ip_address *address)
+{
+	uint64_t lower;
+
+	if (address->family != ADDRESS_IP6)
+		return address->ip4;
+	memcpy(&lower, address->ip6 + IP6_BYTES - sizeof(lower), sizeof(lower));
+	return (uint32_t)(lower * 0x9e3779b97f4a7c15ull >> 32);
+}
+
+static uint32_t *bucket_of(uint16_t interface, const struct ip_address *address)
+{
+	uint32_t word = address_word(address) ^ (uint32_t)interface << 24;
+
+	return &buckets[(word * 0x9e3779b1u >> 16) % BUCKETS];
+}
+
+static struct neighbor *neighbor_search(uint16_t interface, const struct ip_address *address)
 {
 	uint32_t index = *bucket_of(interface, address);
 
 	while (index != NEIGHBOR_NONE) {
-		if (neighbors[index].address == address && neighbors[index].interface == interface)
+		if (address_same(&neighbors[index].address, address) &&
+			neighbors[index].interface == interface)
 			return &neighbors[index];
 		index = neighbors[index].link;
 	}
 	return NULL;
 }
 
-struct neighbor *neighbor_find(const struct interface *interface, uint32_t address)
+struct neighbor *neighbor_find(const struct interface *interface, struct ip_address address)
 {
-	return neighbor_search(interface->index, address);
+	return neighbor_search(interface->index, &address);
+}
+
+const struct ip_address *neighbor_address(uint32_t index)
+{
+	return &neighbors[index].address;
 }
 
 static void neighbor_unlink(struct neighbor *neighbor)
 {
-	uint32_t *place = bucket_of(neighbor->interface, neighbor->address);
+	uint32_t *place = bucket_of(neighbor->interface, &neighbor->address);
 
 	while (*place != neighbor->index)
 		place = &neighbors[*place].link;
 	*place = neighbor->link;
 }
 
-/* Takes back the entry of a neighbour that has long not answered and that nothing needs. */
-static struct neighbor *neighbor_recycle(void)
+/* A host route of its own, in the family's fib. */
+static void route_of_neighbor(const struct interface *interface, const struct neighbor *neighbor)
+{
+	if (neighbor->address.family == ADDRESS_IP6)
+		route6_add_neighbor(interface, neighbor->address.ip6, neighbor->adjacency);
+	else
+		route_add_neighbor(interface, neighbor->address.ip4, neighbor->adjacency);
+}
+
+static void no_route_of_neighbor(const struct neighbor *neighbor)
+{
+	if (neighbor->address.family == ADDRESS_IP6)
+		route6_delete_neighbor(neighbor->address.ip6, neighbor->adjacency);
+	else
+		route_delete_neighbor(neighbor->address.ip4, neighbor->adjacency);
+}
+
+/* Takes back the entry of a neighbour that has long not answered and that nothing needs; of the
+ * same family, so that its adjacency stays in the same nodes' hands. */
+static struct neighbor *neighbor_recycle(uint8_t family)
 {
 	uint64_t now = neighbor_clock();
 
@@ -75,57 +118,63 @@ static struct neighbor *neighbor_recycle(void)
 		struct neighbor *neighbor = &neighbors[i];
 
 		if (neighbor->state != NEIGHBOR_FAILED || neighbor->pinned ||
-			neighbor->nb_pending > 0 || now < neighbor->next_request)
+			neighbor->nb_pending > 0 || now < neighbor->next_request ||
+			neighbor->address.family != family)
 			continue;
-		route_delete_neighbor(neighbor->address, neighbor->adjacency);
+		no_route_of_neighbor(neighbor);
 		neighbor_unlink(neighbor);
 		return neighbor;
 	}
 	return NULL;
 }
 
-static struct neighbor *neighbor_new(void)
+static struct neighbor *neighbor_new(uint8_t family)
 {
 	struct adjacency empty = {.kind = ADJACENCY_ARP, .resolved = ADJACENCY_REWRITE};
 	struct neighbor *neighbor = &neighbors[nb_neighbors];
 
 	if (nb_neighbors == NEIGHBORS_MAX)
-		return neighbor_recycle();
+		return neighbor_recycle(family);
+	if (family == ADDRESS_IP6) {
+		empty.kind = ADJACENCY_ND;
+		empty.resolved = ADJACENCY_REWRITE6;
+	}
 	empty.neighbor = neighbor->index = nb_neighbors;
 	neighbor->adjacency = adjacency_add(&empty);
 	if (neighbor->adjacency == ADJACENCY_NONE)
-		return neighbor_recycle();
+		return neighbor_recycle(family);
 	nb_neighbors++;
 	return neighbor;
 }
 
-static struct neighbor *neighbor_make(const struct interface *interface, uint32_t address)
+static struct neighbor *neighbor_make(
+	const struct interface *interface, const struct ip_address *address)
 {
-	struct neighbor *neighbor = neighbor_new();
+	struct neighbor *neighbor = neighbor_new(address->family);
 	struct adjacency *adjacency;
 	uint32_t *bucket = bucket_of(interface->index, address);
 
 	if (neighbor == NULL)
 		return NULL;
-	neighbor->address = address;
+	neighbor->address = *address;
 	neighbor->interface = interface->index;
 	neighbor->state = NEIGHBOR_UNKNOWN;
 	neighbor->link = *bucket;
 	*bucket = neighbor->index;
 	adjacency = &adjacencies[neighbor->adjacency];
-	adjacency->address = address;
+	adjacency->address = address->family == ADDRESS_IP4 ? address->ip4 : 0;
 	adjacency->interface = neighbor->interface;
 	adjacency->mtu = interface->mtu;
-	route_add_neighbor(interface, address, neighbor->adjacency);
+	route_of_neighbor(interface, neighbor);
 	return neighbor;
 }
 
-struct neighbor *neighbor_get(const struct interface *interface, uint32_t address)
+struct neighbor *neighbor_get(const struct interface *interface, struct ip_address address)
 {
 	struct neighbor *neighbor = neighbor_find(interface, address);
 
 	if (neighbor == NULL)
-		neighbor = neighbor_make(interface, address);
+		neighbor = neighbor_make(interface, &address);
 	if (neighbor != NULL)
 		neighbor->pinned = true;
 	return neighbor;
@@ -139,8 +188,8 @@ static void neighbor_resolved(struct neighbor *neighbor, const struct rte_ether_
 		__atomic_store_n(&neighbors_due, 1, __ATOMIC_RELEASE);
 }
 
-int neighbor_set_static(
-	const struct interface *interface, uint32_t address, const struct rte_ether_addr *mac)
+int neighbor_set_static(const struct interface *interface, struct ip_address address,
+	const struct rte_ether_addr *mac)
 {
 	struct neighbor *neighbor;
 
@@ -154,7 +203,22 @@ int neighbor_set_static(
 	return neighbor == NULL ? -ENOSPC : 0;
 }
 
-bool neighbor_learn(const struct interface *interface, uint32_t address,
+static bool neighbor_has_mac(const struct neighbor *neighbor)
+{
+	return neighbor->state == NEIGHBOR_REACHABLE || neighbor->state == NEIGHBOR_PROBE ||
+	       neighbor->state == NEIGHBOR_STATIC;
+}
+
+/* Heard of: believed from now on, for the timeout. */
+static void neighbor_confirm(struct neighbor *neighbor, const struct rte_ether_addr *mac)
+{
+	if (!neighbor_has_mac(neighbor) || !rte_is_same_ether_addr(&neighbor->mac, mac))
+		neighbor_resolved(neighbor, mac);
+	neighbor->state = NEIGHBOR_REACHABLE;
+	neighbor->next_request = neighbor_clock() + timeout_s * rte_get_tsc_hz();
+}
+
+bool neighbor_learn(const struct interface *interface, struct ip_address address,
 	const struct rte_ether_addr *mac, bool create)
 {
 	struct neighbor *neighbor;
@@ -162,22 +226,56 @@ bool neighbor_learn(const struct interface *interface, uint32_t address,
 	rte_spinlock_lock(&router_lock);
 	neighbor = neighbor_find(interface, address);
 	if (neighbor == NULL && create)
-		neighbor = neighbor_make(interface, address);
-	if (neighbor != NULL && neighbor->state != NEIGHBOR_STATIC &&
-		(neighbor->state != NEIGHBOR_REACHABLE ||
-			!rte_is_same_ether_addr(&neighbor->mac, mac))) {
-		neighbor->state = NEIGHBOR_REACHABLE;
-		neighbor_resolved(neighbor, mac);
-	}
+		neighbor = neighbor_make(interface, &address);
+	if (neighbor != NULL && neighbor->state != NEIGHBOR_STATIC)
+		neighbor_confirm(neighbor, mac);
 	rte_spinlock_unlock(&router_lock);
 	return neighbor != NULL;
 }
 
-static void neighbor_ask(struct neighbor *neighbor, uint8_t tries)
+static void neighbor_advertised_locked(
+	struct neighbor *neighbor, const struct rte_ether_addr *mac, bool solicited, bool override)
 {
-	neighbor->state = NEIGHBOR_INCOMPLETE;
+	bool known = neighbor_has_mac(neighbor), same;
+
+	if (mac == NULL && !known)
+		return;
+	same = known && (mac == NULL || rte_is_same_ether_addr(&neighbor->mac, mac));
+	if (known && !same && !override) {
+		/* Someone else says so: is the one we know still there? */
+		neighbor->next_request = neighbor_clock();
+		return;
+	}
+	if (solicited || !same)
+		neighbor_confirm(neighbor, same ? &neighbor->mac : mac);
+}
+
+bool neighbor_advertised(const struct interface *interface, struct ip_address address,
+	const struct rte_ether_addr *mac, bool solicited, bool override)
+{
+	struct neighbor *neighbor;
+
+	rte_spinlock_lock(&router_lock);
+	neighbor = neighbor_find(interface, address);
+	if (neighbor != NULL && neighbor->state != NEIGHBOR_STATIC)
+		neighbor_advertised_locked(neighbor, mac, solicited, override);
+	rte_spinlock_unlock(&router_lock);
+	return neighbor != NULL;
+}
+
+static struct neighbor_request neighbor_ask(struct neighbor *neighbor, uint8_t tries)
+{
+	bool probe = neighbor_has_mac(neighbor);
+
+	neighbor->state = probe ? NEIGHBOR_PROBE : NEIGHBOR_INCOMPLETE;
 	neighbor->tries = tries;
 	neighbor->next_request = neighbor_clock() + rte_get_tsc_hz();
+	return (struct neighbor_request){
+		.interface = neighbor->interface,
+		.unicast = probe,
+		.mac = neighbor->mac,
+		.target = neighbor->address,
+	};
 }
 
 /* Keeps the packet; the oldest makes room for it (RFC 1122 2.3.2.2: save the latest). */
@@ -207,14 +305,15 @@ static struct rte_mbuf *pending_get(struct neighbor *neighbor)
 
 /* A glean adjacency, or one that has gone to another neighbour meanwhile, says only where it
  * goes out. */
-static struct neighbor *neighbor_of(const struct rte_mbuf *mbuf, uint32_t destination)
+static struct neighbor *neighbor_of(
+	const struct rte_mbuf *mbuf, const struct ip_address *destination)
 {
 	const struct adjacency *adjacency = &adjacencies[packet_adjacency(mbuf)];
 	struct neighbor *neighbor;
 
 	if (adjacency->neighbor != NEIGHBOR_NONE) {
 		neighbor = &neighbors[adjacency->neighbor];
-		if (neighbor->pinned || neighbor->address == destination)
+		if (neighbor->pinned || address_same(&neighbor->address, destination))
 			return neighbor;
 	}
 	neighbor = neighbor_search(adjacency->interface, destination);
@@ -223,7 +322,7 @@ static struct neighbor *neighbor_of(const struct rte_mbuf *mbuf, uint32_t destin
 }
 
 static enum neighbor_verdict neighbor_hold_locked(
-	struct rte_mbuf *mbuf, uint32_t destination, struct neighbor_answer *answer)
+	struct rte_mbuf *mbuf, const struct ip_address *destination, struct neighbor_answer *answer)
 {
 	struct neighbor *neighbor = neighbor_of(mbuf, destination);
 	const struct adjacency *adjacency;
@@ -234,7 +333,7 @@ static enum neighbor_verdict neighbor_hold_locked(
 	if (adjacency->neighbor != neighbor->index)
 		packet_set_adjacency(mbuf, neighbor->adjacency);
 	answer->adjacency = packet_adjacency(mbuf);
-	if (neighbor->state == NEIGHBOR_REACHABLE || neighbor->state == NEIGHBOR_STATIC)
+	if (neighbor_has_mac(neighbor))
 		return NEIGHBOR_READY;
 	if (neighbor->state == NEIGHBOR_FAILED && neighbor_clock() < neighbor->next_request)
 		return NEIGHBOR_UNREACHABLE;
@@ -242,49 +341,62 @@ static enum neighbor_verdict neighbor_hold_locked(
 		return NEIGHBOR_PENDING_FULL;
 	pending_put(neighbor, mbuf, answer);
 	if (neighbor->state != NEIGHBOR_INCOMPLETE) {
-		neighbor_ask(neighbor, 1);
+		answer->request = neighbor_ask(neighbor, 1);
 		answer->ask = true;
-		answer->request = (struct neighbor_request){neighbor->interface, neighbor->address};
 	}
 	return NEIGHBOR_HELD;
 }
 
 enum neighbor_verdict neighbor_hold(
-	struct rte_mbuf *mbuf, uint32_t destination, struct neighbor_answer *answer)
+	struct rte_mbuf *mbuf, struct ip_address destination, struct neighbor_answer *answer)
 {
 	enum neighbor_verdict verdict;
 
 	memset(answer, 0, sizeof(*answer));
 	rte_spinlock_lock(&router_lock);
-	verdict = neighbor_hold_locked(mbuf, destination, answer);
+	verdict = neighbor_hold_locked(mbuf, &destination, answer);
 	rte_spinlock_unlock(&router_lock);
 	return verdict;
 }
 
+/* Its next request is due, or the end of the time in which it is believed. */
+static bool neighbor_is_overdue(const struct neighbor *neighbor, uint64_t now)
+{
+	return (neighbor->state == NEIGHBOR_INCOMPLETE || neighbor->state == NEIGHBOR_REACHABLE ||
+		       neighbor->state == NEIGHBOR_PROBE) &&
+	       now >= neighbor->next_request;
+}
+
 static bool neighbor_is_due(const struct neighbor *neighbor, uint64_t now)
 {
-	if (neighbor->state == NEIGHBOR_INCOMPLETE)
-		return now >= neighbor->next_request;
-	return neighbor->nb_pending > 0;
+	return neighbor_is_overdue(neighbor, now) ||
+	       (neighbor->nb_pending > 0 && neighbor->state != NEIGHBOR_INCOMPLETE);
+}
+
+/* Nobody was there: what waits is given up, and the adjacencies ask anew. */
+static void neighbor_fail(struct neighbor *neighbor)
+{
+	if (neighbor_has_mac(neighbor))
+		adjacency_resolve(neighbor->adjacency, NULL, NULL);
+	neighbor->state = NEIGHBOR_FAILED;
+	neighbor->next_request = neighbor_clock() + rte_get_tsc_hz();
 }
 
 /* Returns false when the batch is full. */
-static bool neighbor_collect(struct neighbor *neighbor, struct neighbor_batch *batch)
+static bool neighbor_collect(struct neighbor *neighbor, uint64_t now, struct neighbor_batch *batch)
 {
-	bool failed;
+	uint8_t tries = neighbor->state == NEIGHBOR_REACHABLE ? 0 : neighbor->tries;
+	bool failed, overdue = neighbor_is_overdue(neighbor, now);
 
-	if (neighbor->state == NEIGHBOR_INCOMPLETE && neighbor->tries < NEIGHBOR_TRIES) {
+	if (overdue && tries < NEIGHBOR_TRIES) {
 		if (batch->nb_requests == NEIGHBOR_BATCH)
 			return false;
-		neighbor_ask(neighbor, neighbor->tries + 1);
-		batch->requests[batch->nb_requests++] =
-			(struct neighbor_request){neighbor->interface, neighbor->address};
+		batch->requests[batch->nb_requests++] = neighbor_ask(neighbor, tries + 1);
+	} else if (overdue) {
+		neighbor_fail(neighbor);
+	}
+	if (neighbor->state == NEIGHBOR_INCOMPLETE)
 		return true;
-	}
-	if (neighbor->state == NEIGHBOR_INCOMPLETE) {
-		neighbor->state = NEIGHBOR_FAILED;
-		neighbor->next_request = neighbor_clock() + rte_get_tsc_hz();
-	}
 	failed = neighbor->state == NEIGHBOR_FAILED;
 	while (neighbor->nb_pending > 0) {
 		if (failed && batch->nb_failed < NEIGHBOR_BATCH)
@@ -293,6 +405,7 @@ static bool neighbor_collect(struct neighbor *neighbor, struct neighbor_batch *b
 			batch->ready[batch->nb_ready++] = pending_get(neighbor);
 		else
 			return false;
+		batch->nb_ip6 += neighbor->address.family == ADDRESS_IP6;
 	}
 	return true;
 }
@@ -302,11 +415,11 @@ void neighbors_collect(struct neighbor_batch *batch)
 	uint64_t now = neighbor_clock();
 	bool all = true;
 
-	batch->nb_requests = batch->nb_ready = batch->nb_failed = 0;
+	batch->nb_requests = batch->nb_ready = batch->nb_failed = batch->nb_ip6 = 0;
 	rte_spinlock_lock(&router_lock);
 	for (unsigned i = 0; i < nb_neighbors && all; i++)
 		if (neighbor_is_due(&neighbors[i], now))
-			all = neighbor_collect(&neighbors[i], batch);
+			all = neighbor_collect(&neighbors[i], now, batch);
 	__atomic_store_n(&neighbors_due, !all, __ATOMIC_RELAXED);
 	rte_spinlock_unlock(&router_lock);
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The neighbour table (ARP): who is at which MAC address, and which packets wait to know.
+ * The neighbour table (ARP and ND): who is at which MAC address, and which packets wait to know.
  * A neighbour is asked for at most once a second and three times; then what waited for it
- * is answered with "host unreachable". All under router_lock, away from the fast path.
+ * is answered with "host unreachable". One that was learnt and not heard of for the timeout is
+ * asked whether it is still there, in the same way, and goes if it is not: RFC 4861 7.3 without
+ * its hints from upper layers. All under router_lock, away from the fast path.
  */
 #ifndef LINERATE_NEIGHBOR_H
 #define LINERATE_NEIGHBOR_H
 
+#include "address.h"
 #include "interface.h"
 
 #include <rte_ether.h>
@@ -16,6 +19,7 @@
 
 #define NEIGHBORS_MAX 4096u
 #define NEIGHBOR_TRIES 3
+#define NEIGHBOR_TIMEOUT_S 1200
 /* Packets that wait for one neighbour, and for all of them. */
 #define NEIGHBOR_PENDING 16
 #define NEIGHBOR_PENDING_TOTAL 1024u
@@ -24,28 +28,31 @@ enum neighbor_state {
 	NEIGHBOR_UNKNOWN,    /* nobody has asked yet */
 	NEIGHBOR_INCOMPLETE, /* asked, no answer yet */
 	NEIGHBOR_REACHABLE,  /* learnt */
+	NEIGHBOR_PROBE,      /* learnt long ago, asked whether it is still there */
 	NEIGHBOR_STATIC,     /* configured */
 	NEIGHBOR_FAILED,     /* did not answer; may be asked again after a second */
 };
 
 struct neighbor {
-	uint32_t address;   /* host order */
+	struct ip_address address;
 	uint16_t interface; /* its index */
 	uint8_t state;
 	uint8_t tries;
 	bool pinned; /* a route or label leads to it: never given to another address */
 	struct rte_ether_addr mac;
 	uint32_t index;        /* of itself */
-	uint32_t adjacency;    /* for plain IPv4; those with labels are linked to it */
+	uint32_t adjacency;    /* for plain packets; those with labels are linked to it */
 	uint32_t link;         /* the next one with the same hash */
-	uint64_t next_request; /* on neighbor_clock() */
+	uint64_t next_request; /* on neighbor_clock(); or until when it is believed */
 	uint8_t nb_pending, first_pending;
 	struct rte_mbuf *pending[NEIGHBOR_PENDING];
 };
 
 struct neighbor_request {
 	uint16_t interface; /* its index */
-	uint32_t target;
+	bool unicast;       /* only `mac` is asked */
+	struct rte_ether_addr mac;
+	struct ip_address target;
 };
 
 enum neighbor_verdict {
@@ -67,6 +74,7 @@ struct neighbor_answer {
 #define NEIGHBOR_BATCH 256
 struct neighbor_batch {
 	unsigned nb_requests, nb_ready, nb_failed;
+	unsigned nb_ip6; /* of the ready and failed: waited for an IPv6 neighbour */
 	struct neighbor_request requests[NEIGHBOR_BATCH];
 	struct rte_mbuf *ready[NEIGHBOR_BATCH];
 	struct rte_mbuf *failed[NEIGHBOR_BATCH];
@@ -76,21 +84,29 @@ struct neighbor_batch {
 extern uint32_t neighbors_due;
 
 void neighbors_reset(void);
+/* How long one that was learnt is believed without being heard of. */
+void neighbors_set_timeout(unsigned seconds);
+/* Of the neighbour with that index, which adjacencies have. */
+const struct ip_address *neighbor_address(uint32_t index);
 /* router_lock held. */
-struct neighbor *neighbor_find(const struct interface *interface, uint32_t address);
+struct neighbor *neighbor_find(const struct interface *interface, struct ip_address address);
 /* The same, made when new, for good; NULL when the table is full. router_lock held. */
-struct neighbor *neighbor_get(const struct interface *interface, uint32_t address);
+struct neighbor *neighbor_get(const struct interface *interface, struct ip_address address);
 
 /* Returns 0 or -ENOSPC. */
-int neighbor_set_static(
-	const struct interface *interface, uint32_t address, const struct rte_ether_addr *mac);
+int neighbor_set_static(const struct interface *interface, struct ip_address address,
+	const struct rte_ether_addr *mac);
 /* A neighbour said so. One that is not known is added if `create`. Returns whether it is known
  * now; a static one stays as configured. */
-bool neighbor_learn(const struct interface *interface, uint32_t address,
+bool neighbor_learn(const struct interface *interface, struct ip_address address,
 	const struct rte_ether_addr *mac, bool create);
-/* The packet's adjacency has no MAC address: what now? `destination` is the packet's. */
+/* It advertised itself (RFC 4861 7.2.5): `mac` may be NULL. Returns whether it is known. */
+bool neighbor_advertised(const struct interface *interface, struct ip_address address,
+	const struct rte_ether_addr *mac, bool solicited, bool override);
+/* The packet's adjacency has no MAC address: what now? `destination` is the packet's, of no
+ * family when the adjacency alone says who is meant. */
 enum neighbor_verdict neighbor_hold(
-	struct rte_mbuf *mbuf, uint32_t destination, struct neighbor_answer *answer);
+	struct rte_mbuf *mbuf, struct ip_address destination, struct neighbor_answer *answer);
 void neighbors_collect(struct neighbor_batch *batch);
 /* The control thread's: notes whether something is due. */
 void neighbors_tick(void);

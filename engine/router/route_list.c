@@ -40,8 +40,8 @@ bool route_list_keep(const struct router_order *order, const struct interface *i
 		max_routes = max;
 	}
 	list[nb_routes++] = (struct route){
-		.prefix = order->address,
-		.via = order->via,
+		.prefix = order->address.ip4,
+		.via = order->via.ip4,
 		.line = order->line,
 		.interface = (uint16_t)(interface == NULL ? 0 : interface->index + 1),
 		.length = order->length,
@@ -54,7 +54,7 @@ unsigned route_list_count(void)
 	return nb_routes;
 }
 
-const char *next_hop_check(const struct interface *interface, uint32_t via)
+static const char *next_hop_check(const struct interface *interface, uint32_t via)
 {
 	if (interface_owner(via) != NULL)
 		return "the next hop is the router itself";
@@ -70,21 +70,14 @@ static const char *prefix_check(uint32_t prefix, uint8_t length)
 		       : NULL;
 }
 
-const char *route_check(
-	uint32_t prefix, uint8_t length, const struct interface *interface, uint32_t via)
-{
-	const char *wrong = next_hop_check(interface, via);
-
-	return wrong != NULL ? wrong : prefix_check(prefix, length);
-}
-
 static const struct memo *memo_of(struct memo *memos, const struct route *route)
 {
 	struct memo *memo = &memos[(route->via ^ route->via >> 8) % MEMO_ENTRIES];
 
 	if (memo->known && memo->via == route->via && memo->number == route->interface)
 		return memo;
-	*memo = (struct memo){.known = true, .number = route->interface, .via = route->via};
+	*memo = (struct memo){
+		.known = true, .number = route->interface, .via = route->via};
 	memo->interface = route->interface == 0 ? interface_of(route->via)
 						: &interfaces[route->interface - 1];
 	memo->wrong = next_hop_check(memo->interface, route->via);
@@ -115,8 +108,8 @@ int route_list_apply(unsigned first, unsigned count)
 
 	for (unsigned i = first; i < first + count; i++) {
 		const struct route *route = &list[i];
-		const struct route_path path = {
-			.interface = memo_of(memos, route)->interface, .via = route->via};
+		const struct route_path path = {.interface = memo_of(memos, route)->interface,
+			.via = address_ip4(route->via)};
 		int rc = route_add(route->prefix, route->length, &path);
 
 		if (rc == 0)

@@ -22,9 +22,4 @@ unsigned route_list_check(unsigned first, const char *file, FILE *complaints);
 int route_list_apply(unsigned first, unsigned count);
 void route_list_free(void);
 
-/* NULL, or what is wrong with such a next hop or route. `interface` NULL: there is none. */
-const char *next_hop_check(const struct interface *interface, uint32_t via);
-const char *route_check(
-	uint32_t prefix, uint8_t length, const struct interface *interface, uint32_t via);
-
 #endif

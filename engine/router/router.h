@@ -6,6 +6,7 @@
 #include "../config.h"
 #include "../node/node.h"
 #include "cli.h"
+#include "neighbor.h"
 
 /* Reads the "router" object, and the CLI text that it names: orders for router_create(). */
 void router_parse(const struct config_node *node);
@@ -15,9 +16,15 @@ int router_apply(const struct router_order *order);
 const char *router_change(void *context, const struct router_order *order);
 /* Tables, adjacencies and edges; then the orders of the configuration. */
 int router_create(void);
-/* ip4-arp's state on a worker, who counts there what it holds and lets go. */
+/* The state of ip4-arp or ip6-nd on a worker, who counts there what it holds and lets go. */
 struct node_state *ip4_arp_state(const struct worker *worker);
-/* Fills the mbuf with an ARP request; returns false when the interface is down. */
-bool arp_request_fill(struct rte_mbuf *mbuf, uint16_t interface, uint32_t target);
+struct node_state *ip6_nd_state(const struct worker *worker);
+/* Each makes the mbuf the request: ARP, or a neighbour solicitation. */
+void arp_request_fill(struct rte_mbuf *mbuf, const struct neighbor_request *request);
+void nd_solicitation_fill(struct rte_mbuf *mbuf, const struct neighbor_request *request);
+/* Sends the request by the node's edge to interface-output, unless the interface is down or
+ * there is no buffer: neighbor-timer asks again in a second. */
+void neighbor_request_send(struct rte_graph *graph, struct rte_node *node, rte_edge_t edge,
+	const struct neighbor_request *request);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The "router" object of the configuration: JSON, and the CLI text that it names. */
-#include "interface.h"
+#include "interface6.h"
 #include "mpls.h"
+#include "neighbor.h"
 #include "orders.h"
 #include "route_list.h"
 #include "router.h"
@@ -109,15 +110,40 @@ bool router_read_port(const struct config_node *node, struct router_order *order
 	return true;
 }
 
-bool router_read_address(const struct config_node *node, const char *key, uint32_t *address)
+bool router_read_address(
+	const struct config_node *node, const char *key, struct ip_address *address)
 {
 	struct config_node child = config_child(node, key);
+	const char *text = json_string_value(child.json);
+	struct in6_addr ip6;
 
 	if (child.json == NULL) {
-		config_mistake(&child, "expected an IPv4 address, found nothing");
+		config_mistake(&child, "expected an IPv4 or IPv6 address, found nothing");
 		return false;
 	}
-	return config_ip4(node, key, address);
+	if (text != NULL && strchr(text, ':') != NULL) {
+		if (!config_ip6(node, key, &ip6))
+			return false;
+		*address = address_ip6(ip6.s6_addr);
+		return true;
+	}
+	address->family = ADDRESS_IP4;
+	return config_ip4(node, key, &address->ip4);
+}
+
+static bool read_prefix(const struct config_node *node, struct ip_address *address, uint8_t *length)
+{
+	const char *text = json_string_value(node->json);
+	struct in6_addr ip6;
+
+	if (text != NULL && strchr(text, ':') != NULL) {
+		if (!config_prefix6(node, &ip6, length))
+			return false;
+		*address = address_ip6(ip6.s6_addr);
+		return true;
+	}
+	address->family = ADDRESS_IP4;
+	return config_prefix4(node, &address->ip4, length);
 }
 
 static uint16_t read_vlan_id(const struct config_node *node, const char *key)
@@ -159,15 +185,15 @@ static void read_mtu(const struct config_node *node, struct router_order *order)
 	if (mtu.json == NULL)
 		return;
 	order->kind = ORDER_INTERFACE_MTU;
-	order->address = (uint32_t)config_u64(node, "mtu", 0, INTERFACE_MTU_MIN, UINT16_MAX);
-	if (order->address != 0)
+	order->number = (uint32_t)config_u64(node, "mtu", 0, INTERFACE_MTU_MIN, UINT16_MAX);
+	if (order->number != 0)
 		router_take(&mtu, order);
 }
 
 static void read_interface(const struct config_node *node)
 {
 	static const char *const keys[] = {"port", "vlan", "inner_vlan", "dot1ad", "addresses",
-		"mpls", "mtu", "rpf", "up", NULL};
+		"mpls", "ip6", "mtu", "rpf", "up", NULL};
 	static const char *const rpf[] = {"off", "loose", "strict", NULL};
 	struct config_node addresses = config_child(node, "addresses");
 	struct router_order order = {.kind = ORDER_INTERFACE_STATE};
@@ -186,11 +212,14 @@ static void read_interface(const struct config_node *node)
 	order.kind = ORDER_INTERFACE_URPF;
 	order.urpf = (uint8_t)config_choice(node, "rpf", rpf, INTERFACE_URPF_OFF);
 	router_take(node, &order);
+	order.kind = ORDER_INTERFACE_IP6;
+	if (config_bool(node, "ip6", false))
+		router_take(node, &order);
 	order.kind = ORDER_INTERFACE_ADDRESS;
 	for (size_t i = 0; i < count; i++) {
 		struct config_node item = config_item(&addresses, i);
 
-		if (config_prefix4(&item, &order.address, &order.length))
+		if (read_prefix(&item, &order.address, &order.length))
 			router_take(&item, &order);
 	}
 }
@@ -202,7 +231,7 @@ static void read_route(const struct config_node *node)
 	struct router_order order = {.kind = ORDER_ROUTE_ADD};
 
 	config_known(node, keys);
-	if (config_prefix4(&prefix, &order.address, &order.length))
+	if (read_prefix(&prefix, &order.address, &order.length))
 		router_read_paths(node, &order);
 }
 
@@ -232,10 +261,10 @@ static void read_label(const struct config_node *node)
 	config_known(node, keys);
 	if (label.json == NULL)
 		config_mistake(&label, "expected a label from 16 to 1048575, found nothing");
-	order.address = (uint32_t)config_u64(node, "label", 0, 16, (1 << 20) - 1);
+	order.number = (uint32_t)config_u64(node, "label", 0, 16, (1 << 20) - 1);
 	order.on = config_bool(node, "eos", true);
 	order.lookup = via.json == NULL && json_object_get(node->json, "paths") == NULL;
-	if (order.address == 0)
+	if (order.number == 0)
 		return;
 	if (!order.lookup)
 		router_read_paths(node, &order);
@@ -274,7 +303,7 @@ static void read_each(const struct config_node *node, const char *key,
 void router_parse(const struct config_node *node)
 {
 	static const char *const keys[] = {"cli_file", "cli", "interfaces", "martians", "routes",
-		"routes_file", "neighbors", "mpls", "mpls_ttl", NULL};
+		"routes_file", "neighbors", "neighbor_timeout_s", "mpls", "mpls_ttl", NULL};
 	bool cli = json_object_get(node->json, "cli_file") != NULL ||
 		   json_object_get(node->json, "cli") != NULL;
 
@@ -285,6 +314,8 @@ void router_parse(const struct config_node *node)
 	config_known(node, keys);
 	read_mpls_ttl(node);
 	interfaces_martians = config_bool(node, "martians", false);
+	neighbors_set_timeout(
+		(unsigned)config_u64(node, "neighbor_timeout_s", NEIGHBOR_TIMEOUT_S, 1, 86400));
 	read_each(node, "interfaces", read_interface);
 	read_cli(node);
 	read_each(node, "routes", read_route);

@@ -6,6 +6,7 @@
 #include "load_balance.h"
 #include "neighbor.h"
 #include "packet.h"
+#include "routes6.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -134,7 +135,7 @@ static int add_path(
 
 static bool path_is(const struct route_path *path, const struct adjacency *adjacency)
 {
-	if (adjacency->address != path->via ||
+	if (!address_same(neighbor_address(adjacency->neighbor), &path->via) ||
 		(path->interface != NULL && path->interface->index != adjacency->interface))
 		return false;
 	if (path->nb_labels != 0 && path->nb_labels != adjacency->nb_labels)
@@ -195,6 +196,8 @@ int routes_create(unsigned prefixes)
 	int rc = create_fixed_adjacencies();
 
 	if (rc == 0)
+		rc = routes6_create_fixed();
+	if (rc == 0)
 		rc = fib4_create(prefixes + own_routes_needed(), ADJACENCY_INDEX_NO_ROUTE);
 	if (rc == 0)
 		rc = mpls_table_create();
@@ -210,6 +213,8 @@ int routes_create(unsigned prefixes)
 	}
 	/* RFC 3032 and 4182: explicit null says to look at what is beneath it. */
 	label_add_lookup(0, true);
+	if (interfaces6_any())
+		label_add_lookup(2, true);
 	label_add_lookup(0, false);
 	return 0;
 }
@@ -220,7 +225,7 @@ static uint32_t implied_adjacency(uint32_t prefix, uint8_t length)
 	const struct own_route *own = own_route_find(prefix, length);
 	const struct interface *interface = length == 32 ? interface_of(prefix) : NULL;
 	const struct neighbor *neighbor =
-		interface != NULL ? neighbor_find(interface, prefix) : NULL;
+		interface != NULL ? neighbor_find(interface, address_ip4(prefix)) : NULL;
 
 	if (own != NULL)
 		return own->adjacency;

@@ -6,6 +6,7 @@
 #ifndef LINERATE_ROUTES_H
 #define LINERATE_ROUTES_H
 
+#include "address.h"
 #include "adjacency.h"
 #include "interface.h"
 
@@ -43,7 +44,7 @@ int routes_create(unsigned prefixes);
 /* One of the ways to a prefix, or of a label. */
 struct route_path {
 	const struct interface *interface; /* to delete: NULL is any */
-	uint32_t via;
+	struct ip_address via;
 	uint16_t weight; /* 0: 1 */
 	/* On a prefix: pushed; in place of a label: 0 takes it off. To delete: 0 is any. */
 	uint8_t nb_labels;

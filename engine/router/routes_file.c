@@ -3,6 +3,7 @@
 
 #include "route_text.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
 /* After a field comes a space or the end of the line. */
@@ -31,23 +32,59 @@ static const char *read_port(const char *text, const char *end, struct router_or
 	return after;
 }
 
-static const char *wrong_prefix(const char *text, const char *end)
+/* What stands in the field up to `after`, as IPv6: IPv4's lines are the many. */
+static bool field_ip6(const char *text, const char *after, struct ip_address *address)
 {
-	if (memchr(text, ':', (size_t)(field_end(text, end) - text)) != NULL)
-		return "IPv6 routes are not supported in this file yet";
-	return "expected an IPv4 prefix such as 16.0.0.0/24";
+	char field[INET6_ADDRSTRLEN];
+	size_t length = (size_t)(after - text);
+
+	if (length >= sizeof(field))
+		return false;
+	memcpy(field, text, length);
+	field[length] = '\0';
+	address->family = ADDRESS_IP6;
+	return strlen(field) == length && inet_pton(AF_INET6, field, address->ip6) == 1;
+}
+
+static const char *read_prefix(const char *text, const char *end, struct router_order *order)
+{
+	const char *after = route_text_prefix(text, end, &order->address.ip4, &order->length);
+	const char *slash;
+	uint32_t length = 0;
+
+	order->address.family = ADDRESS_IP4;
+	if (field_ends(after, end))
+		return after;
+	after = field_end(text, end);
+	slash = memchr(text, '/', (size_t)(after - text));
+	if (slash == NULL || !field_ip6(text, slash, &order->address) ||
+		route_text_number(slash + 1, after, 128, &length) != after)
+		return NULL;
+	order->length = (uint8_t)length;
+	return after;
+}
+
+static const char *read_next_hop(const char *text, const char *end, struct ip_address *via)
+{
+	const char *after = route_text_address(text, end, &via->ip4);
+
+	via->family = ADDRESS_IP4;
+	if (field_ends(after, end))
+		return after;
+	after = field_end(text, end);
+	return field_ip6(text, after, via) ? after : NULL;
 }
 
 /* Reads one line that is not empty. Returns NULL, or what is wrong with it. */
 static const char *line_read(const char *text, const char *end, struct router_order *order)
 {
-	const char *after = route_text_prefix(text, end, &order->address, &order->length);
+	const char *after = read_prefix(text, end, order);
 
-	if (!field_ends(after, end))
-		return wrong_prefix(text, end);
+	if (after == NULL)
+		return "expected a prefix such as 16.0.0.0/24 or 2001:db8::/32";
 	text = route_text_space(after, end);
-	after = route_text_address(text, end, &order->via);
-	if (!field_ends(after, end))
+	after = read_next_hop(text, end, &order->via);
+	if (after == NULL)
 		return "expected a next hop such as 100.64.1.2 after the prefix";
 	text = route_text_space(after, end);
 	order->interface[0] = '\0';

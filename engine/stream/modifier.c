@@ -24,7 +24,8 @@ enum field_layer {
 	LAYER_TCP,
 };
 
-/* Offsets are from the start of the layer's header; a MAC's and an IPv6 address's last 32 bits. */
+/* Offsets are from the start of the layer's header; a MAC's last 32 bits, an IPv6 address's
+ * first. */
 static const struct field {
 	const char *name;
 	enum field_layer layer;
@@ -40,8 +41,8 @@ static const struct field {
 	{"mpls.label", LAYER_MPLS, 0, MODIFIER_LABEL, VALUE_NUMBER, 0xfffff, false, false},
 	{"ipv4.src", LAYER_IPV4, 12, MODIFIER_U32, VALUE_IP4, UINT32_MAX, true, true},
 	{"ipv4.dst", LAYER_IPV4, 16, MODIFIER_U32, VALUE_IP4, UINT32_MAX, true, true},
-	{"ipv6.src", LAYER_IPV6, 20, MODIFIER_U32, VALUE_IP6, UINT32_MAX, false, true},
-	{"ipv6.dst", LAYER_IPV6, 36, MODIFIER_U32, VALUE_IP6, UINT32_MAX, false, true},
+	{"ipv6.src", LAYER_IPV6, 8, MODIFIER_U32, VALUE_IP6, UINT32_MAX, false, true},
+	{"ipv6.dst", LAYER_IPV6, 24, MODIFIER_U32, VALUE_IP6, UINT32_MAX, false, true},
 	{"udp.src", LAYER_UDP, 0, MODIFIER_U16, VALUE_NUMBER, 0xffff, false, true},
 	{"udp.dst", LAYER_UDP, 2, MODIFIER_U16, VALUE_NUMBER, 0xffff, false, true},
 	{"tcp.src", LAYER_TCP, 0, MODIFIER_U16, VALUE_NUMBER, 0xffff, false, true},
@@ -78,8 +79,8 @@ static int layer_offset(const struct stream *stream, enum field_layer layer)
 		       : -1;
 }
 
-static uint32_t value_parse(
-	const struct config_node *node, const char *key, const struct field *field, uint32_t absent)
+static uint32_t value_parse(const struct config_node *node, const char *key,
+	const struct field *field, unsigned word, uint32_t absent)
 {
 	struct rte_ether_addr mac;
 	struct in6_addr ip6;
@@ -93,7 +94,7 @@ static uint32_t value_parse(
 		return value;
 	case VALUE_IP6:
 		if (config_ip6(node, key, &ip6))
-			memcpy(&value, &ip6.s6_addr[12], 4), value = ntohl(value);
+			value = ntohl(ip6.s6_addr32[word]);
 		return value;
 	case VALUE_MAC:
 		if (config_mac(node, key, &mac))
@@ -101,6 +102,26 @@ static uint32_t value_parse(
 		return value;
 	}
 	return absent;
+}
+
+/* Of an IPv6 address's words the one in which min and max differ, the last when none does. */
+static unsigned varied_word(const struct config_node *node, const struct field *field)
+{
+	struct in6_addr min, max;
+	unsigned word = 3, differ = 0;
+
+	if (field->form != VALUE_IP6)
+		return 0;
+	if (!config_ip6(node, "min", &min) || !config_ip6(node, "max", &max))
+		return word;
+	for (unsigned i = 0; i < 4; i++)
+		if (min.s6_addr32[i] != max.s6_addr32[i]) {
+			word = i;
+			differ++;
+		}
+	if (differ > 1)
+		config_mistake(node, "min and max may differ in 32 bits, aligned to 32 bits");
+	return word;
 }
 
 /* Bits of the word in the frame that belong to no modifier. */
@@ -136,6 +157,7 @@ static void parse_modifier(struct stream *stream, const struct config_node *node
 	static const char *const ops[] = {"increment", "decrement", "random", NULL};
 	struct modifier *modifier = &stream->modifiers[stream->nb_modifiers];
 	const struct field *field;
+	unsigned word;
 	int offset;
 
 	if (!config_is_object(node))
@@ -149,14 +171,15 @@ static void parse_modifier(struct stream *stream, const struct config_node *node
 		config_mistake(node, "%s: the template has no such layer", field->name);
 		return;
 	}
+	word = varied_word(node, field);
 	*modifier = (struct modifier){
-		.offset = (uint16_t)(offset + field->offset),
+		.offset = (uint16_t)(offset + field->offset + sizeof(uint32_t) * word),
 		.kind = field->kind,
 		.op = (enum modifier_op)config_choice(node, "op", ops, MODIFIER_INCREMENT),
 		.in_l3_checksum = field->in_l3_checksum,
 		.in_l4_checksum = field->in_l4_checksum && stream->l4_checksum_offset != 0,
-		.min = value_parse(node, "min", field, 0),
-		.max = value_parse(node, "max", field, field->max),
+		.min = value_parse(node, "min", field, word, 0),
+		.max = value_parse(node, "max", field, word, field->max),
 		.step = (uint32_t)config_u64(node, "step", 1, 1, UINT32_MAX),
 		/* The same streams in every run. */
 		.random = 0x9e3779b97f4a7c15ull * (stream->nb_modifiers + 1),

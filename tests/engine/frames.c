@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
+#include <arpa/inet.h>
 #include <rte_arp.h>
 #include <rte_ip.h>
 #include <rte_udp.h>
@@ -115,6 +116,95 @@ void frame_arp(struct frame *frame, unsigned port, uint16_t operation, const cha
 	put32(arp + 14, sender);
 	put32(arp + 24, target);
 	frame->length += 28;
+}
+
+void ip6_of(const char *text, uint8_t *address)
+{
+	if (inet_pton(AF_INET6, text, address) != 1)
+		abort();
+}
+
+static void ip6_header(struct frame *frame, unsigned port, const char *src, const char *dst,
+	uint8_t next_header, uint8_t hop_limit, unsigned payload)
+{
+	uint8_t *ip = frame_l3(frame);
+
+	frame_ethernet(frame, port, RTE_ETHER_TYPE_IPV6);
+	ip[0] = 0x60;
+	put16(ip + 4, (uint16_t)payload);
+	ip[6] = next_header;
+	ip[7] = hop_limit;
+	ip6_of(src, ip + 8);
+	ip6_of(dst, ip + 24);
+	if (ip[24] == 0xff) {
+		memset(frame->bytes, 0x33, 2);
+		memcpy(frame->bytes + 2, ip + 36, 4);
+	}
+	frame->length += 40 + payload;
+}
+
+void frame_ip6(struct frame *frame, unsigned port, const char *src, const char *dst,
+	uint8_t hop_limit, unsigned payload)
+{
+	uint8_t *udp = frame_l3(frame) + 40;
+
+	ip6_header(frame, port, src, dst, 17, hop_limit, 8 + payload);
+	put16(udp, 1025);
+	put16(udp + 2, 12);
+	put16(udp + 4, (uint16_t)(8 + payload));
+	for (unsigned i = 0; i < payload; i++)
+		udp[8 + i] = (uint8_t)i;
+}
+
+/* The pseudo-header's part and the message's, to 0xffff when the checksum is right. */
+static uint32_t icmp6_sum_of(const uint8_t *ip, unsigned upper, unsigned bytes)
+{
+	uint32_t total = sum(ip + 8, 32);
+
+	total += sum(ip + upper, bytes);
+	total += bytes + 58;
+	while (total >> 16 != 0)
+		total = (total & 0xffff) + (total >> 16);
+	return total;
+}
+
+void frame_icmp6_checksum(struct frame *frame, unsigned upper)
+{
+	uint8_t *ip = frame_l3(frame);
+	unsigned bytes = frame->length - RTE_ETHER_HDR_LEN - upper;
+
+	put16(ip + upper + 2, 0);
+	put16(ip + upper + 2, (uint16_t)~icmp6_sum_of(ip, upper, bytes));
+}
+
+bool frame_icmp6_ok(const struct frame *frame)
+{
+	const uint8_t *ip = frame->bytes + RTE_ETHER_HDR_LEN;
+
+	return ip[6] == 58 &&
+	       frame->length == RTE_ETHER_HDR_LEN + 40 + (unsigned)(ip[4] << 8 | ip[5]) &&
+	       icmp6_sum_of(ip, 40, (unsigned)(ip[4] << 8 | ip[5])) == 0xffff;
+}
+
+void frame_icmp6(struct frame *frame, unsigned port, const char *src, const char *dst,
+	uint8_t hop_limit, const void *message, unsigned bytes)
+{
+	ip6_header(frame, port, src, dst, 58, hop_limit, bytes);
+	memcpy(frame_l3(frame) + 40, message, bytes);
+	frame_icmp6_checksum(frame, 40);
+}
+
+void frame_extend6(struct frame *frame, uint8_t kind, const void *headers, unsigned bytes)
+{
+	uint8_t *ip = frame_l3(frame), next = ip[6];
+	unsigned payload = (unsigned)(ip[4] << 8 | ip[5]);
+
+	memmove(ip + 40 + bytes, ip + 40, payload);
+	memcpy(ip + 40, headers, bytes);
+	ip[6] = kind;
+	ip[40] = next;
+	put16(ip + 4, (uint16_t)(payload + bytes));
+	frame->length += bytes;
 }
 
 void frame_show(const char *what, const struct frame *frame)

@@ -144,6 +144,19 @@ void frame_mpls(struct frame *frame, unsigned port, const uint32_t *stack, unsig
 	uint32_t src, uint32_t dst, uint8_t ttl, unsigned payload);
 void frame_arp(struct frame *frame, unsigned port, uint16_t operation, const char *sender_mac,
 	uint32_t sender, uint32_t target);
+/* An IPv6 packet with `payload` bytes of UDP. Addresses are text. */
+void frame_ip6(struct frame *frame, unsigned port, const char *src, const char *dst,
+	uint8_t hop_limit, unsigned payload);
+/* An ICMPv6 message of `bytes` from its header on, with the right checksum; to the group's MAC
+ * address when `dst` is a group. */
+void frame_icmp6(struct frame *frame, unsigned port, const char *src, const char *dst,
+	uint8_t hop_limit, const void *message, unsigned bytes);
+/* Inserts `bytes` of extension headers of the kind after the IPv6 header. */
+void frame_extend6(struct frame *frame, uint8_t kind, const void *headers, unsigned bytes);
+/* Sets the checksum of the ICMPv6 message that starts `upper` bytes into the IPv6 packet. */
+void frame_icmp6_checksum(struct frame *frame, unsigned upper);
+bool frame_icmp6_ok(const struct frame *frame);
+void ip6_of(const char *text, uint8_t *address);
 uint8_t *frame_l3(struct frame *frame);
 /* Sets the IPv4 header checksum at `l3`; the header is as long as it says. */
 void frame_checksum(uint8_t *ip);

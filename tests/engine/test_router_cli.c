@@ -62,13 +62,13 @@ static void check_orders(void)
 	for (unsigned i = 0; i < nb_orders; i++)
 		CHECK_EQUAL(orders[i].kind, kinds[i]);
 	CHECK(orders[0].on && strcmp(orders[0].interface, "e0") == 0);
-	CHECK_EQUAL(orders[2].address, RTE_IPV4(100, 64, 1, 1));
+	CHECK_EQUAL(orders[2].address.ip4, RTE_IPV4(100, 64, 1, 1));
 	CHECK_EQUAL(orders[2].length, 30);
-	CHECK_EQUAL(orders[5].address, RTE_IPV4(48, 0, 0, 0));
+	CHECK_EQUAL(orders[5].address.ip4, RTE_IPV4(48, 0, 0, 0));
 	CHECK_EQUAL(orders[5].length, 24);
-	CHECK_EQUAL(orders[5].via, RTE_IPV4(100, 64, 2, 2));
+	CHECK_EQUAL(orders[5].via.ip4, RTE_IPV4(100, 64, 2, 2));
 	CHECK_EQUAL(orders[7].mac.addr_bytes[5], 0x71);
-	CHECK_EQUAL(orders[10].address, 16);
+	CHECK_EQUAL(orders[10].number, 16);
 	CHECK(orders[10].on && strcmp(orders[10].interface, "e1") == 0);
 	CHECK_EQUAL(orders[10].nb_labels, 1);
 	CHECK_EQUAL(orders[10].labels[0], 17);
@@ -123,7 +123,7 @@ static void abbreviations_and_comments(void)
 			  "m l a 99 n v 1.2.3.4 e0 out 3"),
 		2);
 	/* '#' ends a word only after a space, as in VPP; a MAC address has two digits each. */
-	CHECK(strstr(complaints, "router.vpp:5: expected an IPv4 prefix") != NULL);
+	CHECK(strstr(complaints, "router.vpp:5: expected a prefix") != NULL);
 	CHECK_EQUAL(nb_orders, 4);
 	CHECK_EQUAL(orders[0].kind, ORDER_INTERFACE_STATE);
 	CHECK_EQUAL(orders[1].kind, ORDER_ROUTE_ADD);
@@ -146,14 +146,14 @@ static void several_paths(void)
 	CHECK_EQUAL(nb_orders, 10);
 	CHECK(orders[0].weight == 2 && strcmp(orders[0].interface, "e0") == 0);
 	CHECK(orders[1].weight == 0 && strcmp(orders[1].interface, "e1") == 0);
-	CHECK_EQUAL(orders[1].address, RTE_IPV4(10, 0, 0, 0));
+	CHECK_EQUAL(orders[1].number, RTE_IPV4(10, 0, 0, 0));
 	CHECK(orders[2].weight == 3 && orders[2].nb_labels == 2 && orders[2].labels[1] == 200);
 	CHECK(orders[2].interface[0] == '\0');
 	CHECK(orders[3].nb_labels == 1 && orders[3].labels[0] == 3);
 	CHECK(orders[4].kind == ORDER_ROUTE_DELETE && !orders[4].one_path);
-	CHECK(orders[5].one_path && orders[5].via == RTE_IPV4(1, 1, 1, 1));
+	CHECK(orders[5].one_path && orders[5].via.ip4 == RTE_IPV4(1, 1, 1, 1));
 	CHECK(orders[6].on && orders[7].on && orders[7].labels[0] == 200);
-	CHECK_EQUAL(orders[7].address, 18);
+	CHECK_EQUAL(orders[7].number, 18);
 	CHECK(orders[8].kind == ORDER_LABEL_DELETE && orders[8].one_path);
 	CHECK(!orders[9].one_path);
 }
@@ -166,17 +166,17 @@ static void mistakes(void)
 	static const struct {
 		const char *text, *complaint;
 	} rows[] = {
-		{"sett int", "expected 'create', 'ip', 'mpls', 'set', found 'sett'"},
+		{"sett int", "expected 'create', 'enable', 'ip', 'mpls', 'set', found 'sett'"},
 		{"set", "expected 'interface', 'urpf', found the end of the line"},
 		{"ip route", "expected 'add', 'del', 'replace', found the end of the line"},
 		{"set int state", "expected the name of an interface, found the end of the line"},
 		{"set int state e0 sideways", "expected 'up', 'down', found 'sideways'"},
 		{"set int state e0 up now", "expected the end of the line, found 'now'"},
-		{"set int ip address e0 10.0.0.1", "expected an IPv4 prefix such as"},
-		{"set int ip address e0 10.0.0.1/33", "expected an IPv4 prefix such as"},
-		{"set int ip address e0 10.0.0.1/", "expected an IPv4 prefix such as"},
-		{"set int ip address e0 10.0.0.1/-1", "expected an IPv4 prefix such as"},
-		{"set int ip address e0 10.0.0/8", "expected an IPv4 prefix such as"},
+		{"set int ip address e0 10.0.0.1", "expected a prefix such as"},
+		{"set int ip address e0 10.0.0.1/33", "expected a prefix such as"},
+		{"set int ip address e0 10.0.0.1/", "expected a prefix such as"},
+		{"set int ip address e0 10.0.0.1/-1", "expected a prefix such as"},
+		{"set int ip address e0 10.0.0/8", "expected a prefix such as"},
 		{"create sub-interfaces e0", "expected a number, which is the VLAN id"},
 		{"create sub-interfaces e0 0", "expected 'dot1q' or 'dot1ad'"},
 		{"create sub-interfaces e0 4095", "expected 'dot1q' or 'dot1ad'"},
@@ -191,7 +191,7 @@ static void mistakes(void)
 		{"set int mtu 65536 e0", "expected 'packet', found '65536'"},
 		{"set int mtu 1400", "expected the name of an interface"},
 		{"ip route add 1.0.0.0/8", "expected 'via', found the end of the line"},
-		{"ip route add 1.0.0.0/8 via e0", "expected an IPv4 address such as"},
+		{"ip route add 1.0.0.0/8 via e0", "expected an address such as"},
 		{"ip neighbor e0 1.1.1.1 zz", "expected a MAC address such as"},
 		{"mpls table add 1", "expected 0, the only table, found '1'"},
 		{"mpls local-label add 15 eos via 1.1.1.1 e0", "expected a label from 16"},

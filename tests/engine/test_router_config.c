@@ -108,7 +108,7 @@ static void each_mistake_is_one_line(void)
 		{"{\"routes\": [{\"prefix\": \"1.0.0.0/8\", \"via\": \"2.2.2.2\"}]}",
 			"routes[0]: the next hop is on no interface's subnet"},
 		{"{\"routes\": [{\"prefix\": \"1.0.0.0/8\"}]}",
-			"routes[0].via: expected an IPv4 address, found nothing"},
+			"routes[0].via: expected an IPv4 or IPv6 address, found nothing"},
 		{"{\"routes\": [{\"via\": \"1.0.0.0\", \"port\": \"e0\"}]}",
 			"routes[0].prefix: expected an IPv4 prefix"},
 		{"{\"interfaces\": [{\"port\": \"e0\", \"addresses\": [\"1.2.3.4/8\"]}],"
@@ -183,7 +183,7 @@ static void each_mistake_is_one_line(void)
 			"routes[0].paths: expected this or \"via\", found both"},
 		{"{\"routes\": [{\"prefix\": \"1.0.0.0/8\","
 		 "\"paths\": [{\"via\": \"1.1.1.1\", \"port\": \"e0\"}, {\"port\": \"e0\"}]}]}",
-			"routes[0].paths[1].via: expected an IPv4 address, found nothing"},
+			"routes[0].paths[1].via: expected an IPv4 or IPv6 address, found nothing"},
 		{"{\"routes\": [{\"prefix\": \"1.0.0.0/8\","
 		 "\"paths\": [{\"via\": \"1.1.1.1\", \"port\": \"e0\", \"cost\": 7}]}]}",
 			"routes[0].paths[0].cost: unknown key"},

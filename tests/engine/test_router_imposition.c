@@ -247,7 +247,7 @@ static void pipe_model(void)
 }
 
 /* An IPv6 packet of `bytes` bytes of payload beneath the label 20. */
-static void frame_ip6(
+static void frame_labelled_ip6(
 	struct frame *frame, const uint32_t *stack, unsigned labels, uint8_t ttl, unsigned payload)
 {
 	uint8_t *ip;
@@ -271,21 +271,21 @@ static void ip6_beneath(uint8_t ttl_out)
 	struct frame frame, wanted;
 
 	for (unsigned padding = 0; padding < 4; padding++) {
-		frame_ip6(&wanted, stack, 0, ttl_out, 12);
+		frame_labelled_ip6(&wanted, stack, 0, ttl_out, 12);
 		to_e1(&wanted, 0x86dd);
-		frame_ip6(&frame, stack, 1, 33, 12);
+		frame_labelled_ip6(&frame, stack, 1, 33, 12);
 		frame.length += padding;
 		sends(&frame, &wanted);
 	}
-	frame_ip6(&frame, stack, 1, 33, 12);
+	frame_labelled_ip6(&frame, stack, 1, 33, 12);
 	frame.length--;
 	CHECK_REASON("mpls-disposition", "bad length", 0, &frame);
 	frame.length = 14 + 4 + 39;
 	CHECK_REASON("mpls-disposition", "no ip packet beneath the last label", 0, &frame);
-	frame_ip6(&frame, stack, 1, 33, 1460);
+	frame_labelled_ip6(&frame, stack, 1, 33, 1460);
 	harness_send(0, &frame);
 	CHECK_EQUAL(harness_flush(), 1);
-	frame_ip6(&frame, stack, 1, 33, 1461);
+	frame_labelled_ip6(&frame, stack, 1, 33, 1461);
 	CHECK_REASON("mpls-disposition", "mtu exceeded", 0, &frame);
 }
 

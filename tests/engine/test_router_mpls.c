@@ -215,6 +215,37 @@ static void padding(void)
 	CHECK_EQUAL(got.length, 42);
 }
 
+/* IPv6 beneath: explicit null (RFC 3032 2.1), a lookup, and straight to a neighbour. */
+static void ip6_beneath(void)
+{
+	static const uint32_t labels[] = {2, 18, 20};
+	struct frame frame, got, inner;
+
+	for (unsigned i = 0; i < RTE_DIM(labels); i++) {
+		const uint32_t entry = rte_cpu_to_be_32(labels[i] << 12 | BOTTOM | 9);
+
+		frame_ip6(&inner, 0, "2001:db8:0:1::2", "2001:db8:48::1", 64, 30);
+		frame_ethernet(&frame, 0, 0x8847);
+		memcpy(frame.bytes + 14, &entry, sizeof(entry));
+		memcpy(frame.bytes + 18, frame_l3(&inner), inner.length - 14);
+		frame.length = inner.length + 4;
+		harness_send(0, &frame);
+		CHECK(harness_get(1, &got));
+		frame_l3(&inner)[7] = 8;
+		CHECK_EQUAL(got.length, inner.length);
+		CHECK(memcmp(got.bytes + 12, inner.bytes + 12, inner.length - 12) == 0);
+		CHECK(memcmp(got.bytes, "\x50\x7c\x6f\x20\x30\x71", 6) == 0);
+	}
+}
+
+HARNESS_CASE(ip6_beneath, "set int state e0 up\nset int state e1 up\n"
+			  "set int ip address e0 2001:db8:0:1::1/64\n"
+			  "set int ip address e1 2001:db8:0:2::1/64\n"
+			  "ip route add 2001:db8:48::/48 via 2001:db8:0:2::2\n"
+			  "ip neighbor e1 2001:db8:0:2::2 50:7c:6f:20:30:71\n"
+			  "set interface mpls e0 enable\n"
+			  "mpls local-label add 18 eos via ip6-lookup-in-table 0\n"
+			  "mpls local-label add 20 eos via 2001:db8:0:2::2\n")
 HARNESS_CASE(swap, cli)
 HARNESS_CASE(pop, cli)
 HARNESS_CASE(push, cli)
@@ -237,6 +268,7 @@ int main(void)
 		{"drop reasons of mpls-disposition", disposition_reasons_case},
 		{"MTU", mtu_case},
 		{"padding", padding_case},
+		{"IPv6 beneath the last label", ip6_beneath_case},
 		{0},
 	};
 

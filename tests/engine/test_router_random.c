@@ -26,6 +26,12 @@ static const char cli[] =
 	"ip neighbor e1.7 100.64.4.2 50:7c:6f:20:30:72\n"
 	"set int ip address e0 100.64.1.1/24\n"
 	"set int ip address e1 100.64.2.1/24\n"
+	"set int ip address e0 2001:db8:0:1::1/64\n"
+	"set int ip address e1 2001:db8:0:2::1/64\n"
+	"ip route add 2001:db8:48::/48 via 2001:db8:0:2::2\n"
+	"ip route add 2001:db8:49::/48 via fe80::2 e1\n"
+	"ip neighbor e0 2001:db8:0:1::2 50:7c:6f:20:30:70\n"
+	"ip neighbor e1 2001:db8:0:2::2 50:7c:6f:20:30:71\n"
 	"ip route add 16.0.0.0/24 via 100.64.1.2\n"
 	"ip route add 48.0.0.0/24 via 100.64.2.2\n"
 	"ip neighbor e0 100.64.1.2 50:7c:6f:20:30:70\n"
@@ -117,18 +123,79 @@ static void any_options(struct frame *frame)
 		frame_l3(frame)[i] = any(2) == 0 ? kinds[any(sizeof(kinds))] : (uint8_t)any(8);
 }
 
+static const char *any_address6(void)
+{
+	static const char *const addresses[] = {"2001:db8:0:1::1", "2001:db8:0:2::1",
+		"2001:db8:0:1::2", "2001:db8:0:2::2", "2001:db8:48::1", "2001:db8:49::1", "3fff::1",
+		"fe80::ff:fe00:e00", "fe80::ff:fe00:e01", "fe80::2", "ff02::1", "ff02::2",
+		"ff02::1:ff00:1", "ff05::1", "::", "::1", "::ffff:1.2.3.4", "2001:db8:0:1::77"};
+
+	return addresses[any(RTE_DIM(addresses))];
+}
+
+/* Mostly neighbours' messages and echo requests that are right, or nearly. */
+static void any_icmp6(struct frame *frame, unsigned port)
+{
+	static const uint8_t types[] = {1, 2, 128, 133, 135, 135, 136, 136, 137};
+	uint8_t message[64] = {types[any(sizeof(types))]};
+	unsigned bytes = any(4) == 0 ? any(64) : 32;
+
+	message[4] = (uint8_t)(any(8) << 5);
+	ip6_of(any_address6(), message + 8);
+	message[24] = (uint8_t)(1 + any(2));
+	message[25] = (uint8_t)(any(8) != 0);
+	message[26] = any(8) == 0;
+	message[31] = 9;
+	message[1] = any(8) == 0;
+	frame_icmp6(frame, port, any_address6(), any_address6(),
+		any(8) == 0 ? (uint8_t)any(256) : 255, message, bytes);
+}
+
+static void any_extension(struct frame *frame)
+{
+	static const uint8_t kinds[] = {0, 43, 44, 60, 59};
+	static const uint8_t options[] = {0, 1, 0x5e, 0x9e, 0xde};
+	uint8_t header[16] = {0, 0, options[any(sizeof(options))], (uint8_t)any(6)};
+
+	header[1] = (uint8_t)(any(4) == 0);
+	frame_extend6(frame, kinds[any(sizeof(kinds))], header, any(8) == 0 ? 16 : 8);
+}
+
+static void any_ip6(struct frame *frame, unsigned port)
+{
+	if (any(2) == 0)
+		any_icmp6(frame, port);
+	else
+		frame_ip6(frame, port, any_address6(), any_address6(),
+			(uint8_t)(any(3) == 0 ? any(3) : any(256)), any(1500));
+	if (any(8) == 0)
+		frame_l3(frame)[6] = (uint8_t)any(256);
+	while (any(3) == 0)
+		any_extension(frame);
+	/* A jumbogram's length is elsewhere. */
+	if (any(32) == 0)
+		memset(frame_l3(frame) + 4, 0, 3);
+	if (any(16) == 0)
+		memset(frame->bytes, any(2) == 0 ? 0x33 : 0xff, 6);
+}
+
 static void any_frame(struct frame *frame, unsigned port)
 {
-	switch (any(8)) {
+	switch (any(11)) {
+	case 8:
+	case 9:
+		any_ip6(frame, port);
+		break;
 	case 0:
 		frame_arp(frame, port, (uint16_t)(1 + any(2)), "02:11:22:33:44:55", any_address(),
 			any_address());
 		break;
 	case 1:
+	case 10:
 		any_labels(frame, port);
 		break;
 	case 2:
-		frame_ethernet(frame, port, any(2) == 0 ? 0x0800 : 0x8847);
+		frame_ethernet(frame, port, any(3) == 0 ? 0x0800 : any(2) == 0 ? 0x86dd : 0x8847);
 		frame->length = 14 + any(1501);
 		for (unsigned i = 14; i < frame->length; i++)
 			frame->bytes[i] = (uint8_t)any(256);
@@ -220,7 +287,8 @@ static void every_reason_is_met(void)
 		"neighbor table full", "too many packets wait for neighbors", "interface down",
 		"no headroom in the buffer", "interface has no address", "rate limited",
 		"mpls disabled on the interface", "no buffers for the fragments",
-		"newer packets wait for the neighbor",
+		"newer packets wait for the neighbor", "ip6 disabled on the interface",
+		"no interface has ip6", "label stack has no bottom",
 		/* the fib drops those first */
 		"about a broadcast or multicast"};
 	unsigned missing = 0;

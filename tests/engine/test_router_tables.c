@@ -11,7 +11,7 @@
 #include <errno.h>
 
 #define VIA(out, address, ...) \
-	(&(const struct route_path){.interface = (out), .via = (address), __VA_ARGS__})
+	(&(const struct route_path){.interface = (out), .via = address_ip4(address), __VA_ARGS__})
 
 static void ttl_arithmetic(void)
 {
@@ -230,7 +230,7 @@ static void adjacencies_follow_the_neighbor(void)
 	CHECK(memcmp(adjacencies[plain].rewrite + 14, "\x08\x00", 2) == 0);
 	CHECK(memcmp(adjacencies[label].rewrite + 14, "\x88\x47", 2) == 0);
 	CHECK_EQUAL(adjacencies[plain].mtu, 1500);
-	CHECK_EQUAL(neighbor_set_static(e1, RTE_IPV4(100, 64, 2, 2), &mac), 0);
+	CHECK_EQUAL(neighbor_set_static(e1, address_ip4(RTE_IPV4(100, 64, 2, 2)), &mac), 0);
 	CHECK(memcmp(adjacencies[plain].rewrite + 2, &mac, 6) == 0);
 	CHECK(memcmp(adjacencies[label].rewrite + 2, &mac, 6) == 0);
 	/* The same again shares the adjacency. */

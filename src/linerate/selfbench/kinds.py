@@ -1,6 +1,15 @@
 """Every kind of benchmark there is; importing one registers it, in this order."""
 
-from linerate.selfbench import modes, routes, mpls, tester, pages, card, memif  # isort: skip
-from linerate.selfbench import rx_modes  # isort: skip
+from linerate.selfbench import (  # isort: skip
+    modes,
+    routes,
+    routes6,
+    mpls,
+    tester,
+    pages,
+    card,
+    memif,
+    rx_modes,
+)
 
-__all__ = ["card", "memif", "modes", "mpls", "pages", "routes", "rx_modes", "tester"]
+__all__ = ["card", "memif", "modes", "mpls", "pages", "routes", "routes6", "rx_modes", "tester"]

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How many ICMP errors a worker may send: a token bucket (RFC 1812 4.3.2.8, RFC 4443 2.4 f). */
+#ifndef LINERATE_ERROR_BUCKET_H
+#define LINERATE_ERROR_BUCKET_H
+
+#include <rte_common.h>
+#include <rte_cycles.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ERRORS_PER_SECOND 1000
+#define ERRORS_BURST 128
+
+struct error_bucket {
+	uint64_t clocks; /* saved up, ERRORS_BURST messages' worth at most */
+	uint64_t last;
+	uint64_t clocks_per_message;
+};
+
+static inline void error_bucket_start(struct error_bucket *bucket)
+{
+	bucket->clocks_per_message = rte_get_tsc_hz() / ERRORS_PER_SECOND;
+	bucket->clocks = ERRORS_BURST * bucket->clocks_per_message;
+	bucket->last = rte_rdtsc();
+}
+
+static inline bool error_bucket_take(struct error_bucket *bucket)
+{
+	uint64_t now = rte_rdtsc();
+
+	bucket->clocks = RTE_MIN(
+		bucket->clocks + (now - bucket->last), ERRORS_BURST * bucket->clocks_per_message);
+	bucket->last = now;
+	if (bucket->clocks < bucket->clocks_per_message)
+		return false;
+	bucket->clocks -= bucket->clocks_per_message;
+	return true;
+}
+
+#endif
