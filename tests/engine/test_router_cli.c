@@ -146,7 +146,7 @@ static void several_paths(void)
 	CHECK_EQUAL(nb_orders, 10);
 	CHECK(orders[0].weight == 2 && strcmp(orders[0].interface, "e0") == 0);
 	CHECK(orders[1].weight == 0 && strcmp(orders[1].interface, "e1") == 0);
-	CHECK_EQUAL(orders[1].number, RTE_IPV4(10, 0, 0, 0));
+	CHECK_EQUAL(orders[1].address.ip4, RTE_IPV4(10, 0, 0, 0));
 	CHECK(orders[2].weight == 3 && orders[2].nb_labels == 2 && orders[2].labels[1] == 200);
 	CHECK(orders[2].interface[0] == '\0');
 	CHECK(orders[3].nb_labels == 1 && orders[3].labels[0] == 3);
@@ -211,7 +211,7 @@ static void mistakes(void)
 		{"ip route add 1.0.0.0/8 via 1.1.1.1 e0 out-labels 1048576",
 			"expected a label from 0 to 1048575, found '1048576'"},
 		{"ip route del 1.0.0.0/8 e0", "expected 'via', found 'e0'"},
-		{"mpls local-label del 16 eos via e0", "expected an IPv4 address such as"},
+		{"mpls local-label del 16 eos via e0", "expected an address such as"},
 		{WORDS_32 WORDS_32 WORDS_32 WORDS_32 "1", "more than 128 words"},
 		{"\x01\xff", "found '?"
 			     "?'"},

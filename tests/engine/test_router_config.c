@@ -197,7 +197,7 @@ static void each_mistake_is_one_line(void)
 		 "\"out_labels\": [1, 2, 0, 4, 5, 6, 7, 8, 9]}]}",
 			"routes[0].out_labels: at most 8 labels"},
 		{"{\"mpls\": [{\"label\": 16, \"paths\": [{\"port\": \"e0\"}]}]}",
-			"mpls[0].paths[0].via: expected an IPv4 address"},
+			"mpls[0].paths[0].via: expected an IPv4 or IPv6 address"},
 		{"{\"cli\": \"\\nset int state e7 up\"}",
 			"/tmp/router.json: forwarder.router.cli:2: that is none of the router's "
 			"interfaces"},

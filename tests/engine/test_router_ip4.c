@@ -136,7 +136,7 @@ static void ethernet_reasons(void)
 	CHECK_REASON("vlan-input", "shorter than its vlan tags", 0, &frame);
 	frame_ethernet(&frame, 0, 0x88a8);
 	CHECK_REASON("vlan-input", "shorter than its vlan tags", 0, &frame);
-	frame_ethernet(&frame, 0, 0x86dd);
+	frame_ethernet(&frame, 0, 0x88cc);
 	CHECK_REASON("ethernet-input", "unknown ethertype", 0, &frame);
 	CHECK_EQUAL(harness_flush(), 0);
 }

@@ -16,7 +16,7 @@ static unsigned nb_orders;
 static const char *take(void *context, const struct router_order *order)
 {
 	(void)context;
-	if (order->address == 0x01010100 && order->length == 24)
+	if (order->address.ip4 == 0x01010100 && order->length == 24)
 		return "refused";
 	orders[nb_orders++ % ORDERS_MAX] = *order;
 	return NULL;
@@ -41,21 +41,27 @@ static void routes(void)
 				      "0.0.0.0/0 100.64.2.2\n"
 				      "  10.1.2.3/8\t100.64.2.3   r1\t# by name\r\n"
 				      "255.255.255.255/32 1.2.3.4#end\n"
-				      "9.0.0.0/32 1.2.3.4 0123456789abcdefghijklm",
+				      "9.0.0.0/32 1.2.3.4 0123456789abcdefghijklm\n"
+				      "2001:db8::/32 fe80::1 r0",
 		0);
 
 	CHECK(strcmp(said, "") == 0);
-	CHECK_EQUAL(nb_orders, 4);
+	CHECK_EQUAL(nb_orders, 5);
 	CHECK_EQUAL(orders[0].length, 0);
-	CHECK_EQUAL(orders[0].via, 0x64400202);
+	CHECK_EQUAL(orders[0].via.ip4, 0x64400202);
 	CHECK_EQUAL(orders[0].line, 3);
 	CHECK(strcmp(orders[0].interface, "") == 0);
-	CHECK_EQUAL(orders[1].address, 0x0a010203);
+	CHECK_EQUAL(orders[1].address.ip4, 0x0a010203);
 	CHECK(strcmp(orders[1].interface, "r1") == 0);
-	CHECK_EQUAL(orders[2].address, UINT32_MAX);
+	CHECK_EQUAL(orders[2].address.ip4, UINT32_MAX);
 	CHECK_EQUAL(orders[2].length, 32);
 	CHECK_EQUAL(orders[3].line, 6);
 	CHECK(strcmp(orders[3].interface, "0123456789abcdefghijklm") == 0);
+	CHECK_EQUAL(orders[4].address.family, ADDRESS_IP6);
+	CHECK_EQUAL(orders[4].address.ip6[0], 0x20);
+	CHECK_EQUAL(orders[4].length, 32);
+	CHECK_EQUAL(orders[4].via.ip6[15], 1);
+	CHECK(strcmp(orders[4].interface, "r0") == 0);
 }
 
 static void mistakes(void)
@@ -63,12 +69,15 @@ static void mistakes(void)
 	static const struct {
 		const char *line, *wrong;
 	} rows[] = {
-		{"10.0.0.0/33 1.2.3.4", "expected an IPv4 prefix such as 16.0.0.0/24"},
-		{"10.0.0.0 1.2.3.4", "expected an IPv4 prefix such as 16.0.0.0/24"},
-		{"10.0.0/8 1.2.3.4", "expected an IPv4 prefix such as 16.0.0.0/24"},
-		{"10.0.0.0/ 1.2.3.4", "expected an IPv4 prefix such as 16.0.0.0/24"},
-		{"10.0.0.0/8x 1.2.3.4", "expected an IPv4 prefix such as 16.0.0.0/24"},
-		{"2001:db8::/32 fe80::1", "IPv6 routes are not supported in this file yet"},
+		{"10.0.0.0/33 1.2.3.4", "expected a prefix such as 16.0.0.0/24 or 2001:db8::/32"},
+		{"10.0.0.0 1.2.3.4", "expected a prefix such as 16.0.0.0/24 or 2001:db8::/32"},
+		{"10.0.0/8 1.2.3.4", "expected a prefix such as 16.0.0.0/24 or 2001:db8::/32"},
+		{"10.0.0.0/ 1.2.3.4", "expected a prefix such as 16.0.0.0/24 or 2001:db8::/32"},
+		{"10.0.0.0/8x 1.2.3.4", "expected a prefix such as 16.0.0.0/24 or 2001:db8::/32"},
+		{"2001:db8::/129 fe80::1",
+			"expected a prefix such as 16.0.0.0/24 or 2001:db8::/32"},
+		{"2001:db8::/32 fe80::g",
+			"expected a next hop such as 100.64.1.2 after the prefix"},
 		{"10.0.0.0/8", "expected a next hop such as 100.64.1.2 after the prefix"},
 		{"10.0.0.0/8 1.2.3.400", "expected a next hop such as 100.64.1.2 after the prefix"},
 		{"10.0.0.0/8 1.2.3.4 a b", "expected the end of the line"},
