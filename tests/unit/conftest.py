@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -145,14 +146,16 @@ def ledger_of_worker():
 
 
 @pytest.fixture
-def fake_environment(tmp_path, monkeypatch):
+def fake_environment(monkeypatch):
     """Environment in which the lab finds the fake engine, and nobody else's."""
-    runtime = tmp_path / "dpdk"
-    monkeypatch.setenv("LINERATE_ENGINE", str(FAKE_ENGINE))
-    monkeypatch.setenv("LINERATE_RUNTIME", str(runtime))
-    monkeypatch.setenv("FAKE_HURRY", "20")
-    monkeypatch.setenv("COLUMNS", "80")
-    return runtime
+    # Not in tmp_path: the path of a socket has 107 bytes at most.
+    with tempfile.TemporaryDirectory(prefix="linerate-") as folder:
+        runtime = Path(folder) / "dpdk"
+        monkeypatch.setenv("LINERATE_ENGINE", str(FAKE_ENGINE))
+        monkeypatch.setenv("LINERATE_RUNTIME", str(runtime))
+        monkeypatch.setenv("FAKE_HURRY", "20")
+        monkeypatch.setenv("COLUMNS", "80")
+        yield runtime
 
 
 @pytest.fixture
