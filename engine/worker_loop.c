@@ -27,6 +27,8 @@
 #define WORKER_WOKEN_US 200
 /* Timers (neighbours, ring that starved of buffers) are looked at so often at least. */
 #define WORKER_SLEEP_MS 10
+/* What shares a CPU with a worker, housekeeping for one, still gets a tenth of it. */
+#define WORKER_NICE (-10)
 
 /*
  * rte_graph_walk() with chained time stamps: one rdtsc a node instead of two, and
@@ -256,12 +258,12 @@ static int worker_main(void *argument)
 	const uint64_t away_limit = rte_get_tsc_hz() / 1000000 * WORKER_AWAY_US;
 
 	worker->tid = rte_gettid();
-	/* Whoever may keeps other programs off the forwarder's CPU: what they take, it loses.
-	 * Workers that take turns are no measure anyway, and several of that weight on one CPU
-	 * would leave a tester on another next to none (scheduling groups share their weight over
-	 * CPUs). */
-	if ((worker->role & WORKER_FORWARDER) && !worker->takes_turns)
-		(void)setpriority(PRIO_PROCESS, (id_t)worker->tid, -20);
+	/* Whoever may keeps other programs off the workers' CPUs: what they take, a ring loses. All
+	 * workers alike: scheduling groups share their weight over CPUs, so that a forwarder of
+	 * more weight would leave the tester, on its own CPU, next to none beside another group.
+	 * Workers that take turns are no measure anyway. */
+	if (!worker->takes_turns)
+		(void)setpriority(PRIO_PROCESS, (id_t)worker->tid, WORKER_NICE);
 	rcu_reader_start(worker->index);
 	worker->last_tsc = worker->started_tsc = rte_rdtsc();
 	if (worker->waker != NULL)

@@ -262,7 +262,7 @@ bool card_frame_fits(const struct card *card, const uint8_t *frame, unsigned len
 {
 	unsigned max = card->max_frame_bytes - RTE_ETHER_CRC_LEN;
 
-	for (unsigned tags = 0; tags < TAGS_MAX && length > max; tags++, max += TAG_BYTES) {
+	for (size_t tags = 0; tags < TAGS_MAX && length > max; tags++, max += TAG_BYTES) {
 		uint16_t type;
 
 		memcpy(&type, frame + TAGS_AT + tags * TAG_BYTES, sizeof(type));

@@ -52,7 +52,7 @@ static bool read_options(
 {
 	*mac = NULL;
 	while (option < end) {
-		if (end - option < 8 || option[1] == 0 || 8 * option[1] > end - option)
+		if (end - option < 8 || option[1] == 0 || 8 * (ptrdiff_t)option[1] > end - option)
 			return false;
 		if (option[0] == type && *mac == NULL)
 			*mac = (const struct rte_ether_addr *)(option + 2);

@@ -51,7 +51,7 @@ static inline void ip6_fill(uint8_t *ip, uint8_t next_header, uint16_t payload_b
 /* The sum of RFC 4443 2.3, pseudo-header included: 0xffff when the message's checksum is right. */
 static inline uint16_t icmp6_sum(const uint8_t *ip, const uint8_t *icmp, uint16_t bytes)
 {
-	uint32_t sum = rte_raw_cksum(ip + IP6_AT_SOURCE, 2 * IP6_BYTES);
+	uint32_t sum = rte_raw_cksum(ip + IP6_AT_SOURCE, 2 * (size_t)IP6_BYTES);
 
 	sum += rte_raw_cksum(icmp, bytes);
 	sum += rte_cpu_to_be_16(bytes) + (uint32_t)RTE_BE16(IPPROTO_ICMPV6);

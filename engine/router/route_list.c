@@ -76,8 +76,7 @@ static const struct memo *memo_of(struct memo *memos, const struct route *route)
 
 	if (memo->known && memo->via == route->via && memo->number == route->interface)
 		return memo;
-	*memo = (struct memo){
-		.known = true, .number = route->interface, .via = route->via};
+	*memo = (struct memo){.known = true, .number = route->interface, .via = route->via};
 	memo->interface = route->interface == 0 ? interface_of(route->via)
 						: &interfaces[route->interface - 1];
 	memo->wrong = next_hop_check(memo->interface, route->via);
