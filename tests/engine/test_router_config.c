@@ -69,8 +69,17 @@ static const char several_paths[] =
 	"\"mpls\": [{\"label\": 16, \"paths\": [{\"via\": \"100.64.1.2\"},"
 	"{\"via\": \"100.64.2.2\", \"port\": \"e1\", \"out_labels\": [3]}]}]}";
 
+static const char both_families[] =
+	"{\"interfaces\": [{\"port\": \"e0\", \"addresses\": [\"100.64.1.1/30\","
+	"\"2001:db8:0:1::1/64\"]}], \"routes\": ["
+	"{\"prefix\": \"2001:db8:16::/48\", \"via\": \"2001:db8:0:1::2\"},"
+	"{\"prefix\": \"::/0\", \"via\": \"fe80::2\", \"port\": \"e0\"}], \"neighbors\": ["
+	"{\"port\": \"e0\", \"address\": \"2001:db8:0:1::2\", \"mac\": \"50:7c:6f:20:30:70\"}]}";
+
 static void as_documented(void)
 {
+	CHECK_EQUAL(mistakes_in(both_families), 0);
+	CHECK(complaints[0] == '\0');
 	CHECK_EQUAL(mistakes_in(right), 0);
 	CHECK(complaints[0] == '\0');
 	CHECK_EQUAL(mistakes_in(several_paths), 0);
@@ -196,6 +205,10 @@ static void each_mistake_is_one_line(void)
 		{"{\"routes\": [{\"prefix\": \"1.0.0.0/8\", \"via\": \"1.1.1.1\", \"port\": \"e0\","
 		 "\"out_labels\": [1, 2, 0, 4, 5, 6, 7, 8, 9]}]}",
 			"routes[0].out_labels: at most 8 labels"},
+		{"{\"routes\": [{\"prefix\": \"2001:db8::/32\", \"via\": \"fe80::2\", \"port\": "
+		 "\"e0\","
+		 "\"weight\": 2}]}",
+			"routes[0]: an IPv6 route has one next hop, without labels"},
 		{"{\"mpls\": [{\"label\": 16, \"paths\": [{\"port\": \"e0\"}]}]}",
 			"mpls[0].paths[0].via: expected an IPv4 or IPv6 address"},
 		{"{\"cli\": \"\\nset int state e7 up\"}",

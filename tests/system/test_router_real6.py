@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 from tests.system import namespaces
-from tests.system.conformance.router import check_config
 from tests.system.conftest import StartEngine
 from tests.system.namespaces import needs_namespaces
 from tests.system.test_router_real import (
     PATH_MTU,
     Network,
     bad_checksums,
-    config,
     iperf3,
     over_tap,
     over_veth,
@@ -30,13 +28,6 @@ ROUTER6: dict[str, Any] = {
     ],
     "routes": [{"prefix": "2001:db8:99::/48", "via": "2001:db8:0:2::77"}],
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _ipv6_is_there(tmp_path_factory: pytest.TempPathFactory) -> None:
-    settings = config([(f"net_null{i}", "") for i in range(2)], ROUTER6)
-    if said := check_config(tmp_path_factory.mktemp("check"), settings):
-        pytest.skip(f"the engine has no IPv6 yet: {said}")
 
 
 @pytest.fixture(params=[over_veth, over_tap], ids=["af_packet", "tap"])

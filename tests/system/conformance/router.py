@@ -8,10 +8,8 @@ the vector after it was worked on too.
 
 import fcntl
 import itertools
-import json
 import os
 import struct
-import subprocess
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -25,7 +23,7 @@ from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
 from scapy.utils import mac2str
 
-from linerate.engine import Engine, Files, executable
+from linerate.engine import Engine, Files
 
 VECTOR = 256
 PIPE_BYTES = 1 << 20
@@ -92,20 +90,6 @@ def engine_config(folder: Path, router: dict[str, Any]) -> dict[str, Any]:
         ],
         "forwarder": {"mode": "router", "ports": ["e0", "e1", "e2"], "router": router},
     }
-
-
-def refused(folder: Path, router: dict[str, Any]) -> str:
-    """What the engine's --check says against the router's configuration, "" when nothing."""
-    return check_config(folder, engine_config(folder, router))
-
-
-def check_config(folder: Path, config: dict[str, Any]) -> str:
-    path = folder / "check.json"
-    path.write_text(json.dumps(config), encoding="utf-8")
-    done = subprocess.run(
-        [str(executable()), "--check", str(path)], capture_output=True, text=True, check=False
-    )
-    return "" if done.returncode == 0 else done.stderr.strip().splitlines()[0]
 
 
 @dataclass(frozen=True)
