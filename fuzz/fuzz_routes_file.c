@@ -12,11 +12,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct router_order *wanted;
 static unsigned nb_wanted, nb_seen, nb_wrong;
 
-/* At most five digits without a leading zero: inet_pton() says how numbers look. */
-static bool slow_prefix(char *text, uint32_t *address, uint8_t *length)
+static bool slow_address(const char *text, struct ip_address *address)
 {
-	char *slash = strchr(text, '/'), again[16];
+	struct in6_addr in6;
 	struct in_addr in;
+
+	if (inet_pton(AF_INET, text, &in) == 1)
+		*address = address_ip4(ntohl(in.s_addr));
+	else if (inet_pton(AF_INET6, text, &in6) == 1)
+		*address = address_ip6(in6.s6_addr);
+	else
+		return false;
+	return true;
+}
+
+/* Without leading zeros: inet_pton() says how numbers look. */
+static bool slow_prefix(char *text, struct ip_address *address, uint8_t *length)
+{
+	char *slash = strchr(text, '/'), again[24];
 	long bits;
 
 	if (slash == NULL)
@@ -24,10 +37,9 @@ static bool slow_prefix(char *text, uint32_t *address, uint8_t *length)
 	*slash = '\0';
 	bits = strtol(slash + 1, NULL, 10);
 	snprintf(again, sizeof(again), "%ld", bits);
-	if (bits < 0 || bits > 32 || strcmp(again, slash + 1) != 0 ||
-		inet_pton(AF_INET, text, &in) != 1)
+	if (!slow_address(text, address) || strcmp(again, slash + 1) != 0 || bits < 0 ||
+		bits > (address->family == ADDRESS_IP6 ? 128 : 32))
 		return false;
-	*address = ntohl(in.s_addr);
 	*length = (uint8_t)bits;
 	return true;
 }
@@ -36,20 +48,18 @@ static void slow_line(char *text, unsigned number)
 {
 	struct router_order *order = &wanted[nb_wanted];
 	char *rest, *prefix = strtok_r(text, " \t\r", &rest), *via, *port;
-	struct in_addr in;
 
 	if (prefix == NULL)
 		return;
 	via = strtok_r(NULL, " \t\r", &rest);
 	port = strtok_r(NULL, " \t\r", &rest);
 	if (via == NULL || !slow_prefix(prefix, &order->address, &order->length) ||
-		inet_pton(AF_INET, via, &in) != 1 ||
+		!slow_address(via, &order->via) ||
 		(port != NULL && (strlen(port) >= INTERFACE_NAME_BYTES ||
 					 strtok_r(NULL, " \t\r", &rest) != NULL))) {
 		nb_wrong++;
 		return;
 	}
-	order->via = ntohl(in.s_addr);
 	order->line = number;
 	snprintf(order->interface, sizeof(order->interface), "%s", port == NULL ? "" : port);
 	nb_wanted++;
@@ -61,8 +71,8 @@ static const char *take(void *context, const struct router_order *order)
 
 	(void)context;
 	if (nb_seen > nb_wanted || order->kind != ORDER_ROUTE_ADD ||
-		order->address != other->address || order->length != other->length ||
-		order->via != other->via || order->line != other->line ||
+		!address_same(&order->address, &other->address) || order->length != other->length ||
+		!address_same(&order->via, &other->via) || order->line != other->line ||
 		strcmp(order->interface, other->interface) != 0)
 		abort();
 	return NULL;
