@@ -10,6 +10,21 @@ import pytest
 from scapy.compat import raw
 from scapy.contrib.mpls import MPLS
 from scapy.layers.inet import ICMP, IP, TCP, UDP, fragment
+from scapy.layers.inet6 import (
+    ICMPv6DestUnreach,
+    ICMPv6EchoReply,
+    ICMPv6EchoRequest,
+    ICMPv6PacketTooBig,
+    ICMPv6ParamProblem,
+    ICMPv6TimeExceeded,
+    IPv6,
+    IPv6ExtHdrDestOpt,
+    IPv6ExtHdrFragment,
+    IPv6ExtHdrHopByHop,
+    IPv6ExtHdrRouting,
+    PadN,
+    RouterAlert,
+)
 from scapy.layers.l2 import ARP, Dot1AD, Dot1Q, Ether
 from scapy.packet import Packet, Raw
 from scapy.utils import PcapReader, wrpcap
@@ -300,3 +315,109 @@ def test_label_stacks_byte_for_byte(start_engine: StartEngine, tmp_path: Path) -
     # The TTL is no part of the flow: all of them go one way.
     labels = Counter(packet[MPLS].label for packet in out[0] + out[1])
     assert labels in (Counter({21: 1, 31: len(both)}), Counter({21: 1, 32: len(both)}))
+
+
+IP6_CLI = """
+set int state e0 up
+set int state e1 up
+set int mtu packet 1400 e1
+set int ip address e0 2001:db8:0:1::1/64
+set int ip address e1 2001:db8:0:2::1/64
+ip route add 2001:db8:16::/48 via 2001:db8:0:1::2
+ip route add 2001:db8:48::/48 via 2001:db8:0:2::2
+ip neighbor e0 2001:db8:0:1::2 50:7c:6f:20:30:70
+ip neighbor e1 2001:db8:0:2::2 50:7c:6f:20:30:71
+"""
+ROUTER6 = ("2001:db8:0:1::1", "2001:db8:0:2::1")
+MTU6 = 1400
+HOP_LIMIT = 64
+#: RFC 4443 2.4 (c): an error quotes no more than fits in the smallest MTU.
+QUOTED_BYTES = 1280 - 40 - 8
+
+
+def some_extensions(dice: random.Random) -> list[Packet]:
+    return [
+        IPv6ExtHdrDestOpt(options=[PadN(optdata=b"\0" * 4)]),
+        IPv6ExtHdrRouting(addresses=["2001:db8::9"]),
+        IPv6ExtHdrFragment(m=1, offset=0, id=dice.randint(0, 2**32 - 1)),
+        IPv6ExtHdrFragment(m=0, offset=dice.randint(1, 8191), id=7),
+        IPv6ExtHdrHopByHop(options=[RouterAlert()]),
+        IPv6ExtHdrHopByHop() / IPv6ExtHdrDestOpt() / IPv6ExtHdrFragment(id=9),
+    ]
+
+
+def some_packets6(router: str) -> list[Packet]:
+    dice = random.Random(6)
+    packets = []
+    for number in range(500):
+        ip = IPv6(
+            src=f"2001:db8:16::{dice.randint(1, 65535):x}",
+            dst=f"2001:db8:48:{dice.randint(0, 65535):x}::{dice.randint(1, 65535):x}",
+            hlim=dice.randint(2, 255),
+            tc=dice.randint(0, 255),
+            fl=dice.randint(0, 2**20 - 1),
+        )
+        if number % 3 == 0:
+            ip = ip / dice.choice(some_extensions(dice))
+        ports = {"sport": dice.randint(1, 65535), "dport": dice.randint(1, 65535)}
+        upper = [UDP(**ports), TCP(**ports), ICMPv6EchoRequest(), Raw(b"?")][number % 4]
+        payload = Raw(dice.randbytes(dice.choice([0, 1, 18, 700, 1280])))
+        packets.append(Ether(raw(Ether(src=HOSTS[0], dst=router) / ip / upper / payload)))
+    return packets
+
+
+def test_ip6_byte_for_byte(start_engine: StartEngine, tmp_path: Path) -> None:
+    """New Ethernet addresses and the hop limit less one; what follows the header is untouched."""
+    replay = Replay(start_engine, tmp_path, {"cli": IP6_CLI})
+    macs = replay.macs()
+    packets = some_packets6(macs[0])
+    out, errors = replay.run(packets)
+    assert len(out[1]) == len(packets), errors
+    for packet, sent in zip(packets, out[1], strict=True):
+        wanted = bytearray(raw(packet))
+        wanted[0:14] = raw(Ether(src=macs[1], dst=HOSTS[1], type=0x86DD))
+        wanted[14 + 7] -= 1
+        assert raw(sent) == bytes(wanted)
+
+
+def packet6(router: str, upper: Packet, **fields: Any) -> Packet:
+    ip = IPv6(**{"src": "2001:db8:16::1", "dst": "2001:db8:48::1", "hlim": 64, **fields})
+    return Ether(raw(Ether(src=HOSTS[0], dst=router) / ip / upper))
+
+
+def told6(router: str, about: Packet, message: Packet, source: str = ROUTER6[0]) -> bytes:
+    """The error that the sender gets: what fits of its packet behind the message's head."""
+    ip = IPv6(src=source, dst=about[IPv6].src, hlim=HOP_LIMIT)
+    quoted = Raw(raw(about[IPv6])[:QUOTED_BYTES])
+    return bytes(raw(Ether(src=router, dst=HOSTS[0]) / ip / message / quoted))
+
+
+def test_icmp6_byte_for_byte(start_engine: StartEngine, tmp_path: Path) -> None:
+    """Errors (RFC 4443 3.1 to 3.4) and echo replies (4.2) as scapy makes them."""
+    replay = Replay(start_engine, tmp_path, {"cli": IP6_CLI})
+    mac = replay.macs()[0]
+    udp = UDP(sport=1000, dport=2000)
+    cases: list[tuple[Packet, bytes]] = []
+    for size in (MTU6 - 47, 1450):
+        big = packet6(mac, udp / Raw(b"x" * size))
+        cases.append((big, told6(mac, big, ICMPv6PacketTooBig(mtu=MTU6))))
+    for hlim, size in ((0, 20), (1, 20), (1, 1400 - 48)):
+        old = packet6(mac, udp / Raw(b"y" * size), hlim=hlim)
+        cases.append((old, told6(mac, old, ICMPv6TimeExceeded())))
+    nowhere = packet6(mac, udp / Raw(b"z" * 99), dst="2001:db8:dead::1", tc=3, fl=77)
+    cases.append((nowhere, told6(mac, nowhere, ICMPv6DestUnreach(code=0))))
+    for address in ROUTER6:
+        port = packet6(mac, udp / Raw(b"p" * 9), dst=address)
+        cases.append((port, told6(mac, port, ICMPv6DestUnreach(code=4), address)))
+        header = packet6(mac, IPv6ExtHdrDestOpt(nh=250) / Raw(b"h" * 9), dst=address)
+        cases.append((header, told6(mac, header, ICMPv6ParamProblem(code=1, ptr=40), address)))
+        for size in (0, 1, 1000):
+            echo = {"id": size, "seq": 7, "data": bytes(n % 251 for n in range(size))}
+            request = packet6(mac, ICMPv6EchoRequest(**echo), dst=address, hlim=1)
+            ip = IPv6(src=address, dst="2001:db8:16::1", hlim=HOP_LIMIT)
+            reply = Ether(src=mac, dst=HOSTS[0]) / ip / ICMPv6EchoReply(**echo)
+            cases.append((request, raw(reply)))
+    out, errors = replay.run([packet for packet, _ in cases])
+    assert [packet for packet in out[1] if IPv6 in packet and packet[IPv6].nh != 58] == []
+    # Nodes work one after the other: the messages' order is not the packets'.
+    assert Counter(raw(packet) for packet in out[0]) == Counter(reply for _, reply in cases), errors

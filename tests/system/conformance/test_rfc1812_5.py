@@ -23,6 +23,7 @@ from scapy.packet import Packet, Raw
 from tests.system.conformance.router import (
     HOST,
     HOSTS,
+    NETWORK,
     ROUTER,
     SMALL_MTU,
     Router,
@@ -503,6 +504,94 @@ def test_5_3_7_martian_destinations(router: Router, dst: str, words: str) -> Non
     vector = router.send_vector(0, udp(router, dst=dst))
     assert vector.nothing
     assert sum(vector.reasons.values()) == 255
+
+
+# 5.3.7, 5.3.8: source addresses, as an option
+
+
+@pytest.fixture(scope="module")
+def checking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Router]:
+    """Martians are dropped; e0 looks at the reverse path strictly, e1 loosely, e2 does not."""
+    config = {**ip4_config(), "martians": True}
+    for interface, rpf in zip(config["interfaces"], ("strict", "loose", "off"), strict=True):
+        interface["rpf"] = rpf
+    with Router(tmp_path_factory.mktemp("checking"), config) as router:
+        yield router
+
+
+MARTIANS = [
+    ("0.0.0.0", "0.0.0.0/8"),
+    ("0.255.255.255", "0.0.0.0/8"),
+    ("127.0.0.1", "127.0.0.0/8"),
+    ("127.255.255.255", "127.0.0.0/8"),
+    ("224.0.0.1", "multicast"),
+    ("239.255.255.255", "multicast"),
+    ("240.0.0.1", "240.0.0.0/4"),
+    ("255.255.255.255", "240.0.0.0/4"),
+    ("100.64.1.255", "broadcast"),
+    ("100.64.1.0", "broadcast"),
+    (ROUTER[0], "own address"),
+    (ROUTER[2], "own address"),
+]
+
+
+@pytest.mark.parametrize(("src", "words"), MARTIANS)
+@pytest.mark.parametrize("port", range(3))
+def test_5_3_7_martian_sources(checking: Router, port: int, src: str, words: str) -> None:
+    """5.3.7: SHOULD NOT forward what has an invalid source address, wherever it came in."""
+    packet = udp_from(checking, port, src)
+    outcome = checking.send((port, packet))
+    assert outcome.nothing
+    assert outcome.dropped("ip4-source-check", words), outcome
+    vector = checking.send_vector(port, packet)
+    assert vector.nothing
+    assert sum(vector.reasons.values()) == 255
+
+
+def test_5_3_7_no_errors_to_martians(checking: Router) -> None:
+    """4.3.2.7: nor is an error sent to such a source."""
+    for src, _ in MARTIANS:
+        assert checking.send((0, udp_from(checking, 0, src, ttl=1))).nothing
+
+
+@pytest.mark.parametrize("src", ["127.0.0.1", "240.0.0.1", "192.0.2.1", f"{NETWORK[1]}.1"])
+def test_5_3_7_5_3_8_only_when_asked(router: Router, src: str) -> None:
+    """5.3.8: a router MUST NOT filter by source addresses by default; nor does this by 5.3.7."""
+    packet = udp_from(router, 0, src)
+    assert router.send((0, packet)).out[1] == [forwarded(router, packet, 1)]
+
+
+def udp_from(router: Router, port: int, src: str, **fields: Any) -> Packet:
+    """A frame that comes in at the port, to a host behind the next one."""
+    ip = IP(**{"src": src, "dst": f"{NETWORK[(port + 1) % 3]}.1", "ttl": 64, **fields})
+    return Ether(raw(router.ether(port) / ip / UDP(sport=1000, dport=2000) / Raw(b"x" * 20)))
+
+
+@pytest.mark.parametrize(
+    ("port", "src", "words"),
+    [
+        (0, f"{NETWORK[0]}.1", ""),
+        (0, HOST[0], ""),
+        (0, f"{NETWORK[1]}.1", "another interface"),
+        (0, HOST[2], "another interface"),
+        (0, "192.0.2.1", "no route"),
+        (1, f"{NETWORK[0]}.1", ""),
+        (1, HOST[2], ""),
+        (1, "192.0.2.1", "no route"),
+        (2, f"{NETWORK[0]}.1", ""),
+        (2, "192.0.2.1", ""),
+    ],
+)
+def test_5_3_8_source_validation(checking: Router, port: int, src: str, words: str) -> None:
+    """5.3.8, RFC 3704 2.2, 2.4: silently discarded when the way back is another, or is none."""
+    packet = udp_from(checking, port, src)
+    to = (port + 1) % 3
+    outcome = checking.send((port, packet))
+    if words:
+        assert outcome.nothing
+        assert outcome.dropped("ip4-source-check", words), outcome
+    else:
+        assert outcome.out[to] == [forwarded(checking, packet, to)]
 
 
 # 5.3.13: options
