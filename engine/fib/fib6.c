@@ -2,14 +2,15 @@
 #include "fib6.h"
 
 #include "../memory.h"
+#include "../rcu.h"
+#include "../worker.h"
 
 #include <errno.h>
-#include <rte_cycles.h>
 #include <rte_errno.h>
+#include <rte_pause.h>
 #include <rte_rib6.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #define FIRST_WORDS (1u << FIB6_FIRST_BITS)
 /* 256 words each, so that all are in reach of a signed index of 32 bits. */
@@ -24,7 +25,7 @@ fib6_lookup_t fib6_lookup;
 struct group {
 	uint32_t prefixes; /* that go on in it */
 	uint32_t link;     /* the one that was given up after it */
-	uint64_t retired;  /* TSC when it was */
+	uint64_t token;    /* may be used again when this has passed */
 };
 
 /* All prefixes, to find those that hold others. */
@@ -54,27 +55,17 @@ static void word_set(uint32_t *place, uint32_t word)
 	__atomic_store_n(place, word, __ATOMIC_RELEASE);
 }
 
-/* Memory that the kernel gives when it is written: most of it never is. */
-static uint32_t *map_words(size_t words)
-{
-	size_t bytes = words * sizeof(uint32_t);
-	void *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (start == MAP_FAILED)
-		return NULL;
-	(void)madvise(start, bytes, MADV_HUGEPAGE);
-	return start;
-}
-
 int fib6_create(unsigned routes, uint32_t default_next_hop)
 {
 	/* Where two prefixes part a node is needed too. */
 	struct rte_rib6_conf conf = {.max_nodes = (int)(2 * routes)};
+	int rc = rcu_start(WORKERS_MAX);
 
+	if (rc != 0)
+		return rc;
 	rib = rte_rib6_create("fib6", memory_socket(), &conf);
-	fib6.first = map_words(FIRST_WORDS);
-	fib6.groups = map_words((size_t)GROUPS_MAX * FIB6_GROUP_WORDS);
+	fib6.first = memory_map(FIRST_WORDS * sizeof(*fib6.first));
+	fib6.groups = memory_map((size_t)GROUPS_MAX * FIB6_GROUP_WORDS * sizeof(*fib6.groups));
 	groups = calloc(GROUPS_MAX, sizeof(*groups));
 	if (rib == NULL || fib6.first == NULL || fib6.groups == NULL || groups == NULL) {
 		fprintf(stderr,
@@ -93,18 +84,16 @@ int fib6_create(unsigned routes, uint32_t default_next_hop)
 	return 0;
 }
 
-/* A reader's walk takes far less than this. */
-static bool grace_is_over(const struct group *group)
-{
-	return rte_get_tsc_cycles() - group->retired > rte_get_tsc_hz();
-}
-
-/* The one that was given up longest ago if no reader can hold it any more, else a new one. */
+/* The one that was given up longest ago if no reader can hold it any more, else a new one. Only
+ * when there is no new one does the writer wait: for less than a walk of each worker. */
 static uint32_t group_take(void)
 {
 	uint32_t group = first_retired;
 
-	if (nb_retired > 0 && grace_is_over(&groups[group])) {
+	if (nb_retired > 0 && nb_groups == GROUPS_MAX)
+		while (!rcu_passed(groups[group].token))
+			rte_pause();
+	if (nb_retired > 0 && rcu_passed(groups[group].token)) {
 		first_retired = groups[group].link;
 		nb_retired--;
 		return group;
@@ -114,7 +103,7 @@ static uint32_t group_take(void)
 
 static void group_retire(uint32_t group)
 {
-	groups[group].retired = rte_get_tsc_cycles();
+	groups[group].token = rcu_token();
 	if (nb_retired++ == 0)
 		first_retired = group;
 	else
