@@ -6,28 +6,39 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Orders come in the order of their lines, several of one that has several paths. */
+struct taken {
+	unsigned orders, refused, line;
+};
+
 static const char *take(void *context, const struct router_order *order)
 {
-	unsigned *orders = context;
+	struct taken *taken = context;
 
-	if (order->kind >= ORDER_NOTHING || order->length > 32 ||
-		order->nb_labels > ADJACENCY_LABELS_MAX || order->line == 0)
+	if (order->kind >= ORDER_NOTHING || order->nb_labels > ADJACENCY_LABELS_MAX ||
+		order->line < taken->line || order->line == 0 ||
+		order->length > (order->address.family == ADDRESS_IP6 ? 128 : 32))
 		abort();
-	(*orders)++;
-	return *orders % 16 == 0 ? "refused" : NULL;
+	taken->line = order->line;
+	if (++taken->orders % 16 != 0)
+		return NULL;
+	taken->refused++;
+	return "refused";
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static FILE *nowhere;
-	unsigned orders = 0, mistakes, lines = 1;
+	struct taken taken = {0};
+	unsigned mistakes, lines = 1;
 
 	if (nowhere == NULL)
 		nowhere = fopen("/dev/null", "we");
 	for (size_t i = 0; i < size; i++)
 		lines += data[i] == '\n';
-	mistakes = cli_parse("fuzz", (const char *)data, size, take, &orders, nowhere);
-	if (mistakes + orders - orders / 16 > lines)
+	mistakes = cli_parse("fuzz", (const char *)data, size, take, &taken, nowhere);
+	/* A line is read up to its first mistake. */
+	if (mistakes > lines || mistakes < taken.refused || taken.line > lines)
 		abort();
 	return 0;
 }
