@@ -105,7 +105,8 @@ def bad_checksums(path: Path) -> str:
     """
     checks = " ".join(f"-o {p}.check_checksum:TRUE" for p in ("ip", "udp", "tcp"))
     tcp = "(tcp.checksum.status==0&&tcp.checksum!=0xffff)"
-    wrong = f"ip.checksum.status==0||{tcp}||udp.checksum.status==0||icmp.checksum.status==0"
+    icmp = "icmp.checksum.status==0||icmpv6.checksum.status==0"
+    wrong = f"ip.checksum.status==0||{tcp}||udp.checksum.status==0||{icmp}"
     return namespaces.run(f"tshark -r {path} {checks} -Y {wrong}").stdout
 
 
