@@ -18,6 +18,8 @@ from linerate.engine import Engine
 pytestmark = needs_namespaces
 
 PATH_MTU = 1200
+#: What moves much data takes long on a machine that is busy with other things.
+BUSY_SECONDS = 240
 
 ROUTER: dict[str, Any] = {
     "interfaces": [
@@ -107,7 +109,7 @@ def bad_checksums(path: Path) -> str:
     tcp = "(tcp.checksum.status==0&&tcp.checksum!=0xffff)"
     icmp = "icmp.checksum.status==0||icmpv6.checksum.status==0"
     wrong = f"ip.checksum.status==0||{tcp}||udp.checksum.status==0||{icmp}"
-    return namespaces.run(f"tshark -r {path} {checks} -Y {wrong}").stdout
+    return namespaces.run(f"tshark -r {path} {checks} -Y {wrong}", seconds=BUSY_SECONDS).stdout
 
 
 def test_ping(network: Network, tmp_path: Path) -> None:
@@ -159,7 +161,7 @@ def iperf3(a: Host, b: Host, address: str, options: str) -> str:
         assert server.stdout is not None
         while "listening" not in (line := server.stdout.readline()):
             assert line, "iperf3 does not start"
-        said = a.run(f"iperf3 -c {address} {options}", check=False)
+        said = a.run(f"iperf3 -c {address} {options}", check=False, seconds=BUSY_SECONDS)
     assert said.returncode == 0, said.stdout + said.stderr
     moved = re.findall(r"([\d.]+) ([KMG])bits/sec.*receiver", said.stdout)
     assert moved, said.stdout
