@@ -4,6 +4,7 @@
 #include "../memory.h"
 #include "../rcu.h"
 #include "../worker.h"
+#include "fib6_lines.h"
 
 #include <errno.h>
 #include <rte_errno.h>
@@ -15,8 +16,11 @@
 #define FIRST_WORDS (1u << FIB6_FIRST_BITS)
 /* 256 words each, so that all are in reach of a signed index of 32 bits. */
 #define GROUPS_MAX (1u << 22)
-#define NO_GROUP UINT32_MAX
 #define LENGTH_MAX 128
+/* More than one prefix can need: 13 groups on its own way, and where it is one too many for a
+ * line a group and 8 lines, or 4 groups for each of the 7 others. */
+#define GROUPS_AT_ONCE 64
+#define LINES_AT_ONCE 16
 
 struct fib6 fib6;
 fib6_lookup_t fib6_lookup;
@@ -59,15 +63,16 @@ int fib6_create(unsigned routes, uint32_t default_next_hop)
 {
 	/* Where two prefixes part a node is needed too. */
 	struct rte_rib6_conf conf = {.max_nodes = (int)(2 * routes)};
+
 	int rc = rcu_start(WORKERS_MAX);
 
-	if (rc != 0)
-		return rc;
 	rib = rte_rib6_create("fib6", memory_socket(), &conf);
 	fib6.first = memory_map(FIRST_WORDS * sizeof(*fib6.first));
 	fib6.groups = memory_map((size_t)GROUPS_MAX * FIB6_GROUP_WORDS * sizeof(*fib6.groups));
 	groups = calloc(GROUPS_MAX, sizeof(*groups));
-	if (rib == NULL || fib6.first == NULL || fib6.groups == NULL || groups == NULL) {
+	if (rc == 0)
+		rc = fib6_lines_create();
+	if (rib == NULL || fib6.first == NULL || fib6.groups == NULL || groups == NULL || rc != 0) {
 		fprintf(stderr,
 			"routes: no memory for %u IPv6 prefixes: %s; raise "
 			"memory.megabytes\n",
@@ -90,15 +95,14 @@ static uint32_t group_take(void)
 {
 	uint32_t group = first_retired;
 
-	if (nb_retired > 0 && nb_groups == GROUPS_MAX)
+	if (nb_groups == GROUPS_MAX)
 		while (!rcu_passed(groups[group].token))
 			rte_pause();
-	if (nb_retired > 0 && rcu_passed(groups[group].token)) {
-		first_retired = groups[group].link;
-		nb_retired--;
-		return group;
-	}
-	return nb_groups == GROUPS_MAX ? NO_GROUP : nb_groups++;
+	if (nb_retired == 0 || !rcu_passed(groups[group].token))
+		return nb_groups++;
+	first_retired = groups[group].link;
+	nb_retired--;
+	return group;
 }
 
 static void group_retire(uint32_t group)
@@ -111,14 +115,26 @@ static void group_retire(uint32_t group)
 	last_retired = group;
 }
 
+/* Puts another word in the place of a line's. */
+static void line_replace(uint32_t *place, uint32_t word)
+{
+	uint32_t old = *place;
+
+	word_set(place, word);
+	fib6_line_retire(old);
+}
+
 /* The new prefix's word wherever none of a longer one is, also further down. */
 static void words_cover(uint32_t *words, uint32_t count, uint32_t word)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (words[i] & FIB6_GROUP)
 			words_cover(group_words(words[i] & ~FIB6_GROUP), FIB6_GROUP_WORDS, word);
-		else if (word_length(words[i]) <= word_length(word))
+		else if (!(words[i] & FIB6_LINE) && word_length(words[i]) <= word_length(word))
 			word_set(&words[i], word);
+		else if (words[i] & FIB6_LINE &&
+			 word_length(fib6_line_default(words[i])) <= word_length(word))
+			line_replace(&words[i], fib6_line_with_default(words[i], word));
 }
 
 /* Words of the prefix that is taken away, known by its length, become its parent's. */
@@ -128,137 +144,132 @@ static void words_uncover(uint32_t *words, uint32_t count, uint8_t length, uint3
 		if (words[i] & FIB6_GROUP)
 			words_uncover(group_words(words[i] & ~FIB6_GROUP), FIB6_GROUP_WORDS, length,
 				word);
-		else if (word_length(words[i]) == length)
+		else if (!(words[i] & FIB6_LINE) && word_length(words[i]) == length)
 			word_set(&words[i], word);
+		else if (words[i] & FIB6_LINE && word_length(fib6_line_default(words[i])) == length)
+			line_replace(&words[i], fib6_line_with_default(words[i], word));
 }
 
-/*
- * The words on a prefix's way: place[0] among the first ones, place[i] in the i-th group. The
- * prefix has `count` words from `last` on.
- */
-#define STEPS_MAX (1 + (LENGTH_MAX - FIB6_FIRST_BITS) / 8)
-struct way {
-	unsigned nb_groups;
-	uint32_t *place[STEPS_MAX];
-	uint32_t count;
+/* A prefix, and the word for it. */
+struct route {
+	const uint8_t *prefix;
+	uint8_t length;
+	uint32_t word;
 };
 
-static uint32_t first_index(const uint8_t *prefix)
+/* The word on the way to `prefix` in a group that its first `depth` bits lead to. */
+static uint32_t *step(uint32_t group_word, const uint8_t *prefix, unsigned depth)
 {
-	return (uint32_t)prefix[0] << 16 | (uint32_t)prefix[1] << 8 | prefix[2];
+	return &group_words(group_word & ~FIB6_GROUP)[prefix[depth / 8]];
 }
 
-/* How many groups lie before the words of a prefix so long. */
-static unsigned groups_of(uint8_t length)
+/* Into the words from `place` on, each of which stands for `depth` bits. */
+static void place_add(uint32_t *place, unsigned depth, const struct route *route, bool known);
+
+static void group_add(uint32_t group_word, unsigned depth, const struct route *route, bool known)
 {
-	return length <= FIB6_FIRST_BITS ? 0 : (length - FIB6_FIRST_BITS + 7u) / 8;
+	groups[group_word & ~FIB6_GROUP].prefixes += !known;
+	place_add(step(group_word, route->prefix, depth), depth + 8, route, known);
 }
 
-static uint32_t words_of(uint8_t length)
+/* A group with all that the word at this depth leads to. No reader has it yet. */
+static uint32_t group_of(uint32_t old, unsigned depth, const uint8_t *prefix)
 {
-	unsigned bits = FIB6_FIRST_BITS + 8 * groups_of(length);
+	uint32_t group = group_take(), around = old & FIB6_LINE ? fib6_line_default(old) : old;
+	struct fib6_line_entry entries[FIB6_LINE_PREFIXES];
+	unsigned count = old & FIB6_LINE ? fib6_line_entries(old, entries) : 0;
 
-	return 1u << (bits - length);
-}
-
-static uint32_t *step(uint32_t word, const uint8_t *prefix, unsigned depth)
-{
-	return &group_words(word & ~FIB6_GROUP)[prefix[FIB6_FIRST_BITS / 8 + depth]];
-}
-
-static void find_way(const uint8_t *prefix, uint8_t length, struct way *way)
-{
-	way->nb_groups = groups_of(length);
-	way->count = words_of(length);
-	way->place[0] = &fib6.first[first_index(prefix)];
-	for (unsigned i = 0; i < way->nb_groups; i++)
-		way->place[i + 1] = step(*way->place[i], prefix, i);
-}
-
-/* Every word of the new group is what its place was: nobody sees a difference. */
-static int group_insert(uint32_t *place)
-{
-	uint32_t group = group_take();
-
-	if (group == NO_GROUP)
-		return -ENOSPC;
 	groups[group].prefixes = 0;
 	for (uint32_t i = 0; i < FIB6_GROUP_WORDS; i++)
-		word_set(&group_words(group)[i], *place);
-	word_set(place, FIB6_GROUP | group);
-	return 0;
+		word_set(&group_words(group)[i], around);
+	for (unsigned i = 0; i < count; i++) {
+		uint8_t bytes[LENGTH_MAX / 8] = {0};
+		struct route route = {
+			bytes, (uint8_t)word_length(entries[i].word), entries[i].word};
+		uint32_t key = rte_cpu_to_be_32(entries[i].key);
+
+		memcpy(bytes, prefix, depth / 8);
+		memcpy(bytes + depth / 8, &key, sizeof(key));
+		group_add(FIB6_GROUP | group, depth, &route, false);
+	}
+	return FIB6_GROUP | group;
 }
 
-/* Groups that nothing goes on in any more, the deepest first, have all words alike. */
-static void drop_empty(const struct way *way)
+/* To a word that is a next hop's or a line's: in a line if it fits, else in a group. What is
+ * new is complete before readers get to it. */
+static void word_extend(uint32_t *place, unsigned depth, const struct route *route, bool known)
 {
-	for (unsigned i = way->nb_groups; i > 0; i--) {
-		uint32_t group = *way->place[i - 1] & ~FIB6_GROUP;
+	uint32_t old = *place, word = 0;
 
-		if (groups[group].prefixes > 0)
+	if (fib6_line_holds(depth, route->length))
+		word = fib6_line_with(old, depth,
+			(struct fib6_line_entry){
+				fib6_line_bits(route->prefix, depth), route->word});
+	if (word == 0) {
+		word = group_of(old, depth, route->prefix);
+		group_add(word, depth, route, known);
+	}
+	word_set(place, word);
+	if (old & FIB6_LINE)
+		fib6_line_retire(old);
+}
+
+static void place_add(uint32_t *place, unsigned depth, const struct route *route, bool known)
+{
+	if (route->length <= depth)
+		words_cover(place, 1u << (depth - route->length), route->word);
+	else if (*place & FIB6_GROUP)
+		group_add(*place, depth, route, known);
+	else
+		word_extend(place, depth, route, known);
+}
+
+/* Takes the prefix out of the words from `place` on; where it was the route's word comes. */
+static void place_delete(uint32_t *place, unsigned depth, const struct route *route)
+{
+	uint32_t old = *place, group = old & ~FIB6_GROUP;
+
+	if (route->length <= depth) {
+		words_uncover(place, 1u << (depth - route->length), route->length, route->word);
+	} else if (old & FIB6_LINE) {
+		line_replace(place, fib6_line_without(old, fib6_line_bits(route->prefix, depth),
+					    route->length));
+	} else {
+		place_delete(step(old, route->prefix, depth), depth + 8, route);
+		/* Without prefixes of its own all words of the group are alike. */
+		if (--groups[group].prefixes > 0)
 			return;
-		word_set(way->place[i - 1], group_words(group)[0]);
+		word_set(place, group_words(group)[0]);
 		group_retire(group);
 	}
 }
 
-static int make_way(const uint8_t *prefix, uint8_t length, struct way *way)
+static uint32_t *first_place(const uint8_t *prefix)
 {
-	int rc = 0;
-
-	way->nb_groups = 0;
-	way->count = words_of(length);
-	way->place[0] = &fib6.first[first_index(prefix)];
-	for (unsigned i = 0; i < groups_of(length); i++) {
-		if (!(*way->place[i] & FIB6_GROUP))
-			rc = group_insert(way->place[i]);
-		if (rc != 0) {
-			drop_empty(way);
-			return rc;
-		}
-		way->place[++way->nb_groups] = step(*way->place[i], prefix, i);
-	}
-	return 0;
+	return &fib6.first[(uint32_t)prefix[0] << 16 | (uint32_t)prefix[1] << 8 | prefix[2]];
 }
 
-static void count_on_way(const struct way *way, int change)
+static bool has_room(void)
 {
-	for (unsigned i = 0; i < way->nb_groups; i++)
-		groups[*way->place[i] & ~FIB6_GROUP].prefixes += (uint32_t)change;
-}
-
-static int add_new(const uint8_t *prefix, uint8_t length, uint32_t next_hop)
-{
-	struct rte_rib6_node *node = rte_rib6_insert(rib, prefix, length);
-	struct way way;
-	int rc;
-
-	if (node == NULL)
-		return -ENOSPC;
-	rc = make_way(prefix, length, &way);
-	if (rc != 0) {
-		rte_rib6_remove(rib, prefix, length);
-		return rc;
-	}
-	(void)rte_rib6_set_nh(node, next_hop);
-	count_on_way(&way, 1);
-	words_cover(way.place[way.nb_groups], way.count, word_of(length, next_hop));
-	return 0;
+	return fib6_group_count() + GROUPS_AT_ONCE <= GROUPS_MAX && fib6_lines_left(LINES_AT_ONCE);
 }
 
 int fib6_add(const uint8_t *prefix, uint8_t length, uint32_t next_hop)
 {
+	struct route route = {prefix, length, word_of(length, next_hop)};
 	struct rte_rib6_node *node;
-	struct way way;
+	bool known;
 
 	if (length > LENGTH_MAX || next_hop == 0 || next_hop > FIB6_NEXT_HOP)
 		return -EINVAL;
 	node = rte_rib6_lookup_exact(rib, prefix, length);
+	known = node != NULL;
+	if (!known && has_room())
+		node = rte_rib6_insert(rib, prefix, length);
 	if (node == NULL)
-		return add_new(prefix, length, next_hop);
+		return -ENOSPC;
 	(void)rte_rib6_set_nh(node, next_hop);
-	find_way(prefix, length, &way);
-	words_cover(way.place[way.nb_groups], way.count, word_of(length, next_hop));
+	place_add(first_place(prefix), FIB6_FIRST_BITS, &route, known);
 	return 0;
 }
 
@@ -280,15 +291,13 @@ int fib6_delete(const uint8_t *prefix, uint8_t length)
 {
 	struct rte_rib6_node *node =
 		length > LENGTH_MAX ? NULL : rte_rib6_lookup_exact(rib, prefix, length);
-	struct way way;
+	struct route route = {prefix, length, 0};
 
 	if (node == NULL)
 		return -ENOENT;
-	find_way(prefix, length, &way);
-	words_uncover(way.place[way.nb_groups], way.count, length, parent_word(node));
+	route.word = parent_word(node);
 	rte_rib6_remove(rib, prefix, length);
-	count_on_way(&way, -1);
-	drop_empty(&way);
+	place_delete(first_place(prefix), FIB6_FIRST_BITS, &route);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <rte_common.h>
 #include <rte_cpuflags.h>
+#include <rte_prefetch.h>
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -22,15 +23,13 @@ static bool always(void)
 
 #ifdef __x86_64__
 
-#define AVX512 __attribute__((target("avx512f,avx512dq,avx512bw")))
+#define AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl")))
 #define LANES 16
 
 /* So many addresses go one step after the other together: with each step all their loads, of
  * which most miss the cache, are under way at once. */
 #define TOGETHER 256
 #define BLOCKS (TOGETHER / LANES)
-/* Steps taken together: up to /48, where nearly all prefixes end. */
-#define STEPS 3
 
 /* Addresses' bits 0 to 31 and 32 to 63 in host order, and the words so far. */
 struct lookups {
@@ -70,24 +69,116 @@ AVX512 static inline __m512i descend(__m512i word, __m512i bits)
 	return _mm512_mask_i32gather_epi32(word, _mm512_movepi32_mask(word), index, fib6.groups, 4);
 }
 
-/* What goes on beyond the common steps does so alone. */
-AVX512 static inline void finish_block(
-	const uint8_t *const *addresses, uint32_t *next_hops, __m512i word)
+/* Addresses that are not done after the steps that all take: whose they are in next_hops. */
+struct rest {
+	/* Those that a line decides: its number, and the bits that it compares. */
+	unsigned nb_lines, nb_groups;
+	uint32_t line_at[TOGETHER + LANES], line[TOGETHER + LANES], bits[TOGETHER + LANES];
+	/* Those that a group goes on with: its word, and the address's bits 32 to 63. */
+	uint32_t group_at[TOGETHER + LANES], group[TOGETHER + LANES], bits_32[TOGETHER + LANES];
+};
+
+/* Puts the chosen lanes behind one another. */
+AVX512 static inline void append(uint32_t *list, __mmask16 lanes, __m512i values)
+{
+	_mm512_storeu_si512(list, _mm512_maskz_compress_epi32(lanes, values));
+}
+
+AVX512 static inline void prefetch_lines(__m512i lines)
+{
+	uint32_t line[LANES] __rte_aligned(64);
+
+	_mm512_store_si512(line, lines);
+	for (unsigned i = 0; i < LANES; i++)
+		rte_prefetch0(&fib6.lines[line[i]]);
+}
+
+/* Notes those lanes whose word is a line's; `bits` are what it compares. */
+AVX512 static inline void append_lines(struct rest *rest, __m512i word, __m512i at, __m512i bits)
+{
+	__mmask16 lanes = _mm512_test_epi32_mask(word, _mm512_set1_epi32(FIB6_LINE));
+	__m512i line = _mm512_maskz_and_epi32(lanes, word, _mm512_set1_epi32(FIB6_LINE_NUMBER));
+
+	prefetch_lines(line);
+	append(rest->line_at + rest->nb_lines, lanes, at);
+	append(rest->line + rest->nb_lines, lanes, line);
+	append(rest->bits + rest->nb_lines, lanes, bits);
+	rest->nb_lines += (unsigned)__builtin_popcount(lanes);
+}
+
+/* Stores the next hops of what is done and notes the rest. */
+AVX512 static inline void sort_block(
+	struct rest *rest, const struct lookups *lookups, uint32_t *next_hops, unsigned block)
+{
+	const __m512i lanes =
+		_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+	__m512i word = lookups->words[block], bits_32 = lookups->bits_32[block];
+	__mmask16 grouped = _mm512_movepi32_mask(word);
+	__mmask16 at_32 =
+		_mm512_test_epi32_mask(word, _mm512_set1_epi32(1 << FIB6_LINE_DEPTH_SHIFT));
+	__m512i at = _mm512_add_epi32(lanes, _mm512_set1_epi32((int)(LANES * block)));
+	__m512i bits_24 = _mm512_or_si512(
+		_mm512_slli_epi32(lookups->bits_0[block], 24), _mm512_srli_epi32(bits_32, 8));
+
+	append_lines(rest, word, at, _mm512_mask_mov_epi32(bits_24, at_32, bits_32));
+	append(rest->group_at + rest->nb_groups, grouped, at);
+	append(rest->group + rest->nb_groups, grouped, word);
+	append(rest->bits_32 + rest->nb_groups, grouped, bits_32);
+	rest->nb_groups += (unsigned)__builtin_popcount(grouped);
+	_mm512_storeu_si512(next_hops + (size_t)LANES * block,
+		_mm512_and_si512(word, _mm512_set1_epi32((int)FIB6_NEXT_HOP)));
+}
+
+/* What goes on in groups beyond /40, where nearly all have come to a line, does so alone. */
+AVX512 static inline void descend_alone(const struct rest *rest, unsigned first, __m512i word,
+	const uint8_t *const *addresses, uint32_t *next_hops)
 {
 	__mmask16 grouped = _mm512_movepi32_mask(word);
 	uint32_t words[LANES] __rte_aligned(64);
 
-	_mm512_storeu_si512(
-		next_hops, _mm512_and_si512(word, _mm512_set1_epi32((int)FIB6_NEXT_HOP)));
 	if (likely(grouped == 0))
 		return;
 	_mm512_store_si512(words, word);
 	for (; grouped != 0; grouped &= (__mmask16)(grouped - 1)) {
-		unsigned lane = (unsigned)__builtin_ctz(grouped);
+		unsigned lane = (unsigned)__builtin_ctz(grouped), at = rest->group_at[first + lane];
 
-		next_hops[lane] =
-			fib6_descend(addresses[lane], words[lane], FIB6_FIRST_BITS / 8 + STEPS) &
-			FIB6_NEXT_HOP;
+		next_hops[at] = fib6_descend(addresses[at], words[lane], 40 / 8);
+	}
+}
+
+/* The next step of those in groups: from /32 to /40. */
+AVX512 static inline void descend_groups(
+	struct rest *rest, const uint8_t *const *addresses, uint32_t *next_hops)
+{
+	for (unsigned i = 0; i < rest->nb_groups; i += LANES) {
+		unsigned count = RTE_MIN(rest->nb_groups - i, (unsigned)LANES);
+		__mmask16 lanes = (__mmask16)((1u << count) - 1);
+		__m512i bits_32 = _mm512_loadu_si512(rest->bits_32 + i);
+		__m512i at = _mm512_loadu_si512(rest->group_at + i);
+		__m512i word = _mm512_maskz_loadu_epi32(lanes, rest->group + i);
+
+		word = descend(word, _mm512_srli_epi32(bits_32, 24));
+		_mm512_mask_i32scatter_epi32(next_hops, lanes, at,
+			_mm512_and_si512(word, _mm512_set1_epi32((int)FIB6_NEXT_HOP)), 4);
+		append_lines(rest, word, at, _mm512_slli_epi32(bits_32, 8));
+		descend_alone(rest, i, word, addresses, next_hops);
+	}
+}
+
+/* All entries at once. The first that matches has the longest prefix; the last always does. */
+AVX512 static inline void match_lines(const struct rest *rest, uint32_t *next_hops)
+{
+	for (unsigned i = 0; i < rest->nb_lines; i++) {
+		const struct fib6_line *line = &fib6.lines[rest->line[i]];
+		__m256i words = _mm256_load_si256((const __m256i *)line->words);
+		__m256i differ = _mm256_xor_si256(_mm256_load_si256((const __m256i *)line->keys),
+			_mm256_set1_epi32((int)rest->bits[i]));
+		/* A count of 32 or more leaves nothing. */
+		__m256i left =
+			_mm256_srlv_epi32(differ, _mm256_srli_epi32(words, FIB6_LENGTH_SHIFT));
+		unsigned first = (unsigned)__builtin_ctz(_mm256_testn_epi32_mask(left, left));
+
+		next_hops[rest->line_at[i]] = line->words[first] & FIB6_NEXT_HOP;
 	}
 }
 
@@ -95,20 +186,18 @@ AVX512 static inline void lookup_blocks(
 	const uint8_t *const *addresses, uint32_t *next_hops, unsigned blocks)
 {
 	struct lookups lookups;
+	struct rest rest;
 	unsigned i;
 
+	rest.nb_lines = rest.nb_groups = 0;
 	for (i = 0; i < blocks; i++)
-		load_block(&lookups, addresses + LANES * i, i);
-	for (i = 0; i < blocks; i++)
+		load_block(&lookups, addresses + (size_t)LANES * i, i);
+	for (i = 0; i < blocks; i++) {
 		lookups.words[i] = descend(lookups.words[i], lookups.bits_0[i]);
-	for (i = 0; i < blocks; i++)
-		lookups.words[i] =
-			descend(lookups.words[i], _mm512_srli_epi32(lookups.bits_32[i], 24));
-	for (i = 0; i < blocks; i++)
-		lookups.words[i] =
-			descend(lookups.words[i], _mm512_srli_epi32(lookups.bits_32[i], 16));
-	for (i = 0; i < blocks; i++)
-		finish_block(addresses + LANES * i, next_hops + LANES * i, lookups.words[i]);
+		sort_block(&rest, &lookups, next_hops, i);
+	}
+	descend_groups(&rest, addresses, next_hops);
+	match_lines(&rest, next_hops);
 }
 
 AVX512 static void lookup_avx512(
@@ -129,7 +218,8 @@ static bool has_avx512(void)
 {
 	return rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512F) > 0 &&
 	       rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512DQ) > 0 &&
-	       rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512BW) > 0;
+	       rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512BW) > 0 &&
+	       rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512VL) > 0;
 }
 
 const struct fib6_lookup_way fib6_lookup_ways[] = {

@@ -3,9 +3,12 @@
 #include "harness.h"
 
 #include "fib/fib6.h"
+#include "fib/fib6_lines.h"
+#include "rcu.h"
 #include "router/address.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 #define DEFAULT 7u
 #define LIST_MAX 1024
@@ -158,6 +161,99 @@ static void as_a_list(void)
 	CHECK_EQUAL(fib6_group_count(), 0);
 }
 
+/* A network's prefixes, some of them within others: mostly so few that they fit a line, then
+ * more, and now and then one that fits none. Lengths that are next to a line's limits. */
+static void any_beneath(uint8_t *prefix, uint8_t *length)
+{
+	static const uint8_t lengths[] = {25, 31, 32, 33, 36, 40, 41, 44, 47, 48, 48, 48, 48, 55,
+		56, 57, 63, 64, 65, 96, 128};
+
+	memset(prefix, 0, IP6_BYTES);
+	prefix[0] = 0x20;
+	prefix[1] = 1;
+	prefix[2] = (uint8_t)any(2);
+	prefix[3] = (uint8_t)any(4);
+	for (unsigned i = 4; i < IP6_BYTES; i++)
+		prefix[i] = (uint8_t)(any(3) == 0 ? any(256) : any(2));
+	*length = lengths[any(any(8) == 0 ? sizeof(lengths) : 15)];
+	ip6_mask(prefix, *length);
+}
+
+static void in_lines(void)
+{
+	unsigned wanted = 0, with_lines = 0, with_both = 0;
+	uint8_t prefix[IP6_BYTES], length;
+
+	CHECK_EQUAL(fib6_create(LIST_MAX, DEFAULT), 0);
+	for (unsigned round = 0; round < 20000; round++) {
+		if (round % 100 == 0)
+			wanted = any(4) == 0 ? any(100) : any(14);
+		any_beneath(prefix, &length);
+		if (any(8) == 0) {
+			/* What holds the lines. */
+			length = (uint8_t)any(33);
+			ip6_mask(prefix, length);
+		}
+		if (nb_list > wanted || (nb_list > 0 && any(3) == 0)) {
+			unsigned index = any(nb_list);
+
+			memcpy(prefix, list[index].prefix, IP6_BYTES);
+			length = list[index].length;
+			if (any(4) == 0)
+				add(prefix, length, 1 + any(FIB6_NEXT_HOP));
+			else
+				delete (prefix, length);
+		} else {
+			add(prefix, length, 1 + any(FIB6_NEXT_HOP));
+		}
+		with_lines += fib6_line_count() > 0;
+		with_both += fib6_line_count() > 0 && fib6_group_count() > 1;
+		compare();
+	}
+	CHECK(with_lines > 10000);
+	CHECK(with_both > 1000);
+	while (nb_list > 0) {
+		memcpy(prefix, list[0].prefix, IP6_BYTES);
+		delete (prefix, list[0].length);
+	}
+	compare();
+	CHECK_EQUAL(fib6_group_count(), 0);
+	CHECK_EQUAL(fib6_line_count(), 0);
+}
+
+/* One /32 and what lies beneath: seven fit one line, the eighth does not, nor one too long. */
+static void a_full_line(void)
+{
+	uint8_t prefix[IP6_BYTES] = {0x20, 1, 0x0d, 0xb8},
+		longest[IP6_BYTES] = {0x20, 1, 0x0d, 0xb8};
+
+	CHECK_EQUAL(fib6_create(100, DEFAULT), 0);
+	for (unsigned i = 0; i < 7; i++) {
+		prefix[4] = (uint8_t)i;
+		add(prefix, 48, 100 + i);
+		CHECK_EQUAL(fib6_line_count(), 1);
+		CHECK_EQUAL(fib6_group_count(), 0);
+	}
+	prefix[4] = 7;
+	add(prefix, 48, 107);
+	/* A group for the /24, one for the /32, and a line for each /40. */
+	CHECK_EQUAL(fib6_group_count(), 2);
+	CHECK_EQUAL(fib6_line_count(), 8);
+	compare();
+	delete (prefix, 48);
+	compare();
+	add(longest, 65, 200);
+	compare();
+	CHECK(fib6_group_count() > 2);
+	while (nb_list > 0) {
+		memcpy(prefix, list[0].prefix, IP6_BYTES);
+		delete (prefix, list[0].length);
+		compare();
+	}
+	CHECK_EQUAL(fib6_group_count(), 0);
+	CHECK_EQUAL(fib6_line_count(), 0);
+}
+
 /* Prefixes of all lengths that end where the address space ends, and the default route. */
 static void to_the_top(void)
 {
@@ -213,9 +309,96 @@ static void many_routes(void)
 	}
 	CHECK(different > routes * 9 / 10);
 	CHECK_EQUAL(fib6_group_count(), 0);
+	CHECK_EQUAL(fib6_line_count(), 0);
+}
+
+/*
+ * A reader beside the writer. What it looks up has its own /48s, which stay; the writer adds and
+ * deletes beside, beneath and above them, so that their lines become groups and others again.
+ */
+#define CHANGES 100000
+#define STEADY 6
+
+static unsigned stop, wrong, lookups;
+
+static void steady_prefix(unsigned i, uint8_t *prefix)
+{
+	const uint8_t bytes[IP6_BYTES] = {
+		0x2a, 1, (uint8_t)(i % 2), (uint8_t)(i % 3), (uint8_t)(i % 2 * 128), (uint8_t)i};
+
+	memcpy(prefix, bytes, IP6_BYTES);
+}
+
+static void *reader_main(void *unused)
+{
+	uint8_t addresses[256][IP6_BYTES];
+	const uint8_t *pointers[256];
+	uint32_t found[256];
+
+	rcu_reader_start(0);
+	for (unsigned i = 0; i < 256; i++) {
+		steady_prefix(i % STEADY, addresses[i]);
+		/* The writer's are in the lower half. */
+		addresses[i][6] = (uint8_t)(128 + i % 128);
+		pointers[i] = addresses[i];
+	}
+	for (unsigned round = 0; !__atomic_load_n(&stop, __ATOMIC_RELAXED); round++) {
+		const struct fib6_lookup_way *way = &fib6_lookup_ways[round % nb_fib6_lookup_ways];
+
+		if (way->present()) {
+			way->lookup(pointers, found, 256);
+			for (unsigned i = 0; i < 256; i++)
+				wrong += found[i] != 500 + i % STEADY;
+		}
+		__atomic_fetch_add(&lookups, 256, __ATOMIC_RELAXED);
+		rcu_quiescent(0);
+	}
+	rcu_reader_stop(0);
+	return unused;
+}
+
+static void change_beside(void)
+{
+	static const uint8_t lengths[] = {
+		20, 24, 28, 32, 36, 46, 49, 52, 56, 60, 64, 64, 64, 80, 128};
+	uint8_t prefix[IP6_BYTES], length = lengths[any(sizeof(lengths))];
+
+	steady_prefix(any(STEADY), prefix);
+	if (length > 48) {
+		prefix[6] = (uint8_t)any(4);
+		prefix[7] = (uint8_t)any(4);
+	}
+	ip6_mask(prefix, length);
+	if (list_find(prefix, length) >= 0 && any(8) != 0)
+		delete (prefix, length);
+	else if (nb_list < 20)
+		add(prefix, length, 1 + any(400));
+}
+
+static void read_while_changed(void)
+{
+	uint8_t prefix[IP6_BYTES];
+	pthread_t reader;
+
+	CHECK_EQUAL(fib6_create(LIST_MAX, DEFAULT), 0);
+	for (unsigned i = 0; i < STEADY; i++) {
+		steady_prefix(i, prefix);
+		CHECK_EQUAL(fib6_add(prefix, 48, 500 + i), 0);
+	}
+	CHECK_EQUAL(pthread_create(&reader, NULL, reader_main, NULL), 0);
+	/* On a busy machine until the reader has read a while, too. */
+	for (unsigned i = 0; i < CHANGES || __atomic_load_n(&lookups, __ATOMIC_RELAXED) < 1000000;
+		i++)
+		change_beside();
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	pthread_join(reader, NULL);
+	CHECK_EQUAL(wrong, 0);
 }
 
 HARNESS_CASE(as_a_list, harness_router_cli)
+HARNESS_CASE(in_lines, harness_router_cli)
+HARNESS_CASE(a_full_line, harness_router_cli)
+HARNESS_CASE(read_while_changed, harness_router_cli)
 HARNESS_CASE(to_the_top, harness_router_cli)
 HARNESS_CASE(many_routes, harness_router_cli)
 
@@ -223,6 +406,9 @@ int main(void)
 {
 	static const struct test_case cases[] = {
 		{"the IPv6 fib finds what a list finds", as_a_list_case},
+		{"few prefixes lie in lines, more in groups", in_lines_case},
+		{"seven prefixes fill a line", a_full_line_case},
+		{"lookups while prefixes come and go", read_while_changed_case},
 		{"prefixes up to the top of the address space", to_the_top_case},
 		{"250,000 routes come and go", many_routes_case},
 		{0},
