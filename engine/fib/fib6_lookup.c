@@ -36,6 +36,16 @@ struct lookups {
 	__m512i bits_0[BLOCKS], bits_32[BLOCKS], words[BLOCKS];
 };
 
+/* The upper 64 bits of eight addresses, in host order. */
+AVX512 static inline __m512i load_upper(const uint8_t *const *addresses)
+{
+	const __m512i swap = _mm512_broadcast_i32x4(
+		_mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+
+	return _mm512_shuffle_epi8(
+		_mm512_i64gather_epi64(_mm512_loadu_si512(addresses), NULL, 1), swap);
+}
+
 AVX512 static inline void load_block(
 	struct lookups *lookups, const uint8_t *const *addresses, unsigned block)
 {
@@ -43,15 +53,8 @@ AVX512 static inline void load_block(
 		_mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
 	const __m512i odd =
 		_mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
-	uint64_t upper[LANES] __rte_aligned(64);
-	__m512i a, b;
+	__m512i a = load_upper(addresses), b = load_upper(addresses + LANES / 2);
 
-	for (unsigned i = 0; i < LANES; i++) {
-		memcpy(&upper[i], addresses[i], sizeof(upper[i]));
-		upper[i] = rte_be_to_cpu_64(upper[i]);
-	}
-	a = _mm512_load_si512(upper);
-	b = _mm512_load_si512(upper + LANES / 2);
 	lookups->bits_0[block] = _mm512_permutex2var_epi32(a, odd, b);
 	lookups->bits_32[block] = _mm512_permutex2var_epi32(a, even, b);
 	lookups->words[block] =
