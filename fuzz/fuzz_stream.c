@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memset(&mbuf, 0, sizeof(mbuf));
 		mbuf.buf_addr = frame;
 		for (unsigned i = 0; stream != NULL && i < 3; i++)
-			stream_fill(stream, &stream, &mbufs, 1);
+			stream_fill(stream, &mbufs, 1);
 		free(stream);
 		config_close(&config);
 	}

@@ -10,6 +10,8 @@
 #include <rte_cycles.h>
 
 #define CATCH_UP_SPACING 0.75
+/* How many slots ahead the streams are fetched. */
+#define SLOTS_AHEAD 16
 
 static void schedule_start(struct schedule *schedule, const struct trial_order *order)
 {
@@ -70,8 +72,11 @@ static void fill_by_slots(struct schedule *schedule, struct rte_mbuf **mbufs, un
 	unsigned nb_streams = 0;
 
 	for (unsigned i = 0; i < count; i++) {
+		unsigned ahead = schedule->position + SLOTS_AHEAD;
 		struct stream *stream = schedule->slots[schedule->position];
 
+		if (likely(ahead < schedule->nb_slots))
+			stream_prefetch(schedule->slots[ahead]);
 		if (++schedule->position == schedule->nb_slots)
 			schedule->position = 0;
 		if (stream->nb_gathered == 0)
@@ -79,8 +84,7 @@ static void fill_by_slots(struct schedule *schedule, struct rte_mbuf **mbufs, un
 		stream->gathered[stream->nb_gathered++] = mbufs[i];
 	}
 	for (unsigned i = 0; i < nb_streams; i++) {
-		stream_fill(
-			streams[i], tester.streams, streams[i]->gathered, streams[i]->nb_gathered);
+		stream_fill(streams[i], streams[i]->gathered, streams[i]->nb_gathered);
 		streams[i]->nb_gathered = 0;
 	}
 }
@@ -88,7 +92,7 @@ static void fill_by_slots(struct schedule *schedule, struct rte_mbuf **mbufs, un
 static void fill(struct schedule *schedule, struct rte_mbuf **mbufs, unsigned count)
 {
 	if (schedule->nb_slots == 1)
-		stream_fill(schedule->slots[0], tester.streams, mbufs, count);
+		stream_fill(schedule->slots[0], mbufs, count);
 	else
 		fill_by_slots(schedule, mbufs, count);
 	schedule->sent += count;

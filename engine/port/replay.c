@@ -79,7 +79,7 @@ static int build_frames(struct replay *replay)
 	mbuf->hash.fdir.hi = 0;
 	memset(mbuf->buf_addr, 0, mbuf->buf_len);
 	for (unsigned i = 0; i < replay->nb_frames; i++) {
-		stream_fill(replay->streams[i % replay->nb_streams], replay->streams, &mbuf, 1);
+		stream_fill(replay->streams[i % replay->nb_streams], &mbuf, 1);
 		memcpy(replay->frames[i].head, rte_pktmbuf_mtod(mbuf, void *), RESTORED_BYTES);
 		replay->lengths[i] = mbuf->data_len;
 	}

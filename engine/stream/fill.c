@@ -95,20 +95,19 @@ void stream_finish(struct stream *stream)
 /* Templates and frames of usual size are copied and cleaned in one fixed stretch. */
 #define USUAL_HEADER_BYTES 64
 
-/* Turns a buffer that holds another stream's frame (or none) into this stream's. */
-static void switch_template(const struct stream *stream, struct stream *const *streams,
-	struct rte_mbuf *mbuf, uint8_t *frame)
+/*
+ * Turns a buffer that holds another stream's frame (or none, tag 0) into this stream's. How long
+ * the old frame and its header are stands in the mbuf: to ask the old stream would be a cache
+ * miss a frame where each is another stream's.
+ */
+static void switch_template(const struct stream *stream, struct rte_mbuf *mbuf, uint8_t *frame)
 {
-	uint32_t tag = mbuf->hash.fdir.hi;
 	uint16_t length = stream->frame_bytes - RTE_ETHER_CRC_LEN;
 	unsigned bytes = stream->header_bytes;
 
-	if (tag != 0) {
-		const struct stream *old = streams[tag - 1];
-
-		bytes = RTE_MAX(bytes, old->header_bytes);
-		memset(frame + signature_offset(old->frame_bytes - RTE_ETHER_CRC_LEN), 0,
-			SIGNATURE_BYTES);
+	if (mbuf->hash.fdir.hi != 0) {
+		bytes = RTE_MAX(bytes, mbuf->hash.fdir.lo);
+		memset(frame + signature_offset(mbuf->data_len), 0, SIGNATURE_BYTES);
 	}
 	/* Behind a template's header there are zeros, as in the frame. */
 	if (likely(bytes <= USUAL_HEADER_BYTES))
@@ -118,6 +117,7 @@ static void switch_template(const struct stream *stream, struct stream *const *s
 	mbuf->data_len = length;
 	mbuf->pkt_len = length;
 	mbuf->hash.fdir.hi = stream->id + 1u;
+	mbuf->hash.fdir.lo = stream->header_bytes;
 }
 
 /* wyrand (Wang Yi, 2019): a Weyl sequence, one wide multiplication. */
@@ -238,19 +238,17 @@ static void write_l4_checksums(
 	}
 }
 
-static __rte_always_inline uint8_t *frame_of(
-	const struct stream *stream, struct stream *const *streams, struct rte_mbuf *mbuf)
+static __rte_always_inline uint8_t *frame_of(const struct stream *stream, struct rte_mbuf *mbuf)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
 
 	if (unlikely(mbuf->hash.fdir.hi != stream->id + 1u))
-		switch_template(stream, streams, mbuf, frame);
+		switch_template(stream, mbuf, frame);
 	return frame;
 }
 
 /* Of frames that differ by their signatures alone, in one pass; with a checksum or without. */
-static void fill_signed(struct stream *stream, struct stream *const *streams,
-	struct rte_mbuf **mbufs, unsigned count)
+static void fill_signed(struct stream *stream, struct rte_mbuf **mbufs, unsigned count)
 {
 	unsigned offset = signature_offset(stream->frame_bytes - RTE_ETHER_CRC_LEN);
 	unsigned checksum_offset = stream->l4_checksum_offset;
@@ -259,7 +257,7 @@ static void fill_signed(struct stream *stream, struct stream *const *streams,
 	uint32_t sequence = stream->next_sequence;
 
 	for (unsigned i = 0; i < count; i++, sequence++) {
-		uint8_t *frame = frame_of(stream, streams, mbufs[i]);
+		uint8_t *frame = frame_of(stream, mbufs[i]);
 		uint16_t sum;
 
 		if (likely(i + FILL_AHEAD < count))
@@ -274,14 +272,13 @@ static void fill_signed(struct stream *stream, struct stream *const *streams,
 	stream->next_sequence = sequence;
 }
 
-static void fill_modified(struct stream *stream, struct stream *const *streams,
-	struct rte_mbuf **mbufs, unsigned count)
+static void fill_modified(struct stream *stream, struct rte_mbuf **mbufs, unsigned count)
 {
 	uint32_t l3[STREAM_BURST_MAX], l4[STREAM_BURST_MAX];
 	uint8_t *frames[STREAM_BURST_MAX];
 
 	for (unsigned i = 0; i < count; i++) {
-		frames[i] = frame_of(stream, streams, mbufs[i]);
+		frames[i] = frame_of(stream, mbufs[i]);
 		l3[i] = stream->l3_base;
 		l4[i] = stream->l4_base;
 	}
@@ -296,15 +293,14 @@ static void fill_modified(struct stream *stream, struct stream *const *streams,
 		write_l4_checksums(frames, stream->l4_checksum_offset, l4, count);
 }
 
-void stream_fill(struct stream *stream, struct stream *const *streams, struct rte_mbuf **mbufs,
-	unsigned count)
+void stream_fill(struct stream *stream, struct rte_mbuf **mbufs, unsigned count)
 {
 	if (stream->nb_modifiers != 0)
-		fill_modified(stream, streams, mbufs, count);
+		fill_modified(stream, mbufs, count);
 	else if (stream->signature)
-		fill_signed(stream, streams, mbufs, count);
+		fill_signed(stream, mbufs, count);
 	else
 		for (unsigned i = 0; i < count; i++)
-			(void)frame_of(stream, streams, mbufs[i]);
+			(void)frame_of(stream, mbufs[i]);
 	stream->sent += count;
 }

@@ -8,6 +8,7 @@
 
 #include <rte_common.h>
 #include <rte_mbuf.h>
+#include <rte_prefetch.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -51,23 +52,18 @@ struct modifier {
 };
 
 struct stream {
-	char name[48];
+	/* What each frame needs comes first, in as few cache lines as can be: there may be
+	 * thousands of streams, each with one frame in turn. */
 	uint16_t id;
-	int port, rx_port;    /* indices of ports; rx_port -1: any */
 	uint16_t frame_bytes; /* FCS included */
-	enum rate_kind rate_kind;
-	double rate;
-	double pps;     /* at full scale, once the link rate is known */
-	uint64_t burst; /* frames; 0: goes on */
 	bool signature;
-
-	uint8_t header[STREAM_HEADER_MAX];
 	uint16_t header_bytes;
 	uint16_t l3_offset;                              /* of the IP header; 0: none */
 	uint16_t l4_offset;                              /* of the UDP or TCP header; 0: none */
 	uint16_t l3_checksum_offset, l4_checksum_offset; /* 0: none */
 	uint32_t l3_base, l4_base; /* sums over all that no modifier and no signature changes */
 	unsigned nb_modifiers;
+	uint8_t header[STREAM_HEADER_MAX] __rte_cache_aligned;
 	struct modifier modifiers[STREAM_MODIFIERS_MAX];
 
 	/* Written by the tester's worker. */
@@ -77,7 +73,22 @@ struct stream {
 	struct rte_mbuf *gathered[STREAM_BURST_MAX];
 	struct sequence sequence __rte_cache_aligned;
 	uint64_t rx_bytes;
-};
+
+	char name[48];
+	int port, rx_port; /* indices of ports; rx_port -1: any */
+	enum rate_kind rate_kind;
+	double rate;
+	double pps;     /* at full scale, once the link rate is known */
+	uint64_t burst; /* frames; 0: goes on */
+} __rte_cache_aligned;
+
+/* Fetches what stream_fill() needs of a stream for one frame. */
+static inline void stream_prefetch(const struct stream *stream)
+{
+	rte_prefetch0(stream);
+	rte_prefetch0(stream->header);
+	rte_prefetch0(&stream->next_sequence);
+}
 
 /* Reads a stream; port names are resolved. Returns NULL after counting mistakes. The caller
  * owns it and gives it its id. */
@@ -99,7 +110,6 @@ static inline double stream_l1_bits(const struct stream *stream)
  * The mbufs come from a pool that only streams write to: each remembers whose template
  * it holds, so that only what changes is written.
  */
-void stream_fill(struct stream *stream, struct stream *const *streams, struct rte_mbuf **mbufs,
-	unsigned count);
+void stream_fill(struct stream *stream, struct rte_mbuf **mbufs, unsigned count);
 
 #endif

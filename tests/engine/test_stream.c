@@ -88,8 +88,8 @@ static void reused_buffers_are_clean(void)
 		memset(&fresh, 0, sizeof(fresh));
 		memset(fresh_data, 0, sizeof(fresh_data));
 		fresh.buf_addr = fresh_data;
-		stream_fill(streams[pick], streams, &one, 1);
-		stream_fill(&twin, streams, &other, 1);
+		stream_fill(streams[pick], &one, 1);
+		stream_fill(&twin, &other, 1);
 		CHECK_EQUAL(used.data_len, fresh.data_len);
 		CHECK(memcmp(used_data, fresh_data, used.data_len) == 0);
 	}

@@ -246,3 +246,17 @@ def test_command_says_which_names_there_are():
     done = CliRunner().invoke(app, ["self-bench", "--only", "nothing"])
     assert done.exit_code == 2
     assert "no benchmark 'nothing'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (None, "–"),
+        (0.0, "0.0"),
+        (9999.94, "9999.9"),
+        (144_074.5, "144.1k"),
+        (20_649_654.1, "20.6M"),
+    ],
+)
+def test_figures_fit_their_column(value, written):
+    assert report.figure(value) == written

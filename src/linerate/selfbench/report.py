@@ -17,8 +17,14 @@ EXPLAINED = (
 
 
 def figure(value: float | None, digits: int = 1) -> str:
-    """Write a figure, or that there is none."""
-    return "–" if value is None else f"{value:.{digits}f}"
+    """Write a figure, or that there is none; large ones in thousands or millions."""
+    if value is None:
+        return "–"
+    if value >= 1e6:
+        return f"{value / 1e6:.1f}M"
+    if value >= 1e4:
+        return f"{value / 1e3:.1f}k"
+    return f"{value:.{digits}f}"
 
 
 def print_report(
