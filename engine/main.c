@@ -3,6 +3,7 @@
 #include "engine.h"
 #include "forward/forwarder.h"
 #include "memory.h"
+#include "port/port.h"
 #include "stream/trial.h"
 #include "worker.h"
 
@@ -128,6 +129,7 @@ static void serve(pid_t parent)
 		usleep(trial_draining() ? TICK_DRAINING_US : TICK_US);
 		trial_tick();
 		forwarder_tick();
+		ports_tick();
 		if (parent_gone(parent)) {
 			fprintf(stderr, "the process that started this engine is gone\n");
 			break;

@@ -2,9 +2,11 @@
 #include "worker.h"
 
 #include "node/node.h"
+#include "port/port.h"
 #include "waker.h"
 
 #include <errno.h>
+#include <rte_cycles.h>
 #include <rte_errno.h>
 #include <rte_lcore.h>
 #include <rte_malloc.h>
@@ -158,6 +160,13 @@ int workers_main_cpu(void)
 const char *workers_layout(void)
 {
 	return layout;
+}
+
+uint64_t worker_away_limit(void)
+{
+	uint64_t us = ports_make_system_calls() ? WORKER_AWAY_SYSTEM_CALLS_US : WORKER_AWAY_US;
+
+	return rte_get_tsc_hz() / 1000000 * us;
 }
 
 struct worker *worker_creating(void)

@@ -10,6 +10,7 @@
 
 #include <rte_atomic.h>
 #include <rte_common.h>
+#include <rte_cycles.h>
 #include <rte_graph.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -85,8 +86,11 @@ struct worker {
 	uint64_t sleeps;
 	uint64_t asleep_since; /* TSC; 0 while awake */
 	uint64_t started_tsc;
-	uint64_t last_tsc; /* up to which the clocks above and of the nodes are accounted */
-	uint32_t state;    /* the request that is being carried out */
+	uint64_t last_tsc;      /* up to which the clocks above and of the nodes are accounted */
+	uint64_t waiting_since; /* TSC; 0: no node waits on purpose */
+	uint64_t waited_clocks; /* of a wait that has ended and is not accounted yet */
+	rte_node_t waiting_node;
+	uint32_t state; /* the request that is being carried out */
 	uint32_t roundtrip_min_clocks;
 	uint32_t roundtrip_median_clocks;
 
@@ -95,6 +99,33 @@ struct worker {
 
 /* A call that takes longer than this was interrupted: no vector of 256 needs it. */
 #define WORKER_AWAY_US 100
+/* Unless the kernel sends them one by one, at 1 to 3 us each. */
+#define WORKER_AWAY_SYSTEM_CALLS_US 1500
+
+uint64_t worker_away_limit(void);
+
+/* A node that waits on purpose says so around it, at most once a call, and is not taken for
+ * away. `clocks` of the wait were spent as it wanted. */
+static inline void worker_wait_start(struct worker *worker, rte_node_t node)
+{
+	worker->waiting_node = node;
+	__atomic_store_n(&worker->waiting_since, rte_rdtsc(), __ATOMIC_RELEASE);
+}
+
+static inline void worker_wait_end(struct worker *worker, uint64_t clocks)
+{
+	/* A longer call the worker's walk looks at, and ends the wait when it is accounted. */
+	if (rte_rdtsc() - worker->waiting_since > worker_away_limit())
+		worker->waited_clocks = clocks;
+	else
+		__atomic_store_n(&worker->waiting_since, 0, __ATOMIC_RELEASE);
+}
+
+/* For such a node: it is not to wait any more. */
+static inline bool worker_stopping(const struct worker *worker)
+{
+	return __atomic_load_n(&worker->request, __ATOMIC_RELAXED) == WORKER_STOP;
+}
 
 /* Plans roles and CPUs. Returns the number of workers, or -1 after saying why. */
 int workers_plan(

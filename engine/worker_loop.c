@@ -31,6 +31,25 @@
 #define WORKER_NICE (-10)
 
 /*
+ * Accounts a call that took longer than away_limit: what its node waited on purpose is the
+ * node's, the rest was away unless it is short. `now` is the end of the call.
+ */
+static __rte_noinline void worker_long_call(struct worker *worker, struct node_stats *stats,
+	uint64_t now, uint64_t spent, uint64_t away_limit)
+{
+	uint64_t waited = RTE_MIN(worker->waited_clocks, spent);
+
+	if (spent - waited > away_limit)
+		worker->away_clocks += spent - waited;
+	else
+		waited = spent;
+	stats->clocks += waited;
+	worker->last_tsc = now;
+	worker->waited_clocks = 0;
+	__atomic_store_n(&worker->waiting_since, 0, __ATOMIC_RELEASE);
+}
+
+/*
  * rte_graph_walk() with chained time stamps: one rdtsc a node instead of two, and
  * no clock between two nodes goes uncounted. Returns the time of the last stamp; adds to
  * *found, unless that is NULL, what the nodes did.
@@ -58,7 +77,7 @@ static __rte_always_inline uint64_t worker_walk(
 		if (found != NULL)
 			*found += done;
 		if (unlikely(spent > away_limit)) {
-			worker->away_clocks += spent;
+			worker_long_call(worker, stats, now, spent, away_limit);
 			spent = 0;
 		}
 		if (done != 0) {
@@ -228,6 +247,20 @@ static void worker_linger(struct worker *worker, uint64_t away_limit, uint64_t *
 	worker_step(worker, away_limit, found);
 }
 
+/* Who had nothing to do let the others run, which is sleep too; so long a turn that the worker
+ * was kept waiting is away, and its next step counts it. */
+static void worker_yield(struct worker *worker, uint64_t away_limit)
+{
+	uint64_t back;
+
+	sched_yield();
+	back = rte_rdtsc();
+	if (back - worker->last_tsc > away_limit)
+		return;
+	worker->sleep_clocks += back - worker->last_tsc;
+	worker->last_tsc = back;
+}
+
 static void loop_sleeping(struct worker *worker, uint64_t away_limit)
 {
 	const uint64_t us = rte_get_tsc_hz() / 1000000;
@@ -248,14 +281,14 @@ static void loop_sleeping(struct worker *worker, uint64_t away_limit)
 		if (found != 0)
 			awake_until = worker->last_tsc + linger;
 		else if (worker->takes_turns)
-			sched_yield();
+			worker_yield(worker, away_limit);
 	}
 }
 
 static int worker_main(void *argument)
 {
 	struct worker *worker = argument;
-	const uint64_t away_limit = rte_get_tsc_hz() / 1000000 * WORKER_AWAY_US;
+	const uint64_t away_limit = worker_away_limit();
 
 	worker->tid = rte_gettid();
 	/* Whoever may keeps other programs off the workers' CPUs: what they take, a ring loses. All
@@ -292,8 +325,12 @@ int workers_start(void)
 	for (unsigned i = 0; i < workers_count(); i++) {
 		struct worker *worker = worker_at(i);
 
-		if (worker->graph == NULL)
+		/* One without a queue has nothing to do: it sleeps for good. */
+		if (worker->graph == NULL) {
+			worker->last_tsc = worker->started_tsc = rte_rdtsc();
+			worker->asleep_since = worker->started_tsc;
 			continue;
+		}
 		rc = rte_eal_remote_launch(worker_main, worker, worker->lcore);
 		if (rc != 0) {
 			fprintf(stderr, "worker %s: cannot start on lcore %u\n", worker->name,

@@ -35,7 +35,7 @@ void answer_error(struct rte_tel_data *dict, const char *text);
 int answer_cli(struct rte_tel_data *dict, const char *name, const char *text, size_t length);
 
 /* A table: columns of equal length, put into a dictionary under their names. */
-#define TABLE_COLUMNS_MAX 8
+#define TABLE_COLUMNS_MAX 12
 struct table {
 	unsigned nb_columns;
 	const char *names[TABLE_COLUMNS_MAX];

@@ -11,28 +11,37 @@
 /* This thread may be switched out in the midst of a reading, as often as the machine is busy. */
 #define READINGS_MAX 100
 
+static bool is_unchanged(const struct worker *worker, uint64_t asleep, uint64_t waiting)
+{
+	return asleep == __atomic_load_n(&worker->asleep_since, __ATOMIC_ACQUIRE) &&
+	       waiting == __atomic_load_n(&worker->waiting_since, __ATOMIC_ACQUIRE);
+}
+
 /*
  * The worker's counters at one time, which is returned. A worker that is switched out now has
  * not counted that yet: what passed since its last stamp is added, when it is too long for a
- * walk; a sleep that lasts likewise. Of one that walks, the walk that goes on is missing.
+ * walk; a sleep, or a node's wait, that lasts likewise. Of one that walks, the walk that goes on
+ * is missing.
  */
 static uint64_t read_worker(const struct worker *worker, struct worker *reading)
 {
-	const uint64_t limit = rte_get_tsc_hz() / 1000000 * WORKER_AWAY_US;
+	const uint64_t limit = worker_away_limit();
 	uint64_t before, now = 0;
 
 	for (unsigned i = 0; i < READINGS_MAX; i++) {
-		uint64_t asleep_since = __atomic_load_n(&worker->asleep_since, __ATOMIC_ACQUIRE);
+		uint64_t asleep = __atomic_load_n(&worker->asleep_since, __ATOMIC_ACQUIRE);
+		uint64_t waiting = __atomic_load_n(&worker->waiting_since, __ATOMIC_ACQUIRE);
 
 		before = rte_rdtsc();
 		memcpy(reading, worker, sizeof(*reading));
 		now = rte_rdtsc();
-		if (now - before <= limit &&
-			asleep_since == __atomic_load_n(&worker->asleep_since, __ATOMIC_ACQUIRE))
+		if (now - before <= limit && is_unchanged(worker, asleep, waiting))
 			break;
 	}
-	if (reading->asleep_since > reading->last_tsc)
+	if (reading->asleep_since != 0 && reading->asleep_since >= reading->last_tsc)
 		reading->sleep_clocks += now - reading->asleep_since;
+	else if (reading->waiting_since != 0)
+		reading->nodes[reading->waiting_node].clocks += now - reading->waiting_since;
 	else if (now > reading->last_tsc + limit)
 		reading->away_clocks += now - reading->last_tsc;
 	return now;

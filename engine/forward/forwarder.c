@@ -2,6 +2,7 @@
 #include "forwarder.h"
 
 #include "../worker.h"
+#include "burn.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -65,7 +66,8 @@ static void parse_ports(const struct config_node *array)
 /* An rx queue's worker; several queues share one where there are more queues than workers. */
 static unsigned worker_of_queue(unsigned queue)
 {
-	return queue % nb_workers;
+	return queue % (handoff_threading() == THREADING_RUN_TO_COMPLETION ? nb_workers
+									   : handoff_readers());
 }
 
 static handoff_hash_t steering(void)
@@ -77,7 +79,8 @@ static handoff_hash_t steering(void)
 static bool hands_off(const struct port *port)
 {
 	return nb_workers > 1 && !handoff_off() && mode->entry != NULL &&
-	       (steering() != NULL || port->nb_rx_queues < nb_workers);
+	       (handoff_threading() != THREADING_RUN_TO_COMPLETION || steering() != NULL ||
+		       port->nb_rx_queues < nb_workers);
 }
 
 static void parse_rx_mode(const struct config_node *node)
@@ -103,8 +106,10 @@ static void parse_rx_mode(const struct config_node *node)
 void forwarder_parse(const struct config_node *node)
 {
 	const char *keys[] = {
-		"mode", "ports", "workers", "handoff", "handoff_ring", "rx_mode", NULL, NULL};
+		"mode", "ports", "workers", "rx_mode", "burn", HANDOFF_KEYS, NULL, NULL};
 	struct config_node array = config_child(node, "ports");
+	struct config_node burn = config_child(node, "burn");
+	struct config_node threading_key = config_child(node, "threading");
 
 	if (!config_is_object(node))
 		return;
@@ -114,8 +119,15 @@ void forwarder_parse(const struct config_node *node)
 	config_known(node, keys);
 	parse_ports(&array);
 	nb_workers = (unsigned)config_u64(node, "workers", 1, 1, PORT_QUEUES_MAX);
-	handoff_parse(node);
+	handoff_parse(node, nb_workers);
+	if (mode != NULL && mode->entry == NULL &&
+		handoff_threading() != THREADING_RUN_TO_COMPLETION)
+		config_mistake(
+			&threading_key, "%s reads nothing: expected run-to-completion", mode->name);
 	parse_rx_mode(node);
+	burn_parse(&burn, nb_workers);
+	if (burn_present() && mode != NULL && mode->entry == NULL)
+		config_mistake(&burn, "%s receives nothing", mode->name);
 	if (mode != NULL && mode->parse != NULL) {
 		struct config_node own = config_child(node, mode->key);
 
@@ -200,6 +212,8 @@ static int create_rx(struct port *port, struct port *peer)
 	if (mode->entry == NULL)
 		return 0;
 	rc = mode->entry(port, peer, entry);
+	if (rc == 0 && burn_present())
+		rc = burn_add_port(port, entry);
 	if (rc == 0 && hands_off(port)) {
 		rc = handoff_add_port(port, entry);
 		snprintf(entry, sizeof(entry), "worker-handoff");

@@ -15,27 +15,83 @@
 #include <string.h>
 
 #define RING_DEFAULT 1024
+#define RING_FEW 256 /* of the two priorities that carry little */
 #define RING_MIN 32
 #define RING_MAX 32768
 
 rte_edge_t handoff_edge[PORTS_MAX];
 
 static bool off;
-static unsigned ring_size = RING_DEFAULT;
+static enum handoff_threading threading;
+static unsigned readers;     /* 0: all workers are */
+static unsigned queue_batch; /* packets at once */
+static unsigned ring_sizes[PRIORITIES];
 static handoff_hash_t hash_vector;
-static struct handoff_ring *rings; /* [from][to] */
+static struct handoff_queue *queues; /* [from][to] */
 static unsigned nb_workers;
 
-void handoff_parse(const struct config_node *forwarder)
+static unsigned parse_size(const struct config_node *forwarder, const char *name, unsigned absent)
+{
+	struct config_node key = config_child(forwarder, name);
+	unsigned size = (unsigned)config_u64(forwarder, name, absent, RING_MIN, RING_MAX);
+
+	if (!rte_is_power_of_2(size))
+		config_mistake(&key, "expected a power of two from %d to %d", RING_MIN, RING_MAX);
+	return size;
+}
+
+static void parse_threading(const struct config_node *forwarder, unsigned workers)
+{
+	static const char *const choices[] = {"run-to-completion", "locked", "lock-free", NULL};
+	struct config_node key = config_child(forwarder, "threading");
+	struct config_node readers_key = config_child(forwarder, "readers");
+	struct config_node batch_key = config_child(forwarder, "queue_batch");
+
+	threading = (enum handoff_threading)config_choice(
+		forwarder, "threading", choices, THREADING_RUN_TO_COMPLETION);
+	/* A lock for each packet is what a first program does; a ring takes a vector anyway. */
+	queue_batch = (unsigned)config_u64(forwarder, "queue_batch",
+		threading == THREADING_LOCKED ? 1 : NODE_VECTOR_MAX, 1, NODE_VECTOR_MAX);
+	if (threading == THREADING_RUN_TO_COMPLETION) {
+		if (readers_key.json != NULL)
+			config_mistake(&readers_key, "needs \"threading\" locked or lock-free");
+		if (batch_key.json != NULL)
+			config_mistake(&batch_key, "needs \"threading\" locked or lock-free");
+		return;
+	}
+	if (workers < 2) {
+		config_mistake(&key, "a reader and a writer are two: needs \"workers\" 2 or more");
+		return;
+	}
+	readers = (unsigned)config_u64(forwarder, "readers", workers / 2, 1, workers - 1);
+	if (off)
+		config_mistake(&key, "needs \"handoff\": \"auto\"");
+}
+
+void handoff_parse(const struct config_node *forwarder, unsigned workers)
 {
 	static const char *const choices[] = {"auto", "off", NULL};
-	struct config_node key = config_child(forwarder, "handoff_ring");
 
 	off = config_choice(forwarder, "handoff", choices, 0) == 1;
-	ring_size =
-		(unsigned)config_u64(forwarder, "handoff_ring", RING_DEFAULT, RING_MIN, RING_MAX);
-	if (!rte_is_power_of_2(ring_size))
-		config_mistake(&key, "expected a power of two from %d to %d", RING_MIN, RING_MAX);
+	ring_sizes[PRIORITY_NORMAL] = parse_size(forwarder, "handoff_ring", RING_DEFAULT);
+	ring_sizes[PRIORITY_HIGH] = parse_size(forwarder, "handoff_ring_high", RING_FEW);
+	ring_sizes[PRIORITY_CONTROL] = parse_size(forwarder, "handoff_ring_control", RING_FEW);
+	parse_threading(forwarder, workers);
+}
+
+enum handoff_threading handoff_threading(void)
+{
+	return threading;
+}
+
+unsigned handoff_readers(void)
+{
+	return readers;
+}
+
+unsigned handoff_first_target(void)
+{
+	return readers;
 }
 
 bool handoff_off(void)
@@ -45,7 +101,11 @@ bool handoff_off(void)
 
 unsigned handoff_buffers(unsigned senders, unsigned workers)
 {
-	return senders * (workers - 1) * ring_size;
+	unsigned sizes = 0;
+
+	for (unsigned p = 0; p < PRIORITIES; p++)
+		sizes += ring_sizes[p];
+	return senders * (workers - 1) * sizes;
 }
 
 /* Packets without an IP header are of one flow when their MAC addresses and type are. */
@@ -89,28 +149,40 @@ int handoff_add_port(const struct port *port, const char *entry)
 	return 0;
 }
 
-struct handoff_ring *handoff_ring(unsigned from, unsigned to)
+struct handoff_queue *handoff_queue(unsigned from, unsigned to)
 {
-	struct handoff_ring *ring = &rings[from * nb_workers + to];
+	struct handoff_queue *queue = &queues[from * nb_workers + to];
 
-	return rings == NULL || from >= nb_workers || to >= nb_workers || ring->ring == NULL ? NULL
-											     : ring;
+	return queues == NULL || from >= nb_workers || to >= nb_workers ||
+			       queue->rings[0].ring == NULL
+		       ? NULL
+		       : queue;
 }
 
-static int create_ring(unsigned from, unsigned to)
+static int create_queue(unsigned from, unsigned to)
 {
-	struct handoff_ring *ring = &rings[from * nb_workers + to];
+	struct handoff_queue *queue = &queues[from * nb_workers + to];
 	char name[RTE_RING_NAMESIZE * 2];
 
+	queue->batch = queue_batch;
+	queue->writer = worker_of_forwarder(from)->index;
+	queue->reader = worker_of_forwarder(to)->index;
+	queue->waker = worker_of_forwarder(to)->waker;
 	snprintf(name, sizeof(name), "handoff-%u-%u", from, to);
-	ring->ring = rte_ring_create(
-		name, ring_size, memory_socket(), RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
-	ring->waker = worker_of_forwarder(to)->waker;
-	if (ring->ring != NULL)
-		return 0;
-	fprintf(stderr, "forwarder.handoff_ring: no memory for rings of %u: %s\n", ring_size,
-		rte_strerror(rte_errno));
-	return -ENOMEM;
+	if (threading == THREADING_LOCKED && (queue->lock = lock_create(name)) == NULL)
+		return -ENOMEM;
+	for (unsigned p = 0; p < PRIORITIES; p++) {
+		snprintf(name, sizeof(name), "handoff-%u-%u-%s", from, to,
+			priority_name((enum priority)p));
+		queue->rings[p].ring = rte_ring_create(name, ring_sizes[p], memory_socket(),
+			RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+		if (queue->rings[p].ring != NULL)
+			continue;
+		fprintf(stderr, "forwarder.handoff_ring: no memory for a ring of %u: %s\n",
+			ring_sizes[p], rte_strerror(rte_errno));
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 int handoff_create(handoff_hash_t hash, uint64_t senders)
@@ -121,15 +193,15 @@ int handoff_create(handoff_hash_t hash, uint64_t senders)
 		return 0;
 	hash_vector = hash != NULL ? hash : flow_hash_vector;
 	nb_workers = workers_forwarders();
-	rings = rte_zmalloc_socket("handoff", (size_t)nb_workers * nb_workers * sizeof(*rings),
+	queues = rte_zmalloc_socket("handoff", (size_t)nb_workers * nb_workers * sizeof(*queues),
 		RTE_CACHE_LINE_SIZE, memory_socket());
-	if (rings == NULL)
+	if (queues == NULL)
 		return -ENOMEM;
 	for (unsigned from = 0; from < nb_workers; from++)
-		for (unsigned to = 0; to < nb_workers && rc == 0; to++)
+		for (unsigned to = handoff_first_target(); to < nb_workers && rc == 0; to++)
 			if ((senders & 1ull << from) != 0 && to != from)
-				rc = create_ring(from, to);
-	for (unsigned i = 0; i < nb_workers; i++)
+				rc = create_queue(from, to);
+	for (unsigned i = handoff_first_target(); i < nb_workers; i++)
 		worker_add_node(worker_of_forwarder(i), "handoff-rx");
 	return rc;
 }
@@ -140,8 +212,8 @@ void handoff_ledger(struct ledger *ledger)
 
 	for (unsigned from = 0; from < nb_workers; from++)
 		for (unsigned to = 0; to < nb_workers; to++)
-			if (handoff_ring(from, to) != NULL)
-				held += rte_ring_count(handoff_ring(from, to)->ring);
+			if (handoff_queue(from, to) != NULL)
+				held += handoff_queue_count(handoff_queue(from, to));
 	if (held != 0)
 		ledger_add(ledger, LEDGER_HELD, held, "handoff rings");
 }

@@ -13,6 +13,11 @@
 /* How many slots ahead the streams are fetched. */
 #define SLOTS_AHEAD 16
 
+enum next {
+	NEXT_MADE,
+	NEXT_KEPT, /* what found no room goes to the wire by itself */
+};
+
 static void schedule_start(struct schedule *schedule, const struct trial_order *order)
 {
 	double seconds = (double)order->duration_clocks / (double)rte_get_tsc_hz();
@@ -120,8 +125,8 @@ static uint16_t generate(
 	struct rte_graph *graph, struct rte_node *node, struct tester_port *port, uint64_t elapsed)
 {
 	unsigned room = STREAM_BURST_MAX, total = 0;
-	struct rte_mbuf **mbufs =
-		(struct rte_mbuf **)rte_node_next_stream_get(graph, node, 0, STREAM_BURST_MAX);
+	struct rte_mbuf **mbufs = (struct rte_mbuf **)rte_node_next_stream_get(
+		graph, node, NEXT_MADE, STREAM_BURST_MAX);
 
 	for (unsigned i = 0; i < port->nb_schedules && total < room; i++) {
 		struct schedule *schedule = &port->schedules[i];
@@ -137,7 +142,7 @@ static uint16_t generate(
 					     schedule->pps);
 		total += count;
 	}
-	rte_node_next_stream_put(graph, node, 0, (uint16_t)total);
+	rte_node_next_stream_put(graph, node, NEXT_MADE, (uint16_t)total);
 	return (uint16_t)total;
 }
 
@@ -154,7 +159,7 @@ static uint16_t generator_process(
 		uint16_t held = port->nb_held;
 
 		port->nb_held = 0;
-		rte_node_enqueue(graph, node, 0, port->held, held);
+		rte_node_enqueue(graph, node, NEXT_KEPT, port->held, held);
 		return 0; /* they were counted when they were made */
 	}
 	if (port->trial.finished == number)
@@ -173,7 +178,7 @@ static uint16_t generator_process(
 static struct node_type generator = {
 	.name = "generator",
 	.process = generator_process,
-	.nexts = {"tester-tx"},
+	.nexts = {[NEXT_MADE] = "tester-tx", [NEXT_KEPT] = "tester-tx"},
 	.source = true,
 	.template = true,
 };

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* handoff-rx: takes what other workers have handed over, in turn, up to a vector a call. */
+/* handoff-rx: takes what other workers have handed over, up to a vector a call: the workers in
+ * turn, and of each the higher priority first. */
 #include "../forward/handoff.h"
 #include "../worker.h"
 
 struct handoff_receiver {
-	unsigned nb_rings;
+	unsigned nb_queues;
 	unsigned turn;
-	struct rte_ring *rings[PORT_QUEUES_MAX];
+	struct handoff_queue *queues[PORT_QUEUES_MAX];
 };
 
 static uint16_t handoff_rx_process(
@@ -18,10 +19,10 @@ static uint16_t handoff_rx_process(
 
 	(void)objs;
 	(void)count;
-	for (unsigned i = 0; i < receiver->nb_rings && got < NODE_VECTOR_MAX; i++) {
-		receiver->turn = receiver->turn + 1 < receiver->nb_rings ? receiver->turn + 1 : 0;
-		got += rte_ring_sc_dequeue_burst(receiver->rings[receiver->turn],
-			(void **)&mbufs[got], NODE_VECTOR_MAX - got, NULL);
+	for (unsigned i = 0; i < receiver->nb_queues && got < NODE_VECTOR_MAX; i++) {
+		receiver->turn = receiver->turn + 1 < receiver->nb_queues ? receiver->turn + 1 : 0;
+		got += handoff_dequeue(
+			receiver->queues[receiver->turn], &mbufs[got], NODE_VECTOR_MAX - got);
 	}
 	if (got != 0)
 		handoff_enter(graph, node, mbufs, (uint16_t)got);
@@ -33,10 +34,10 @@ static int handoff_rx_init(struct node_state *state, struct rte_node *node)
 	struct handoff_receiver *receiver = node_private(node);
 
 	for (unsigned from = 0; from < workers_forwarders(); from++) {
-		struct handoff_ring *ring = handoff_ring(from, state->worker->forwarder_index);
+		struct handoff_queue *queue = handoff_queue(from, state->worker->forwarder_index);
 
-		if (ring != NULL)
-			receiver->rings[receiver->nb_rings++] = ring->ring;
+		if (queue != NULL)
+			receiver->queues[receiver->nb_queues++] = queue;
 	}
 	return 0;
 }

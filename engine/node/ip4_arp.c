@@ -4,25 +4,11 @@
  * neighbour asked for; neighbor-timer goes on from there. Not the fast path: it takes the
  * neighbour table's lock.
  */
-#include "../router/neighbor.h"
-#include "../router/packet.h"
-#include "../router/router.h"
 #include "../router/routes.h"
 #include "../worker.h"
+#include "neighbor_wait.h"
 
 #include <netinet/ip_icmp.h>
-
-enum next {
-	NEXT_OUTPUT = ADJACENCY_KINDS, /* after those of ADJACENCY_NEXTS */
-};
-
-enum reason {
-	TTL_EXPIRED,
-	UNREACHABLE,
-	TABLE_FULL,
-	PENDING_FULL,
-	DISPLACED,
-};
 
 static struct node_state *states[WORKERS_MAX];
 
@@ -62,63 +48,24 @@ void arp_request_fill(struct rte_mbuf *mbuf, const struct neighbor_request *requ
 	fill_arp((struct rte_arp_hdr *)(ethernet + 1), interface, request->target.ip4);
 }
 
-static void drop_ip4(struct rte_graph *graph, struct rte_node *node, struct rte_mbuf *mbuf,
-	enum reason reason, uint8_t type, uint8_t code)
-{
-	node_state(node)->drops[reason]++;
-	packet_set_error(mbuf, type, code, 0);
-	rte_node_enqueue_x1(graph, node, ADJACENCY_UNREACHABLE, mbuf);
-}
-
-static void held(
-	struct rte_graph *graph, struct rte_node *node, const struct neighbor_answer *answer)
-{
-	struct node_state *state = node_state(node);
-
-	state->held++;
-	if (answer->displaced != NULL) {
-		state->held--;
-		node_drop(graph, node, answer->displaced, DISPLACED);
-	}
-	if (answer->ask)
-		neighbor_request_send(graph, node, NEXT_OUTPUT, &answer->request);
-}
-
 static void resolve(struct rte_graph *graph, struct rte_node *node, struct rte_mbuf *mbuf)
 {
-	const struct adjacency *adjacency = &adjacencies[packet_adjacency(mbuf)];
 	const struct rte_ipv4_hdr *ip = packet_ip4(mbuf);
-	bool plain = adjacency_of_ip4(adjacency);
+	bool plain = adjacency_of_ip4(&adjacencies[packet_adjacency(mbuf)]);
 	struct ip_address destination = {.family = ADDRESS_NONE};
-	struct neighbor_answer answer;
 
 	if (plain && ip->time_to_live <= 1) {
-		drop_ip4(graph, node, mbuf, TTL_EXPIRED, ICMP_TIMXCEED, ICMP_TIMXCEED_INTRANS);
+		packet_set_error(mbuf, ICMP_TIMXCEED, ICMP_TIMXCEED_INTRANS, 0);
+		neighbor_wait_tell(graph, node, mbuf, WAIT_EXPIRED, ADJACENCY_UNREACHABLE);
 		return;
 	}
 	if (plain)
 		destination = address_ip4(rte_be_to_cpu_32(ip->dst_addr));
-	switch (neighbor_hold(mbuf, destination, &answer)) {
-	case NEIGHBOR_READY:
-		packet_set_adjacency(mbuf, answer.adjacency);
-		rte_node_enqueue_x1(graph, node, adjacencies[answer.adjacency].resolved, mbuf);
-		break;
-	case NEIGHBOR_HELD:
-		held(graph, node, &answer);
-		break;
-	case NEIGHBOR_UNREACHABLE:
-		if (plain)
-			drop_ip4(graph, node, mbuf, UNREACHABLE, ICMP_UNREACH, ICMP_UNREACH_HOST);
-		else
-			node_drop(graph, node, mbuf, UNREACHABLE);
-		break;
-	case NEIGHBOR_TABLE_FULL:
-		node_drop(graph, node, mbuf, TABLE_FULL);
-		break;
-	case NEIGHBOR_PENDING_FULL:
-		node_drop(graph, node, mbuf, PENDING_FULL);
-		break;
-	}
+	if (neighbor_wait(graph, node, mbuf, destination))
+		return;
+	packet_set_error(mbuf, ICMP_UNREACH, ICMP_UNREACH_HOST, 0);
+	neighbor_wait_tell(graph, node, mbuf, WAIT_UNREACHABLE,
+		plain ? ADJACENCY_UNREACHABLE : ADJACENCY_DROP);
 }
 
 static uint16_t ip4_arp_process(
@@ -140,27 +87,13 @@ static struct node_type ip4_arp = {
 	.name = "ip4-arp",
 	.process = ip4_arp_process,
 	.init = ip4_arp_init,
-	/* To itself a node has no edge, and nothing goes there. */
 	.nexts = {[ADJACENCY_DROP] = "drop",
 		[ADJACENCY_UNREACHABLE] = "icmp4-error",
 		[ADJACENCY_REWRITE] = "ip4-rewrite",
-		[ADJACENCY_ARP] = "drop",
-		[ADJACENCY_LOCAL] = "drop",
 		[ADJACENCY_MPLS_OUTPUT] = "mpls-output",
 		[ADJACENCY_MPLS_DISPOSITION] = "mpls-disposition",
-		[ADJACENCY_MPLS_IP4] = "drop",
-		[ADJACENCY_MPLS_AGAIN] = "drop",
-		[ADJACENCY_LOAD_BALANCE] = "drop",
 		[ADJACENCY_MPLS_IMPOSITION] = "ip4-mpls-label-imposition",
-		[ADJACENCY_UNREACHABLE6] = "drop",
-		[ADJACENCY_REWRITE6] = "drop",
-		[ADJACENCY_ND] = "drop",
-		[ADJACENCY_LOCAL6] = "drop",
-		[NEXT_OUTPUT] = "interface-output"},
-	.reasons = {[TTL_EXPIRED] = "ttl expired",
-		[UNREACHABLE] = "neighbor does not answer",
-		[TABLE_FULL] = "neighbor table full",
-		[PENDING_FULL] = "too many packets wait for neighbors",
-		[DISPLACED] = "newer packets wait for the neighbor"},
+		[NEIGHBOR_WAIT_OUTPUT] = "interface-output"},
+	.reasons = {NEIGHBOR_WAIT_REASONS("ttl expired")},
 };
 NODE_REGISTER(ip4_arp)

@@ -6,15 +6,9 @@
  */
 #include "../router/flow_hash.h"
 #include "../router/load_balance.h"
-#include "../worker.h"
+#include "fused.h"
 #include "ip4_rewrite.h"
 #include "vector.h"
-
-#include <errno.h>
-
-struct ip4_load_balance {
-	struct node_stats *rewrite, *output; /* their packets that were done here */
-};
 
 /* Returns how many got the usual rewrite. */
 static uint16_t rewrite(struct rte_mbuf **mbufs, const uint32_t *chosen, rte_edge_t *nexts,
@@ -39,66 +33,41 @@ static uint16_t rewrite(struct rte_mbuf **mbufs, const uint32_t *chosen, rte_edg
 	return usual;
 }
 
-static void send_vector(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+static bool ip4_load_balance_vector(
+	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
 {
-	const struct ip4_load_balance *own = node_private(node);
-	struct rte_mbuf **mbufs = (struct rte_mbuf **)objs;
-	rte_edge_t nexts[NODE_VECTOR_MAX], differ = 0;
 	uint32_t chosen[NODE_VECTOR_MAX];
-	uint16_t usual;
+	rte_edge_t differ = 0;
 
 	for (uint16_t i = 0; i < count; i++)
 		chosen[i] = load_balance_choose(&adjacencies[packet_adjacency(mbufs[i])],
 			flow_hash_ip4(packet_l3(mbufs[i]), packet_l3_bytes(mbufs[i])));
-	usual = rewrite(mbufs, chosen, nexts, count, &differ);
-	own->rewrite->fused_calls++;
-	own->rewrite->fused_vectors += usual;
-	own->output->fused_calls++;
-	own->output->fused_vectors += usual;
-	if (differ == 0)
-		vector_send(graph, node, objs, nexts, count, true);
-	else
-		vector_part(graph, node, objs, nexts, count);
+	fused_count(node, rewrite(mbufs, chosen, nexts, count, &differ));
+	return differ == 0;
 }
 
 static uint16_t ip4_load_balance_process(
 	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
 {
-	for (uint16_t done = 0; done < count; done += NODE_VECTOR_MAX)
-		send_vector(graph, node, objs + done,
-			RTE_MIN((uint16_t)(count - done), (uint16_t)NODE_VECTOR_MAX));
-	return count;
+	return vector_walk_parted(graph, node, objs, count, ip4_load_balance_vector);
 }
 
 static int ip4_load_balance_init(struct node_state *state, struct rte_node *node)
 {
-	struct ip4_load_balance *own = node_private(node);
-
-	own->rewrite = worker_node_stats(state->worker, "ip4-rewrite");
-	own->output = worker_node_stats(state->worker, "interface-output");
-	return own->rewrite == NULL || own->output == NULL ? -ENOENT : 0;
+	return fused_find(state, node, "ip4-rewrite");
 }
 
 static struct node_type ip4_load_balance = {
 	.name = "ip4-load-balance",
 	.process = ip4_load_balance_process,
 	.init = ip4_load_balance_init,
-	.private_bytes = sizeof(struct ip4_load_balance),
+	.private_bytes = sizeof(struct fused),
 	/* A path is to a neighbour: it is none of the kinds that go to "drop" here. */
 	.nexts = {[ADJACENCY_DROP] = "drop",
-		[ADJACENCY_UNREACHABLE] = "drop",
 		[ADJACENCY_REWRITE] = "ip4-rewrite",
 		[ADJACENCY_ARP] = "ip4-arp",
-		[ADJACENCY_LOCAL] = "drop",
-		[ADJACENCY_MPLS_OUTPUT] = "drop",
-		[ADJACENCY_MPLS_DISPOSITION] = "drop",
-		[ADJACENCY_MPLS_IP4] = "drop",
-		[ADJACENCY_MPLS_AGAIN] = "drop",
-		[ADJACENCY_LOAD_BALANCE] = "drop",
 		[ADJACENCY_MPLS_IMPOSITION] = "ip4-mpls-label-imposition",
-		[ADJACENCY_UNREACHABLE6] = "drop",
-		[ADJACENCY_REWRITE6] = "drop",
-		[ADJACENCY_ND] = "drop",
-		[ADJACENCY_LOCAL6] = "drop"},
+		/* The ports' edges come after all kinds. */
+		[ADJACENCY_KINDS - 1] = "drop"},
 };
 NODE_REGISTER(ip4_load_balance)

@@ -12,16 +12,11 @@
 #include "../router/interface.h"
 #include "../router/packet.h"
 #include "../router/routes.h"
-#include "../worker.h"
+#include "fused.h"
 #include "ip4_rewrite.h"
 #include "vector.h"
 
-#include <errno.h>
 #include <netinet/ip_icmp.h>
-
-struct ip4_lookup {
-	struct node_stats *rewrite, *output; /* their packets that were done here */
-};
 
 /* Drops and says why; tells the sender of a packet that has no route (RFC 1812 5.2.7.1). */
 static __rte_noinline void not_forwarded(
@@ -98,16 +93,6 @@ static bool is_for_another_node(uint32_t found)
 	return kind == ADJACENCY_LOAD_BALANCE || kind == ADJACENCY_MPLS_IMPOSITION;
 }
 
-static void count_parts(struct rte_node *node, uint16_t usual)
-{
-	const struct ip4_lookup *own = node_private(node);
-
-	own->rewrite->fused_calls++;
-	own->rewrite->fused_vectors += usual;
-	own->output->fused_calls++;
-	own->output->fused_vectors += usual;
-}
-
 static bool ip4_lookup_vector(
 	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
 {
@@ -135,12 +120,12 @@ static bool ip4_lookup_vector(
 	}
 	nexts[0] = edge;
 	if (likely(usual == count)) {
-		count_parts(node, usual);
+		fused_count(node, usual);
 		return true;
 	}
 	for (i = 0; i < usual; i++)
 		nexts[i] = edge;
-	count_parts(node, usual + rewrite_each(node, mbufs + usual, ip + usual, found + usual,
+	fused_count(node, usual + rewrite_each(node, mbufs + usual, ip + usual, found + usual,
 					  nexts + usual, count - usual));
 	for (i = 0; i < count; i++)
 		differ |= nexts[i] ^ nexts[0];
@@ -155,18 +140,14 @@ static uint16_t ip4_lookup_process(
 
 static int ip4_lookup_init(struct node_state *state, struct rte_node *node)
 {
-	struct ip4_lookup *own = node_private(node);
-
-	own->rewrite = worker_node_stats(state->worker, "ip4-rewrite");
-	own->output = worker_node_stats(state->worker, "interface-output");
-	return own->rewrite == NULL || own->output == NULL ? -ENOENT : 0;
+	return fused_find(state, node, "ip4-rewrite");
 }
 
 static struct node_type ip4_lookup = {
 	.name = "ip4-lookup",
 	.process = ip4_lookup_process,
 	.init = ip4_lookup_init,
-	.private_bytes = sizeof(struct ip4_lookup),
+	.private_bytes = sizeof(struct fused),
 	.nexts = {ADJACENCY_NEXTS},
 	.reasons = {[LOOKUP_NO_ROUTE] = "no route",
 		[LOOKUP_THIS_NETWORK] = "destination in 0.0.0.0/8",

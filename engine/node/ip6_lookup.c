@@ -10,15 +10,10 @@
 #include "../fib/fib6.h"
 #include "../router/packet6.h"
 #include "../router/routes6.h"
-#include "../worker.h"
+#include "fused.h"
 #include "vector.h"
 
-#include <errno.h>
 #include <netinet/icmp6.h>
-
-struct ip6_lookup {
-	struct node_stats *rewrite, *output; /* their packets that were done here */
-};
 
 /* Drops and says why; tells the sender of a packet that has no route (RFC 4443 3.1). */
 static __rte_noinline void not_forwarded(
@@ -108,16 +103,6 @@ static uint16_t rewrite_each(struct rte_node *node, struct rte_mbuf **mbufs, con
 	return usual;
 }
 
-static void count_parts(struct rte_node *node, uint16_t usual)
-{
-	const struct ip6_lookup *own = node_private(node);
-
-	own->rewrite->fused_calls++;
-	own->rewrite->fused_vectors += usual;
-	own->output->fused_calls++;
-	own->output->fused_vectors += usual;
-}
-
 static bool ip6_lookup_vector(
 	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
 {
@@ -133,12 +118,12 @@ static bool ip6_lookup_vector(
 		usual = rewrite_all(mbufs, found[0], &edge, count);
 	nexts[0] = edge;
 	if (likely(usual == count)) {
-		count_parts(node, usual);
+		fused_count(node, usual);
 		return true;
 	}
 	for (i = 0; i < usual; i++)
 		nexts[i] = edge;
-	count_parts(node, usual + rewrite_each(node, mbufs + usual, found + usual, nexts + usual,
+	fused_count(node, usual + rewrite_each(node, mbufs + usual, found + usual, nexts + usual,
 					  count - usual));
 	for (i = 0; i < count; i++)
 		differ |= nexts[i] ^ nexts[0];
@@ -153,18 +138,14 @@ static uint16_t ip6_lookup_process(
 
 static int ip6_lookup_init(struct node_state *state, struct rte_node *node)
 {
-	struct ip6_lookup *own = node_private(node);
-
-	own->rewrite = worker_node_stats(state->worker, "ip6-rewrite");
-	own->output = worker_node_stats(state->worker, "interface-output");
-	return own->rewrite == NULL || own->output == NULL ? -ENOENT : 0;
+	return fused_find(state, node, "ip6-rewrite");
 }
 
 static struct node_type ip6_lookup = {
 	.name = "ip6-lookup",
 	.process = ip6_lookup_process,
 	.init = ip6_lookup_init,
-	.private_bytes = sizeof(struct ip6_lookup),
+	.private_bytes = sizeof(struct fused),
 	.nexts = {ADJACENCY_NEXTS},
 	.reasons = {[LOOKUP6_NO_ROUTE] = "no route",
 		[LOOKUP6_UNSPECIFIED] = "destination is unspecified",

@@ -7,18 +7,12 @@
  */
 #include "../router/flow_hash.h"
 #include "../router/load_balance.h"
-#include "../worker.h"
+#include "fused.h"
 #include "mpls_swap.h"
 #include "vector.h"
 
-#include <errno.h>
-
 #define LABEL_ENTROPY_INDICATOR 7
 #define LABELS_SPECIAL 16
-
-struct mpls_load_balance {
-	struct node_stats *mpls_output, *output; /* their packets that were done here */
-};
 
 /* Of what is beneath the labels; `labels` is the labels' hash. */
 static __rte_always_inline uint32_t hash_beneath(
@@ -78,60 +72,38 @@ static uint16_t balance(
 	return usual;
 }
 
-static void send_vector(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+static bool mpls_load_balance_vector(
+	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
 {
-	const struct mpls_load_balance *own = node_private(node);
-	rte_edge_t nexts[NODE_VECTOR_MAX], differ = 0;
-	uint16_t usual = balance((struct rte_mbuf **)objs, nexts, count, &differ);
+	rte_edge_t differ = 0;
 
-	own->mpls_output->fused_calls++;
-	own->mpls_output->fused_vectors += usual;
-	own->output->fused_calls++;
-	own->output->fused_vectors += usual;
-	if (differ == 0)
-		vector_send(graph, node, objs, nexts, count, true);
-	else
-		vector_part(graph, node, objs, nexts, count);
+	fused_count(node, balance(mbufs, nexts, count, &differ));
+	return differ == 0;
 }
 
 static uint16_t mpls_load_balance_process(
 	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
 {
-	for (uint16_t done = 0; done < count; done += NODE_VECTOR_MAX)
-		send_vector(graph, node, objs + done,
-			RTE_MIN((uint16_t)(count - done), (uint16_t)NODE_VECTOR_MAX));
-	return count;
+	return vector_walk_parted(graph, node, objs, count, mpls_load_balance_vector);
 }
 
 static int mpls_load_balance_init(struct node_state *state, struct rte_node *node)
 {
-	struct mpls_load_balance *own = node_private(node);
-
-	own->mpls_output = worker_node_stats(state->worker, "mpls-output");
-	own->output = worker_node_stats(state->worker, "interface-output");
-	return own->mpls_output == NULL || own->output == NULL ? -ENOENT : 0;
+	return fused_find(state, node, "mpls-output");
 }
 
 static struct node_type mpls_load_balance = {
 	.name = "mpls-load-balance",
 	.process = mpls_load_balance_process,
 	.init = mpls_load_balance_init,
-	.private_bytes = sizeof(struct mpls_load_balance),
+	.private_bytes = sizeof(struct fused),
 	/* A path is to a neighbour: it is none of the kinds that go to "drop" here. */
 	.nexts = {[ADJACENCY_DROP] = "drop",
-		[ADJACENCY_UNREACHABLE] = "drop",
-		[ADJACENCY_REWRITE] = "drop",
 		[ADJACENCY_ARP] = "ip4-arp",
-		[ADJACENCY_LOCAL] = "drop",
 		[ADJACENCY_MPLS_OUTPUT] = "mpls-output",
 		[ADJACENCY_MPLS_DISPOSITION] = "mpls-disposition",
-		[ADJACENCY_MPLS_IP4] = "drop",
-		[ADJACENCY_MPLS_AGAIN] = "drop",
-		[ADJACENCY_LOAD_BALANCE] = "drop",
-		[ADJACENCY_MPLS_IMPOSITION] = "drop",
-		[ADJACENCY_UNREACHABLE6] = "drop",
-		[ADJACENCY_REWRITE6] = "drop",
 		[ADJACENCY_ND] = "ip6-nd",
-		[ADJACENCY_LOCAL6] = "drop"},
+		/* The ports' edges come after all kinds. */
+		[ADJACENCY_KINDS - 1] = "drop"},
 };
 NODE_REGISTER(mpls_load_balance)

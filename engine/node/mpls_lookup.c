@@ -7,15 +7,9 @@
 #include "../router/adjacency.h"
 #include "../router/interface.h"
 #include "../router/mpls.h"
-#include "../worker.h"
+#include "fused.h"
 #include "mpls_swap.h"
 #include "vector.h"
-
-#include <errno.h>
-
-struct mpls_lookup {
-	struct node_stats *mpls_output, *output; /* their packets that were done here */
-};
 
 enum reason {
 	NO_LABEL,
@@ -79,7 +73,6 @@ static __rte_always_inline rte_edge_t lookup_other(
 static bool mpls_lookup_vector(
 	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
 {
-	const struct mpls_lookup *own = node_private(node);
 	rte_edge_t differ = 0;
 	uint16_t others = 0;
 
@@ -98,10 +91,7 @@ static bool mpls_lookup_vector(
 		}
 		differ |= nexts[i] ^ nexts[0];
 	}
-	own->mpls_output->fused_calls++;
-	own->mpls_output->fused_vectors += count - others;
-	own->output->fused_calls++;
-	own->output->fused_vectors += count - others;
+	fused_count(node, (uint16_t)(count - others));
 	return differ == 0;
 }
 
@@ -113,33 +103,23 @@ static uint16_t mpls_lookup_process(
 
 static int mpls_lookup_init(struct node_state *state, struct rte_node *node)
 {
-	struct mpls_lookup *own = node_private(node);
-
-	own->mpls_output = worker_node_stats(state->worker, "mpls-output");
-	own->output = worker_node_stats(state->worker, "interface-output");
-	return own->mpls_output == NULL || own->output == NULL ? -ENOENT : 0;
+	return fused_find(state, node, "mpls-output");
 }
 
 static struct node_type mpls_lookup = {
 	.name = "mpls-lookup",
 	.process = mpls_lookup_process,
 	.init = mpls_lookup_init,
-	.private_bytes = sizeof(struct mpls_lookup),
+	.private_bytes = sizeof(struct fused),
 	.nexts = {[ADJACENCY_DROP] = "drop",
-		[ADJACENCY_UNREACHABLE] = "drop",
-		[ADJACENCY_REWRITE] = "drop",
 		[ADJACENCY_ARP] = "ip4-arp",
-		[ADJACENCY_LOCAL] = "drop",
 		[ADJACENCY_MPLS_OUTPUT] = "mpls-output",
 		[ADJACENCY_MPLS_DISPOSITION] = "mpls-disposition",
 		[ADJACENCY_MPLS_IP4] = "mpls-disposition",
-		[ADJACENCY_MPLS_AGAIN] = "drop",
 		[ADJACENCY_LOAD_BALANCE] = "mpls-load-balance",
-		[ADJACENCY_MPLS_IMPOSITION] = "drop",
-		[ADJACENCY_UNREACHABLE6] = "drop",
-		[ADJACENCY_REWRITE6] = "drop",
 		[ADJACENCY_ND] = "ip6-nd",
-		[ADJACENCY_LOCAL6] = "drop"},
+		/* The ports' edges come after all kinds. */
+		[ADJACENCY_KINDS - 1] = "drop"},
 	.reasons = {[NO_LABEL] = "no such label",
 		[RESERVED_LABEL] = "reserved label",
 		[STACK_TRUNCATED] = "label stack has no bottom"},

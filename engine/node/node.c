@@ -72,8 +72,9 @@ static int node_register(struct node_type *type)
 	struct rte_node_register *registration;
 	unsigned nexts = 0;
 
-	while (nexts < NODE_NEXTS_MAX && type->nexts[nexts] != NULL)
-		nexts++;
+	for (unsigned i = 0; i < NODE_NEXTS_MAX; i++)
+		if (type->nexts[i] != NULL)
+			nexts = i + 1;
 	registration = calloc(1, sizeof(*registration) + nexts * sizeof(char *));
 	if (registration == NULL)
 		return -ENOMEM;
@@ -84,7 +85,7 @@ static int node_register(struct node_type *type)
 	registration->parent_id = RTE_NODE_ID_INVALID;
 	registration->nb_edges = (rte_edge_t)nexts;
 	for (unsigned i = 0; i < nexts; i++)
-		registration->next_nodes[i] = type->nexts[i];
+		registration->next_nodes[i] = type->nexts[i] == NULL ? "drop" : type->nexts[i];
 	type->id = __rte_node_register(registration);
 	free(registration);
 	if (type->id == RTE_NODE_ID_INVALID || type->id >= NODE_IDS_MAX) {

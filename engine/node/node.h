@@ -30,7 +30,7 @@ struct node_type {
 	rte_node_process_t process;
 	/* Called once per worker that walks the node; may be NULL. Returns 0 or -errno. */
 	int (*init)(struct node_state *state, struct rte_node *node);
-	const char *nexts[NODE_NEXTS_MAX];     /* NULL-terminated unless full */
+	const char *nexts[NODE_NEXTS_MAX];     /* those left out before the last are "drop" */
 	const char *reasons[NODE_REASONS_MAX]; /* NULL-terminated unless full */
 	uint32_t consumed;    /* bit R: reason R is no loss, the packet was for us (ARP, echo) */
 	size_t private_bytes; /* of node_private(), per worker, zeroed */

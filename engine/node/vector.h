@@ -84,6 +84,23 @@ static __rte_always_inline uint16_t vector_walk(struct rte_graph *graph, struct 
 	return count;
 }
 
+/* The same for nodes that spread packets over edges: each edge gets its packets at once. */
+static __rte_always_inline uint16_t vector_walk_parted(struct rte_graph *graph,
+	struct rte_node *node, void **objs, uint16_t count, vector_classify_t classify)
+{
+	rte_edge_t nexts[NODE_VECTOR_MAX];
+
+	for (uint16_t done = 0; done < count; done += NODE_VECTOR_MAX) {
+		uint16_t some = RTE_MIN((uint16_t)(count - done), (uint16_t)NODE_VECTOR_MAX);
+
+		if (classify(node, (struct rte_mbuf **)objs + done, nexts, some))
+			vector_send(graph, node, objs + done, nexts, some, true);
+		else
+			vector_part(graph, node, objs + done, nexts, some);
+	}
+	return count;
+}
+
 /* Fetches the packet's headers; its mbuf must be in the cache already. */
 static __rte_always_inline void vector_prefetch_data(const struct rte_mbuf *mbuf)
 {

@@ -7,9 +7,13 @@
 #include "../memory.h"
 #include "../waker.h"
 #include "ethdev_rss.h"
+#include "ethdev_sockets.h"
+#include "netns.h"
 #include "port.h"
 
 #include <errno.h>
+#include <rte_bus.h>
+#include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <stdio.h>
@@ -31,8 +35,10 @@ struct eth_port {
 	bool found; /* DPDK has the device, and port_id is its */
 	char argument[512];
 	char device[64];
-	uint64_t link_bps; /* as configured; 0: ask the driver */
+	char netns[NETNS_PATH_MAX]; /* of the interface beneath a virtual device; "" is ours */
+	uint64_t link_bps;          /* as configured; 0: ask the driver */
 	uint16_t wanted_queues;
+	struct ethdev_sockets sockets;
 	struct rte_eth_stats before; /* what the device counted before us */
 	struct eth_queue rx[PORT_QUEUES_MAX], tx[PORT_QUEUES_MAX];
 };
@@ -46,11 +52,25 @@ static bool is_pci_address(const char *device)
 	       sscanf(device, "%x:%x.%x%c", &bus, &slot, &function, &rest) == 3;
 }
 
+/* Drivers that ask the kernel for each burst. */
+static bool makes_system_calls(const char *device)
+{
+	static const char *const drivers[] = {
+		"net_af_packet", "net_af_xdp", "net_pcap", "net_tap", "eth_af_packet", "eth_pcap"};
+
+	for (unsigned i = 0; i < RTE_DIM(drivers); i++)
+		if (strncmp(device, drivers[i], strlen(drivers[i])) == 0)
+			return true;
+	return false;
+}
+
 static int eth_parse(struct port *port, const struct config_node *node)
 {
 	struct eth_port *eth = calloc(1, sizeof(*eth));
 	const char *device = config_required(node, "device");
 	const char *devargs = config_string(node, "devargs", "");
+	struct config_node netns_key = config_child(node, "netns");
+	const char *netns = config_string(node, "netns", "");
 	int length;
 
 	if (eth == NULL)
@@ -61,9 +81,15 @@ static int eth_parse(struct port *port, const struct config_node *node)
 	if (length >= (int)sizeof(eth->argument) || strlen(device) >= sizeof(eth->device))
 		config_mistake(node, "device and devargs are too long");
 	snprintf(eth->device, sizeof(eth->device), "%.63s", device);
+	if (netns[0] != '\0' && is_pci_address(device))
+		config_mistake(&netns_key, "a PCI device is in no namespace");
+	if (strlen(netns) >= sizeof(eth->netns))
+		config_mistake(&netns_key, "expected the name or path of a network namespace");
+	snprintf(eth->netns, sizeof(eth->netns), "%.255s", netns);
 	eth->link_bps = config_u64(node, "link_bps", 0, 0, 1000000000000);
 	eth->wanted_queues = (uint16_t)config_u64(node, "rx_queues", 1, 1, PORT_QUEUES_MAX);
 	port->max_frame_bytes = (uint16_t)config_u64(node, "max_frame_bytes", 1518, 64, 9018);
+	port->system_calls = makes_system_calls(device);
 	port->device = eth;
 	port->nb_rx_queues = eth->wanted_queues;
 	port->rx_ring = RX_DESCRIPTORS;
@@ -71,9 +97,34 @@ static int eth_parse(struct port *port, const struct config_node *node)
 	return 0;
 }
 
+/* A device in another namespace is made later, by a thread that is there for the moment; one of
+ * the kernel's interfaces too, so that its sockets can be told from others. */
+static bool is_made_late(const struct eth_port *eth)
+{
+	return eth->netns[0] != '\0' || strncmp(eth->device, "net_af_", strlen("net_af_")) == 0;
+}
+
 static const char *eth_argument(struct port *port)
 {
-	return ((struct eth_port *)port->device)->argument;
+	const struct eth_port *eth = port->device;
+
+	return is_made_late(eth) ? NULL : eth->argument;
+}
+
+static int make_device(const struct port *port, const struct eth_port *eth)
+{
+	const char *devargs = strchr(eth->argument, ',');
+	int rc;
+
+	if (!is_made_late(eth))
+		return 0;
+	rc = rte_eal_hotplug_add("vdev", eth->device, devargs == NULL ? "" : devargs + 1);
+	if (rc == 0)
+		return 0;
+	fprintf(stderr, "port %s: DPDK cannot make %s%s%s (%s): %s\n", port->name, eth->device,
+		eth->netns[0] == '\0' ? "" : " in ", eth->netns,
+		devargs == NULL ? "no devargs" : devargs + 1, rte_strerror(-rc));
+	return -EINVAL;
 }
 
 /* Frames larger than standard need the device's consent; some virtual ones have no such call. */
@@ -115,13 +166,16 @@ static int setup_queues(
 	return rc;
 }
 
-static int eth_configure(struct port *port)
+/* In the device's namespace. */
+static int configure(struct port *port, struct eth_port *eth)
 {
-	struct eth_port *eth = port->device;
 	struct rte_eth_conf conf = {0};
 	struct rte_eth_dev_info info;
-	int rc = rte_eth_dev_get_port_by_name(eth->device, &eth->port_id);
+	int rc = make_device(port, eth);
 
+	if (rc != 0)
+		return rc;
+	rc = rte_eth_dev_get_port_by_name(eth->device, &eth->port_id);
 	if (rc != 0) {
 		fprintf(stderr, "port %s: DPDK has no device \"%s\"\n", port->name, eth->device);
 		return -EINVAL;
@@ -161,24 +215,53 @@ static int eth_configure(struct port *port)
 	return rc;
 }
 
-static int eth_start(struct port *port)
+static int eth_configure(struct port *port)
 {
 	struct eth_port *eth = port->device;
-	int rc = rte_eth_dev_start(eth->port_id);
+	struct ethdev_files before;
+	struct netns_visit visit;
+	int rc = netns_enter(&visit, port->name, eth->netns);
 
 	if (rc != 0)
 		return rc;
-	(void)rte_eth_promiscuous_enable(eth->port_id);
-	(void)rte_eth_stats_get(eth->port_id, &eth->before);
-	return 0;
+	ethdev_files_read(&before);
+	rc = configure(port, eth);
+	if (rc == 0 && is_made_late(eth))
+		ethdev_sockets_find(&eth->sockets, &before, eth->argument);
+	netns_leave(&visit);
+	return rc;
 }
 
+static int eth_start(struct port *port)
+{
+	struct eth_port *eth = port->device;
+	struct netns_visit visit;
+	int rc = netns_enter(&visit, port->name, eth->netns);
+
+	if (rc != 0)
+		return rc;
+	rc = rte_eth_dev_start(eth->port_id);
+	if (rc == 0) {
+		(void)rte_eth_promiscuous_enable(eth->port_id);
+		(void)rte_eth_stats_get(eth->port_id, &eth->before);
+	}
+	netns_leave(&visit);
+	return rc;
+}
+
+/* The namespace may have been deleted meanwhile: then its interface is gone too, and what the
+ * device wants to undo there with it. */
 static void eth_stop(struct port *port)
 {
 	struct eth_port *eth = port->device;
+	struct netns_visit visit;
 
-	if (eth->found && rte_eth_dev_stop(eth->port_id) == 0)
+	if (!eth->found || netns_enter(&visit, port->name, eth->netns) != 0)
+		return;
+	ethdev_sockets_close(&eth->sockets);
+	if (rte_eth_dev_stop(eth->port_id) == 0)
 		rte_eth_dev_close(eth->port_id);
+	netns_leave(&visit);
 }
 
 static uint16_t eth_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
@@ -246,7 +329,8 @@ static int eth_rss_set(struct port *port, const struct port_rss *rss)
 
 static void eth_stats(const struct port *port, struct port_stats *stats)
 {
-	const struct eth_port *eth = port->device;
+	struct eth_port *eth = port->device;
+	struct ethdev_drops drops;
 	struct rte_eth_stats now;
 
 	if (rte_eth_stats_get(eth->port_id, &now) != 0)
@@ -256,11 +340,14 @@ static void eth_stats(const struct port *port, struct port_stats *stats)
 	/* ethdev counts bytes without FCS. */
 	stats->rx_bytes = now.ibytes - eth->before.ibytes + 4 * stats->rx_packets;
 	stats->tx_bytes = now.obytes - eth->before.obytes + 4 * stats->tx_packets;
-	stats->rx_missed = now.imissed - eth->before.imissed;
+	ethdev_sockets_drops(&eth->sockets, &drops);
+	stats->rx_missed =
+		eth->sockets.count != 0 ? drops.rx_missed : now.imissed - eth->before.imissed;
 	stats->rx_no_mbuf = now.rx_nombuf - eth->before.rx_nombuf;
 	stats->more[0] = (struct port_counter){"rx_errors", now.ierrors - eth->before.ierrors};
 	stats->more[1] = (struct port_counter){"tx_errors", now.oerrors - eth->before.oerrors};
-	stats->nb_more = 2;
+	stats->more[2] = (struct port_counter){"tx_dropped", drops.tx_dropped};
+	stats->nb_more = 3;
 }
 
 static void eth_ledger(const struct port *port, struct ledger *ledger)
@@ -271,6 +358,8 @@ static void eth_ledger(const struct port *port, struct ledger *ledger)
 	ledger_add(ledger, LEDGER_LOSS, stats.rx_missed, "%s: rx missed (ring full)", port->name);
 	ledger_add(ledger, LEDGER_LOSS, stats.rx_no_mbuf, "%s: no mbuf", port->name);
 	ledger_add(ledger, LEDGER_LOSS, stats.more[0].value, "%s: rx errors", port->name);
+	ledger_add(ledger, LEDGER_LOSS, stats.more[2].value, "%s: tx dropped by the interface",
+		port->name);
 }
 
 static uint64_t eth_link_bps(const struct port *port)
@@ -304,7 +393,7 @@ static int eth_flow_destroy(struct port *port, struct rte_flow *flow, struct rte
 }
 
 static const char *const keys[] = {
-	"device", "devargs", "link_bps", "rx_queues", "max_frame_bytes", NULL};
+	"device", "devargs", "netns", "link_bps", "rx_queues", "max_frame_bytes", NULL};
 
 static struct port_driver ethdev_driver = {
 	.name = "ethdev",

@@ -149,6 +149,14 @@ bool ports_need_pci(void)
 	return false;
 }
 
+bool ports_make_system_calls(void)
+{
+	for (unsigned i = 0; i < nb_ports; i++)
+		if (ports[i]->system_calls)
+			return true;
+	return false;
+}
+
 static void port_fill_queues(struct port *port)
 {
 	for (unsigned q = 0; q < PORT_QUEUES_MAX; q++)
@@ -195,6 +203,13 @@ void ports_stop(void)
 	for (unsigned i = 0; i < nb_ports; i++)
 		if (ports[i]->driver->stop != NULL)
 			ports[i]->driver->stop(ports[i]);
+}
+
+void ports_tick(void)
+{
+	for (unsigned i = 0; i < nb_ports; i++)
+		if (ports[i]->driver->tick != NULL)
+			ports[i]->driver->tick(ports[i]);
 }
 
 void ports_ledger(struct ledger *ledger)

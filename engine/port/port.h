@@ -62,6 +62,8 @@ struct port_driver {
 	int (*configure)(struct port *port);
 	int (*start)(struct port *port);
 	void (*stop)(struct port *port);
+	/* Called by the control thread at least every 20 ms while workers walk. May be NULL. */
+	void (*tick)(struct port *port);
 	/* Data path; `queue` is port->rx_queues[i] or port->tx_queues[i]. tx_burst takes
 	 * ownership of the frames it accepts, from the first on. */
 	uint16_t (*rx_burst)(void *queue, struct rte_mbuf **mbufs, uint16_t count);
@@ -104,6 +106,7 @@ struct port {
 	bool wire_end;
 	bool tester;        /* used by the tester: keeps frames that found no room */
 	bool rx_interrupts; /* its workers may sleep */
+	bool system_calls;  /* its data path makes some: a vector may take a millisecond */
 	struct rte_ether_addr mac;
 	struct port_driver *driver;
 	void *device; /* the driver's own */
@@ -135,9 +138,11 @@ static inline struct port_queue *port_queue(struct port *port, unsigned index)
 /* Fills arguments (NULL-terminated by the caller) and returns how many. */
 unsigned ports_eal_arguments(const char **arguments, unsigned max);
 bool ports_need_pci(void);
+bool ports_make_system_calls(void);
 int ports_configure(void);
 int ports_start(void);
 void ports_stop(void);
+void ports_tick(void);
 void ports_ledger(struct ledger *ledger);
 
 #endif

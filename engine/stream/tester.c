@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A burst of so slow frames takes 25 ms at 2.5 GHz. */
+#define BURN_CLOCKS_MAX 1000000
+
 struct tester tester;
 
 static struct tester_port *tester_port_of(int port)
@@ -64,9 +67,20 @@ static void add_stream(struct stream *stream, const struct config_node *node)
 	tester.streams[tester.nb_streams++] = stream;
 }
 
+static void parse_burn(const struct config_node *node)
+{
+	static const char *const keys[] = {"clocks", NULL};
+
+	if (!config_is_object(node))
+		return;
+	config_known(node, keys);
+	tester.burn_clocks = config_u64(node, "clocks", 0, 0, BURN_CLOCKS_MAX);
+}
+
 void tester_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {"ports", "streams", NULL};
+	static const char *const keys[] = {"ports", "streams", "burn", NULL};
+	struct config_node burn = config_child(node, "burn");
 	struct config_node ports = config_child(node, "ports");
 	struct config_node streams = config_child(node, "streams");
 	size_t count;
@@ -75,6 +89,7 @@ void tester_parse(const struct config_node *node)
 		return;
 	config_known(node, keys);
 	parse_ports(&ports);
+	parse_burn(&burn);
 	count = config_items(&streams);
 	if (count > STREAMS_MAX) {
 		config_mistake(&streams, "more than %d streams", STREAMS_MAX);
@@ -205,10 +220,32 @@ int tester_create(void)
 	return 0;
 }
 
+/* What makes the port's frames, what sends them, and what burns clocks between the two. */
+static int create_tx_nodes(struct tester_port *port, struct worker *worker)
+{
+	char wire[RTE_NODE_NAMESIZE], burn[RTE_NODE_NAMESIZE], generator[RTE_NODE_NAMESIZE];
+	const char *const to_wire[] = {wire, NULL};
+	const char *const made_and_kept[] = {tester.burn_clocks == 0 ? wire : burn, wire, NULL};
+	const char *name = port->port->name;
+
+	snprintf(wire, sizeof(wire), "tester-tx-%s", name);
+	snprintf(burn, sizeof(burn), "tester-burn-%s", name);
+	snprintf(generator, sizeof(generator), "generator-%s", name);
+	if (node_clone("tester-tx", name, port, NULL) == RTE_NODE_ID_INVALID)
+		return -EINVAL;
+	if (tester.burn_clocks != 0 &&
+		node_clone("tester-burn", name, port, to_wire) == RTE_NODE_ID_INVALID)
+		return -EINVAL;
+	if (node_clone("generator", name, port, made_and_kept) == RTE_NODE_ID_INVALID)
+		return -EINVAL;
+	worker_add_node(worker, wire);
+	worker_add_node(worker, generator);
+	return 0;
+}
+
 static int create_port_nodes(struct tester_port *port, struct worker *worker)
 {
 	const char *const to_analyser[] = {"analyser", NULL};
-	const char *to_wire[] = {NULL, NULL};
 	char name[RTE_NODE_NAMESIZE];
 
 	for (unsigned q = 0; q < port->port->nb_rx_queues; q++) {
@@ -219,16 +256,7 @@ static int create_port_nodes(struct tester_port *port, struct worker *worker)
 		snprintf(name, sizeof(name), "port-rx-%s-%u", port->port->name, q);
 		worker_add_node(worker, name);
 	}
-	if (node_clone("tester-tx", port->port->name, port, NULL) == RTE_NODE_ID_INVALID)
-		return -EINVAL;
-	snprintf(name, sizeof(name), "tester-tx-%s", port->port->name);
-	to_wire[0] = name;
-	if (node_clone("generator", port->port->name, port, to_wire) == RTE_NODE_ID_INVALID)
-		return -EINVAL;
-	worker_add_node(worker, name);
-	snprintf(name, sizeof(name), "generator-%s", port->port->name);
-	worker_add_node(worker, name);
-	return 0;
+	return create_tx_nodes(port, worker);
 }
 
 int tester_create_nodes(void)

@@ -49,6 +49,7 @@ struct tester {
 	struct tester_port ports[PORTS_MAX];
 	unsigned nb_streams;
 	struct stream *streams[STREAMS_MAX];
+	uint64_t burn_clocks; /* a frame sent, by "tester-burn"; 0: there is no such node */
 	struct trial_order order;
 	uint64_t other; /* frames that are none of ours, by the analyser */
 	uint64_t other_bytes;

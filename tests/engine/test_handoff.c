@@ -76,10 +76,10 @@ static void flows_keep_their_order(void)
 		total += expected[flow];
 	CHECK_EQUAL(total, PACKETS);
 	for (unsigned to = 1; to < WORKERS; to++) {
-		uint64_t handed = handoff_ring(0, to)->enqueued;
+		uint64_t handed = handoff_queue(0, to)->rings[PRIORITY_NORMAL].enqueued;
 
 		CHECK(handed > PACKETS / WORKERS / 2 && handed < PACKETS / WORKERS * 2);
-		CHECK(handoff_ring(to, 0) == NULL); /* the others poll nothing */
+		CHECK(handoff_queue(to, 0) == NULL); /* the others poll nothing */
 	}
 }
 
@@ -94,13 +94,68 @@ static void a_full_ring_is_a_named_loss(void)
 	}
 	harness_walk_worker(0);
 	CHECK_EQUAL(harness_held(), 32);
-	lost = (unsigned)handoff_ring(0, 1)->dropped;
+	lost = (unsigned)handoff_queue(0, 1)->rings[PRIORITY_NORMAL].dropped;
 	CHECK(lost > 0);
 	CHECK_EQUAL(harness_reason("worker-handoff", "handoff ring full"), lost);
 	CHECK(harness_balanced());
 	harness_walk_worker(1);
 	CHECK_EQUAL(harness_held(), 0);
 	CHECK_EQUAL(harness_flush(), 200 - lost);
+}
+
+/* Worker 0 reads for three writers; a flow is one writer's, in order. */
+static void readers_only_read(void)
+{
+	uint32_t next[FLOWS] = {0}, total = 0;
+	struct frame frame;
+
+	for (unsigned sent = 0; sent < PACKETS / 10; sent++) {
+		unsigned flow = any(FLOWS);
+
+		make(&frame, flow, next[flow]++);
+		harness_put(0, &frame);
+		if (any(20) == 0)
+			harness_walk_worker(any(WORKERS));
+		if (sent % 100 == 99)
+			harness_walk();
+	}
+	/* What worker 0 reads it does not send. */
+	CHECK(harness_balanced());
+	harness_walk();
+	check_order();
+	for (unsigned flow = 0; flow < FLOWS; flow++)
+		total += expected[flow];
+	CHECK_EQUAL(total, PACKETS / 10);
+	for (unsigned to = 1; to < WORKERS; to++) {
+		const struct handoff_ring *ring = &handoff_queue(0, to)->rings[PRIORITY_NORMAL];
+
+		CHECK(ring->enqueued > PACKETS / 100);
+		CHECK_EQUAL(ring->dequeued, ring->enqueued);
+		CHECK(handoff_queue(to, 0) == NULL);
+	}
+	CHECK(handoff_queue(0, 0) == NULL);
+}
+
+/* Data finds its ring full; ARP and ICMP have theirs, and go out first. */
+static void control_passes_a_full_ring(void)
+{
+	struct frame frame, got;
+
+	for (unsigned i = 0; i < 200; i++) {
+		make(&frame, 1 + 3 * any(60), i);
+		frame.bytes[14 + 9] = i % 10 == 9 ? 1 : 17; /* ICMP, UDP */
+		harness_put(0, &frame);
+	}
+	harness_walk_worker(0);
+	CHECK_EQUAL(harness_held(), 32 + 20);
+	CHECK_EQUAL(harness_reason("worker-handoff", "handoff ring full"), 180 - 32);
+	CHECK_EQUAL(handoff_queue(0, 1)->rings[PRIORITY_CONTROL].enqueued, 20);
+	harness_walk_worker(1);
+	for (unsigned i = 0; i < 52; i++) {
+		CHECK(harness_get(1, &got));
+		CHECK_EQUAL(got.bytes[14 + 9], i < 20 ? 1 : 17);
+	}
+	CHECK(harness_balanced());
 }
 
 /* The mode's entry of the port that a frame came in on, on every worker. */
@@ -151,7 +206,7 @@ static void stations_are_known_on_all_workers(void)
 	}
 	CHECK_EQUAL(harness_originated(), copies);
 	for (unsigned to = 1; to < WORKERS; to++)
-		CHECK(handoff_ring(0, to)->enqueued > 0);
+		CHECK(handoff_queue(0, to)->rings[PRIORITY_NORMAL].enqueued > 0);
 	for (unsigned second = 0; second < 12; second++)
 		harness_seconds(1);
 	station(&frame, 0, 1);
@@ -213,6 +268,22 @@ static void order_case(void)
 	run(2, "{\"mode\": \"io\", \"workers\": 4}", flows_keep_their_order);
 }
 
+static void readers_case(void)
+{
+	run(2, "{\"mode\": \"io\", \"workers\": 4, \"threading\": \"locked\", \"readers\": 1}",
+		readers_only_read);
+	run(2, "{\"mode\": \"io\", \"workers\": 4, \"threading\": \"lock-free\", \"readers\": 1}",
+		readers_only_read);
+}
+
+static void control_case(void)
+{
+	run(2,
+		"{\"mode\": \"io\", \"workers\": 2, \"threading\": \"locked\", "
+		"\"handoff_ring\": 32, \"handoff_ring_control\": 64}",
+		control_passes_a_full_ring);
+}
+
 static void full_case(void)
 {
 	run(2, "{\"mode\": \"io\", \"workers\": 2, \"handoff_ring\": 32}",
@@ -248,6 +319,8 @@ int main(void)
 	static const struct test_case cases[] = {
 		{"flows keep their order", order_case},
 		{"a full ring is a named loss", full_case},
+		{"readers only read, and flows keep their order", readers_case},
+		{"control passes a full ring", control_case},
 		{"ports stay apart", ports_case},
 		{"stations are known on all workers", stations_case},
 		{"stations are known on all workers, steered to their owners", steered_case},

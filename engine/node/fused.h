@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the nodes share that do the last two nodes' work on most packets: the rewrite of a kind,
+ * and interface-output. Those count such packets as fused. It is all of such a node's private
+ * data.
+ */
+#ifndef LINERATE_FUSED_H
+#define LINERATE_FUSED_H
+
+#include "../worker.h"
+#include "node.h"
+
+#include <errno.h>
+
+struct fused {
+	struct node_stats *rewrite, *output;
+};
+
+/* For init(): `rewrite` is the name of the node before interface-output. Returns 0 or -ENOENT. */
+static inline int fused_find(
+	const struct node_state *state, struct rte_node *node, const char *rewrite)
+{
+	struct fused *fused = node_private(node);
+
+	fused->rewrite = worker_node_stats(state->worker, rewrite);
+	fused->output = worker_node_stats(state->worker, "interface-output");
+	return fused->rewrite == NULL || fused->output == NULL ? -ENOENT : 0;
+}
+
+static __rte_always_inline void fused_count(struct rte_node *node, uint16_t packets)
+{
+	const struct fused *fused = node_private(node);
+
+	fused->rewrite->fused_calls++;
+	fused->rewrite->fused_vectors += packets;
+	fused->output->fused_calls++;
+	fused->output->fused_vectors += packets;
+}
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A forwarder that burns clocks passes everything on in order, and takes the time that it is
+ * to take. */
+#include "forward/burn.h"
+#include "forward/handoff.h"
+#include "harness.h"
+#include "worker.h"
+
+#include <rte_cycles.h>
+#include <rte_ip.h>
+
+#define PACKETS 2000
+#define NUMBER_AT (14 + 20 + 8) /* behind Ethernet, IPv4 and UDP */
+#define CLOCKS 20000
+#define OTHERS_CLOCKS 5000
+#define PAUSE_US 5000
+
+/* Clocks that went by while the frames were worked on. */
+static uint64_t forward(unsigned packets)
+{
+	struct frame frame;
+	uint64_t start;
+
+	for (uint32_t number = 0; number < packets; number++) {
+		frame_ip4(
+			&frame, 0, RTE_IPV4(16, 0, 0, number % 64), RTE_IPV4(48, 0, 0, 1), 64, 18);
+		memcpy(frame.bytes + NUMBER_AT, &number, sizeof(number));
+		harness_put(0, &frame);
+	}
+	start = rte_rdtsc();
+	harness_walk();
+	return rte_rdtsc() - start;
+}
+
+/* Returns how many frames came out; their numbers must rise. */
+static unsigned check_order(void)
+{
+	struct frame frame;
+	uint32_t number, last = 0;
+	unsigned count = 0;
+
+	for (; harness_get(1, &frame); count++) {
+		memcpy(&number, frame.bytes + NUMBER_AT, sizeof(number));
+		CHECK(count == 0 || number > last);
+		last = number;
+	}
+	return count;
+}
+
+static void all_go_on(void)
+{
+	uint64_t asked = (uint64_t)PACKETS * CLOCKS, spent = forward(PACKETS);
+
+	/* A debt too small for a sleep may be left, and a wake-up may come a little early. */
+	CHECK(spent > asked - rte_get_tsc_hz() / 5000);
+	CHECK_EQUAL(check_order(), PACKETS);
+}
+
+/* Each of the three workers pays for the other two; they walk one after the other here. */
+static void others_cost(void)
+{
+	uint64_t spent = forward(PACKETS);
+
+	CHECK(handoff_queue(0, 1)->rings[PRIORITY_NORMAL].enqueued > 0 &&
+		handoff_queue(0, 2)->rings[PRIORITY_NORMAL].enqueued > 0);
+	CHECK(spent >= 2ull * OTHERS_CLOCKS * PACKETS);
+	CHECK_EQUAL(harness_flush(), PACKETS);
+}
+
+static void calls_cost(void)
+{
+	unsigned calls = (PACKETS + NODE_VECTOR_MAX - 1) / NODE_VECTOR_MAX;
+
+	CHECK(forward(PACKETS) >= 1000000ull * calls);
+	CHECK_EQUAL(check_order(), PACKETS);
+}
+
+/* The first call starts the time, so the first pause comes later. */
+static void pauses_come(void)
+{
+	uint64_t us = rte_get_tsc_hz() / 1000000, spent;
+
+	(void)forward(1);
+	rte_delay_us_block(1000);
+	spent = forward(1);
+	CHECK(spent >= PAUSE_US * us);
+	CHECK_EQUAL(harness_flush(), 2);
+}
+
+/* Who is told to stop in the midst of it burns no more. */
+static void a_stop_ends_it(void)
+{
+	struct worker *worker = worker_of_forwarder(0);
+	uint64_t spent;
+
+	worker->request = WORKER_STOP;
+	spent = forward(PACKETS);
+	worker->request = WORKER_WALK;
+	CHECK(spent < (uint64_t)PACKETS * 1000000);
+	CHECK_EQUAL(check_order(), PACKETS);
+}
+
+static void nothing_burns(void)
+{
+	(void)forward(1);
+	for (const struct node_state *s = node_states(); s != NULL; s = s->link)
+		CHECK(strcmp(s->type->name, "burn") != 0);
+	CHECK_EQUAL(harness_flush(), 1);
+}
+
+static void run(const char *options, void (*of)(void))
+{
+	pid_t child;
+
+	if (harness_fork(&child)) {
+		harness_start_workers(2, options);
+		harness_run(of);
+	}
+	harness_wait(child);
+}
+
+#define CASE(name, options, of) \
+	static void name##_case(void) \
+	{ \
+		run("{\"mode\": \"io\", " options "}", of); \
+	}
+
+CASE(spin, "\"burn\": {\"clocks\": 20000}", all_go_on)
+CASE(sleep, "\"burn\": {\"clocks\": 20000, \"how\": \"sleep\"}", all_go_on)
+CASE(syscall, "\"burn\": {\"clocks\": 20000, \"how\": \"syscall\"}", all_go_on)
+CASE(lock, "\"burn\": {\"clocks\": 20000, \"how\": \"lock\"}", all_go_on)
+CASE(others, "\"workers\": 3, \"burn\": {\"contention_clocks\": 5000}", others_cost)
+CASE(calls, "\"burn\": {\"call_clocks\": 1000000}", calls_cost)
+CASE(pauses, "\"burn\": {\"pause_every_us\": 500, \"pause_for_us\": 5000}", pauses_come)
+CASE(stop, "\"burn\": {\"clocks\": 1000000, \"how\": \"sleep\"}", a_stop_ends_it)
+CASE(absent, "\"workers\": 1", nothing_burns)
+
+/* How many lines are said about it. */
+static unsigned mistakes(const char *text)
+{
+	struct config config;
+	struct config_node root;
+	unsigned count;
+
+	if (config_open_text(&config, "test.json", text) != 0)
+		return 0;
+	root = config_root(&config);
+	burn_parse(&root, 2);
+	count = config.mistakes;
+	config_close(&config);
+	return count;
+}
+
+static void mistakes_are_one_line(void)
+{
+	CHECK_EQUAL(mistakes("{}"), 0);
+	CHECK_EQUAL(mistakes("{\"clocks\": -1}"), 1);
+	CHECK_EQUAL(mistakes("{\"clocks\": 1000001}"), 1);
+	CHECK_EQUAL(mistakes("{\"clock\": 1}"), 1);
+	CHECK_EQUAL(mistakes("{\"how\": \"slowly\"}"), 1);
+	CHECK_EQUAL(mistakes("{\"call_clocks\": 1e9}"), 1);
+	CHECK_EQUAL(mistakes("{\"contention_clocks\": \"5\"}"), 1);
+	CHECK_EQUAL(mistakes("{\"pause_every_us\": 100}"), 1);
+	CHECK_EQUAL(mistakes("{\"pause_for_us\": 100}"), 1);
+	CHECK_EQUAL(mistakes("{\"pause_every_us\": 100, \"pause_for_us\": 100}"), 0);
+}
+
+int main(void)
+{
+	static const struct test_case cases[] = {
+		{"all go on, by spin", spin_case},
+		{"all go on, by sleep", sleep_case},
+		{"all go on, by syscall", syscall_case},
+		{"all go on, by lock", lock_case},
+		{"other workers cost", others_case},
+		{"calls cost", calls_case},
+		{"pauses come", pauses_case},
+		{"a stop ends it", stop_case},
+		{"nothing burns unless asked", absent_case},
+		{"mistakes are one line", mistakes_are_one_line},
+		{NULL, NULL},
+	};
+
+	return test_run(cases);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A counted lock keeps others out, and what it counts adds up. */
+#include "lock.h"
+#include "test.h"
+
+#include <rte_cycles.h>
+#include <semaphore.h>
+#include <unistd.h>
+
+#define USERS 4
+#define ROUNDS 20000
+
+static struct lock *lock;
+static uint64_t guarded; /* by the lock alone */
+static sem_t asked, held;
+
+static void *take_turns(void *argument)
+{
+	unsigned user = *(const unsigned *)argument;
+
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		lock_acquire(lock, user);
+		guarded++;
+		lock_release(lock);
+	}
+	return NULL;
+}
+
+static void nobody_gets_between(void)
+{
+	static const unsigned numbers[USERS] = {0, 1, 2, LOCK_OTHERS};
+	pthread_t threads[USERS];
+	struct lock_user sum;
+
+	lock = lock_create("turns");
+	for (unsigned i = 0; i < USERS; i++)
+		CHECK(pthread_create(
+			      &threads[i], NULL, take_turns, (void *)(uintptr_t)&numbers[i]) == 0);
+	for (unsigned i = 0; i < USERS; i++)
+		(void)pthread_join(threads[i], NULL);
+	CHECK_EQUAL(guarded, USERS * ROUNDS);
+	for (unsigned i = 0; i < USERS; i++)
+		CHECK_EQUAL(lock->users[numbers[i]].acquisitions, ROUNDS);
+	sum = lock_sum(lock);
+	CHECK_EQUAL(sum.acquisitions, USERS * ROUNDS);
+	CHECK(sum.waits <= sum.acquisitions);
+	CHECK((sum.waits == 0) == (sum.wait_clocks == 0));
+}
+
+static void *hold(void *argument)
+{
+	lock_acquire(argument, LOCK_OTHERS);
+	(void)sem_post(&held);
+	(void)sem_wait(&asked);
+	/* Time for the other one to find it held, however busy the machine is. */
+	(void)usleep(200000);
+	lock_release(argument);
+	return NULL;
+}
+
+static void waits_are_counted(void)
+{
+	struct lock *one = lock_create("held");
+	pthread_t thread;
+
+	lock_acquire(one, 3);
+	lock_release(one);
+	CHECK_EQUAL(one->users[3].waits, 0);
+	(void)sem_init(&asked, 0, 0);
+	(void)sem_init(&held, 0, 0);
+	CHECK(pthread_create(&thread, NULL, hold, one) == 0);
+	(void)sem_wait(&held);
+	(void)sem_post(&asked);
+	lock_acquire(one, 3);
+	lock_release(one);
+	(void)pthread_join(thread, NULL);
+	CHECK_EQUAL(one->users[3].acquisitions, 2);
+	CHECK_EQUAL(one->users[3].waits, 1);
+	CHECK(one->users[3].wait_clocks > 0);
+	CHECK_EQUAL(one->users[LOCK_OTHERS].waits, 0);
+}
+
+static void all_are_listed(void)
+{
+	const struct lock *one = locks();
+
+	CHECK(strcmp(one->name, "held") == 0);
+	CHECK(strcmp(one->link->name, "turns") == 0);
+	CHECK(one->link->link == NULL);
+}
+
+int main(void)
+{
+	static const struct test_case cases[] = {
+		{"nobody gets between", nobody_gets_between},
+		{"waits are counted", waits_are_counted},
+		{"all are listed", all_are_listed},
+		{NULL, NULL},
+	};
+
+	return test_run(cases);
+}
