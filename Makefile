@@ -2,9 +2,11 @@
 #
 #   make bench    the eight standard loadtests        make bench ARGS="--only U2,B2"
 #   make peers    linerate against testpmd, here   make peers ARGS="--only io,mac"
+#   make injection   limits injected and limits named, for docs/injection.md
 #   make test     C tests under ASan and UBSan, then pytest
 #   make lint     clang-format, clang-tidy, ruff, mypy
-#   make fuzz     each fuzz target for FUZZ_SECONDS
+#   make fuzz     each fuzz target for FUZZ_SECONDS   make fuzz-parsers   the parsers alone
+#   make screenshots   docs/images/report*.png, of a bench that it runs
 #   make setup    Debian packages and .venv alone     make build    what they install
 
 SHELL := /bin/bash
@@ -22,12 +24,15 @@ STAMPS := build/stamps
 # meson-python and meson find each other, and ninja, by the path.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-BUILD_PACKAGES := gcc libc6-dev pkg-config libdpdk-dev libjansson-dev libpcap-dev \
-	python3 python3-venv
-TEST_PACKAGES := dpdk ethtool iperf3 iproute2 iputils-arping iputils-ping iputils-tracepath \
-	ndisc6 tcpdump traceroute tshark
+BUILD_PACKAGES := gcc libc6-dev pkg-config libdpdk-dev libjansson-dev libpcap-dev liburing-dev \
+	python3 python3-venv iproute2
+# Ubuntu has Chromium as a snap only: there, the test of the report's page is skipped.
+CHROMIUM := $(shell grep -qs '^ID=debian' /etc/os-release && echo chromium)
+TEST_PACKAGES := $(CHROMIUM) dpdk dpdk-dev ethtool iperf3 iproute2 iputils-arping iputils-ping iputils-tracepath \
+	ndisc6 nftables tcpdump traceroute tshark
 # Debian has dpdk-testpmd in dpdk-dev.
 PEER_PACKAGES := dpdk dpdk-dev
+SCREENSHOT_PACKAGES := chromium fonts-dejavu-core
 LINT_PACKAGES := clang-format clang-tidy
 FUZZ_PACKAGES := clang
 
@@ -36,8 +41,9 @@ C_FILES := $(if $(C_DIRS),$(shell find $(C_DIRS) -name '*.[ch]'))
 SOURCES := $(shell find src engine bench -type f ! -path '*/__pycache__/*') meson.build meson.options \
 	pyproject.toml
 
-.PHONY: help setup setup-test setup-peers setup-lint setup-fuzz build bench peers performance \
-	test test-engine test-python lint lint-c lint-python fuzz clean
+.PHONY: help setup setup-test setup-peers setup-lint setup-fuzz setup-fuzz-parsers build bench \
+	peers performance injection setup-screenshots screenshots test test-engine test-python lint \
+	lint-c lint-python fuzz fuzz-engine fuzz-parsers clean
 
 help:
 	@awk '!/^#/ {exit} {sub(/^# ?/, ""); print}' Makefile
@@ -45,14 +51,18 @@ help:
 setup: $(STAMPS)/apt-build .venv/build.stamp
 setup-test: setup $(STAMPS)/apt-test .venv/test.stamp
 setup-peers: setup $(STAMPS)/apt-peers
+setup-screenshots: setup $(STAMPS)/apt-screenshots
 setup-lint: setup $(STAMPS)/apt-lint .venv/test.stamp .venv/lint.stamp
 setup-fuzz: setup $(STAMPS)/apt-fuzz
+setup-fuzz-parsers: setup .venv/fuzz.stamp
 
 $(STAMPS)/apt-build: packages = $(BUILD_PACKAGES)
 $(STAMPS)/apt-test: packages = $(TEST_PACKAGES)
 $(STAMPS)/apt-peers: packages = $(PEER_PACKAGES)
+$(STAMPS)/apt-screenshots: packages = $(SCREENSHOT_PACKAGES)
 $(STAMPS)/apt-lint: packages = $(LINT_PACKAGES)
-$(STAMPS)/apt-build $(STAMPS)/apt-test $(STAMPS)/apt-peers $(STAMPS)/apt-lint: Makefile
+$(STAMPS)/apt-build $(STAMPS)/apt-test $(STAMPS)/apt-peers $(STAMPS)/apt-screenshots \
+$(STAMPS)/apt-lint: Makefile
 	@mkdir -p $(STAMPS)
 	@build-aux/apt-install $(packages)
 	@touch $@
@@ -96,6 +106,18 @@ performance: build setup-peers
 	@COLUMNS=80 $(BIN)/linerate self-bench $(ARGS) > build/performance.txt
 	@build-aux/replace-block docs/performance.md < build/performance.txt
 
+# Fails when a trial is invalid, and when the page has an error or asks for anything.
+screenshots: build setup-screenshots
+	@rm -rf build/screenshots
+	@$(BIN)/linerate bench --runs build/screenshots $(ARGS)
+	@run=$$(ls -d build/screenshots/*/) && $(BIN)/linerate report "$$run" && \
+		$(STEP) "taking screenshots" screenshots build-aux/screenshots "$$run/report.html" docs/images
+
+injection: build setup-test
+	@echo "linerate: injecting limits, for docs/injection.md"
+	@PYTHONPATH=. $(BIN)/python -m tests.injection $(ARGS) > build/injection.txt
+	@build-aux/replace-block docs/injection.md < build/injection.txt
+
 test: build test-engine test-python
 
 test-engine: setup-test
@@ -112,7 +134,8 @@ test-python: build setup-test
 ifneq ($(shell id -u),0)
 	@echo "linerate: testing with network namespaces, by sudo"
 	@sudo env PYTHONDONTWRITEBYTECODE=1 $(BIN)/python -m pytest -p no:cacheprovider $(ARGS) \
-		tests/system/test_router_real.py tests/system/test_router_real6.py
+		tests/system/test_router_real.py tests/system/test_router_real6.py \
+		tests/system/test_socket_drivers.py tests/system/test_wires.py
 endif
 
 lint: lint-python lint-c
@@ -131,7 +154,9 @@ lint-c: setup setup-lint
 	@$(STEP) "clang-tidy" clang-tidy sh -c 'printf "%s\n" "$$@" | \
 		xargs -P 2 -n 8 clang-tidy -p build/lint --quiet' sh $(filter engine/%.c bench/%.c,$(C_FILES))
 
-fuzz: setup-fuzz
+fuzz: fuzz-engine fuzz-parsers
+
+fuzz-engine: setup-fuzz
 	@test -f build/fuzz/build.ninja || $(STEP) "configuring the fuzz targets" fuzz-setup \
 		env CC=clang $(BIN)/meson setup build/fuzz -Dfuzz=true -Dbuildtype=debugoptimized \
 		-Db_sanitize=address,undefined -Db_lundef=false
@@ -145,6 +170,14 @@ fuzz: setup-fuzz
 			-max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
 			-artifact_prefix=build/fuzz/found/ build/fuzz/found/$$name fuzz/corpus/$$name; \
 	done; test $$found = 1 || { echo "linerate: no fuzz targets were built" >&2; exit 1; }
+
+# Other tools' output, by atheris: it brings libFuzzer with it.
+fuzz-parsers: setup-fuzz-parsers
+	@mkdir -p build/fuzz/found/parsers
+	@$(STEP) "fuzzing parsers for $(FUZZ_SECONDS) s" fuzz-parsers env PYTHONPATH=src \
+		$(BIN)/python fuzz/fuzz_parsers.py -max_total_time=$(FUZZ_SECONDS) -max_len=8192 \
+		-timeout=20 -print_final_stats=1 -artifact_prefix=build/fuzz/found/ \
+		build/fuzz/found/parsers tests/data/made tests/data/cases
 
 clean:
 	@rm -rf build .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

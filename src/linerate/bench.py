@@ -5,18 +5,33 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from linerate import __version__, engine, host
-from linerate.engine import Engine, EngineError, Files
-from linerate.evidence import Evidence, Load, Progress
+from linerate import __version__, host, leftovers
+from linerate.counting import counted, generates, takes_turns
+from linerate.engine import EngineError
+from linerate.errors import SetupError
+from linerate.evidence import Evidence
+from linerate.evidence.measured import evidence_of
 from linerate.explain import explain
-from linerate.store import Ceiling, Judged, Result, Run, RunFolder, result_of
+from linerate.measurement import Load, Measurement, Progress
+from linerate.rig import Rig, has_ceiling
+from linerate.store import (
+    Absent,
+    Ceiling,
+    Judged,
+    Result,
+    Run,
+    RunFolder,
+    Sweep,
+    Which,
+    result_of,
+    trial_name,
+)
 from linerate.suite import Loadtest, Traffic
 from linerate.telemetry import TelemetryError
 from linerate.testbed import Testbed
-from linerate.tester.engine import EngineTester
-from linerate.trial import TrialError, run_trial
+from linerate.trial import TrialError, run_trial, watch
 from linerate.validity import caused_by_tester, doubts, reasons
-from linerate.wiring import CARD, bench_config, ceiling_config
+from linerate.verdicts import judged_together, source_of
 
 #: An invalid trial is retried so often.
 RETRIES = 2
@@ -46,27 +61,79 @@ class Observer(Protocol):
     def measured(self, result: Result) -> None:
         """Say that a trial is done, valid or not."""
 
+    def absent(self, absent: Absent) -> None:
+        """Say that a configuration can't be measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One loadtest on one testbed; `repeat` counts from 1."""
+
+    testbed: Testbed
+    loadtest: Loadtest
+    repeat: int = 1
+    #: Of the configuration, in a sweep.
+    configuration: str = ""
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        repeat = f", repeat {self.repeat}" if self.repeat > 1 else ""
+        return f"{self.loadtest.name}, {self.loadtest.text}{repeat}"
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to measure."""
+    """What to measure, step by step in this order."""
 
+    #: The one that the report is headed by; steps may change it.
     testbed: Testbed
     suite: str
-    loadtests: tuple[Loadtest, ...]
+    steps: tuple[Step, ...]
     duration_seconds: float
     command: tuple[str, ...]
+    retries: int = RETRIES
+    sweep: Sweep | None = None
 
     @property
     def seconds(self) -> float:
         """How long all steps send, if no trial is repeated."""
-        ceilings = len(self.kinds) if self.testbed.wire == "card" else 0
-        return ceilings * CEILING_SECONDS + len(self.loadtests) * self.duration_seconds
+        return len(self.kinds) * CEILING_SECONDS + len(self.steps) * self.duration_seconds
 
     @property
-    def kinds(self) -> list[tuple[Traffic, int]]:
-        """The different kinds of traffic, each with its directions."""
-        return list(dict.fromkeys((test.traffic, test.directions) for test in self.loadtests))
+    def kinds(self) -> dict["Kind", Testbed]:
+        """What the tester's ceiling is measured for, each with a testbed to do it on."""
+        return {
+            kind_of(step.testbed, step.loadtest): step.testbed
+            for step in reversed(self.steps)
+            if has_ceiling(step.testbed) and generates(step.testbed)
+        }
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """Names of the tests, each once."""
+        return tuple(dict.fromkeys(step.loadtest.name for step in self.steps))
+
+
+#: Wire, frames, directions.
+Kind = tuple[str, Traffic, int]
+
+
+def kind_of(testbed: Testbed, loadtest: Loadtest) -> Kind:
+    """Say which loadtests have one ceiling."""
+    return (testbed.wire, loadtest.traffic, loadtest.directions)
+
+
+def suite_plan(
+    testbed: Testbed,
+    suite: str,
+    loadtests: tuple[Loadtest, ...],
+    duration_seconds: float,
+    command: tuple[str, ...],
+) -> Plan:
+    """Plan each loadtest once, on one testbed."""
+    steps = tuple(Step(testbed, loadtest) for loadtest in loadtests)
+    return Plan(testbed, suite, steps, duration_seconds, command)
 
 
 class Bench:
@@ -77,13 +144,20 @@ class Bench:
         self._folder = folder
         self._observer = observer
         self._cpus = plan.testbed.cpus or host.allowed_cpus()
-        self._ceilings: dict[tuple[Traffic, int], float] = {}
-        self._engines = 0
+        self._ceilings: dict[Kind, float] = {}
+        #: By trial, the last attempt of each test: what is judged together in the end.
+        self._evidence: dict[str, Evidence] = {}
+        # Made before the lab keeps aside: they look at which CPUs may be used.
+        self._rigs = {
+            testbed: Rig(testbed, folder.engine_file)
+            for testbed in dict.fromkeys(step.testbed for step in plan.steps)
+        }
         self.run = Run(
             command=plan.command,
             started=datetime.now(UTC),
             suite=plan.suite,
-            tests=tuple(test.name for test in plan.loadtests),
+            tests=plan.tests,
+            sweep=plan.sweep,
             testbed=plan.testbed,
             environment=host.environment(__version__, self._cpus),
         )
@@ -97,10 +171,11 @@ class Bench:
         self._update()
         try:
             self._keep_aside()
-            engine.sweep()
+            leftovers.remove(leftovers.find())
             self._measure_all()
+            self._judge_together()
             self._update(status="complete")
-        except (EngineError, TelemetryError, TrialError) as error:
+        except (EngineError, TelemetryError, TrialError, SetupError) as error:
             self._update(status="failed", problem=str(error))
         except KeyboardInterrupt:
             self._update(status="interrupted")
@@ -125,68 +200,85 @@ class Bench:
         self._folder.save(self.run)
 
     def _measure_all(self) -> None:
-        if self._plan.testbed.wire == "card":
-            for traffic, directions in self._plan.kinds:
-                self._measure_ceiling(Loadtest("ceiling", traffic, directions))
-        for loadtest in self._plan.loadtests:
-            self._measure_loadtest(loadtest)
+        for kind, testbed in reversed(self._plan.kinds.items()):
+            self._measure_ceiling(kind, testbed)
+        for step in self._plan.steps:
+            self._measure_step(step)
 
-    def _engine(self, config: dict[str, Any], label: str) -> Engine:
-        files = Files(
-            config=self._folder.engine_file(f"{label}.config.json"),
-            log=self._folder.engine_file(f"{label}.log"),
-        )
-        return Engine(config, files, self._cpus)
+    def _measure_step(self, step: Step) -> None:
+        """Measure a step; in a sweep, what can't be measured takes the others nothing away."""
+        if self.run.sweep is None:
+            self._measure_loadtest(step)
+            return
+        if any(one.configuration == step.configuration for one in self.run.sweep.absent):
+            return
+        try:
+            self._measure_loadtest(step)
+        except (EngineError, TelemetryError, TrialError, SetupError) as error:
+            absent = Absent(configuration=step.configuration, reason=str(error))
+            changed = self.run.sweep.model_copy(update={"absent": (*self.run.sweep.absent, absent)})
+            self._update(sweep=changed)
+            self._observer.absent(absent)
 
-    def _name(self) -> str:
-        """Name an engine; two labs on one host must not meet."""
-        self._engines += 1
-        return f"bench-{os.getpid()}-{self._engines}"
-
-    def _measure_ceiling(self, loadtest: Loadtest) -> None:
+    def _measure_ceiling(self, kind: Kind, testbed: Testbed) -> None:
         """Find out what the tester can do by itself, over the bare wire."""
+        wire, traffic, directions = kind
+        loadtest = Loadtest("ceiling", traffic, directions)
         self._observer.step(f"tester's ceiling, {loadtest.text}", CEILING_SECONDS)
-        config = ceiling_config(self._plan.testbed, loadtest, self._name())
         label = f"ceiling-{len(self._ceilings) + 1}"
-        with self._engine(config, label) as running, running.connect() as telemetry:
-            tester = EngineTester(telemetry, (CARD,))
-            load = self._load(loadtest, FULL_SCALE_PPM, CEILING_SECONDS)
-            evidence = run_trial(tester, load, self._observer.progress)
-        self._folder.save_evidence(label, evidence)
-        pps = evidence.received.packets_per_second
-        self._ceilings[loadtest.traffic, loadtest.directions] = pps
-        ceiling = Ceiling(text=loadtest.text, directions=loadtest.directions, pps=pps)
+        with self._rigs[testbed].bare(loadtest, label) as trials:
+            load = self._load(testbed, loadtest, FULL_SCALE_PPM, CEILING_SECONDS)
+            # Whatever counts of the device: here there is none.
+            load = load.model_copy(update={"counted": "received"})
+            measurement = run_trial(trials.tester, load, self._observer.progress)
+            trials.check()
+        self._folder.save_measurement(label, measurement)
+        pps = measurement.received.packets_per_second
+        self._ceilings[kind] = pps
+        ceiling = Ceiling(text=loadtest.text, wire=wire, directions=loadtest.directions, pps=pps)
         self._update(ceilings=(*self.run.ceilings, ceiling))
 
-    def _load(self, loadtest: Loadtest, scale_ppm: int, seconds: float) -> Load:
+    def _load(self, testbed: Testbed, loadtest: Loadtest, scale_ppm: int, seconds: float) -> Load:
         return Load(
             frame_bytes=loadtest.traffic.frame_bytes,
-            directions=loadtest.directions,
-            link_bps=self._plan.testbed.line_bps,
+            directions=loadtest.links,
+            link_bps=testbed.line_bps,
             scale_ppm=scale_ppm,
             duration_us=round(seconds * 1e6),
+            flows=loadtest.traffic.flows,
+            protocol=loadtest.traffic.protocol,
+            counted=counted(testbed),
+            takes_turns=takes_turns(testbed, self._cpus),
+            pushes_back=self._rigs[testbed].pushes_back,
         )
 
-    def _measure_loadtest(self, loadtest: Loadtest) -> None:
+    def _measure_loadtest(self, step: Step) -> None:
         """Measure one loadtest, again when the trial was invalid."""
-        testbed = self._plan.testbed
-        ceiling = self._ceilings.get((loadtest.traffic, loadtest.directions))
-        scale_ppm = first_scale_ppm(loadtest.line_pps(testbed.line_bps), ceiling)
-        config = bench_config(testbed, loadtest, self._name())
-        self._observer.step(f"{loadtest.name}, {loadtest.text}", self._plan.duration_seconds)
-        with self._engine(config, loadtest.name) as running, running.connect() as telemetry:
-            card = testbed.card if testbed.wire == "card" else None
-            tester = EngineTester(telemetry, (CARD,) if card else ())
-            self._note_engine(tester.info)
-            for attempt in range(1, RETRIES + 2):
-                load = self._load(loadtest, scale_ppm, self._plan.duration_seconds)
-                evidence = run_trial(tester, load, self._observer.progress, card, ceiling)
-                result = self._keep(loadtest, attempt, evidence)
-                if result.valid or attempt > RETRIES:
+        testbed, loadtest = step.testbed, step.loadtest
+        sends = generates(testbed)
+        ceiling = self._ceilings.get(kind_of(testbed, loadtest)) if sends else None
+        line_pps = loadtest.line_pps(testbed.line_bps)
+        scale_ppm = first_scale_ppm(line_pps, ceiling) if sends else 0
+        self._observer.step(step.text, self._plan.duration_seconds)
+        card = testbed.card if testbed.wire == "card" else None
+        label = trial_name(loadtest.name, step.repeat)
+        if testbed.by_tool:
+            load = self._load(testbed, loadtest, FULL_SCALE_PPM, self._plan.duration_seconds)
+            self._keep(step, 1, self._rigs[testbed].by_tool(loadtest, load, label))
+            return
+        with self._rigs[testbed].under_test(loadtest, label) as trials:
+            self._note_engine(trials.info)
+            for attempt in range(1, self._plan.retries + 2):
+                load = self._load(testbed, loadtest, scale_ppm, self._plan.duration_seconds)
+                trial = run_trial if sends else watch
+                measurement = trial(trials.tester, load, self._observer.progress, card, ceiling)
+                trials.check()
+                result = self._keep(step, attempt, measurement)
+                if result.valid or attempt > self._plan.retries:
                     return
-                scale_ppm = next_scale_ppm(scale_ppm, attempt, evidence)
-                again = f"{loadtest.name} again, {loadtest.text}"
-                self._observer.step(again, self._plan.duration_seconds)
+                scale_ppm = next_scale_ppm(scale_ppm, attempt, measurement)
+                ceiling = next_ceiling(ceiling, measurement)
+                self._observer.step(f"{step.text}, again", self._plan.duration_seconds)
 
     def _note_engine(self, info: dict[str, Any]) -> None:
         """Keep what the engine says of itself, once it is set up as a whole."""
@@ -194,19 +286,33 @@ class Bench:
             said = {key: str(info.get(key, "")) for key in ("dpdk", "memory", "layout")}
             self._update(environment=self.run.environment.model_copy(update=said))
 
-    def _keep(self, loadtest: Loadtest, attempt: int, evidence: Evidence) -> Result:
+    def _keep(self, step: Step, attempt: int, measurement: Measurement) -> Result:
         """Judge a trial and write it down at once."""
-        invalid = reasons(evidence)
-        judged = Judged(
-            invalid=invalid,
-            suspect=doubts(evidence),
-            verdict=explain(evidence, invalid),
+        test = step.loadtest.name
+        invalid = reasons(measurement)
+        trial = trial_name(test, step.repeat, attempt)
+        evidence = evidence_of(measurement, test, source_of(trial), invalid)
+        self._evidence[trial] = evidence
+        judged = Judged(invalid=invalid, suspect=doubts(measurement), verdict=explain(evidence))
+        which = Which(
+            test=test,
+            text=step.loadtest.text,
+            attempt=attempt,
+            repeat=step.repeat,
+            configuration=step.configuration,
         )
-        result = result_of(loadtest.name, loadtest.text, attempt, evidence, judged)
-        self._folder.save_evidence(result.trial, evidence)
+        result = result_of(which, measurement, judged)
+        self._folder.save_measurement(result.trial, measurement)
         self._update(results=(*self.run.results, result))
         self._observer.measured(result)
         return result
+
+    def _judge_together(self) -> None:
+        """Judge again with all trials known: some limits show in their comparison."""
+        results = self.run.reported()
+        self.run = judged_together(
+            self.run, {one.trial: self._evidence[one.trial] for one in results}
+        )
 
 
 def first_scale_ppm(line_pps: float, ceiling_pps: float | None) -> int:
@@ -216,10 +322,24 @@ def first_scale_ppm(line_pps: float, ceiling_pps: float | None) -> int:
     return min(FULL_SCALE_PPM, max(1, int(FULL_SCALE_PPM * OF_CEILING * ceiling_pps / line_pps)))
 
 
-def next_scale_ppm(scale_ppm: int, attempt: int, evidence: Evidence) -> int:
-    """Try the same once more (the host may have been busy), then what the tester managed."""
-    if attempt == 1 or not caused_by_tester(evidence):
+def next_scale_ppm(scale_ppm: int, attempt: int, measurement: Measurement) -> int:
+    """Try the same once more (the host may have been busy), then what the tester managed.
+
+    On a wire that pushes back a tester that loses frames itself sends faster than it receives:
+    it is asked for what it received.
+    """
+    if measurement.load.pushes_back and caused_by_tester(measurement):
+        return max(1, int(FULL_SCALE_PPM * OF_CEILING * measurement.percent_of_line / 100))
+    if attempt == 1 or not caused_by_tester(measurement):
         return scale_ppm
-    asked = evidence.load.asked_pps
-    managed = min(1.0, evidence.offered.packets_per_second / asked) if asked else 1.0
+    asked = measurement.load.asked_pps
+    managed = min(1.0, measurement.offered.packets_per_second / asked) if asked else 1.0
     return max(1, int(scale_ppm * OF_CEILING * managed))
+
+
+def next_ceiling(ceiling_pps: float | None, measurement: Measurement) -> float | None:
+    """What the tester managed when it could not do what it was asked is its ceiling."""
+    if not caused_by_tester(measurement):
+        return ceiling_pps
+    managed = measurement.offered.packets_per_second
+    return managed if ceiling_pps is None else min(ceiling_pps, managed)

@@ -11,10 +11,10 @@ from types import FrameType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from linerate import evidence
+from linerate import measurement
 from linerate.bench import Bench, Interrupted, Plan
 from linerate.report import machine, terminal
-from linerate.store import Result, Run, RunFolder
+from linerate.store import Absent, Result, Run, RunFolder
 
 FAILED = 1
 #: A shell says 128 + signal for what a signal ended.
@@ -37,7 +37,7 @@ class Bar:
         self._progress.update(self._task, completed=self._done_seconds, description=text)
         self._progress.refresh()
 
-    def progress(self, progress: evidence.Progress) -> None:
+    def progress(self, progress: measurement.Progress) -> None:
         """Move on within the step."""
         elapsed = min(progress.elapsed_us / 1e6, self._step_seconds)
         self._progress.update(self._task, completed=self._done_seconds + elapsed)
@@ -48,6 +48,11 @@ class Bar:
         if not result.valid:
             text = f"{result.test}: {result.invalid[0]}"
             self._progress.console.print(text, style="yellow", soft_wrap=True)
+
+    def absent(self, absent: Absent) -> None:
+        """Say what can't be measured as soon as that is known."""
+        text = f"{absent.configuration}: {absent.reason}"
+        self._progress.console.print(text, style="yellow", soft_wrap=True)
 
 
 @contextmanager
@@ -84,24 +89,30 @@ def new_progress() -> Progress:
 
 def bench_into_folder(plan: Plan, runs: Path, as_json: bool) -> int:
     """Measure into a new run folder and report; returns the exit code."""
-    folder = RunFolder.create(runs, plan.testbed.dut.mode)
+    folder = RunFolder.create(runs, plan.testbed.dut.name)
+    with signals():
+        run, code = measure_into(plan, folder)
+        _report(run, folder, as_json)
+    return code
+
+
+def measure_into(plan: Plan, folder: RunFolder) -> tuple[Run, int]:
+    """Measure into a run folder, within `signals`; returns the run and the exit code."""
     progress = new_progress()
     code = 0
-    with signals():
-        with progress:
-            bench = Bench(plan, folder, Bar(progress, plan.seconds))
-            try:
-                bench.measure()
-            except Interrupted as interrupted:
-                code = BY_SIGNAL + interrupted.signal_number
-        _report(bench.run, folder, as_json)
-    return code or exit_code(bench.run)
+    with progress:
+        bench = Bench(plan, folder, Bar(progress, plan.seconds))
+        try:
+            bench.measure()
+        except Interrupted as interrupted:
+            code = BY_SIGNAL + interrupted.signal_number
+    return bench.run, code or exit_code(bench.run)
 
 
 def exit_code(run: Run) -> int:
-    """0 when all was measured and is valid."""
+    """0 when all was measured and is valid; of repeated trials, one at least."""
     results = run.reported()
-    whole = run.status == "complete" and len(results) == len(run.tests)
+    whole = run.status == "complete" and len(results) == len(run.tests) > 0
     return 0 if whole and all(result.valid for result in results) else FAILED
 
 

@@ -2,26 +2,38 @@
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
 
-from linerate import __version__, host, wire
-from linerate.bench import Plan
+from linerate import __version__, host, rig, wire
+from linerate.auditing import audit_table
+from linerate.bench import suite_plan
 from linerate.benching import bench_into_folder
 from linerate.card import PRESETS
+from linerate.cleaning import clean
+from linerate.drivers import INTERFACE_DRIVERS
 from linerate.engine import EngineError
+from linerate.explaining import explain_command
+from linerate.matrixing import matrix_command
 from linerate.report import machine, terminal
+from linerate.reporting import compare, report
 from linerate.selfbenching import self_bench
 from linerate.showing import show
 from linerate.store import StoreError
-from linerate.suite import SUITES, select
+from linerate.suite import SUITES, Loadtest, select
+from linerate.sweeping import sweep
 from linerate.telemetry import TelemetryError
+from linerate.telling import as_seconds
 from linerate.testbed import (
+    DUTS,
     ENGINE_MODES,
     RX_MODES,
+    TESTERS,
+    WIRES,
     Testbed,
     TestbedError,
     check_cpus,
@@ -40,6 +52,7 @@ app = typer.Typer(
 app.add_typer(show, name="show")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
+FOREIGN = tuple(name for name in DUTS if name != "engine")
 USAGE = 2
 FAILED = 1
 
@@ -57,6 +70,14 @@ SLOTS = {
 
 def _complete(words: list[str], typed: str) -> list[str]:
     return [word for word in words if word.startswith(typed)]
+
+
+def _one_of(words: Iterable[str], text: str, *flags: str) -> Any:  # noqa: ANN401 (typer's own)
+    """An option that completes to one of some words."""
+    known = list(words)
+    return typer.Option(
+        *flags, help=text, autocompletion=lambda incomplete: _complete(known, incomplete)
+    )
 
 
 def _complete_only(incomplete: str) -> list[str]:
@@ -92,20 +113,6 @@ def linerate(
     """Options of the command itself."""
 
 
-def seconds(text: str) -> float:
-    """Read a duration: `5s`, `500ms`, `2m`, `5`."""
-    units = {"ms": 0.001, "s": 1.0, "m": 60.0, "": 1.0}
-    number = text.strip().rstrip("ms")
-    unit = text.strip()[len(number) :]
-    try:
-        value = float(number) * units[unit]
-    except (ValueError, KeyError):
-        value = 0.0
-    if not 0.05 <= value <= 3600:
-        raise typer.BadParameter(f"expected 50ms to 60m, as 5s; not '{text}'")
-    return value
-
-
 @app.command(
     epilog="Examples:\n\n"
     "[bold]linerate bench[/] all eight on a virtual 10 GbE card\n\n"
@@ -121,56 +128,91 @@ def bench(
     ] = None,
     suite: Annotated[
         str,
-        typer.Option(
-            help="Suite of loadtests.",
-            autocompletion=lambda incomplete: _complete(list(SUITES), incomplete),
-        ),
+        _one_of(SUITES, "Suite of loadtests."),
     ] = "standard",
     only: Annotated[
         str | None,
         typer.Option(help="Only these loadtests.", metavar="U1,B2", autocompletion=_complete_only),
     ] = None,
     duration: Annotated[
-        float, typer.Option(help="How long each trial sends.", parser=seconds, metavar="5s")
+        float, typer.Option(help="How long each trial sends.", parser=as_seconds, metavar="5s")
     ] = "5s",  # type: ignore[assignment]  # the parser makes a number of it
     dut: Annotated[
         str | None,
         typer.Option(
-            help=f"Device under test: {', '.join(ENGINE_MODES[:-1])} or {ENGINE_MODES[-1]}.",
-            autocompletion=lambda incomplete: _complete(list(ENGINE_MODES), incomplete),
+            help=f"Device under test: ours ({', '.join(ENGINE_MODES)}), or "
+            f"{', '.join(FOREIGN)} (testpmd:MODE).",
+            autocompletion=lambda incomplete: _complete([*ENGINE_MODES, *FOREIGN], incomplete),
         ),
     ] = None,
     card: Annotated[
         str | None,
-        typer.Option(
-            help=f"Virtual card: {', '.join(PRESETS)} or default.",
-            autocompletion=lambda incomplete: _complete([*PRESETS, "default"], incomplete),
-        ),
+        _one_of([*PRESETS, "default"], f"Virtual card: {', '.join(PRESETS)} or default."),
     ] = None,
     workers: Annotated[
         int | None, typer.Option(help="Workers of the device under test.", min=1, max=16)
     ] = None,
     rx_mode: Annotated[
         str | None,
-        typer.Option(
-            help=f"How workers wait for frames: {', '.join(RX_MODES[:-1])} or {RX_MODES[-1]}.",
-            autocompletion=lambda incomplete: _complete(list(RX_MODES), incomplete),
+        _one_of(
+            RX_MODES, f"How workers wait for frames: {', '.join(RX_MODES[:-1])} or {RX_MODES[-1]}."
         ),
+    ] = None,
+    wire_name: Annotated[
+        str | None,
+        _one_of(WIRES, f"What joins tester and device: {', '.join(WIRES)}.", "--wire"),
+    ] = None,
+    tester: Annotated[
+        str | None,
+        _one_of(TESTERS, f"Tester: {', '.join(TESTERS)}."),
+    ] = None,
+    driver: Annotated[
+        str | None,
+        _one_of(
+            INTERFACE_DRIVERS,
+            f"Driver of the tester's ports on interfaces: {', '.join(INTERFACE_DRIVERS)}.",
+        ),
+    ] = None,
+    dut_driver: Annotated[
+        str | None,
+        _one_of(INTERFACE_DRIVERS, "The same of our device under test."),
+    ] = None,
+    link: Annotated[
+        str | None,
+        typer.Option(help="Rate that 100 % of the load is, of wires without one.", metavar="10G"),
     ] = None,
     runs: Annotated[Path, typer.Option(help="Where run folders are made.")] = Path("runs"),
     as_json: Json = False,
 ) -> None:
     """Run the loadtests of a suite and say how fast, where packets were lost, what limits."""
     try:
-        chosen = with_options(load(testbed) if testbed else Testbed(), dut, card, workers, rx_mode)
+        given = load(testbed) if testbed else Testbed()
+        chosen = with_options(
+            given, dut, card, workers, rx_mode, wire_name, tester, driver, dut_driver, link
+        )
         check_cpus(chosen, host.allowed_cpus())
-        loadtests = select(suite, only)
+        loadtests = _that_can_be_forwarded(chosen, select(suite, only))
     except TestbedError as error:
         _usage("\n".join(error.lines))
     except ValueError as error:
         _usage(f"the command line: {error}")
-    plan = Plan(chosen, suite, loadtests, duration, tuple(sys.argv))
+    plan = suite_plan(chosen, suite, loadtests, duration, tuple(sys.argv))
     raise typer.Exit(bench_into_folder(plan, runs, as_json))
+
+
+def _that_can_be_forwarded(
+    testbed: Testbed, loadtests: tuple[Loadtest, ...]
+) -> tuple[Loadtest, ...]:
+    """Leave out what the device can't forward, and say so; ends when this host lacks something."""
+    if lacking := rig.missing(testbed):
+        _usage("\n".join(lacking))
+    able = tuple(loadtest for loadtest in loadtests if rig.can_run(testbed, loadtest))
+    if left_out := [loadtest.name for loadtest in loadtests if loadtest not in able]:
+        line = f"{', '.join(left_out)}: left out, {rig.why_not(testbed)}"
+        if not able:
+            _usage(line)
+        print(line, file=sys.stderr)
+    return able
 
 
 @app.command(
@@ -206,10 +248,57 @@ def line(
 
 
 app.command(
+    name="explain",
+    epilog="Examples:\n\n"
+    "[bold]linerate explain runs/20261121-101500-router[/] the verdict on each trial\n\n"
+    "[bold]linerate explain runtime.txt errors.txt dmesg.txt --json[/] what others printed",
+)(explain_command)
+
+
+app.command(
+    name="clean",
+    epilog="Examples:\n\n[bold]linerate clean --dry-run[/] what was left behind\n\n"
+    "[bold]linerate clean[/] the same, removed",
+)(clean)
+
+
+app.command(
+    epilog="Examples:\n\n[bold]linerate sweep[/] a router on a virtual card, 64 to 1518 bytes\n\n"
+    "[bold]linerate sweep --config mode=io --config mode=router --sizes 64:1518:64[/]\n\n"
+    "[bold]linerate sweep testbed.yaml --repeat 5 --csv[/]",
+)(sweep)
+
+
+app.command(
+    name="matrix",
+    epilog="Examples:\n\n[bold]linerate matrix[/] everything that this host can run\n\n"
+    "[bold]linerate matrix --list[/] what that is, and what is missing for the rest\n\n"
+    "[bold]linerate matrix --only loopback*,l2-switch --repeat 5 --json[/]",
+)(matrix_command)
+
+
+app.command(
     name="self-bench",
     epilog="Examples:\n\n[bold]linerate self-bench[/] all, against the peers that are here\n\n"
     "[bold]linerate self-bench --only io,macswap --repeats 9 --json[/]",
 )(self_bench)
+
+app.command(
+    epilog="Examples:\n\n[bold]linerate report runs/20261121-101500-router[/] a page in the run\n\n"
+    "[bold]linerate report runs/20261121-101500-router --format csv -o run.csv[/]",
+)(report)
+
+app.command(
+    epilog="Examples:\n\n[bold]linerate compare runs/…-router runs/…-io[/]\n\n"
+    "[bold]linerate compare A1,A2,A3 B1,B2,B3 --format html -o compared.html[/] repeated runs",
+)(compare)
+
+
+app.command(
+    name="audit",
+    epilog="Examples:\n\n[bold]linerate audit loadtests.csv[/]\n\n"
+    "[bold]linerate audit board.csv --link 25G --json[/]",
+)(audit_table)
 
 
 def main() -> None:

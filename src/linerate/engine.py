@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from linerate import marks
 from linerate.telemetry import Telemetry, TelemetryError
 
 READY_TIMEOUT_SECONDS = 60.0
@@ -63,7 +65,7 @@ def _environment() -> dict[str, str]:
     `su` and `sudo` leave XDG_RUNTIME_DIR as it was, and DPDK would insist on it;
     without it, it uses /tmp/dpdk.
     """
-    environment = dict(os.environ)
+    environment = marks.environment()
     runtime = environment.get("XDG_RUNTIME_DIR", "")
     if not os.access(runtime, os.W_OK | os.X_OK):
         environment.pop("XDG_RUNTIME_DIR", None)
@@ -101,17 +103,24 @@ def live_engines() -> dict[str, Path]:
     return engines
 
 
-def sweep() -> list[Path]:
-    """Remove the folders of engines that were killed; returns what was removed."""
-    removed = []
+def dead_folders() -> list[Path]:
+    """Find the folders of engines that were killed."""
+    found = []
     for folder in runtime_folders():
         path = _socket_in(folder)
         with contextlib.suppress(OSError):
             young = time.time() - folder.stat().st_mtime < STARTING_SECONDS
             dead = not _listens(path) if path else not young
             if dead:
-                shutil.rmtree(folder)
-                removed.append(folder)
+                found.append(folder)
+    return found
+
+
+def sweep() -> list[Path]:
+    """Remove the folders of engines that were killed; returns what was removed."""
+    removed = dead_folders()
+    for folder in removed:
+        shutil.rmtree(folder, ignore_errors=True)
     return removed
 
 
@@ -252,6 +261,20 @@ def _ready_line(line: str) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError) as error:
         raise EngineError(f"the engine's ready line is odd: {line.strip()!r}") from error
     return dict(ready)
+
+
+def refusal(config: dict[str, Any]) -> str:
+    """Why the engine can't do what a configuration asks for, in one line; nothing if it can."""
+    with tempfile.TemporaryDirectory(prefix="linerate-") as folder:
+        path = Path(folder) / "config.json"
+        path.write_text(json.dumps(config), encoding="utf-8")
+        said = subprocess.run(
+            [executable(), "--check", path], capture_output=True, text=True, check=False
+        )
+    if said.returncode == 0:
+        return ""
+    lines = said.stderr.strip().splitlines() or ["it said nothing"]
+    return f"this engine: {lines[0].removeprefix(f'{path}: ')}"
 
 
 @contextlib.contextmanager

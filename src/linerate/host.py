@@ -3,6 +3,7 @@
 import os
 import platform
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -66,6 +67,14 @@ def _chosen(text: str) -> str:
     return next((word.strip("[]") for word in text.split() if word.startswith("[")), text)
 
 
+def tsc_hz() -> int:
+    """Clocks a second of the first CPU, as /proc/cpuinfo says; 1 GHz where it does not."""
+    try:
+        return round(float(_cpuinfo()["cpu MHz"]) * 1e6) or 1_000_000_000
+    except (KeyError, ValueError):
+        return 1_000_000_000
+
+
 def allowed_cpus() -> tuple[int, ...]:
     """CPUs that this process may use, lowest first."""
     return tuple(sorted(os.sched_getaffinity(0)))
@@ -91,13 +100,31 @@ def environment(version: str, cpus: tuple[int, ...]) -> Environment:
 
 def steal_seconds() -> dict[int, float]:
     """For each CPU, how long the hypervisor kept it from us since boot (/proc/stat)."""
+    return {cpu: spent.steal for cpu, spent in cpu_seconds().items()}
+
+
+class CpuSeconds(NamedTuple):
+    """What one CPU did since boot (/proc/stat); guests count as user."""
+
+    total: float
+    idle: float
+    softirq: float
+    steal: float
+
+
+def cpu_seconds() -> dict[int, CpuSeconds]:
+    """For each CPU, where its time went since boot."""
     hertz = os.sysconf("SC_CLK_TCK")
-    steal = {}
+    known = {}
     for line in _read(_PROC / "stat").splitlines():
         name, *fields = line.split()
         if name.startswith("cpu") and name != "cpu" and len(fields) >= 8:
-            steal[int(name[3:])] = int(fields[7]) / hertz
-    return steal
+            user, nice, system, idle, iowait, irq, softirq, steal = map(int, fields[:8])
+            total = user + nice + system + idle + iowait + irq + softirq + steal
+            known[int(name[3:])] = CpuSeconds(
+                *(ticks / hertz for ticks in (total, idle + iowait, softirq, steal))
+            )
+    return known
 
 
 def involuntary_switches(pid: int, tid: int) -> int | None:
@@ -106,3 +133,11 @@ def involuntary_switches(pid: int, tid: int) -> int | None:
         if line.startswith("nonvoluntary_ctxt_switches:"):
             return int(line.split()[1])
     return None
+
+
+def kernel_seconds(pid: int, tid: int) -> float:
+    """How long a thread was in the kernel (stime of proc(5)); 0 when the thread is gone."""
+    # The name in brackets may hold blanks and brackets of its own.
+    _, _, fields = _read(_PROC / str(pid) / "task" / str(tid) / "stat").rpartition(")")
+    values = fields.split()
+    return int(values[12]) / os.sysconf("SC_CLK_TCK") if len(values) > 12 else 0.0

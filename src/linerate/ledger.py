@@ -10,6 +10,10 @@ from pydantic import BaseModel, ConfigDict
 
 Kind = Literal["sent", "originated", "received", "other", "consumed", "loss", "held"]
 
+#: What is a device's rate: what came back; what one that sends nothing took; what one
+#: that sends by itself sent.
+Counted = Literal["received", "consumed", "other"]
+
 #: A worker's clocks must be accounted for within this (design: within 1 %).
 CYCLES_CLOSE_WITHIN_PERCENT = 1.0
 
@@ -88,14 +92,18 @@ class PacketLedger(_Value):
     @property
     def violations(self) -> list[str]:
         """Each way in which the ledger breaks its law, in one line."""
-        lines = [
+        if self.unexplained:
+            return [*self.backwards, f"{self.unexplained:,} packets unexplained"]
+        return self.backwards
+
+    @property
+    def backwards(self) -> list[str]:
+        """Places whose counter went backwards, a line each."""
+        return [
             f"{entry.place}: {entry.packets:,} packets, a counter went backwards"
             for entry in self.entries
             if entry.packets < 0 and entry.kind != "held"
         ]
-        if self.unexplained:
-            lines.append(f"{self.unexplained:,} packets unexplained")
-        return lines
 
     def minus(self, before: "PacketLedger") -> "PacketLedger":
         """Say what happened between two readings, `before` being the first."""

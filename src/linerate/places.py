@@ -13,7 +13,7 @@ TX_FULL = re.compile(r"no free tx slots|tx.full")
 #: Rings between workers that the receiving worker did not empty in time.
 HANDOFF_FULL = re.compile(r"handoff ring full")
 #: The tester itself, or one of its ports.
-TESTER = re.compile(r"(tester|t[01])\b")
+TESTER = re.compile(r"(tester|t[0-3])\b")
 
 
 def lost_at(ledger: PacketLedger, place: re.Pattern[str]) -> int:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from linerate import engine
 from linerate.engine import EngineError
-from linerate.evidence.engine import read_errors, worker_reading
+from linerate.measurement.engine import read_errors, worker_reading
 from linerate.report import live, machine, terminal
 from linerate.store import Run, StoreError, load_run
 from linerate.telemetry import Telemetry

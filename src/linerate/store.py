@@ -14,14 +14,15 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from linerate.evidence import Evidence
+from linerate.evidence.measured import written
 from linerate.explain import Verdict
 from linerate.host import Environment
 from linerate.ledger import PacketLedger, TimeLedger
+from linerate.measurement import Measurement
 from linerate.testbed import Testbed
 
 #: Raised when a reader of older runs would misunderstand a newer one.
-SCHEMA = 1
+SCHEMA = 2
 
 Status = Literal["running", "complete", "interrupted", "failed"]
 
@@ -39,6 +40,9 @@ class Result(_Model):
 
     test: str
     attempt: int
+    #: Of a sweep: which of the repeated trials, and of which configuration.
+    repeat: int = 1
+    configuration: str = ""
     #: File name (without .json) of its evidence.
     trial: str
     text: str
@@ -66,8 +70,31 @@ class Ceiling(_Model):
     """What the tester can do by itself with one kind of traffic."""
 
     text: str
+    wire: str = "card"
     directions: int
     pps: float
+
+
+class Absent(_Model):
+    """A configuration that was not measured, or not to the end, and why."""
+
+    configuration: str
+    reason: str
+    #: What to do so that it can be.
+    remedy: str = ""
+    #: Known before anything was measured.
+    planned: bool = False
+
+
+class Sweep(_Model):
+    """What a sweep is over; its tests are named CONFIGURATION@SIZE."""
+
+    #: Names, in the order of the report.
+    configurations: tuple[str, ...]
+    frame_bytes: tuple[int, ...]
+    repeats: int
+    directions: int
+    absent: tuple[Absent, ...] = ()
 
 
 class Run(_Model):
@@ -84,41 +111,75 @@ class Run(_Model):
     testbed: Testbed
     environment: Environment
     ceilings: tuple[Ceiling, ...] = ()
+    sweep: Sweep | None = None
     #: Every attempt, invalid ones too, in the order in which they were measured.
     results: tuple[Result, ...] = ()
 
+    def repeats(self) -> dict[str, list[Result]]:
+        """By test, the last attempt of each repeated trial."""
+        last = {(result.test, result.repeat): result for result in self.results}
+        found: dict[str, list[Result]] = {}
+        for (test, _), result in last.items():
+            found.setdefault(test, []).append(result)
+        return found
+
     def reported(self) -> list[Result]:
-        """Return one result for each test: the last attempt."""
-        last = {result.test: result for result in self.results}
-        return list(last.values())
+        """Return one result for each test: the last attempt; of repeated trials, the middle one."""
+        return [_middle(results) for results in self.repeats().values()]
 
 
-def result_of(test: str, text: str, attempt: int, evidence: Evidence, judged: "Judged") -> Result:
+def _middle(results: list[Result]) -> Result:
+    """The valid one whose rate is the median (the lower of two), or the last when none is."""
+    valid = sorted(
+        (result for result in results if result.valid), key=lambda result: result.received_pps
+    )
+    return valid[(len(valid) - 1) // 2] if valid else results[-1]
+
+
+def trial_name(test: str, repeat: int = 1, attempt: int = 1) -> str:
+    """Name a trial: `U2`; its third attempt `U2-3`; the second repeat of all that `U2.2-3`."""
+    again = f"-{attempt}" if attempt > 1 else ""
+    return test + (f".{repeat}" if repeat > 1 else "") + again
+
+
+class Which(_Model):
+    """Which trial a result is of."""
+
+    test: str
+    text: str
+    attempt: int = 1
+    repeat: int = 1
+    configuration: str = ""
+
+
+def result_of(which: Which, measurement: Measurement, judged: "Judged") -> Result:
     """Sum up one trial."""
-    received = evidence.received
+    received = measurement.received
     return Result(
-        test=test,
-        attempt=attempt,
-        trial=test if attempt == 1 else f"{test}-{attempt}",
-        text=text,
+        test=which.test,
+        attempt=which.attempt,
+        repeat=which.repeat,
+        configuration=which.configuration,
+        trial=trial_name(which.test, which.repeat, which.attempt),
+        text=which.text,
         valid=not judged.invalid,
         invalid=judged.invalid,
         suspect=judged.suspect,
-        duration_seconds=evidence.seconds,
-        directions=evidence.load.directions,
-        frame_bytes=evidence.load.frame_bytes,
-        asked_pps=evidence.load.asked_pps,
-        offered_pps=evidence.offered.packets_per_second,
+        duration_seconds=measurement.seconds,
+        directions=measurement.load.directions,
+        frame_bytes=measurement.load.frame_bytes,
+        asked_pps=measurement.load.asked_pps,
+        offered_pps=measurement.offered.packets_per_second,
         received_pps=received.packets_per_second,
         l1_bps=received.l1_bps,
         l2_bps=received.l2_bps,
         l2_bps_no_fcs=received.l2_bps_no_fcs,
-        percent_of_line=evidence.percent_of_line,
-        loss_percent=evidence.loss_percent,
+        percent_of_line=measurement.percent_of_line,
+        loss_percent=measurement.loss_percent,
         verdict=judged.verdict,
-        packets=evidence.packets,
-        time=evidence.time,
-        time_at_load=evidence.time_at_load,
+        packets=measurement.packets,
+        time=measurement.time,
+        time_at_load=measurement.time_at_load,
     )
 
 
@@ -154,10 +215,10 @@ class RunFolder:
         """Write run.json anew."""
         write_whole(self.path / "run.json", run.model_dump_json(indent=1, by_alias=False))
 
-    def save_evidence(self, trial: str, evidence: Evidence) -> None:
-        """Write the evidence of one trial."""
+    def save_measurement(self, trial: str, measurement: Measurement) -> None:
+        """Write what one trial measured, as evidence."""
         path = self.path / "evidence" / f"{trial}.json"
-        write_whole(path, evidence.model_dump_json(indent=1))
+        write_whole(path, written(measurement))
 
     def engine_file(self, name: str) -> Path:
         """Name a file that belongs to one engine."""
@@ -190,6 +251,8 @@ def load_run(path: Path) -> Run:
         return Run.model_validate(document)
     except OSError as error:
         raise StoreError(f"{file}: {(error.strerror or str(error)).lower()}") from error
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise StoreError(f"{file}: expected JSON in UTF-8") from error
     except json.JSONDecodeError as error:
         raise StoreError(f"{file}: line {error.lineno}: expected JSON") from error
     except ValidationError as error:
@@ -198,12 +261,12 @@ def load_run(path: Path) -> Run:
         raise StoreError(f"{file}: {key}: {first['msg'].lower()}") from error
 
 
-def load_evidence(folder: Path, trial: str) -> Evidence:
+def load_measurement(folder: Path, trial: str) -> Measurement:
     """Read the evidence of one trial of a run. Raises StoreError."""
     file = folder / "evidence" / f"{trial}.json"
     try:
-        return Evidence.model_validate_json(file.read_text(encoding="utf-8"))
+        return Measurement.model_validate_json(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise StoreError(f"{file}: {(error.strerror or str(error)).lower()}") from error
-    except ValidationError as error:
+    except (UnicodeDecodeError, ValidationError) as error:
         raise StoreError(f"{file}: no evidence that this version reads") from error

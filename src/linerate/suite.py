@@ -18,7 +18,10 @@ NETWORKS = ("16.0.0", "48.0.0")
 #: Labels that the router swaps; the first arrives at e0, the second at e1.
 MPLS_LABELS = (16, 17)
 
-Flows = Literal["many", "one"]
+#: `skewed`: most packets are of one flow, the rest of many.
+Flows = Literal["many", "one", "skewed"]
+#: Of skewed traffic, what the one flow has.
+SKEWED_SHARE = 0.9
 Protocol = Literal["ipv4", "mpls"]
 
 
@@ -33,11 +36,12 @@ class Traffic:
     @property
     def text(self) -> str:
         """In words."""
-        kind = (
-            "MPLS"
-            if self.protocol == "mpls"
-            else f"{self.flows} flow" + "s" * (self.flows == "many")
-        )
+        flows = f"{self.flows} flow" + "s" * (self.flows != "one")
+        if self.protocol == "mpls":
+            # Of the standard suite, which has one flow of it.
+            kind = "MPLS" if self.flows == "one" else f"MPLS, {flows}"
+        else:
+            kind = flows
         return f"{self.frame_bytes} B {kind}"
 
 
@@ -48,16 +52,24 @@ class Loadtest:
     name: str
     traffic: Traffic
     directions: int
+    #: Pairs of ports, each with that traffic: 1 or 2.
+    loopbacks: int = 1
 
     @property
     def text(self) -> str:
         """In words."""
         ways = "one direction" if self.directions == 1 else "both directions"
-        return f"{self.traffic.text}, {ways}"
+        times = ", two pairs of ports" * (self.loopbacks > 1)
+        return f"{self.traffic.text}, {ways}{times}"
+
+    @property
+    def links(self) -> int:
+        """Links that carry traffic, each direction counted by itself."""
+        return self.directions * self.loopbacks
 
     def line_pps(self, link_bps: float) -> float:
-        """Frames a second that fill the link, over all directions."""
-        return self.directions * line_rate(link_bps, self.traffic.frame_bytes).packets_per_second
+        """Frames a second that fill the links."""
+        return self.links * line_rate(link_bps, self.traffic.frame_bytes).packets_per_second
 
 
 _TRAFFIC = (
@@ -95,15 +107,40 @@ def select(suite: str, only: str | None = None) -> tuple[Loadtest, ...]:
 def streams(
     loadtest: Loadtest, dut_macs: tuple[str, str], rate: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """Streams of the engine's configuration, one for each direction."""
+    """Streams of the engine's configuration for each direction: one, or two of skewed flows."""
     return [
-        _stream(loadtest, direction, dut_macs[direction], rate)
+        stream
         for direction in range(loadtest.directions)
+        for stream in _direction(loadtest, direction, dut_macs[direction], rate)
     ]
 
 
-def _stream(loadtest: Loadtest, here: int, dut_mac: str, rate: dict[str, Any]) -> dict[str, Any]:
+def _direction(
+    loadtest: Loadtest, here: int, dut_mac: str, rate: dict[str, Any]
+) -> list[dict[str, Any]]:
     """Frames from the network behind port `here` to the one behind the other."""
+    whole = _stream(loadtest, here, dut_mac, rate)
+    if loadtest.traffic.flows != "skewed":
+        many = loadtest.traffic.flows == "many"
+        return [whole | {"modifiers": _many_flows(here, 1 - here) if many else []}]
+    return [
+        whole | {"rate": _share(rate, SKEWED_SHARE), "modifiers": []},
+        whole
+        | {
+            "name": f"{whole['name']}-rest",
+            "rate": _share(rate, 1 - SKEWED_SHARE),
+            "modifiers": _many_flows(here, 1 - here),
+        },
+    ]
+
+
+def _share(rate: dict[str, Any], share: float) -> dict[str, Any]:
+    """Part of a stream's rate; as fast as possible stays that."""
+    return {key: value if value is True else value * share for key, value in rate.items()}
+
+
+def _stream(loadtest: Loadtest, here: int, dut_mac: str, rate: dict[str, Any]) -> dict[str, Any]:
+    """All that the streams of a direction have in common."""
     there = 1 - here
     mpls = [{"mpls": {"label": MPLS_LABELS[here], "ttl": 64}}]
     return {
@@ -118,7 +155,6 @@ def _stream(loadtest: Loadtest, here: int, dut_mac: str, rate: dict[str, Any]) -
             {"ipv4": {"src": f"{NETWORKS[here]}.1", "dst": f"{NETWORKS[there]}.1", "ttl": 64}},
             {"udp": {"src": 1025, "dst": 12}},
         ],
-        "modifiers": _many_flows(here, there) if loadtest.traffic.flows == "many" else [],
         "signature": True,
     }
 

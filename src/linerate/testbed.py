@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Literal, Self, get_args
 
 import yaml
 from pydantic import (
@@ -11,22 +11,47 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
-from pydantic_core import ErrorDetails
 
 from linerate.card import DEFAULT, PRESETS, Card
+from linerate.drivers import INTERFACE_DRIVERS
+from linerate.mistakes import mistake, yaml_mistake
 from linerate.wire import parse_bps
 
-Mode = Literal[
-    "router", "io", "mac", "macswap", "csum", "l2fwd", "l2switch", "xconnect", "external"
-]
 #: What the engine itself can be: each forwards between the two ports.
-ENGINE_MODES: tuple[str, ...] = tuple(mode for mode in get_args(Mode) if mode != "external")
-Wire = Literal["card", "ethdev"]
+ENGINE_MODES = ("router", "io", "mac", "macswap", "csum", "l2fwd", "l2switch", "xconnect")
+#: What forwards nothing: it takes all, or sends by itself.
+ONE_WAY = ("rxonly", "txonly")
+#: What each kind of device can be, its default first; others are one thing only.
+MODES: dict[str, tuple[str, ...]] = {
+    "engine": (*ENGINE_MODES, *ONE_WAY),
+    "testpmd": ("io", "mac", "macswap", "csum", "5tswap", "flowgen", "rxonly", "txonly"),
+}
+
+
+def _modules(package: str) -> tuple[str, ...]:
+    """Names of what has a file each in a package of ours."""
+    folder = Path(__file__).parent / package
+    return tuple(sorted(path.stem for path in folder.glob("[!_]*.py")))
+
+
+#: Kinds of wires and of devices under test.
+WIRES = _modules("wires")
+DUTS = _modules("dut")
+TESTERS = _modules("tester")
+#: Wires whose ends are the kernel's interfaces, and those of devices that need no interfaces.
+INTERFACES = ("veth", "af_xdp")
+WIRES_OF = {"testpmd": (*INTERFACES, "memif")}
+#: Of wires that have none of their own: what 100 % of the load is.
+LINK_BPS = 10_000_000_000
 RxMode = Literal["polling", "interrupt", "adaptive"]
 RX_MODES: tuple[str, ...] = get_args(RxMode)
+Handoff = Literal["auto", "off"]
+Threading = Literal["run-to-completion", "locked", "lock-free"]
+BurnHow = Literal["spin", "sleep", "syscall", "lock"]
 
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 
@@ -55,6 +80,19 @@ def _mac(value: str) -> str:
 Mac = Annotated[str, AfterValidator(_mac)]
 
 
+def _one_of(words: tuple[str, ...]) -> AfterValidator:
+    def check(value: str) -> str:
+        if value not in words:
+            raise ValueError(f"expected one of {', '.join(words)}, not '{value}'")
+        return value
+
+    return AfterValidator(check)
+
+
+#: Of a port on a kernel's interface.
+Driver = Annotated[str, _one_of(INTERFACE_DRIVERS)]
+
+
 class Port(_Model):
     """A DPDK device: a PCI address (`0000:05:00.0`) or a virtual one (`net_af_packet0`)."""
 
@@ -63,23 +101,109 @@ class Port(_Model):
     mac: Mac | None = None
 
 
-class TesterSpec(_Model):
-    """The tester's two ports (wire: ethdev)."""
+class TesterBurn(_Model):
+    """What makes the tester slow on purpose, in TSC clocks."""
 
-    ports: tuple[Port, Port]
+    #: Of each frame sent.
+    clocks: int = Field(ge=0, le=1_000_000)
+
+
+class TesterSpec(_Model):
+    """The tester's two ports (wire: ethdev) or their driver, and how slow it shall be."""
+
+    kind: Annotated[str, _one_of(TESTERS)] = "engine"
+    ports: tuple[Port, Port] | None = None
+    #: Of ports on the kernel's interfaces.
+    driver: Driver | None = None
+    burn: TesterBurn | None = None
+
+
+class Burn(_Model):
+    """What makes the forwarder slow on purpose, in TSC clocks: docs/engine.md."""
+
+    clocks: int = Field(default=0, ge=0, le=1_000_000)
+    call_clocks: int = Field(default=0, ge=0, le=100_000_000)
+    #: A packet, for each other worker.
+    contention_clocks: int = Field(default=0, ge=0, le=100_000)
+    how: BurnHow = "spin"
+    pause_every_us: int = Field(default=0, ge=0, le=10_000_000)
+    pause_for_us: int = Field(default=0, ge=0, le=100_000)
+
+    @model_validator(mode="after")
+    def _whole_pause(self) -> Self:
+        if (self.pause_every_us == 0) != (self.pause_for_us == 0):
+            raise ValueError("pause_every_us, pause_for_us: expected both or neither")
+        return self
+
+    @property
+    def shares_cpus(self) -> bool:
+        """Whether workers that burn so leave their CPU to each other."""
+        return self.how in ("sleep", "lock")
+
+
+def _power_of_two(value: int) -> int:
+    if value & (value - 1):
+        raise ValueError(f"expected a power of two from 32 to 32768, not {value}")
+    return value
+
+
+HandoffRing = Annotated[int, Field(ge=32, le=32768), AfterValidator(_power_of_two)]
 
 
 class Dut(_Model):
     """What forwards."""
 
-    mode: Mode = "router"
+    kind: Annotated[str, _one_of(DUTS)] = "engine"
+    #: Which forwarder, of the kinds that are several.
+    mode: str = ""
+    #: Of ports on the kernel's interfaces.
+    driver: Driver | None = None
     workers: int = Field(default=1, ge=1, le=16)
     #: How workers find what came in.
     rx_mode: RxMode = "polling"
+    #: Spread packets over workers by software where there are too few rx queues.
+    handoff: Handoff | None = None
+    #: Packets that a ring between two workers holds.
+    handoff_ring: HandoffRing | None = None
+    #: Readers and writers with a queue between them, or each worker does all.
+    threading: Threading = "run-to-completion"
+    #: Packets that a reader or writer moves through that queue at once.
+    queue_batch: int | None = Field(default=None, ge=1, le=256)
+    burn: Burn | None = None
     cli_file: Path | None = None
     ports: tuple[Port, Port] | None = None
     #: Of an external one: the MAC addresses of its two ports.
     macs: tuple[Mac, Mac] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_mode(cls, value: object) -> object:
+        if isinstance(value, dict) and not value.get("mode"):
+            modes = MODES.get(str(value.get("kind", "engine")), ("",))
+            return value | {"mode": modes[0]}
+        return value
+
+    @field_validator("mode")
+    @classmethod
+    def _mode_of_kind(cls, value: str, info: ValidationInfo) -> str:
+        kind = info.data.get("kind", "")
+        modes = MODES.get(kind, ())
+        if kind and value not in modes and (value or modes):
+            expected = f"one of {', '.join(modes)}" if modes else f"none, a {kind} has no modes"
+            raise ValueError(f"expected {expected}, not '{value}'")
+        return value
+
+    @property
+    def name(self) -> str:
+        """What it is, in a word: `router`, `kernel`, `testpmd-io`."""
+        if self.kind == "engine":
+            return self.mode
+        return f"{self.kind}-{self.mode}" if self.mode else self.kind
+
+    @property
+    def built_in(self) -> bool:
+        """Whether it is of ours, so that each packet must be accounted for."""
+        return self.kind == "engine"
 
 
 class Memory(_Model):
@@ -95,9 +219,9 @@ class Testbed(_Model):
     __test__ = False
 
     name: str = Field(default="card", pattern=r"^[A-Za-z0-9_-]{1,40}$")
-    wire: Wire = "card"
+    wire: Annotated[str, _one_of(WIRES)] = "card"
     card: Card = DEFAULT
-    #: Of ethdev ports: what their link can do.
+    #: Of wires that are not the card's: what 100 % of the load is.
     link_bps: int | None = Field(default=None, gt=0, alias="link")
     tester: TesterSpec | None = None
     dut: Dut = Dut()
@@ -125,23 +249,35 @@ class Testbed(_Model):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        if self.wire == "card" and self.dut.mode == "external":
-            raise ValueError("dut.mode: an external one needs `wire: ethdev`")
+        kind = self.dut.kind
+        if kind not in ("engine", "external") and self.wire not in WIRES_OF.get(kind, INTERFACES):
+            expected = " or ".join(WIRES_OF.get(kind, INTERFACES))
+            raise ValueError(f"wire: expected {expected} for {kind}, not '{self.wire}'")
+        if self.by_tool and self.wire not in INTERFACES:
+            expected = " or ".join(INTERFACES)
+            raise ValueError(f"wire: expected {expected} for other testers, not '{self.wire}'")
+        if self.dut.kind == "external" and self.wire != "ethdev":
+            raise ValueError("dut.kind: an external one needs `wire: ethdev`")
         if self.wire == "ethdev":
             for key, missing in (
-                ("tester.ports", self.tester is None),
+                ("tester.ports", self.tester is None or self.tester.ports is None),
                 ("link", self.link_bps is None),
-                ("dut.macs", self.dut.mode == "external" and self.dut.macs is None),
-                ("dut.ports", self.dut.mode != "external" and self.dut.ports is None),
+                ("dut.macs", self.dut.kind == "external" and self.dut.macs is None),
+                ("dut.ports", self.dut.kind != "external" and self.dut.ports is None),
             ):
                 if missing:
                     raise ValueError(f"{key}: required with `wire: ethdev`{_example(key)}")
         return self
 
     @property
+    def by_tool(self) -> bool:
+        """Whether other people's load generator is the tester."""
+        return self.tester is not None and self.tester.kind != "engine"
+
+    @property
     def line_bps(self) -> int:
         """L1 rate of one direction."""
-        return self.card.link_bps if self.wire == "card" else (self.link_bps or 0)
+        return self.card.link_bps if self.wire == "card" else (self.link_bps or LINK_BPS)
 
 
 def _example(key: str) -> str:
@@ -171,7 +307,7 @@ def load(path: Path) -> Testbed:
     except UnicodeDecodeError as error:
         raise TestbedError([f"{path}: expected text in UTF-8"]) from error
     except yaml.YAMLError as error:
-        raise TestbedError([f"{path}: {_yaml_mistake(error)}"]) from error
+        raise TestbedError([f"{path}: {yaml_mistake(error)}"]) from error
     testbed = parse({} if document is None else document, str(path))
     if testbed.dut.cli_file is not None:
         cli_file = path.parent / testbed.dut.cli_file
@@ -184,27 +320,51 @@ def load(path: Path) -> Testbed:
 
 def with_options(
     testbed: Testbed,
-    mode: str | None = None,
+    dut: str | None = None,
     card: str | None = None,
     workers: int | None = None,
     rx_mode: str | None = None,
+    wire: str | None = None,
+    tester: str | None = None,
+    driver: str | None = None,
+    dut_driver: str | None = None,
+    link: str | None = None,
 ) -> Testbed:
-    """The same testbed with what the command line says instead; raises TestbedError."""
+    """The same testbed with what the command line says instead; raises TestbedError.
+
+    `dut` is a kind, a kind and its mode (`testpmd:macswap`), or a mode of the engine.
+    """
     document = testbed.model_dump(by_alias=True)
-    changes = {"mode": mode, "workers": workers, "rx_mode": rx_mode}
+    changes = {"workers": workers, "rx_mode": rx_mode, "driver": dut_driver}
     document["dut"] |= {key: value for key, value in changes.items() if value is not None}
-    if card is not None:
-        document["card"] = card
+    if dut is not None:
+        document["dut"] |= _kind_and_mode(dut)
+    changes = {"kind": tester, "driver": driver}
+    if given := {key: value for key, value in changes.items() if value is not None}:
+        document["tester"] = (document["tester"] or {}) | given
+    changes = {"card": card, "wire": wire, "link": link}
+    document |= {key: value for key, value in changes.items() if value is not None}
     return parse(document, "the command line")
+
+
+def _kind_and_mode(word: str) -> dict[str, str]:
+    kind, _, mode = word.partition(":")
+    return {"kind": kind, "mode": mode} if kind in DUTS else {"kind": "engine", "mode": word}
 
 
 def check_cpus(testbed: Testbed, allowed: tuple[int, ...]) -> None:
     """Raise TestbedError when workers would have to take turns on a CPU.
 
-    One CPU for tester and forwarder together is slow but fair, and is allowed.
+    One CPU for tester and forwarder together is slow but fair, and is allowed. Workers that
+    sleep their burnt clocks off can share one beside the tester's.
     """
     workers, cpus = testbed.dut.workers, testbed.cpus or allowed
-    if testbed.dut.mode != "external" and workers > 1 and workers >= len(cpus):
+    if testbed.dut.burn is not None and testbed.dut.burn.shares_cpus and len(cpus) > 1:
+        return
+    if testbed.dut.threading != "run-to-completion" and len(cpus) > 1:
+        # A reader and a writer may take turns: what is compared are the queues between them.
+        return
+    if testbed.dut.built_in and workers > 1 and workers >= len(cpus):
         raise TestbedError(
             [
                 f"dut.workers: {workers} workers and the tester need {workers + 1} CPUs, "
@@ -221,56 +381,4 @@ def parse(document: object, source: str) -> Testbed:
     try:
         return Testbed.model_validate(document)
     except ValidationError as error:
-        raise TestbedError([_mistake(source, one) for one in error.errors()]) from error
-
-
-def _yaml_mistake(error: yaml.YAMLError) -> str:
-    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
-        return f"line {error.problem_mark.line + 1}: expected YAML: {error.problem}"
-    return "expected YAML"
-
-
-def _mistake(source: str, error: ErrorDetails) -> str:
-    """One line: file, key, what was expected."""
-    key = ".".join(str(part) for part in error["loc"])
-    expected = _expected(error)
-    return f"{source}: {key}: {expected}" if key else f"{source}: {expected}"
-
-
-#: What was expected, by pydantic's type of error; {given} and pydantic's context are filled in.
-_EXPECTED = {
-    "missing": "required, but absent",
-    "extra_forbidden": "no such key",
-    "value_error": "{error}",
-    "literal_error": "expected {expected}, not {given}",
-    "int_parsing": "expected a whole number, not {given}",
-    "int_type": "expected a whole number, not {given}",
-    "int_from_float": "expected a whole number, not {given}",
-    "float_parsing": "expected a number, not {given}",
-    "float_type": "expected a number, not {given}",
-    "bool_parsing": "expected true or false, not {given}",
-    "bool_type": "expected true or false, not {given}",
-    "string_type": "expected text, not {given}",
-    "string_too_short": "expected a text that is not empty",
-    "string_pattern_mismatch": "expected 1 to 40 letters, digits, '-' and '_', not {given}",
-    "greater_than": "expected more than {gt}, not {given}",
-    "greater_than_equal": "expected {ge} or more, not {given}",
-    "less_than_equal": "expected {le} or less, not {given}",
-    "model_type": "expected keys and values, not {given}",
-    "model_attributes_type": "expected keys and values, not {given}",
-    "tuple_type": "expected a list, not {given}",
-    "too_long": "expected a list of {max_length}, not of {actual_length}",
-}
-
-
-def _expected(error: ErrorDetails) -> str:
-    context: dict[str, Any] = error.get("ctx", {})
-    text = _EXPECTED.get(error["type"])
-    if text is None:
-        return f"{error['msg'][:1].lower()}{error['msg'][1:]}, not {_short(error['input'])}"
-    return text.format(**context | {"given": _short(error["input"])})
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else text[:37] + "..."
+        raise TestbedError([mistake(source, one) for one in error.errors()]) from error

@@ -6,19 +6,30 @@ two readings that the ledgers need when none do.
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from linerate.card import Card
-from linerate.evidence import Evidence, Load, Progress, Stamp, WorkerReading
-from linerate.evidence.engine import counters_since, errors_since, rings_since
-from linerate.evidence.model import RoundTrip
 from linerate.ledger import TimeLedger
+from linerate.measurement import (
+    Load,
+    Measurement,
+    Progress,
+    Reading,
+    Sample,
+    Stamp,
+    WorkerReading,
+)
+from linerate.measurement.engine import counters_since, errors_since, rings_since
+from linerate.measurement.model import RoundTrip
 from linerate.tester import Tester
 
 POLL_SECONDS = 0.25
+#: A sample asks more of the engine than its progress: every so many polls.
+SAMPLE_POLLS = 2
 #: The clocks at load are read this long after the start and before the end.
-MARGIN_SECONDS = 0.1
+MARGIN_SECONDS = 0.05
 #: Shorter trials have no window at load: readings would take a good part of it.
-WINDOW_SECONDS_MIN = 0.5
+WINDOW_SECONDS_MIN = 0.25
 #: Sending is over: now it costs nothing to ask often.
 DRAIN_POLL_SECONDS = 0.02
 DRAIN_TIMEOUT_SECONDS = 5.0
@@ -39,31 +50,89 @@ def run_trial(
     on_progress: OnProgress,
     card: Card | None = None,
     ceiling_pps: float | None = None,
-) -> Evidence:
+) -> Measurement:
     """Run it and return what was measured; nothing is judged here."""
     before_host = _HostReading(tester)
     before = tester.readings()
     tester.start(load.duration_us, load.scale_ppm)
     try:
-        at_load = _send(tester, load, on_progress)
+        sampler = _Sampler(tester, before.workers)
+        at_load = _send(tester, load, on_progress, sampler)
         progress = _drain(tester, on_progress)
     except BaseException:
         _stop(tester)
         raise
     after = tester.readings()
-    return Evidence(
+    stamp = before_host.stamp(tester, progress, at_load)
+    return _measured(
+        _Moments(before, after, at_load, stamp, progress, tuple(sampler.samples)),
+        load,
+        card,
+        ceiling_pps,
+    )
+
+
+def watch(
+    tester: Tester,
+    load: Load,
+    on_progress: OnProgress,
+    card: Card | None = None,
+    ceiling_pps: float | None = None,
+) -> Measurement:
+    """Count what a device sends by itself for a while; nothing is offered.
+
+    It neither starts nor stops for us: counters are read while packets fly.
+    """
+    before_host = _HostReading(tester)
+    before, began = tester.readings(), time.monotonic()
+    used = _Use(tester)
+    end = began + load.duration_us / 1e6
+    while (left := end - time.monotonic()) > 0:
+        elapsed_us = round((time.monotonic() - began) * 1e6)
+        on_progress(Progress(trial=0, state="running", elapsed_us=elapsed_us))
+        time.sleep(min(left, POLL_SECONDS))
+    at_load = _Use(tester).since(used)
+    after, ended = tester.readings(), time.monotonic()
+    progress = Progress(
+        trial=0, state="done", elapsed_us=round((ended - began) * 1e6), drained=True
+    )
+    stamp = before_host.stamp(tester, progress, at_load)
+    return _measured(_Moments(before, after, at_load, stamp, progress), load, card, ceiling_pps)
+
+
+@dataclass(frozen=True, slots=True)
+class _Moments:
+    """What was read in a trial."""
+
+    before: Reading
+    after: Reading
+    at_load: "_AtLoad"
+    stamp: Stamp
+    progress: Progress
+    samples: tuple[Sample, ...] = ()
+
+
+def _measured(
+    read: _Moments, load: Load, card: Card | None, ceiling_pps: float | None
+) -> Measurement:
+    """Take differences."""
+    before, after = read.before, read.after
+    time_ledgers = _since(after.workers, before.workers)
+    return Measurement(
         load=load,
-        progress=progress,
+        progress=read.progress,
         packets=after.ledger.minus(before.ledger),
-        time=_since(after.workers, before.workers),
-        time_at_load=at_load or _since(after.workers, before.workers),
+        time=time_ledgers,
+        time_at_load=read.at_load.time or time_ledgers,
         errors=errors_since(after.errors, before.errors),
         ports=counters_since(after.ports, before.ports),
         cards=counters_since(after.cards, before.cards),
         rings=rings_since(after.rings, before.rings),
         streams=counters_since(after.streams, before.streams),
-        stamp=before_host.stamp(tester, progress),
+        stamp=read.stamp,
+        samples=read.samples,
         card=card,
+        foreign=after.foreign,
         ceiling_pps=ceiling_pps,
     )
 
@@ -74,31 +143,99 @@ def _since(
     return tuple(later.since(earlier) for later, earlier in zip(after, before, strict=True))
 
 
-def _send(tester: Tester, load: Load, on_progress: OnProgress) -> tuple[TimeLedger, ...]:
-    """Wait until all is sent; returns the clocks of a window within the sending."""
+@dataclass(frozen=True, slots=True)
+class _AtLoad:
+    """What workers did while packets flew."""
+
+    time: tuple[TimeLedger, ...] = ()
+    kernel_percent: dict[str, float] = field(default_factory=dict)
+    lock_wait_percent: dict[str, float] = field(default_factory=dict)
+
+
+class _Use:
+    """What workers have used of their CPUs, at a moment."""
+
+    def __init__(self, tester: Tester) -> None:
+        self._at = time.monotonic()
+        self._kernel = tester.kernel_seconds()
+        self._locks = tester.lock_wait_seconds()
+        self._workers = tester.workers()
+
+    def since(self, before: "_Use") -> _AtLoad:
+        """Say what was used between two moments."""
+        took = self._at - before._at
+        return _AtLoad(
+            time=_since(self._workers, before._workers),
+            kernel_percent=_percent(self._kernel, before._kernel, took),
+            lock_wait_percent=_percent(self._locks, before._locks, took),
+        )
+
+
+class _Sampler:
+    """Notes every now and then how far each node is."""
+
+    def __init__(self, tester: Tester, before: tuple[WorkerReading, ...]) -> None:
+        self.samples: list[Sample] = []
+        self._tester = tester
+        self._before = {worker.name: worker for worker in before}
+        self._polls = 0
+
+    def note(self, progress: Progress) -> None:
+        """Take a sample, if it is time for one."""
+        self._polls += 1
+        if self._polls % SAMPLE_POLLS or progress.state != "running":
+            return
+        # The clock of a tester that is off its CPU is set back when it returns.
+        if self.samples and progress.elapsed_us <= self.samples[-1].at_us:
+            return
+        vectors = {
+            worker.name: {
+                name: node.vectors - earlier.nodes[name].vectors if name in earlier.nodes else 0
+                for name, node in worker.nodes.items()
+            }
+            for worker in self._tester.workers()
+            if (earlier := self._before.get(worker.name)) is not None
+        }
+        self.samples.append(
+            Sample(
+                at_us=progress.elapsed_us,
+                sent_packets=progress.sent_packets,
+                received_packets=progress.received_packets,
+                vectors=vectors,
+            )
+        )
+
+
+def _send(tester: Tester, load: Load, on_progress: OnProgress, sampler: "_Sampler") -> "_AtLoad":
+    """Wait until all is sent; returns what the workers did in a window within the sending."""
     seconds = load.duration_us / 1e6
     give_up = time.monotonic() + GIVE_UP_FACTOR * seconds + GIVE_UP_SECONDS
     windowed = seconds >= WINDOW_SECONDS_MIN
-    first: tuple[WorkerReading, ...] = ()
-    last: tuple[WorkerReading, ...] = ()
+    first: _Use | None = None
+    last: _Use | None = None
     if windowed:
         time.sleep(MARGIN_SECONDS)
-        first = tester.workers()
+        first = _Use(tester)
     while time.monotonic() < give_up:
         progress = tester.progress()
         on_progress(progress)
+        sampler.note(progress)
         if progress.state in ("draining", "done"):
-            return _since(last, first) if first and last else ()
+            return last.since(first) if first and last else _AtLoad()
         left = max(seconds - progress.elapsed_us / 1e6, 0.0)
+        if load.pushes_back and not left:
+            # What the wire did not take by now would go on being offered.
+            tester.stop()
+            return last.since(first) if first and last else _AtLoad()
         if windowed and not last and left <= POLL_SECONDS + MARGIN_SECONDS:
             time.sleep(max(left - MARGIN_SECONDS, 0.0))
-            last = tester.workers()
+            last = _Use(tester)
             time.sleep(MARGIN_SECONDS / 2)
         else:
             time.sleep(min(max(left, DRAIN_POLL_SECONDS), POLL_SECONDS))
     # What was measured until now is invalid, but it is evidence.
     tester.stop()
-    return ()
+    return _AtLoad()
 
 
 def _drain(tester: Tester, on_progress: OnProgress) -> Progress:
@@ -130,7 +267,7 @@ class _HostReading:
         self._steal = tester.steal_seconds()
         self._switches = tester.involuntary_switches()
 
-    def stamp(self, tester: Tester, progress: Progress) -> Stamp:
+    def stamp(self, tester: Tester, progress: Progress, at_load: "_AtLoad") -> Stamp:
         steal = tester.steal_seconds()
         switches = tester.involuntary_switches()
         return Stamp(
@@ -143,4 +280,16 @@ class _HostReading:
                 name: switches[name] - count for name, count in self._switches.items()
             },
             paused_us=progress.paused_us,
+            kernel_percent=at_load.kernel_percent,
+            lock_wait_percent=at_load.lock_wait_percent,
         )
+
+
+def _percent(
+    after: dict[str, float], before: dict[str, float], took_seconds: float
+) -> dict[str, float]:
+    """Seconds between two readings, as a share of the time that passed."""
+    return {
+        name: round(100 * (after[name] - seconds) / took_seconds, 1)
+        for name, seconds in before.items()
+    }

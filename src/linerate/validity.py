@@ -5,8 +5,8 @@ A reason makes a trial invalid; a doubt makes it suspect, and is shown with it.
 
 from collections.abc import Callable, Iterator
 
-from linerate.evidence import Evidence
 from linerate.ledger import TimeLedger, forwarder_ledgers
+from linerate.measurement import Measurement
 from linerate.places import HANDOFF_FULL, RX_MISSED, TX_FULL, lost_at, lost_in_tester
 
 #: The tester must offer what it was asked for, within its pacing error.
@@ -28,13 +28,18 @@ ABSENCE_FACTOR = 1.5
 #: A worker that polls in vain for less of its time has none to spare.
 BUSY_IDLE_PERCENT = 5.0
 
-Rule = Callable[[Evidence], Iterator[str]]
+#: All counters are read within this.
+READING_SECONDS = 0.1
+
+Rule = Callable[[Measurement], Iterator[str]]
 
 
-def offered_below_asked(evidence: Evidence) -> Iterator[str]:
-    """Say when the tester sent slower than it was asked to."""
-    asked = evidence.load.asked_pps
-    offered = evidence.offered.packets_per_second
+def offered_below_asked(measurement: Measurement) -> Iterator[str]:
+    """Say when the tester sent slower than it was asked to, and not for the wire."""
+    if measurement.load.pushes_back:
+        return
+    asked = measurement.load.asked_pps
+    offered = measurement.offered.packets_per_second
     if offered < asked * (1 - OFFERED_WITHIN):
         yield (
             f"offered below asked: {offered / 1e6:.3f} of {asked / 1e6:.3f} Mpps "
@@ -42,82 +47,113 @@ def offered_below_asked(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def offered_above_asked(evidence: Evidence) -> Iterator[str]:
+def offered_above_asked(measurement: Measurement) -> Iterator[str]:
     """Say when the tester sent more than it was asked for."""
-    asked = evidence.load.asked_pps * evidence.load.duration_us / 1e6
-    if evidence.packets.sent > asked * (1 + OFFERED_WITHIN) + 64:
-        yield f"offered above asked: {evidence.packets.sent:,} of {asked:,.0f} packets"
+    asked = measurement.load.asked_pps * measurement.load.duration_us / 1e6
+    if measurement.packets.sent > asked * (1 + OFFERED_WITHIN) + 64:
+        yield f"offered above asked: {measurement.packets.sent:,} of {asked:,.0f} packets"
 
 
-def tester_lost(evidence: Evidence) -> Iterator[str]:
+def tester_lost(measurement: Measurement) -> Iterator[str]:
     """Say when packets were lost within the tester, which is no loss of the device."""
-    lost = lost_in_tester(evidence.packets)
+    lost = lost_in_tester(measurement.packets)
     if lost:
         yield f"tester saturated: it lost {lost:,} packets itself"
 
 
-def tester_fetched_late(evidence: Evidence) -> Iterator[str]:
+def tester_fetched_late(measurement: Measurement) -> Iterator[str]:
     """Say when the tester let frames wait in the tx rings, which looks like the device's loss.
 
     The tester's worker carries the card's work: where it polls too late, the link
     idles (`link_waits`) and the device finds its tx rings full.
     """
-    lost = lost_at(evidence.packets, TX_FULL)
-    waits = sum(counters.get("link_waits", 0) for counters in evidence.ports.values())
-    if waits and lost > OFFERED_WITHIN * evidence.packets.sent:
+    if _card_is_slower(measurement):
+        return
+    lost = lost_at(measurement.packets, TX_FULL)
+    waits = sum(counters.get("link_waits", 0) for counters in measurement.ports.values())
+    if waits and lost > OFFERED_WITHIN * measurement.packets.sent:
         yield f"tester saturated: it polled too late {waits:,} times, {lost:,} packets lost so"
 
 
-def stretched(evidence: Evidence) -> Iterator[str]:
+def _card_is_slower(measurement: Measurement) -> bool:
+    """Whether the card's own limits let its link idle, however often the tester polls."""
+    card, asked = measurement.card, measurement.load.asked_pps
+    if card is None:
+        return False
+    slot = card.pcie.link.usable(measurement.load.frame_bytes) if card.pcie else None
+    return 0 < card.pps_ceiling < asked or (slot is not None and slot.packets_per_second < asked)
+
+
+def stretched(measurement: Measurement) -> Iterator[str]:
     """Say when the trial took longer by the wall clock than on the tester's."""
-    stretch = stretch_of(evidence)
+    stretch = stretch_of(measurement)
     if stretch > STRETCH_LIMIT:
         yield f"duration stretched by {100 * stretch:.1f} %: the tester was off its CPU"
 
 
-def stretch_of(evidence: Evidence) -> float:
+def stretch_of(measurement: Measurement) -> float:
     """How much longer the sending took than on the tester's clock, as a fraction."""
-    hertz = next((ledger.tsc_hz for ledger in evidence.time), 0)
-    clocks = evidence.progress.end_tsc - evidence.progress.start_tsc
-    took = evidence.seconds
+    hertz = next((ledger.tsc_hz for ledger in measurement.time), 0)
+    clocks = measurement.progress.end_tsc - measurement.progress.start_tsc
+    took = measurement.seconds
     by_wall = clocks / hertz / took - 1 if hertz and took and clocks > 0 else 0.0
-    return max(by_wall, evidence.progress.paused_us / evidence.load.duration_us)
+    return max(by_wall, measurement.progress.paused_us / measurement.load.duration_us)
 
 
-def forwarder_absent(evidence: Evidence) -> Iterator[str]:
+def forwarder_absent(measurement: Measurement) -> Iterator[str]:
     """Say when a forwarder's worker did not have its CPU."""
-    for ledger in forwarder_ledgers(evidence.time):
+    ledgers = forwarder_ledgers(measurement.time)
+    if measurement.load.takes_turns and len(ledgers) > 1:
+        there = sum(1 - ledger.away_clocks / ledger.elapsed_clocks for ledger in ledgers)
+        if 1 - there > ABSENT_LIMIT:
+            yield (
+                f"the forwarder's workers were off their CPU for {100 * (1 - there):.1f} % of the "
+                "trial: stop what else runs on this machine"
+            )
+        return
+    for ledger in ledgers:
         absent = ledger.away_clocks / ledger.elapsed_clocks
         if absent > ABSENT_LIMIT:
-            times = evidence.stamp.involuntary_switches.get(ledger.worker, 0)
+            times = measurement.stamp.involuntary_switches.get(ledger.worker, 0)
             yield (
                 f"{ledger.worker} was off its CPU for {100 * absent:.1f} % of the trial "
                 f"(switched out {times:,} times): stop what else runs on this machine"
             )
 
 
-def cut_short(evidence: Evidence) -> Iterator[str]:
+def cut_short(measurement: Measurement) -> Iterator[str]:
     """Say when the tester stopped before its time."""
-    asked, took = evidence.load.duration_us, evidence.progress.elapsed_us
+    asked, took = measurement.load.duration_us, measurement.progress.elapsed_us
     if took < asked * (1 - OFFERED_WITHIN):
         yield f"cut short: {took / 1e6:.3f} of {asked / 1e6:.3f} s"
 
 
-def not_drained(evidence: Evidence) -> Iterator[str]:
+def not_drained(measurement: Measurement) -> Iterator[str]:
     """Say when packets were still on their way when counters were read."""
-    if not evidence.progress.drained:
+    if not measurement.progress.drained:
         yield "counters not drained: packets were still on their way"
 
 
-def ledger_violated(evidence: Evidence) -> Iterator[str]:
+def ledger_violated(measurement: Measurement) -> Iterator[str]:
     """Say when the packet ledger breaks its law: a bug, never hidden."""
-    for violation in evidence.packets.violations:
+    if _in_flight_only(measurement):
+        return
+    packets = measurement.packets
+    for violation in packets.backwards if measurement.foreign else packets.violations:
         yield f"packet ledger violated: {violation}"
 
 
-def cycles_open(evidence: Evidence) -> Iterator[str]:
+def _in_flight_only(measurement: Measurement) -> bool:
+    """A device that sends by itself does not stop for us to read its counters."""
+    if measurement.load.counted != "other":
+        return False
+    meanwhile = READING_SECONDS * measurement.received.packets_per_second
+    return abs(measurement.packets.unexplained) <= meanwhile
+
+
+def cycles_open(measurement: Measurement) -> Iterator[str]:
     """Say when a worker's clocks are not accounted for."""
-    for ledger in evidence.time:
+    for ledger in measurement.time:
         if not ledger.closes:
             yield f"{ledger.worker}: {ledger.closed_percent:.2f} % of its cycles accounted for"
 
@@ -136,78 +172,103 @@ INVALID: tuple[Rule, ...] = (
 )
 
 
-def caused_by_tester(evidence: Evidence) -> bool:
+def caused_by_tester(measurement: Measurement) -> bool:
     """Whether a lower load could make the trial valid."""
     rules = (offered_below_asked, tester_lost, tester_fetched_late)
-    return any(True for rule in rules for _ in rule(evidence))
+    return any(True for rule in rules for _ in rule(measurement))
 
 
-def roundtrip_changed(evidence: Evidence) -> Iterator[str]:
+def roundtrip_changed(measurement: Measurement) -> Iterator[str]:
     """Say when the hypervisor moved the CPUs about."""
-    after = {trip.worker: trip.median_ns for trip in evidence.stamp.roundtrips_after}
-    for trip in evidence.stamp.roundtrips_before:
+    after = {trip.worker: trip.median_ns for trip in measurement.stamp.roundtrips_after}
+    for trip in measurement.stamp.roundtrips_before:
         now = after.get(trip.worker, 0.0)
         low, high = sorted((trip.median_ns, now))
         if low > 0 and high / low > ROUNDTRIP_DOUBT:
             yield f"{trip.worker}: core-to-core round trip {trip.median_ns:.0f} → {now:.0f} ns"
 
 
-def stolen(evidence: Evidence) -> Iterator[str]:
+def stolen(measurement: Measurement) -> Iterator[str]:
     """Say when the hypervisor kept a worker's CPU."""
-    for worker, seconds in evidence.stamp.steal_seconds.items():
-        share = seconds / evidence.seconds if evidence.seconds else 0.0
+    for worker, seconds in measurement.stamp.steal_seconds.items():
+        share = seconds / measurement.seconds if measurement.seconds else 0.0
         if share > STEAL_DOUBT:
             yield f"{worker}: {100 * share:.1f} % of its CPU stolen by the hypervisor"
 
 
-def paused(evidence: Evidence) -> Iterator[str]:
+def paused(measurement: Measurement) -> Iterator[str]:
     """Say when the tester was off its CPU for a while, though not for long."""
-    stretch = stretch_of(evidence)
+    stretch = stretch_of(measurement)
     if STRETCH_DOUBT < stretch <= STRETCH_LIMIT:
         yield f"the tester was off its CPU for {100 * stretch:.1f} % of the trial"
 
 
-def lost_to_absence(evidence: Evidence) -> Iterator[str]:
+def lost_to_absence(measurement: Measurement) -> Iterator[str]:
     """Say when packets were lost because a worker was off its CPU."""
-    lost = lost_by_absence(evidence)
+    lost = lost_by_absence(measurement)
     if not lost:
         return
-    away = max(forwarder_ledgers(evidence.time), key=lambda ledger: ledger.away_clocks)
+    away = max(forwarder_ledgers(measurement.time), key=lambda ledger: ledger.away_clocks)
     milliseconds = 1e3 * away.away_clocks / away.tsc_hz
     yield f"{away.worker}: {milliseconds:.1f} ms off its CPU, {lost:,} packets lost so"
 
 
-def busiest_worker(evidence: Evidence) -> TimeLedger | None:
+def busiest_worker(measurement: Measurement) -> TimeLedger | None:
     """Find the forwarder's worker that had the least time to spare."""
-    ledgers = forwarder_ledgers(evidence.time_at_load)
+    ledgers = forwarder_ledgers(measurement.time_at_load)
     return min(ledgers, key=lambda ledger: ledger.spare_percent, default=None)
 
 
-def lost_by_absence(evidence: Evidence) -> int:
+def lost_by_absence(measurement: Measurement) -> int:
     """Packets lost at rings while a worker that had time to spare was off its CPU.
 
     All or none of what the rings lost: none when the workers' absences can't have
     cost so many packets, or a worker was busy anyway.
     """
-    lost = sum(lost_at(evidence.packets, place) for place in (RX_MISSED, TX_FULL, HANDOFF_FULL))
-    busy = busiest_worker(evidence)
+    lost = sum(lost_at(measurement.packets, place) for place in (RX_MISSED, TX_FULL, HANDOFF_FULL))
+    busy = busiest_worker(measurement)
     if busy is None or busy.spare_percent < BUSY_IDLE_PERCENT:
         return 0
     away_seconds = sum(
-        ledger.away_clocks / ledger.tsc_hz for ledger in forwarder_ledgers(evidence.time)
+        ledger.away_clocks / ledger.tsc_hz for ledger in forwarder_ledgers(measurement.time)
     )
-    arrived = evidence.offered.packets_per_second * away_seconds
+    arrived = measurement.offered.packets_per_second * away_seconds
     return lost if lost <= ABSENCE_FACTOR * arrived else 0
 
 
-SUSPECT: tuple[Rule, ...] = (roundtrip_changed, stolen, paused, lost_to_absence)
+def pushed_back(measurement: Measurement) -> Iterator[str]:
+    """Say when the wire took less than the tester was asked to offer."""
+    asked = measurement.load.asked_pps
+    offered = measurement.offered.packets_per_second
+    if measurement.load.pushes_back and offered < asked * (1 - OFFERED_WITHIN):
+        yield (
+            f"the wire took {offered / 1e6:.3f} of {asked / 1e6:.3f} Mpps: "
+            "it pushes back, no more was offered"
+        )
 
 
-def reasons(evidence: Evidence) -> tuple[str, ...]:
+def unexplained_by_foreign(measurement: Measurement) -> Iterator[str]:
+    """Say when a device that is not ours lost packets that its counters do not show."""
+    unexplained = measurement.packets.unexplained
+    if measurement.foreign and unexplained:
+        yield f"{unexplained:,} packets unexplained: the device's own counters do not show them"
+
+
+SUSPECT: tuple[Rule, ...] = (
+    roundtrip_changed,
+    stolen,
+    paused,
+    lost_to_absence,
+    pushed_back,
+    unexplained_by_foreign,
+)
+
+
+def reasons(measurement: Measurement) -> tuple[str, ...]:
     """Why the trial is invalid; none when it is valid."""
-    return tuple(reason for rule in INVALID for reason in rule(evidence))
+    return tuple(reason for rule in INVALID for reason in rule(measurement))
 
 
-def doubts(evidence: Evidence) -> tuple[str, ...]:
+def doubts(measurement: Measurement) -> tuple[str, ...]:
     """Why the trial is suspect."""
-    return tuple(reason for rule in SUSPECT for reason in rule(evidence))
+    return tuple(reason for rule in SUSPECT for reason in rule(measurement))

@@ -104,6 +104,16 @@ class PcieLink:
         bits = self.frame_bytes_on_link(frame_bytes) * 8
         return FrameRate(frame_bytes, self.data_bps / bits)
 
+    def derivation(self, frame_bytes: int) -> str:
+        """Spell out the arithmetic of `usable`."""
+        encoding = "8b/10b" if self.gigatransfers <= 5.0 else "128b/130b"
+        return (
+            f"{self.gigatransfers:g} GT/s × {self.lanes} × {encoding} = "
+            f"{self.data_bps / 1e9:.2f} Gb/s ÷ ({self.frame_bytes_on_link(frame_bytes):.0f} B × 8: "
+            f"{frame_bytes - FCS_BYTES} B of frame, TLPs of at most {self.max_payload_bytes} B, "
+            "descriptor)"
+        )
+
 
 _SCALE = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BPS = re.compile(r"(\d+(?:\.\d+)?)\s*([kMGT]?)(?:bps|b/s|bit/s|bE)?")

@@ -4,6 +4,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from linerate.counting import generates
 from linerate.suite import (
     DUT_MACS,
     DUT_PORTS,
@@ -12,46 +13,79 @@ from linerate.suite import (
     Loadtest,
     streams,
 )
-from linerate.testbed import Port, Testbed
+from linerate.testbed import Testbed
+from linerate.wires import End, Ends
+from linerate.wires.card import CARD
 
-CARD = "card0"
-
-
-def bench_config(testbed: Testbed, loadtest: Loadtest, name: str) -> dict[str, Any]:
-    """The whole testbed, with streams at the full rate of the line."""
-    rate = {"percent": 100}
-    config = _common(testbed, name)
-    if testbed.wire == "card":
-        config["cards"] = [_card(testbed)]
-        config["ports"] = _card_ports(testbed)
-    else:
-        config["ports"] = _ethdev_ports(testbed)
-    if testbed.dut.mode != "external":
-        config["forwarder"] = _forwarder(testbed)
-    config["tester"] = {
-        "ports": list(TESTER_PORTS),
-        "streams": streams(loadtest, dut_macs(testbed), rate),
-    }
-    return config
+#: Keys of `dut` that are the forwarder's own.
+OF_FORWARDER = {"handoff", "handoff_ring", "queue_batch", "burn"}
+SECOND_CARD = "card1"
+FIRST_PAIRS = (*DUT_PORTS, *TESTER_PORTS)
+SECOND_PAIRS = ("e2", "e3", "t2", "t3")
 
 
-def ceiling_config(testbed: Testbed, loadtest: Loadtest, name: str) -> dict[str, Any]:
-    """The tester alone, as fast as it can, over a card that is a bare wire."""
-    config = _common(testbed, name)
-    config["cards"] = [
-        {
-            "name": CARD,
-            "link_bps": 0,
-            "max_frame_bytes": testbed.card.max_frame_bytes,
-            "host": "shunt",
-        }
+def bench_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) -> dict[str, Any]:
+    """The whole testbed in one engine, with streams at the full rate of the line."""
+    config = tester_config(testbed, ends, loadtest, name)
+    config["ports"] = dut_ports(testbed, ends) + config["ports"]
+    config["forwarder"] = _forwarder(testbed)
+    return doubled(config) if loadtest.loopbacks > 1 else config
+
+
+def doubled(config: dict[str, Any]) -> dict[str, Any]:
+    """The same once more beside it, on a second card: two loopbacks over four ports."""
+    again = {CARD: SECOND_CARD} | dict(zip(FIRST_PAIRS, SECOND_PAIRS, strict=True))
+
+    def renamed(value: object) -> object:
+        return again.get(value, value) if isinstance(value, str) else value
+
+    def second(part: dict[str, Any]) -> dict[str, Any]:
+        return {key: renamed(value) for key, value in part.items()}
+
+    def port_of(part: dict[str, Any]) -> dict[str, Any]:
+        head, last = str(part["mac"]).rsplit(":", 1)
+        return second(part) | {"mac": f"{head}:{int(last, 16) + 2:02x}"}
+
+    tester, forwarder = config["tester"], config["forwarder"]
+    extra_streams = [
+        second(stream) | {"name": f"{stream['name']}-second"} for stream in tester["streams"]
     ]
-    config["ports"] = _wire_ports()
-    config["tester"] = {
-        "ports": list(TESTER_PORTS),
-        "streams": streams(loadtest, DUT_MACS, {"max": True}),
+    return config | {
+        "cards": config["cards"] + [second(card) for card in config["cards"]],
+        "ports": config["ports"] + [port_of(port) for port in config["ports"]],
+        "forwarder": forwarder
+        | {"ports": [*forwarder["ports"], *map(renamed, forwarder["ports"])]},
+        "tester": tester
+        | {
+            "ports": [*tester["ports"], *map(renamed, tester["ports"])],
+            "streams": tester["streams"] + extra_streams,
+        },
     }
+
+
+def tester_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) -> dict[str, Any]:
+    """The tester alone, with streams at the full rate of the line."""
+    macs = dut_macs(testbed)
+    its_streams = streams(loadtest, macs, {"percent": 100}) if generates(testbed) else []
+    return _tester_alone(testbed, ends, its_streams, name)
+
+
+def ceiling_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) -> dict[str, Any]:
+    """The tester alone, as fast as it can."""
+    return _tester_alone(testbed, ends, streams(loadtest, DUT_MACS, {"max": True}), name)
+
+
+def dut_config(testbed: Testbed, ends: Ends, name: str) -> dict[str, Any]:
+    """The forwarder alone."""
+    config = _common(testbed, name)
+    config["ports"] = dut_ports(testbed, ends)
+    config["forwarder"] = _forwarder(testbed)
     return config
+
+
+def cards_of(config: dict[str, Any]) -> tuple[str, ...]:
+    """Names of a configuration's virtual cards."""
+    return tuple(str(card["name"]) for card in config.get("cards", ()))
 
 
 def dut_macs(testbed: Testbed) -> tuple[str, str]:
@@ -64,6 +98,22 @@ def dut_macs(testbed: Testbed) -> tuple[str, str]:
     return (first.mac or DUT_MACS[0], second.mac or DUT_MACS[1])
 
 
+def dut_ports(testbed: Testbed, ends: Ends) -> list[dict[str, Any]]:
+    """Ports of the engine's forwarder."""
+    return [] if ends.dut is None else _ports(DUT_PORTS, ends.dut, dut_macs(testbed))
+
+
+def _tester_alone(
+    testbed: Testbed, ends: Ends, its_streams: list[dict[str, Any]], name: str
+) -> dict[str, Any]:
+    config = _common(testbed, name)
+    if ends.cards:
+        config["cards"] = list(ends.cards)
+    config["ports"] = _ports(TESTER_PORTS, ends.tester, TESTER_MACS)
+    config["tester"] = _tester(testbed, its_streams)
+    return config
+
+
 def _common(testbed: Testbed, name: str) -> dict[str, Any]:
     config: dict[str, Any] = {"name": name, "memory": testbed.memory.model_dump()}
     if testbed.cpus is not None:
@@ -71,49 +121,20 @@ def _common(testbed: Testbed, name: str) -> dict[str, Any]:
     return config
 
 
-def _card(testbed: Testbed) -> dict[str, Any]:
-    limits = testbed.card.model_dump(exclude_none=True)
-    return {"name": CARD, "rx_queues": testbed.dut.workers, **limits, "host": "ports"}
-
-
-def _wire_ports() -> list[dict[str, Any]]:
+def _ports(
+    names: tuple[str, str], ends: tuple[End, End], macs: tuple[str, str]
+) -> list[dict[str, Any]]:
     return [
-        {"name": name, "driver": "wire", "card": CARD, "index": index, "mac": TESTER_MACS[index]}
-        for index, name in enumerate(TESTER_PORTS)
+        {"name": name, "mac": mac, **end.port}
+        for name, mac, end in zip(names, macs, ends, strict=True)
     ]
 
 
-def _card_ports(testbed: Testbed) -> list[dict[str, Any]]:
-    macs = dut_macs(testbed)
-    ports = [
-        {"name": name, "driver": "card", "card": CARD, "index": index, "mac": macs[index]}
-        for index, name in enumerate(DUT_PORTS)
-    ]
-    return ports + _wire_ports()
-
-
-def _ethdev_ports(testbed: Testbed) -> list[dict[str, Any]]:
-    ports = []
-    if testbed.dut.mode != "external" and testbed.dut.ports is not None:
-        for name, port, mac in zip(DUT_PORTS, testbed.dut.ports, dut_macs(testbed), strict=True):
-            ports.append(_ethdev(testbed, name, port, mac))
-    if testbed.tester is not None:
-        for name, port, mac in zip(TESTER_PORTS, testbed.tester.ports, TESTER_MACS, strict=True):
-            ports.append(_ethdev(testbed, name, port, port.mac or mac))
-    return ports
-
-
-def _ethdev(testbed: Testbed, name: str, port: Port, mac: str) -> dict[str, Any]:
-    written: dict[str, Any] = {
-        "name": name,
-        "driver": "ethdev",
-        "device": port.device,
-        "mac": mac,
-        "link_bps": testbed.line_bps,
-    }
-    if port.devargs:
-        written["devargs"] = port.devargs
-    return written
+def _tester(testbed: Testbed, its_streams: list[dict[str, Any]]) -> dict[str, Any]:
+    tester: dict[str, Any] = {"ports": list(TESTER_PORTS), "streams": its_streams}
+    if testbed.tester is not None and testbed.tester.burn is not None:
+        tester["burn"] = testbed.tester.burn.model_dump()
+    return tester
 
 
 def _forwarder(testbed: Testbed) -> dict[str, Any]:
@@ -122,7 +143,10 @@ def _forwarder(testbed: Testbed) -> dict[str, Any]:
         "ports": list(DUT_PORTS),
         "workers": testbed.dut.workers,
         "rx_mode": testbed.dut.rx_mode,
+        **testbed.dut.model_dump(include=OF_FORWARDER, exclude_none=True),
     }
+    if testbed.dut.threading != "run-to-completion":
+        forwarder["threading"] = testbed.dut.threading
     if testbed.dut.mode == "router":
         forwarder["router"] = {"cli": router_cli(testbed.dut.cli_file)}
     return forwarder

@@ -228,6 +228,7 @@ class Fake:
             "port": self.port,
             "card": self.card_counters,
             "rings": self.rings,
+            "locks": lambda: {"name": [], "acquisitions": [], "waits": [], "wait_clocks": []},
             "ledger": self.ledger,
             "streams": self.stream_counters,
             "trial": self.progress,
@@ -270,6 +271,9 @@ def watch_parent(pid):
 
 
 def main():
+    if sys.argv[1] == "--check":
+        json.loads(Path(sys.argv[2]).read_text())
+        return
     assert sys.argv[1] == "--parent"
     config = json.loads(Path(sys.argv[3]).read_text())
     count_me()

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from linerate.engine import live_engines
-from linerate.store import Run, load_evidence, load_run
+from linerate.store import Run, load_measurement, load_run
 
 SHORT = ("--duration", "500ms", "--json")
 
@@ -43,7 +43,7 @@ def check_laws(document: dict[str, Any], run: Run) -> None:
         for ledger in result.time:
             assert ledger.closes, f"{ledger.worker}: {ledger.closed_percent} %"
     for number in range(1, len(run.ceilings) + 1):
-        assert load_evidence(Path(document["run"]), f"ceiling-{number}").packets.unexplained == 0
+        assert load_measurement(Path(document["run"]), f"ceiling-{number}").packets.unexplained == 0
     for trial in document["trials"]:
         assert trial["valid"] == (trial["limit"] != "invalid") == (not trial["invalid"])
         assert trial["valid"] == (trial["received_pps"] is not None)

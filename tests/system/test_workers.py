@@ -139,7 +139,7 @@ def test_a_full_handoff_ring_has_a_name(start_engine: StartEngine) -> None:
     check_counters(engine)
     with engine.connect() as telemetry:
         rings = {row["name"]: row for row in telemetry.table("/linerate/rings")}
-    ring = rings["handoff-0-1"]
+    ring = rings["handoff-0-1-normal"]
     assert ring["size"] == 32
     assert ring["used"] == 0
     assert ring["enqueued"] > 0

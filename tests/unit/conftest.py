@@ -1,4 +1,4 @@
-"""Evidence to try rules and reports on, and a fake engine to try the lab on."""
+"""Measurement to try rules and reports on, and a fake engine to try the lab on."""
 
 import os
 import subprocess
@@ -10,10 +10,11 @@ import pytest
 from hypothesis import settings
 
 from linerate.card import Card
-from linerate.evidence import Evidence, Load, Progress
+from linerate.evidence.measured import evidence_of
 from linerate.explain import explain
 from linerate.ledger import Entry, NodeTime, PacketLedger, TimeLedger
-from linerate.store import Judged, Run, result_of
+from linerate.measurement import Load, Measurement, Progress
+from linerate.store import Judged, Run, Which, result_of
 from linerate.validity import doubts, reasons
 
 FAKE_ENGINE = Path(__file__).parents[1] / "fake" / "engine.py"
@@ -87,14 +88,25 @@ def make_evidence(
         "card": card or Card(),
         "ceiling_pps": ceiling_pps,
     }
-    return Evidence(**(given | changes))
+    return Measurement(**(given | changes))
 
 
-def make_result(test="U2", evidence=None, attempt=1):
+def make_result(test="U2", evidence=None, attempt=1, repeat=1, configuration=""):
     evidence = evidence or make_evidence()
     invalid = reasons(evidence)
-    judged = Judged(invalid=invalid, suspect=doubts(evidence), verdict=explain(evidence, invalid))
-    return result_of(test, "64 B many flows, one direction", attempt, evidence, judged)
+    judged = Judged(
+        invalid=invalid,
+        suspect=doubts(evidence),
+        verdict=explain(evidence_of(evidence, test, f"evidence/{test}.json", invalid)),
+    )
+    which = Which(
+        test=test,
+        text="64 B many flows, one direction",
+        attempt=attempt,
+        repeat=repeat,
+        configuration=configuration,
+    )
+    return result_of(which, evidence, judged)
 
 
 def make_run(*results, **changes):

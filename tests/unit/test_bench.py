@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from linerate.bench import first_scale_ppm, next_scale_ppm
-from linerate.store import load_evidence, load_run
+from linerate.store import load_measurement, load_run
 
 FOUR = ("bench", "--duration", "1s", "--only", "U1,U2,B2,B4")
 ONE = ("bench", "--duration", "1s", "--only", "U2")
@@ -51,7 +51,7 @@ def test_a_suite_is_measured(linerate, fake_environment):
     assert run.environment.dpdk == "DPDK fake"
     assert [ceiling.pps for ceiling in run.ceilings] == [60e6] * 4
     for trial in ("U1", "U2", "B2", "B4", "ceiling-1", "ceiling-4"):
-        assert load_evidence(folder, trial).packets.unexplained == 0
+        assert load_measurement(folder, trial).packets.unexplained == 0
 
 
 def test_the_table_is_printed(linerate):
@@ -101,7 +101,7 @@ def test_an_invalid_trial_is_repeated_and_never_reported(linerate, monkeypatch, 
     assert any(said in reason for reason in trial["invalid"])
     run = load_run(folder)
     assert [result.trial for result in run.results] == ["U2", "U2-2", "U2-3"]
-    assert load_evidence(folder, "U2-3").packets.sent
+    assert load_measurement(folder, "U2-3").packets.sent
 
 
 def test_a_tester_that_does_not_get_done_is_stopped(linerate):
@@ -190,7 +190,7 @@ def wait_for(condition):
     [
         (("bench", "--only", "U9"), "the command line: no loadtest 'U9'"),
         (("bench", "--suite", "nightly"), "the command line: no suite 'nightly'"),
-        (("bench", "--dut", "fly"), "the command line: dut.mode: expected 'router'"),
+        (("bench", "--dut", "fly"), "the command line: dut.mode: expected one of router"),
         (("bench", "--card", "cx9"), "the command line: card: expected one of"),
         (("bench", "none.yaml"), "none.yaml: no such file or directory"),
         (("bench", "--duration", "soon"), "expected 50ms to 60m"),
@@ -247,7 +247,16 @@ def test_arithmetic_is_printed(linerate):
 
 
 def test_help_has_examples(linerate):
-    for command in (("bench",), ("line",), ("self-bench",), ("show", "ledger")):
+    for command in (
+        ("bench",),
+        ("line",),
+        ("explain",),
+        ("sweep",),
+        ("matrix",),
+        ("self-bench",),
+        ("audit",),
+        ("show", "ledger"),
+    ):
         done = linerate(*command, "--help")
         assert done.returncode == 0
         assert "Example" in done.stdout
@@ -260,8 +269,11 @@ def test_words_complete_themselves(linerate):
             _LINERATE_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(position)
         ).stdout.split()
 
-    assert completed("linerate ", 1) == ["bench", "line", "self-bench", "show"]
+    commands = "bench line explain clean sweep matrix self-bench report compare audit show"
+    assert completed("linerate ", 1) == commands.split()
     assert "cx5-en" in completed("linerate bench --card cx", 3)
+    data = Path(__file__).parents[1] / "data"
+    assert completed(f"linerate audit {data}/lo", 2) == [f"{data}/loadtests.csv"]
     assert completed("linerate bench --dut l2", 3) == ["l2fwd", "l2switch"]
     assert completed("linerate bench --only U1,B", 3) == ["U1,B1", "U1,B2", "U1,B3", "U1,B4"]
 

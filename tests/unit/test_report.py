@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from linerate.evidence import DropCount, Load, Stamp, WorkerReading
 from linerate.ledger import NodeTime
+from linerate.measurement import DropCount, Load, Stamp, WorkerReading
 from linerate.report import live, machine, terminal
 from linerate.testbed import parse
 

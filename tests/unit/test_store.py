@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from linerate.store import RunFolder, StoreError, load_evidence, load_run, write_whole
+from linerate.store import RunFolder, StoreError, load_measurement, load_run, write_whole
 from linerate.testbed import parse
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -22,8 +22,8 @@ def test_a_run_is_read_as_it_was_written(tmp_path, run, result):
 def test_evidence_is_read_as_it_was_written(tmp_path, evidence):
     folder = RunFolder.create(tmp_path, "router", NOW)
     measured = evidence(losses={"PCIe": 5})
-    folder.save_evidence("U2", measured)
-    assert load_evidence(folder.path, "U2") == measured
+    folder.save_measurement("U2", measured)
+    assert load_measurement(folder.path, "U2") == measured
 
 
 def test_two_runs_in_a_second_have_two_folders(tmp_path):
@@ -64,9 +64,9 @@ def test_runs_that_can_not_be_read(tmp_path, run, result):
     file = folder.path / "run.json"
     document = json.loads(file.read_text())
     for changed, said in (
-        (document | {"schema_version": 99}, "schema 99, this version reads 1"),
+        (document | {"schema_version": 99}, "schema 99, this version reads 2"),
         (document | {"suite": None}, "suite: input should be a valid string"),
-        ([], "schema None, this version reads 1"),
+        ([], "schema None, this version reads 2"),
     ):
         file.write_text(json.dumps(changed))
         with pytest.raises(StoreError, match=said):
@@ -75,4 +75,4 @@ def test_runs_that_can_not_be_read(tmp_path, run, result):
     with pytest.raises(StoreError, match="line 1: expected JSON"):
         load_run(folder.path)
     with pytest.raises(StoreError, match="no such file"):
-        load_evidence(folder.path, "U9")
+        load_measurement(folder.path, "U9")

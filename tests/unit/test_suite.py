@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from linerate.suite import SUITES, select, streams
+from linerate.suite import SUITES, Loadtest, Traffic, select, streams
 
 MACS = ("02:00:00:00:0e:00", "02:00:00:00:0e:01")
 STANDARD = {test.name: test for test in SUITES["standard"]}
@@ -59,6 +59,22 @@ def test_many_flows_stay_within_the_networks():
             network = ipaddress.ip_network(layers(stream)["ipv4"][name[5:]] + "/24", strict=False)
             for bound in ("min", "max"):
                 assert ipaddress.ip_address(fields[name][bound]) in network
+
+
+@pytest.mark.parametrize("directions", [1, 2])
+def test_skewed_flows_are_one_large_one_and_many(directions):
+    loadtest = Loadtest("U2", Traffic(64, "skewed", "mpls"), directions)
+    made = streams(loadtest, MACS, {"percent": 100})
+    assert len({stream["name"] for stream in made}) == len(made) == 2 * directions
+    for large, rest in zip(made[::2], made[1::2], strict=True):
+        assert large["rate"]["percent"] > 5 * rest["rate"]["percent"]
+        assert large["rate"]["percent"] + rest["rate"]["percent"] == pytest.approx(100)
+        assert large["modifiers"] == []
+        assert rest["modifiers"]
+        assert layers(large) == layers(rest)
+        assert large["port"] == rest["port"]
+    assert all(stream["rate"] == {"max": True} for stream in streams(loadtest, MACS, {"max": True}))
+    assert loadtest.text.startswith("64 B MPLS, skewed flows")
 
 
 def test_labels_arrive_where_the_router_swaps_them():

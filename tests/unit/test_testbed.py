@@ -2,6 +2,7 @@
 
 import pytest
 
+from linerate import wires, wiring
 from linerate.card import DEFAULT, PRESETS
 from linerate.suite import SUITES
 from linerate.testbed import (
@@ -13,14 +14,25 @@ from linerate.testbed import (
     parse,
     with_options,
 )
-from linerate.wiring import bench_config, ceiling_config, dut_macs, router_cli
+from linerate.wiring import dut_macs, router_cli
 
 U4 = SUITES["standard"][3]
-REAL = {
-    "wire": "ethdev",
-    "link": "25G",
-    "tester": {"ports": [{"device": "0000:05:00.0"}, {"device": "0000:05:00.1"}]},
-}
+DEVICES = [{"device": "0000:05:00.0"}, {"device": "0000:05:00.1"}]
+REAL = {"wire": "ethdev", "link": "25G", "tester": {"ports": DEVICES}}
+
+
+def bench_config(testbed, loadtest, name):
+    """As the rig writes it: with our forwarder, or the tester alone."""
+    write = wiring.bench_config if testbed.dut.built_in else wiring.tester_config
+    with wires.find(testbed.wire).joined(testbed) as ends:
+        return write(testbed, ends, loadtest, name)
+
+
+def ceiling_config(testbed, loadtest, name):
+    wire = wires.find(testbed.wire)
+    assert isinstance(wire, wires.BareWire)
+    with wire.bare(testbed) as ends:
+        return wiring.ceiling_config(testbed, ends, loadtest, name)
 
 
 def mistakes(document):
@@ -59,7 +71,10 @@ def test_a_preset_can_be_changed():
     ("document", "line"),
     [
         ({"wier": "card"}, "bed.yaml: wier: no such key"),
-        ({"wire": "rope"}, "bed.yaml: wire: expected 'card' or 'ethdev', not 'rope'"),
+        (
+            {"wire": "rope"},
+            "bed.yaml: wire: expected one of af_xdp, card, ethdev, memif, veth, not 'rope'",
+        ),
         (
             {"card": "cx9"},
             "bed.yaml: card: expected one of i226-v, 82599es, x710, mcx342a, cx4-lx, cx5-en, default; not 'cx9'",
@@ -88,7 +103,7 @@ def test_a_preset_can_be_changed():
         ),
         ({"dut": "router"}, "bed.yaml: dut: expected keys and values, not 'router'"),
         ({"dut": {"workers": 0}}, "bed.yaml: dut.workers: expected 1 or more, not 0"),
-        ({"dut": {"mode": "external"}}, "bed.yaml: dut.mode: an external one needs `wire: ethdev`"),
+        ({"dut": {"kind": "external"}}, "bed.yaml: dut.kind: an external one needs `wire: ethdev`"),
         (
             {"name": "no spaces"},
             "bed.yaml: name: expected 1 to 40 letters, digits, '-' and '_', not 'no spaces'",
@@ -98,8 +113,34 @@ def test_a_preset_can_be_changed():
             'bed.yaml: tester.ports: required with `wire: ethdev`: expected two, as [{device: "0000:05:00.0"}, {device: "0000:05:00.1"}]',
         ),
         (
-            REAL | {"dut": {"mode": "external", "macs": ["02:00:00:00:00", "02:00:00:00:00:01"]}},
+            REAL | {"dut": {"kind": "external", "macs": ["02:00:00:00:00", "02:00:00:00:00:01"]}},
             "bed.yaml: dut.macs.0: expected a MAC address as 02:00:00:00:0e:00, not '02:00:00:00:00'",
+        ),
+        (
+            REAL | {"tester": {"burn": {"clocks": 5}}, "dut": {"ports": DEVICES}},
+            'bed.yaml: tester.ports: required with `wire: ethdev`: expected two, as [{device: "0000:05:00.0"}, {device: "0000:05:00.1"}]',
+        ),
+        ({"tester": {"burn": {}}}, "bed.yaml: tester.burn.clocks: required, but absent"),
+        ({"dut": {"burn": {"cycles": 5}}}, "bed.yaml: dut.burn.cycles: no such key"),
+        (
+            {"dut": {"burn": {"clocks": -1}}},
+            "bed.yaml: dut.burn.clocks: expected 0 or more, not -1",
+        ),
+        (
+            {"dut": {"burn": {"how": "badly"}}},
+            "bed.yaml: dut.burn.how: expected 'spin', 'sleep', 'syscall' or 'lock', not 'badly'",
+        ),
+        (
+            {"dut": {"burn": {"pause_for_us": 5}}},
+            "bed.yaml: dut.burn: pause_every_us, pause_for_us: expected both or neither",
+        ),
+        (
+            {"dut": {"handoff": "maybe"}},
+            "bed.yaml: dut.handoff: expected 'auto' or 'off', not 'maybe'",
+        ),
+        (
+            {"dut": {"handoff_ring": 100}},
+            "bed.yaml: dut.handoff_ring: expected a power of two from 32 to 32768, not 100",
         ),
         (["wire"], "bed.yaml: expected keys and values, as `wire: card`"),
     ],
@@ -142,7 +183,7 @@ def test_the_command_line_changes_a_testbed():
     testbed = with_options(parse({"card": "cx5-en"}, "x"), "io", None, 2)
     assert (testbed.dut.mode, testbed.dut.workers, testbed.card) == ("io", 2, PRESETS["cx5-en"])
     assert with_options(testbed, None, "default", None).card == DEFAULT
-    with pytest.raises(TestbedError, match=r"the command line: dut\.mode: expected 'router'"):
+    with pytest.raises(TestbedError, match=r"the command line: dut\.mode: expected one of router,"):
         with_options(testbed, "fly", None, None)
     assert with_options(testbed, rx_mode="adaptive").dut.rx_mode == "adaptive"
     with pytest.raises(TestbedError, match=r"the command line: dut\.rx_mode: expected 'polling'"):
@@ -171,15 +212,15 @@ def test_modes_that_forward_need_no_more_than_their_name(mode):
     }
 
 
-@pytest.mark.parametrize("mode", ["txonly", "rxonly", "flowgen", "icmpecho"])
+@pytest.mark.parametrize("mode", ["flowgen", "icmpecho"])
 def test_modes_that_do_not_forward_cannot_be_tested(mode):
-    with pytest.raises(TestbedError, match=r"dut\.mode: expected 'router'"):
+    with pytest.raises(TestbedError, match=r"dut\.mode: expected one of router,"):
         with_options(Testbed(), mode, None, None)
 
 
 def test_real_ports_with_an_external_device():
     macs = ["aa:bb:cc:dd:ee:00", "AA:BB:CC:DD:EE:01"]
-    testbed = parse(REAL | {"dut": {"mode": "external", "macs": macs}}, "x")
+    testbed = parse(REAL | {"dut": {"kind": "external", "macs": macs}}, "x")
     config = bench_config(testbed, U4, "x")
     assert "cards" not in config
     assert "forwarder" not in config
@@ -212,6 +253,50 @@ def test_the_ceiling_is_measured_over_a_bare_wire():
     }
     assert "forwarder" not in config
     assert [stream["rate"] for stream in config["tester"]["streams"]] == [{"max": True}]
+
+
+def test_limits_made_on_purpose_go_to_the_engine():
+    dut = {"handoff": "off", "handoff_ring": 32, "burn": {"clocks": 8000, "how": "sleep"}}
+    testbed = parse({"dut": dut, "tester": {"burn": {"clocks": 500}}}, "x")
+    config = bench_config(testbed, U4, "x")
+    assert (config["forwarder"]["handoff"], config["forwarder"]["handoff_ring"]) == ("off", 32)
+    assert config["forwarder"]["burn"] == {
+        "clocks": 8000,
+        "call_clocks": 0,
+        "contention_clocks": 0,
+        "how": "sleep",
+        "pause_every_us": 0,
+        "pause_for_us": 0,
+    }
+    assert config["tester"]["burn"] == {"clocks": 500}
+    assert ceiling_config(testbed, U4, "x")["tester"]["burn"] == {"clocks": 500}
+    assert with_options(testbed, workers=2).dut.burn == testbed.dut.burn
+
+
+def test_a_testbed_burns_nothing_unless_asked():
+    config = bench_config(Testbed(), U4, "x")
+    assert "burn" not in config["forwarder"] | config["tester"]
+    assert (
+        "burn"
+        not in bench_config(
+            parse(
+                REAL
+                | {"dut": {"kind": "external", "macs": ["02:00:00:00:00:00", "02:00:00:00:00:01"]}},
+                "x",
+            ),
+            U4,
+            "x",
+        )["tester"]
+    )
+
+
+def test_workers_that_burn_asleep_share_cpus():
+    burn = {"clocks": 8000, "how": "sleep"}
+    check_cpus(parse({"dut": {"workers": 3, "burn": burn}}, "x"), (0, 1))
+    for how, cpus in (("spin", (0, 1)), ("sleep", (0,))):
+        testbed = parse({"dut": {"workers": 3, "burn": burn | {"how": how}}}, "x")
+        with pytest.raises(TestbedError, match="need 4 CPUs"):
+            check_cpus(testbed, cpus)
 
 
 def test_the_routers_own_file_is_vpps():

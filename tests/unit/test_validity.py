@@ -2,10 +2,14 @@
 
 import pytest
 
-from linerate.evidence import Load, Stamp
-from linerate.evidence.model import RoundTrip
+from linerate.card import Card
+from linerate.evidence.measured import evidence_of
 from linerate.explain import explain
+from linerate.measurement import Load, Stamp
+from linerate.measurement.model import RoundTrip
 from linerate.validity import caused_by_tester, doubts, reasons
+
+TX_FULL = "port-tx-e1: no free tx slots"
 
 LOAD = Load(frame_bytes=64, directions=2, link_bps=10**10, scale_ppm=500_000, duration_us=1_000_000)
 
@@ -88,7 +92,7 @@ def test_what_an_absent_worker_lost_is_the_machines(evidence, ledger_of_worker):
     lost = {"card0 port 0: rx missed (ring full)": 70_000, "port-tx-e1: no free tx slots": 5_000}
     disturbed = evidence(losses=lost, time=workers, time_at_load=workers)
     assert doubts(disturbed) == ("forwarder-0: 5.0 ms off its CPU, 75,000 packets lost so",)
-    assert explain(disturbed).limit == "line"
+    assert explain(evidence_of(disturbed, "U2", "x")).limit == "line"
 
 
 def test_an_absent_forwarder_has_no_result(evidence, ledger_of_worker):
@@ -105,4 +109,11 @@ def test_what_an_absent_worker_can_not_have_lost_is_the_devices(evidence, ledger
     busy = (absent(ledger_of_worker, 0.05, idle=0.01),)
     overloaded = evidence(losses=lost, time=busy, time_at_load=busy)
     assert doubts(overloaded) == ()
-    assert explain(overloaded).limit == "worker-cpu"
+    assert explain(evidence_of(overloaded, "U2", "x")).limit == "worker-cpu"
+
+
+def test_a_slow_cards_link_idles_without_the_tester(evidence):
+    late = {"losses": {TX_FULL: 20_000_000}, "ports": {"e1": {"link_waits": 1000}}}
+    assert any("polled too late" in reason for reason in reasons(evidence(**late)))
+    slow = Card(pps_ceiling=500_000)
+    assert not any("polled too late" in reason for reason in reasons(evidence(**late, card=slow)))

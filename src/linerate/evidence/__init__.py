@@ -1,13 +1,39 @@
-"""Evidence: normalised counters of tester, card, device under test and host."""
+"""Evidence: normalised counters of tester, wire, card, device under test and host."""
 
 from linerate.evidence.model import (
-    DropCount,
+    FULL_SHARE,
+    FULL_VECTOR,
+    Cause,
+    Conditions,
+    CpuCounters,
     Evidence,
-    Load,
-    Progress,
-    Reading,
-    Stamp,
-    WorkerReading,
+    FlowOffload,
+    Loss,
+    Node,
+    PcieLink,
+    Port,
+    Quote,
+    Ring,
+    Sibling,
+    Tester,
+    Worker,
 )
 
-__all__ = ["DropCount", "Evidence", "Load", "Progress", "Reading", "Stamp", "WorkerReading"]
+__all__ = [
+    "FULL_SHARE",
+    "FULL_VECTOR",
+    "Cause",
+    "Conditions",
+    "CpuCounters",
+    "Evidence",
+    "FlowOffload",
+    "Loss",
+    "Node",
+    "PcieLink",
+    "Port",
+    "Quote",
+    "Ring",
+    "Sibling",
+    "Tester",
+    "Worker",
+]

@@ -1,30 +1,272 @@
-"""What is known of one trial, whoever measured it."""
+"""The normalised evidence: what is known of one trial, whoever measured it.
 
-from typing import Literal
+Every figure may be unknown (None): a pasted file tells what it tells. Each thing
+carries the line that says it, so that a verdict can show where it comes from.
+"""
+
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from linerate.card import Card
-from linerate.ledger import NodeTime, PacketLedger, TimeLedger, node_times_minus
 from linerate.wire import FrameRate, line_rate
+
+#: Packets that a call of a node handles at most, in VPP and in our engine.
+FULL_VECTOR = 256
+#: Calls so full count as full: the last one of a batch is not.
+FULL_SHARE = 0.9
+#: A worker with less of its time to spare has none.
+SPARE_PERCENT_MIN = 5.0
 
 
 class _Model(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-Counters = dict[str, int]
+class Quote(_Model):
+    """A line of a source, as it stands there."""
+
+    #: A file's name; of our own runs its path within the run's folder.
+    source: str
+    #: From 1.
+    line: int
+    text: str
 
 
-class Load(_Model):
-    """What a trial offers; everything that validity and the verdict measure against."""
+class Node(_Model):
+    """What one worker spent in one node of a packet graph."""
+
+    name: str
+    #: As printed, without quotes: `polling`, `active`, `any wait`.
+    state: str = ""
+    calls: int
+    vectors: int
+    suspends: int = 0
+    #: None when the source does not say; with a polling node's empty polls in it or not
+    #: (see `Worker.idle_in_clocks`).
+    clocks_per_packet: float | None = None
+    #: As printed, or vectors over calls.
+    vectors_per_call: float = 0.0
+    quote: Quote
+
+    @property
+    def polling(self) -> bool:
+        """Whether it asks a card, a socket or a generator for packets."""
+        return self.state == "polling"
+
+
+class Worker(_Model):
+    """One thread that walks a packet graph."""
+
+    name: str
+    #: `main` does no packets of its own in VPP; `tester` is the load's maker.
+    role: Literal["worker", "main", "tester"] = "worker"
+    cpu: int | None = None
+    #: Over how long its nodes counted, as the source says.
+    seconds: float | None = None
+    tsc_hz: float | None = None
+    loops_per_second: float | None = None
+    in_pps: float | None = None
+    out_pps: float | None = None
+    drop_pps: float | None = None
+    nodes: tuple[Node, ...] = ()
+    #: VPP counts empty polls as clocks of the polling node; our engine counts them apart.
+    idle_in_clocks: bool = True
+    #: Shares of the elapsed clocks, in per cent; None when the source does not say.
+    spare_percent: float | None = None
+    away_percent: float | None = None
+    kernel_percent: float | None = None
+    lock_wait_percent: float | None = None
+    syscalls_per_packet: float | None = None
+    quote: Quote
+
+    @property
+    def sources(self) -> tuple[Node, ...]:
+        """Polling nodes that found packets: a card's queue, a ring, a generator."""
+        return tuple(node for node in self.nodes if node.polling and node.vectors)
+
+    @property
+    def packets(self) -> int:
+        """Packets that it took in."""
+        return sum(node.vectors for node in self.sources)
+
+    @property
+    def vectors_per_call(self) -> float:
+        """Packets that a call which found some took in, at its fullest source."""
+        return max((node.vectors_per_call for node in self.sources), default=0.0)
+
+    @property
+    def clocks_per_packet(self) -> float | None:
+        """Clocks of all its nodes on a packet that it took in; None if it took in none."""
+        if not self.packets:
+            return None
+        spent = sum((node.clocks_per_packet or 0.0) * node.vectors for node in self.nodes)
+        return spent / self.packets
+
+    @property
+    def saturated(self) -> bool | None:
+        """Whether it has all the packets it can work on; None when the source can't tell.
+
+        Where empty polls are counted apart, none are left; where they are not, a full
+        vector in every call says that packets wait for it (VPP: docs/what/vectors).
+        """
+        if not self.packets:
+            return False
+        if self.spare_percent is not None:
+            return self.spare_percent < SPARE_PERCENT_MIN
+        return self.vectors_per_call >= FULL_SHARE * FULL_VECTOR
+
+
+#: Where packets go that don't come back, whatever a source calls the place.
+Cause = Literal[
+    "tx-ring",
+    "rx-ring",
+    "handoff-ring",
+    "card-pps",
+    "pcie",
+    "buffers",
+    "tester",
+    "flow-table",
+    "configuration",
+    "damaged",
+    "other",
+]
+
+
+class Loss(_Model):
+    """Packets that ended at one place."""
+
+    #: In the source's words: `xxv1-tx: no free tx slots`.
+    place: str
+    cause: Cause
+    packets: int
+    #: Of whom; empty when the source does not say.
+    worker: str = ""
+    quote: Quote
+
+
+class Ring(_Model):
+    """A ring between two threads, or between a thread and a card."""
+
+    source: str
+    destination: str
+    #: As printed: `Hi`, `Med`, `Nor`; empty where there is one only.
+    priority: str = ""
+    used: int | None = None
+    size: int | None = None
+    enqueued: int
+    dropped: int
+    dequeued: int | None = None
+    quote: Quote
+
+    @property
+    def loss_percent(self) -> float:
+        """What found it full, of all that were to go in."""
+        offered = self.enqueued + self.dropped
+        return 100.0 * self.dropped / offered if offered else 0.0
+
+
+class Port(_Model):
+    """A port, of the device under test or of the tester."""
+
+    name: str
+    side: Literal["dut", "tester"] = "dut"
+    up: bool | None = None
+    driver: str = ""
+    #: A PCI address.
+    device: str = ""
+    link_bps: int | None = None
+    rx_packets: int | None = None
+    tx_packets: int | None = None
+    rx_bytes: int | None = None
+    tx_bytes: int | None = None
+    #: L2 rates as the source says them, in packets/s.
+    rx_pps: float | None = None
+    tx_pps: float | None = None
+    rx_queues: int | None = None
+    tx_queues: int | None = None
+    rx_descriptors: int | None = None
+    tx_descriptors: int | None = None
+    #: Packets that each rx queue took in.
+    queue_packets: dict[int, int] = {}
+    #: All other counters, as named in the source.
+    counters: dict[str, int] = {}
+    quote: Quote
+
+
+class PcieLink(_Model):
+    """What is known of one card's PCIe link."""
+
+    #: A PCI address.
+    device: str
+    driver: str = ""
+    gigatransfers: float | None = None
+    lanes: int | None = None
+    capable_gigatransfers: float | None = None
+    capable_lanes: int | None = None
+    #: As the kernel prints: GT/s × lanes × encoding.
+    data_bps: float | None = None
+    capable_bps: float | None = None
+    max_payload_bytes: int | None = None
+    #: The bridge where it narrows.
+    limited_at: str = ""
+    quotes: tuple[Quote, ...] = ()
+
+
+class CpuCounters(_Model):
+    """What the kernel counts for one CPU, or for one interrupt (name) on it."""
+
+    cpu: int
+    name: str
+    counters: dict[str, int]
+    quote: Quote
+
+
+class Tester(_Model):
+    """What a traffic generator says of itself."""
+
+    name: str
+    sent_packets: int | None = None
+    received_packets: int | None = None
+    tx_pps: float | None = None
+    rx_pps: float | None = None
+    #: Its own CPU, in per cent.
+    cpu_percent: float | None = None
+    #: Packets that its own queues refused.
+    queue_full: int | None = None
+    quote: Quote
+
+
+class FlowOffload(_Model):
+    """What programming a card's flow table came to."""
+
+    entries: int
+    capacity: int | None = None
+    refused: int = 0
+    rules_per_second: float | None = None
+    quote: Quote
+
+
+class Conditions(_Model):
+    """What was offered, and what came of it."""
 
     frame_bytes: int
     directions: int
     link_bps: int
-    #: Over all directions, millionths of the line's rate.
-    scale_ppm: int
-    duration_us: int
+    flows: Literal["many", "one", "skewed", "unknown"] = "unknown"
+    protocol: Literal["ipv4", "mpls", "unknown"] = "unknown"
+    #: Workers of the device under test; None when unknown.
+    workers: int | None = None
+    asked_pps: float
+    #: The wire takes what fits and leaves the rest with the sender: less offered is no fault.
+    pushes_back: bool = False
+    offered_pps: float
+    received_pps: float
+    sent_packets: int
+    received_packets: int
+    #: Lost because the host took a worker's CPU away: no property of the device's.
+    absence_packets: int = 0
+    quote: Quote
 
     @property
     def line(self) -> FrameRate:
@@ -33,153 +275,50 @@ class Load(_Model):
         return FrameRate(self.frame_bytes, one.packets_per_second * self.directions)
 
     @property
-    def asked_pps(self) -> float:
-        """Packets a second that the trial asks of the tester."""
-        return self.line.packets_per_second * self.scale_ppm / 1e6
+    def percent_of_line(self) -> float:
+        """What came back, of what the line could carry."""
+        return 100.0 * self.received_pps / self.line.packets_per_second
 
 
-class Progress(_Model):
-    """How far a trial is, on the tester's clock."""
-
-    trial: int
-    state: Literal["idle", "running", "draining", "done"]
-    elapsed_us: int
-    paused_us: int = 0
-    asked_packets: int = 0
-    sent_packets: int = 0
-    received_packets: int = 0
-    drained: bool = False
-    start_tsc: int = 0
-    end_tsc: int = 0
-    link_waits: int = 0
-
-
-class WorkerReading(_Model):
-    """One worker's clocks so far."""
+class Sibling(_Model):
+    """Another trial on the same testbed, or with another number of workers."""
 
     name: str
-    cpu: int
-    tid: int
-    role: str
-    tsc_hz: int
-    tsc: int
-    loops: int
-    overhead_clocks: int
-    away_clocks: int = 0
-    sleep_clocks: int = 0
-    nodes: dict[str, NodeTime]
-    #: Nodes that are called in every loop.
-    polling: tuple[str, ...] = ()
-
-    def since(self, before: "WorkerReading") -> TimeLedger:
-        """Where the clocks between two readings went."""
-        return TimeLedger(
-            worker=self.name,
-            role=self.role,
-            tsc_hz=self.tsc_hz,
-            elapsed_clocks=self.tsc - before.tsc,
-            overhead_clocks=self.overhead_clocks - before.overhead_clocks,
-            away_clocks=self.away_clocks - before.away_clocks,
-            sleep_clocks=self.sleep_clocks - before.sleep_clocks,
-            loops=self.loops - before.loops,
-            nodes=node_times_minus(self.nodes, before.nodes),
-        )
-
-
-class DropCount(_Model):
-    """Packets that one worker dropped in one node for one reason."""
-
-    worker: str
-    node: str
-    reason: str
-    severity: str = "error"
-    packets: int
-
-
-class Reading(_Model):
-    """All counters at one moment."""
-
-    ledger: PacketLedger
-    workers: tuple[WorkerReading, ...]
-    errors: tuple[DropCount, ...] = ()
-    ports: dict[str, Counters] = {}
-    cards: dict[str, Counters] = {}
-    rings: dict[str, Counters] = {}
-    streams: dict[str, Counters] = {}
-
-
-class RoundTrip(_Model):
-    """A cache line between a forwarder's worker and the tester's, and back."""
-
-    worker: str
-    min_ns: float
-    median_ns: float
-
-
-class Stamp(_Model):
-    """What the machine did to the workers meanwhile (a trial is only as good as that)."""
-
-    roundtrips_before: tuple[RoundTrip, ...] = ()
-    roundtrips_after: tuple[RoundTrip, ...] = ()
-    #: By worker: how long the hypervisor kept its CPU, in seconds.
-    steal_seconds: dict[str, float] = {}
-    #: By worker: how often the kernel took its CPU away.
-    involuntary_switches: dict[str, int] = {}
-    paused_us: int = 0
+    conditions: Conditions
+    #: Of the busiest worker, with all that it spent on a packet.
+    clocks_per_packet: float | None = None
 
 
 class Evidence(_Model):
-    """Everything measured in one trial."""
+    """All that is known of one trial."""
 
-    load: Load
-    progress: Progress
-    #: Over the whole trial, read before the first packet and after the last drained.
-    packets: PacketLedger
-    time: tuple[TimeLedger, ...]
-    #: Within the sending, so that no worker is idle for want of packets.
-    time_at_load: tuple[TimeLedger, ...]
-    errors: tuple[DropCount, ...] = ()
-    ports: dict[str, Counters] = {}
-    cards: dict[str, Counters] = {}
-    rings: dict[str, Counters] = {}
-    streams: dict[str, Counters] = {}
-    stamp: Stamp = Stamp()
+    #: U1…B4, or empty.
+    trial: str = ""
+    conditions: Conditions | None = None
+    workers: tuple[Worker, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    rings: tuple[Ring, ...] = ()
+    ports: tuple[Port, ...] = ()
+    pcie: tuple[PcieLink, ...] = ()
+    cpus: tuple[CpuCounters, ...] = ()
+    testers: tuple[Tester, ...] = ()
+    offload: tuple[FlowOffload, ...] = ()
     #: Limits of the virtual card that the packets crossed, if any.
     card: Card | None = None
     #: The tester's own ceiling over the bare wire, if it was measured.
-    ceiling_pps: float | None = None
+    tester_ceiling_pps: float | None = None
+    siblings: tuple[Sibling, ...] = ()
+    #: Why the trial has no result; none when it has.
+    invalid: tuple[Quote, ...] = ()
+    #: Figures that can't be, and what else a reader should know.
+    doubts: tuple[Quote, ...] = ()
+    #: Lines that no parser understood.
+    unread: tuple[Quote, ...] = ()
 
-    @property
-    def seconds(self) -> float:
-        """How long was sent, on the tester's clock."""
-        return self.progress.elapsed_us / 1e6
-
-    def rate(self, packets: int) -> FrameRate:
-        """Packets of this trial as a rate."""
-        per_second = packets / self.seconds if self.seconds else 0.0
-        return FrameRate(self.load.frame_bytes, per_second)
-
-    @property
-    def offered(self) -> FrameRate:
-        """What the tester sent."""
-        return self.rate(self.packets.sent)
-
-    @property
-    def received(self) -> FrameRate:
-        """What it got back."""
-        return self.rate(self.packets.received)
-
-    @property
-    def percent_of_line(self) -> float:
-        """What came back, of what the line could carry."""
-        return self.received.percent_of(self.load.link_bps, self.load.directions)
-
-    @property
-    def lost(self) -> int:
-        """Packets that did not come back."""
-        return self.packets.sent - self.packets.received
-
-    @property
-    def loss_percent(self) -> float:
-        """Lost ones of those sent."""
-        return 100.0 * self.lost / self.packets.sent if self.packets.sent else 0.0
+    def joined(self, other: "Evidence") -> "Evidence":
+        """Put together what two sources say of the same trial; the first one's word counts."""
+        merged: dict[str, Any] = {}
+        for name in Evidence.model_fields:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            merged[name] = (*mine, *theirs) if isinstance(mine, tuple) else mine or theirs
+        return Evidence.model_construct(None, **merged)

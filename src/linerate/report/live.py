@@ -4,8 +4,8 @@ from typing import Any
 
 from rich.console import Console
 
-from linerate.evidence import DropCount, WorkerReading
 from linerate.ledger import NodeTime
+from linerate.measurement import DropCount, WorkerReading
 from linerate.report.terminal import plain_table
 
 #: Column heads and widths of VPP's `show runtime` (vlib/node_cli.c).

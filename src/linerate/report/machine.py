@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from linerate.explain import Verdict
 from linerate.ledger import PacketLedger, TimeLedger
 from linerate.store import Result, Run
 from linerate.wire import FrameRate, PcieLink
@@ -34,12 +35,27 @@ def trial(result: Result) -> dict[str, Any]:
         "valid": result.valid,
         **(figures if result.valid else dict.fromkeys(figures)),
         "limit": result.verdict.limit,
-        "evidence": list(result.verdict.evidence),
+        "verdict": verdict(result.verdict),
         "invalid": list(result.invalid),
         "suspect": list(result.suspect),
         "attempt": result.attempt,
         "ledger": packets(result.packets),
         "workers": [worker(ledger) for ledger in result.time],
+    }
+
+
+def verdict(found: Verdict) -> dict[str, Any]:
+    """Spell out a verdict."""
+    return {
+        "limit": found.limit,
+        "also": list(found.also),
+        "confidence": found.confidence,
+        "sentence": found.sentence,
+        "evidence": [quote.model_dump() for quote in found.evidence],
+        "ceilings": [one.model_dump() for one in found.ceilings],
+        "try": list(found.try_),
+        "reference": found.reference,
+        "configured": found.configured,
     }
 
 

@@ -6,6 +6,7 @@ Everything fits 80 columns and reads the same through a pipe.
 from pathlib import Path
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -62,8 +63,10 @@ def bench_report(console: Console, run: Run, folder: Path) -> None:
     else:
         console.print(fitting_table(console, results))
         console.print(EXPLAINED, style="dim")
-        for section in (_invalid, _losses, _limits, _doubts):
+        for section in (_invalid, _losses):
             _print_section(console, section(results))
+        _print_limits(console, results)
+        _print_section(console, _doubts(results))
         table = cycles_table([result for result in results if result.valid])
         if table is not None:
             console.print()
@@ -83,12 +86,14 @@ def heading(run: Run) -> Text:
     testbed = run.testbed
     if testbed.wire == "card":
         wire = f"virtual card, 2 × {format_bps(testbed.line_bps)}"
+    elif testbed.wire != "ethdev":
+        wire = f"{testbed.wire}, 100 % is 2 × {format_bps(testbed.line_bps)}"
     else:
         wire = f"real ports, 2 × {format_bps(testbed.line_bps)}"
     workers = f"{testbed.dut.workers} worker" + "s" * (testbed.dut.workers > 1)
     if testbed.dut.rx_mode != "polling":
         workers += f", rx mode {testbed.dut.rx_mode}"
-    who = testbed.dut.mode if testbed.dut.mode == "external" else f"{testbed.dut.mode}, {workers}"
+    who = f"{testbed.dut.name}, {workers}" if testbed.dut.built_in else testbed.dut.name
     return Text(f"{who}; {wire}", "bold")
 
 
@@ -162,14 +167,20 @@ def _losses(results: list[Result]) -> Section:
     return ("Where each lost packet went", lines)
 
 
-def _limits(results: list[Result]) -> Section:
-    """Why each limit was named; `line` says it all itself."""
-    lines = [
-        (result.test, f"{result.verdict.limit}: {'; '.join(result.verdict.evidence)}")
-        for result in results
-        if result.valid and result.verdict.limit != "line"
-    ]
-    return ("What limits, and how we know", lines)
+def _print_limits(console: Console, results: list[Result]) -> None:
+    """Say why each limit was named; `line` says it all itself."""
+    limited = [result for result in results if result.valid and result.verdict.limit != "line"]
+    if not limited:
+        return
+    console.print()
+    console.print(Text("What limits, and how we know", "bold"))
+    for result in limited:
+        # Verdicts are sentences: they wrap, under themselves.
+        said = Text(f"{result.test:<4} {result.verdict.limit}: {result.verdict.sentence}")
+        lines = said.wrap(console, console.width - 7)
+        console.print(Padding(lines[0], (0, 0, 0, 2)))
+        for line in lines[1:]:
+            console.print(Padding(line, (0, 0, 0, 7)))
 
 
 def _doubts(results: list[Result]) -> Section:

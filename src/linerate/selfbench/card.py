@@ -10,7 +10,8 @@ from linerate.selfbench.registry import register
 from linerate.selfbench.session import engine_session
 from linerate.selfbench.wires import WireSession
 from linerate.suite import DUT_MACS, DUT_PORTS, TESTER_MACS, TESTER_PORTS
-from linerate.wiring import CARD, router_cli
+from linerate.wires.card import CARD
+from linerate.wiring import router_cli
 
 MEGABYTES = 384
 

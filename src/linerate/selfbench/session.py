@@ -1,9 +1,7 @@
 """Our engine, started for a benchmark and measured through its telemetry."""
 
 import itertools
-import json
 import os
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from linerate.engine import Engine, Files, executable
+from linerate.engine import Engine, Files, refusal
 from linerate.selfbench.model import NotMeasuredError, Place
 from linerate.telemetry import Telemetry, rows
 
@@ -113,12 +111,5 @@ def engine_session(config: dict[str, Any], place: Place) -> Iterator[EngineSessi
 
 def check(config: dict[str, Any]) -> None:
     """Raise NotMeasuredError when this engine does not know what `config` asks for."""
-    with tempfile.TemporaryDirectory(prefix="linerate-") as folder:
-        path = Path(folder) / "config.json"
-        path.write_text(json.dumps(config), encoding="utf-8")
-        said = subprocess.run(
-            [executable(), "--check", path], capture_output=True, text=True, check=False
-        )
-    if said.returncode != 0:
-        lines = said.stderr.strip().splitlines() or ["it said nothing"]
-        raise NotMeasuredError(f"this engine: {lines[0].removeprefix(f'{path}: ')}")
+    if reason := refusal(config):
+        raise NotMeasuredError(reason)

@@ -1,9 +1,19 @@
-"""What every tester can do; one adapter a file."""
+"""What every tester can do; one adapter a file, named as the tester.
 
+Ours can be stepped, and is driven by `linerate.trial`. Other people's tools run for a while and
+then say what they sent and got: a `LoadTool` registers itself where it stands.
+"""
+
+import importlib
+import pkgutil
+from dataclasses import dataclass
 from typing import Protocol
 
-from linerate.evidence import Progress, Reading, WorkerReading
-from linerate.evidence.model import RoundTrip
+from linerate.ledger import Entry
+from linerate.measurement import Progress, Reading, WorkerReading
+from linerate.measurement.model import RoundTrip
+from linerate.suite import Loadtest
+from linerate.wires import Ends
 
 
 class Tester(Protocol):
@@ -24,6 +34,12 @@ class Tester(Protocol):
     def involuntary_switches(self) -> dict[str, int]:
         """By worker: how often the kernel took its CPU away so far."""
 
+    def kernel_seconds(self) -> dict[str, float]:
+        """By worker: how long its thread was in the kernel so far."""
+
+    def lock_wait_seconds(self) -> dict[str, float]:
+        """By worker: how long it waited for locks so far."""
+
     def start(self, duration_us: int, scale_ppm: int) -> None:
         """Start to send, at that many millionths of the streams' rates."""
 
@@ -32,3 +48,50 @@ class Tester(Protocol):
 
     def progress(self) -> Progress:
         """How far the trial is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What a load tool says of one run; None is what it does not say."""
+
+    #: Entries of the packet ledger: what it sent, and what it lost and got itself.
+    sent: tuple[Entry, ...]
+    received: tuple[Entry, ...]
+    #: How long it sent, by its own clock.
+    seconds: float
+    sender_cpu_percent: float | None = None
+    receiver_cpu_percent: float | None = None
+
+
+class LoadTool(Protocol):
+    """Other people's load generator."""
+
+    #: As in a testbed file: the name of its file.
+    name: str
+    #: What it can send, in words.
+    limits: str
+
+    def needs(self) -> list[str]:
+        """What is missing on this host, a line each that says how to get it."""
+
+    def offers(self, loadtest: Loadtest) -> bool:
+        """Whether it can send the traffic of a loadtest."""
+
+    def measure(self, ends: Ends, loadtest: Loadtest, seconds: float, routed: bool) -> Offered:
+        """Send as fast as it can; `routed`: the device is a router. Raises SetupError."""
+
+
+_TOOLS: dict[str, LoadTool] = {}
+
+
+def register(tool: LoadTool) -> None:
+    """Make a load tool known."""
+    _TOOLS[tool.name] = tool
+
+
+def find_tool(name: str) -> LoadTool:
+    """Return the load tool of that name."""
+    if name not in _TOOLS:
+        for module in pkgutil.iter_modules(__path__):
+            importlib.import_module(f"{__name__}.{module.name}")
+    return _TOOLS[name]

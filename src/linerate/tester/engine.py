@@ -1,9 +1,11 @@
 """The tester in linerate-engine, over its telemetry."""
 
+from typing import Any
+
 from linerate import host
-from linerate.evidence import Progress, Reading, WorkerReading
-from linerate.evidence import engine as evidence
-from linerate.evidence.model import RoundTrip
+from linerate.measurement import Progress, Reading, WorkerReading
+from linerate.measurement import engine as readings
+from linerate.measurement.model import RoundTrip
 from linerate.telemetry import Telemetry
 
 
@@ -14,20 +16,20 @@ class EngineTester:
         """`cards` are the virtual ones whose counters are evidence."""
         self._telemetry = telemetry
         self._cards = cards
-        self.info = telemetry.ask("/linerate/info")
-        self._tsc_hz = int(self.info["tsc_hz"])
+        self.info: dict[str, Any] = telemetry.ask("/linerate/info")
+        self.tsc_hz = int(self.info["tsc_hz"])
         self._pid = int(self.info["pid"])
         self._workers = telemetry.table("/linerate/workers")
 
     def readings(self) -> Reading:
         """All counters of the process."""
-        return evidence.read_all(self._telemetry, self._tsc_hz, self._cards)
+        return readings.read_all(self._telemetry, self.tsc_hz, self._cards)
 
     def workers(self) -> tuple[WorkerReading, ...]:
         """Clocks alone."""
         return tuple(
-            evidence.worker_reading(
-                row, self._telemetry.ask(f"/linerate/runtime,{row['name']}"), self._tsc_hz
+            readings.worker_reading(
+                row, self._telemetry.ask(f"/linerate/runtime,{row['name']}"), self.tsc_hz
             )
             for row in self._workers
         )
@@ -36,7 +38,7 @@ class EngineTester:
         """Measure between the workers; none when tester and forwarder are one."""
         if not any(row["role"] == "forwarder" for row in self._workers):
             return ()
-        return evidence.read_roundtrips(self._telemetry)
+        return readings.read_roundtrips(self._telemetry)
 
     def steal_seconds(self) -> dict[str, float]:
         """By worker, of its CPU."""
@@ -47,6 +49,22 @@ class EngineTester:
         """By worker, of its thread."""
         return {
             row["name"]: host.involuntary_switches(self._pid, row["tid"]) or 0
+            for row in self._workers
+        }
+
+    def kernel_seconds(self) -> dict[str, float]:
+        """By worker, of its thread."""
+        return {row["name"]: host.kernel_seconds(self._pid, row["tid"]) for row in self._workers}
+
+    def lock_wait_seconds(self) -> dict[str, float]:
+        """By worker; a lock of its own is named after it."""
+        locks = self._telemetry.table("/linerate/locks")
+        return {
+            row["name"]: sum(
+                lock["wait_clocks"] / self.tsc_hz
+                for lock in locks
+                if str(lock["name"]).endswith(row["name"])
+            )
             for row in self._workers
         }
 
@@ -62,4 +80,4 @@ class EngineTester:
 
     def progress(self) -> Progress:
         """How far the trial is."""
-        return evidence.read_progress(self._telemetry)
+        return readings.read_progress(self._telemetry)

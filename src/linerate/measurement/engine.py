@@ -1,8 +1,9 @@
-"""Evidence from linerate-engine's telemetry (docs/engine.md)."""
+"""Readings from linerate-engine's telemetry (docs/engine.md)."""
 
 from typing import Any, cast
 
-from linerate.evidence.model import (
+from linerate.ledger import Entry, NodeTime, PacketLedger
+from linerate.measurement.model import (
     Counters,
     DropCount,
     Progress,
@@ -10,7 +11,6 @@ from linerate.evidence.model import (
     RoundTrip,
     WorkerReading,
 )
-from linerate.ledger import Entry, NodeTime, PacketLedger
 from linerate.telemetry import Telemetry, rows
 
 #: Streams in one answer of /linerate/streams.
@@ -126,7 +126,7 @@ def counters_since(after: dict[str, Counters], before: dict[str, Counters]) -> d
 
 def rings_since(after: dict[str, Counters], before: dict[str, Counters]) -> dict[str, Counters]:
     """As `counters_since`; a ring counts modulo 2^32, its size and fill level are no counters."""
-    levels = ("size", "used")
+    levels = ("size", "used", "free")
     return {
         name: {
             key: after[name][key] if key in levels else value % 2**32

@@ -1,0 +1,38 @@
+"""`linerate clean`: what killed labs left behind, shown and removed."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from linerate import leftovers
+
+Kept = Annotated[bool, typer.Option("--dry-run", help="Say what there is, remove nothing.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
+
+
+def clean(dry_run: Kept = False, as_json: Json = False) -> None:
+    """Remove processes, namespaces and folders that killed labs left behind."""
+    found = leftovers.find()
+    if not dry_run:
+        leftovers.remove(found)
+    # What is there still could not be removed: it belongs to somebody with more rights.
+    left = {(one.kind, one.name) for one in leftovers.find()} if found else set()
+    rows = [
+        {"kind": one.kind, "name": one.name, "removed": (one.kind, one.name) not in left}
+        for one in found
+    ]
+    if as_json:
+        print(json.dumps({"dry_run": dry_run, "found": rows}, indent=1))
+    else:
+        _say(rows, dry_run)
+    if not dry_run and left:
+        raise typer.Exit(1)
+
+
+def _say(rows: list[dict[str, object]], dry_run: bool) -> None:
+    for row in rows:
+        done = "removed" if row["removed"] else "left" if dry_run else "could not be removed"
+        print(f"{row['kind']} {row['name']}: {done}")
+    if not rows:
+        print("nothing was left behind")

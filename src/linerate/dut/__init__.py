@@ -1,0 +1,76 @@
+"""Devices under test: what forwards; one adapter a file, named as the device, registered there."""
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from linerate.measurement import Reading, WorkerReading
+from linerate.suite import Protocol as Frames
+from linerate.testbed import Testbed
+from linerate.wires import Ends
+
+ALL_FRAMES: frozenset[Frames] = frozenset({"ipv4", "mpls"})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a device runs, and where its files go."""
+
+    #: Of its own, or the tester's too where there is one only.
+    cpus: tuple[int, ...]
+    shared: bool
+    #: Another one for each device of this host.
+    name: str
+    #: Says where a file of this run is kept, by its name.
+    file: Callable[[str], Path]
+
+
+class Running(Protocol):
+    """A device that forwards."""
+
+    def readings(self, tsc_hz: int) -> Reading:
+        """What it counts itself: losses by place, packets by port; raises SetupError."""
+
+    def workers(self, tsc_hz: int) -> tuple[WorkerReading, ...]:
+        """Where its CPU time went, as far as can be known: cheap enough to ask at load."""
+
+
+class Dut(Protocol):
+    """A kind of device."""
+
+    #: As in a testbed file: the name of its file.
+    name: str
+
+    def needs(self, testbed: Testbed) -> list[str]:
+        """What is missing on this host, a line each that says how to get it."""
+
+    def forwards(self, testbed: Testbed) -> frozenset[Frames]:
+        """Which frames it can forward here."""
+
+    def routes(self, testbed: Testbed) -> bool:
+        """Whether it forwards what is sent to its own addresses, and writes new ones."""
+
+    def running(
+        self, testbed: Testbed, ends: Ends, place: Place
+    ) -> AbstractContextManager[Running]:
+        """Start it; it is ended, and all that it made removed, on exit. Raises SetupError."""
+
+
+_DUTS: dict[str, Dut] = {}
+
+
+def register(dut: Dut) -> None:
+    """Make a kind of device known."""
+    _DUTS[dut.name] = dut
+
+
+def find(name: str) -> Dut:
+    """Return the device of that name; testbed files hold no others."""
+    if name not in _DUTS:
+        for module in pkgutil.iter_modules(__path__):
+            importlib.import_module(f"{__name__}.{module.name}")
+    return _DUTS[name]

@@ -1,0 +1,59 @@
+"""Device `engine`: our forwarder, in a process of its own (on other wires it is the tester's)."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from linerate.dut import ALL_FRAMES, Place, Running, register
+from linerate.engine import Engine, Files
+from linerate.measurement import Reading, WorkerReading
+from linerate.measurement import engine as readings
+from linerate.suite import Protocol as Frames
+from linerate.telemetry import Telemetry
+from linerate.testbed import Testbed
+from linerate.wires import Ends
+from linerate.wiring import dut_config
+
+
+class _RunningEngine:
+    """A forwarder, over its telemetry."""
+
+    def __init__(self, telemetry: Telemetry) -> None:
+        self._telemetry = telemetry
+        self._tsc_hz = int(telemetry.ask("/linerate/info")["tsc_hz"])
+
+    def readings(self, _tsc_hz: int) -> Reading:
+        """All counters of the process."""
+        return readings.read_all(self._telemetry, self._tsc_hz, ())
+
+    def workers(self, _tsc_hz: int) -> tuple[WorkerReading, ...]:
+        """Clocks alone."""
+        return readings.read_workers(self._telemetry, self._tsc_hz)
+
+
+class EngineDut:
+    """Our own engine."""
+
+    name = "engine"
+
+    def needs(self, _testbed: Testbed) -> list[str]:
+        """Nothing that the tester does not need."""
+        return []
+
+    def forwards(self, _testbed: Testbed) -> frozenset[Frames]:
+        """All."""
+        return ALL_FRAMES
+
+    def routes(self, testbed: Testbed) -> bool:
+        """In mode router."""
+        return testbed.dut.mode == "router"
+
+    @contextmanager
+    def running(self, testbed: Testbed, ends: Ends, place: Place) -> Iterator[Running]:
+        """Start an engine that has the forwarder alone."""
+        config = dut_config(testbed, ends, place.name) | {"cpus": list(place.cpus)}
+        files = Files(place.file("config.json"), place.file("log"))
+        with Engine(config, files, place.cpus) as engine, engine.connect() as telemetry:
+            yield _RunningEngine(telemetry)
+
+
+register(EngineDut())

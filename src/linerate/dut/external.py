@@ -1,0 +1,49 @@
+"""Device `external`: two ports and a note; nothing of it can be started, or asked."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from linerate.dut import ALL_FRAMES, Place, Running, register
+from linerate.ledger import PacketLedger
+from linerate.measurement import Reading, WorkerReading
+from linerate.suite import Protocol as Frames
+from linerate.testbed import Testbed
+from linerate.wires import Ends
+
+
+class _Unknown:
+    """A device that tells nothing."""
+
+    def readings(self, _tsc_hz: int) -> Reading:
+        """No counters."""
+        return Reading(ledger=PacketLedger(), workers=())
+
+    def workers(self, _tsc_hz: int) -> tuple[WorkerReading, ...]:
+        """No worker."""
+        return ()
+
+
+class ExternalDut:
+    """Somebody else sets it up; `dut.macs` of the testbed file says where frames are sent."""
+
+    name = "external"
+
+    def needs(self, _testbed: Testbed) -> list[str]:
+        """Nothing."""
+        return []
+
+    def forwards(self, _testbed: Testbed) -> frozenset[Frames]:
+        """Whatever it is set up for."""
+        return ALL_FRAMES
+
+    def routes(self, _testbed: Testbed) -> bool:
+        """As the standard suite wants it."""
+        return True
+
+    @contextmanager
+    def running(self, _testbed: Testbed, _ends: Ends, _place: Place) -> Iterator[Running]:
+        """Leave it alone."""
+        yield _Unknown()
+
+
+register(ExternalDut())

@@ -1,0 +1,202 @@
+"""Evidence from a trial of our own: its measurement, as the lab wrote it down."""
+
+from linerate.evidence.causes import cause_of
+from linerate.evidence.json_lines import Path, line_index
+from linerate.evidence.model import (
+    Conditions,
+    Evidence,
+    Loss,
+    Node,
+    Port,
+    Quote,
+    Ring,
+    Sibling,
+    Worker,
+)
+from linerate.ledger import Counted, NodeTime, TimeLedger
+from linerate.measurement import Measurement
+from linerate.validity import lost_by_absence
+
+#: Nodes that ask for packets in every loop, by how their names begin (docs/engine.md).
+SOURCES = ("port-rx-", "handoff-rx", "generator-", "txonly", "flowgen")
+
+
+def written(measurement: Measurement) -> str:
+    """Write a measurement as it stands in a run's folder."""
+    return measurement.model_dump_json(indent=1)
+
+
+#: Where packets of a kind that counts came.
+_WAYS: dict[Counted, str] = {
+    "received": "back",
+    "consumed": "to their end",
+    "other": "by themselves",
+}
+
+
+class _Quotes:
+    """Points at lines of one evidence file."""
+
+    def __init__(self, source: str, text: str) -> None:
+        self._source = source
+        self._lines = line_index(text)
+
+    def at(self, path: Path, said: str) -> Quote:
+        """Quote a value, in words."""
+        return Quote(source=self._source, line=self._lines.get(path, 1), text=said)
+
+
+def evidence_of(
+    measurement: Measurement, trial: str, source: str, invalid: tuple[str, ...] = ()
+) -> Evidence:
+    """Normalise what one trial measured; `source` names the file that holds it."""
+    quotes = _Quotes(source, written(measurement))
+    return Evidence(
+        trial=trial,
+        conditions=_conditions(measurement, quotes),
+        workers=tuple(
+            _worker(measurement, number, quotes) for number in range(len(measurement.time_at_load))
+        ),
+        losses=tuple(_losses(measurement, quotes)),
+        rings=tuple(_rings(measurement, quotes)),
+        ports=tuple(_ports(measurement, quotes)),
+        card=measurement.card,
+        tester_ceiling_pps=measurement.ceiling_pps,
+        invalid=tuple(quotes.at(("progress",), reason) for reason in invalid),
+    )
+
+
+def sibling_of(evidence: Evidence) -> Sibling | None:
+    """Say of a trial what another one can be compared with."""
+    if evidence.conditions is None or evidence.invalid:
+        return None
+    clocks = [worker.clocks_per_packet for worker in evidence.workers if worker.role == "worker"]
+    return Sibling(
+        name=evidence.trial,
+        conditions=evidence.conditions,
+        clocks_per_packet=max((spent for spent in clocks if spent is not None), default=None),
+    )
+
+
+def _conditions(measurement: Measurement, quotes: _Quotes) -> Conditions:
+    load, packets = measurement.load, measurement.packets
+    workers = [ledger for ledger in measurement.time if ledger.role in ("forwarder", "both")]
+    said = (
+        f"{packets.sent:,} packets sent in {measurement.seconds:.3f} s, "
+        f"{measurement.came_through:,} came {_WAYS[load.counted]}"
+    )
+    return Conditions(
+        frame_bytes=load.frame_bytes,
+        directions=load.directions,
+        link_bps=load.link_bps,
+        flows=load.flows,
+        protocol=load.protocol,
+        workers=len(workers) or None,
+        asked_pps=load.asked_pps,
+        pushes_back=load.pushes_back,
+        offered_pps=measurement.offered.packets_per_second,
+        received_pps=measurement.received.packets_per_second,
+        sent_packets=packets.sent,
+        received_packets=measurement.came_through,
+        absence_packets=lost_by_absence(measurement),
+        quote=quotes.at(("packets", "entries", "0"), said),
+    )
+
+
+def _worker(measurement: Measurement, number: int, quotes: _Quotes) -> Worker:
+    ledger = measurement.time_at_load[number]
+    path: Path = ("time_at_load", str(number))
+    seconds = ledger.elapsed_clocks / ledger.tsc_hz
+    spare = ledger.spare_percent
+    name = ledger.worker
+    return Worker(
+        name=name,
+        role="tester" if ledger.role == "tester" else "worker",
+        seconds=seconds,
+        tsc_hz=ledger.tsc_hz,
+        loops_per_second=ledger.loops / seconds if seconds else None,
+        nodes=tuple(_nodes(ledger, path, quotes)),
+        idle_in_clocks=False,
+        spare_percent=spare,
+        away_percent=ledger.percent(ledger.away_clocks),
+        kernel_percent=measurement.stamp.kernel_percent.get(name),
+        lock_wait_percent=measurement.stamp.lock_wait_percent.get(name),
+        quote=quotes.at(path, f"{name}: {spare:.1f} % of its time with nothing to do"),
+    )
+
+
+def _nodes(ledger: TimeLedger, path: Path, quotes: _Quotes) -> list[Node]:
+    return [
+        Node(
+            name=name,
+            state="polling" if name.startswith(SOURCES) else "active",
+            calls=node.calls,
+            vectors=node.vectors,
+            clocks_per_packet=node.clocks_per_packet,
+            vectors_per_call=node.vectors_per_call or 0.0,
+            quote=quotes.at((*path, "nodes", name), _node_text(name, node)),
+        )
+        for name, node in ledger.nodes.items()
+    ]
+
+
+def _node_text(name: str, node: NodeTime) -> str:
+    clocks = node.clocks_per_packet
+    spent = "in the node before it" if clocks is None else f"{clocks:.1f} clocks a packet"
+    return f"{name}: {node.vectors_per_call or 0:.1f} packets a call, {spent}"
+
+
+def _losses(measurement: Measurement, quotes: _Quotes) -> list[Loss]:
+    return [
+        Loss(
+            place=entry.place,
+            cause=cause_of(entry.place),
+            packets=entry.packets,
+            quote=quotes.at(
+                ("packets", "entries", str(number)), f"{entry.place}: {entry.packets:,} packets"
+            ),
+        )
+        for number, entry in enumerate(measurement.packets.entries)
+        if entry.kind == "loss" and entry.packets
+    ]
+
+
+def _rings(measurement: Measurement, quotes: _Quotes) -> list[Ring]:
+    rings = []
+    for name, counters in measurement.rings.items():
+        kind, _, ends = name.partition("-")
+        if kind != "handoff":
+            continue
+        # FROM-TO-PRIORITY, the workers by their numbers; older runs have no priority.
+        source, destination, priority = [*ends.split("-"), ""][:3]
+        dropped = counters.get("dropped", 0)
+        said = f"{name}: {dropped:,} packets found it full"
+        rings.append(
+            Ring(
+                source=f"forwarder-{source}",
+                destination=f"forwarder-{destination}",
+                priority=priority,
+                dequeued=counters.get("dequeued", 0),
+                used=counters.get("used"),
+                size=counters.get("size"),
+                enqueued=counters.get("enqueued", 0),
+                dropped=dropped,
+                quote=quotes.at(("rings", name), said),
+            )
+        )
+    return rings
+
+
+def _ports(measurement: Measurement, quotes: _Quotes) -> list[Port]:
+    return [
+        Port(
+            name=name,
+            side="tester" if name.startswith("t") else "dut",
+            link_bps=measurement.load.link_bps or None,
+            rx_packets=counters.get("rx_packets"),
+            tx_packets=counters.get("tx_packets"),
+            counters=counters,
+            quote=quotes.at(("ports", name), f"port {name}"),
+        )
+        for name, counters in measurement.ports.items()
+    ]

@@ -1,0 +1,163 @@
+"""What several rules read from the evidence; pure functions, nothing is judged here."""
+
+from collections.abc import Iterable
+
+from linerate.evidence import Cause, Conditions, Evidence, Loss, Node, Quote, Sibling, Worker
+
+#: Nodes that make packets, or take them back, in the process under test (VPP's names, ours).
+GENERATORS = ("pg-input", "pg0", "packet-generator", "generator-", "tester-")
+#: What ran out; the rest was configured, damaged, or the tester's.
+CAPACITY: frozenset[Cause] = frozenset(
+    ("tx-ring", "rx-ring", "handoff-ring", "card-pps", "pcie", "buffers", "flow-table", "other")
+)
+#: Losses at rings, which a worker that is off its CPU causes too.
+AT_RINGS: frozenset[Cause] = frozenset(("tx-ring", "rx-ring", "handoff-ring"))
+#: A cause must account for this share of the lost packets to be the limit.
+MAIN_SHARE = 0.5
+#: Rates are the same within this: the spread of a quiet machine.
+SAME_WITHIN = 0.03
+#: A rate so near to the line is limited by it.
+NEAR_LINE_PERCENT = 97.0
+#: The tester's ceiling over the wire is reached from here on: wires of the kernel vary by so much.
+REACHED_SHARE = 0.9
+
+
+def forwarders(evidence: Evidence) -> list[Worker]:
+    """Workers of the device under test that may carry packets."""
+    return [worker for worker in evidence.workers if worker.role == "worker"]
+
+
+def busiest(evidence: Evidence) -> Worker | None:
+    """The forwarder's worker with the least time to spare, or with the fullest vectors."""
+    carrying = [worker for worker in forwarders(evidence) if worker.packets]
+    return max(carrying, key=_business, default=None)
+
+
+def _business(worker: Worker) -> tuple[float, float]:
+    spare = 100.0 if worker.spare_percent is None else worker.spare_percent
+    return (-spare, worker.vectors_per_call)
+
+
+def capacity_losses(evidence: Evidence) -> list[Loss]:
+    """Losses for want of something, worst first."""
+    lost = [loss for loss in evidence.losses if loss.cause in CAPACITY and loss.packets > 0]
+    return sorted(lost, key=lambda loss: -loss.packets)
+
+
+def lost_for_capacity(evidence: Evidence) -> int:
+    """Packets lost for want of something, those left out that the host's absences cost."""
+    lost = sum(loss.packets for loss in capacity_losses(evidence))
+    absent = evidence.conditions.absence_packets if evidence.conditions else 0
+    at_rings = total(loss for loss in evidence.losses if loss.cause in AT_RINGS)
+    return lost - min(absent, at_rings)
+
+
+def configured_losses(evidence: Evidence) -> list[Loss]:
+    """Losses that somebody asked for, or that the packets deserve."""
+    return [loss for loss in evidence.losses if loss.cause in ("configuration", "damaged")]
+
+
+def total(losses: Iterable[Loss]) -> int:
+    """Packets of all."""
+    return sum(loss.packets for loss in losses)
+
+
+def main_losses(evidence: Evidence, cause: Cause) -> list[Loss]:
+    """Losses of that cause if they are most of all that were lost for capacity, else none."""
+    everything = capacity_losses(evidence)
+    found = [loss for loss in everything if loss.cause == cause]
+    if not found or total(found) < MAIN_SHARE * total(everything):
+        return []
+    return found if lost_for_capacity(evidence) > 0 else []
+
+
+def share_of_losses(evidence: Evidence, losses: Iterable[Loss]) -> float:
+    """What part of all that were lost for capacity these are, 0 to 1."""
+    everything = total(capacity_losses(evidence))
+    return total(losses) / everything if everything else 0.0
+
+
+def quotes(*things: Loss | Node | Worker | None) -> tuple[Quote, ...]:
+    """The lines of some things, in that order."""
+    return tuple(thing.quote for thing in things if thing is not None)
+
+
+def is_generator(node: Node) -> bool:
+    """Whether a node makes the load rather than works on it."""
+    return node.name.startswith(GENERATORS)
+
+
+def input_node(worker: Worker) -> Node | None:
+    """The fullest node that asks for packets."""
+    return max(worker.sources, key=lambda node: node.vectors_per_call, default=None)
+
+
+def rate_pps(worker: Worker) -> float | None:
+    """Packets a second that it takes in; what it prints itself counts first."""
+    if worker.in_pps:
+        return worker.in_pps
+    return worker.packets / worker.seconds if worker.seconds else None
+
+
+def hertz(worker: Worker) -> float | None:
+    """Its clock: as said, or all clocks that its nodes say they used, if that is all there are.
+
+    A polling VPP worker never rests and books empty polls on the polling node, so
+    that Σ clocks a packet × packets a second is the whole clock.
+    """
+    if worker.tsc_hz:
+        return worker.tsc_hz
+    clocks, rate = worker.clocks_per_packet, rate_pps(worker)
+    return clocks * rate if worker.idle_in_clocks and clocks and rate else None
+
+
+def capacity_pps(worker: Worker) -> float | None:
+    """Clocks of a second ÷ clocks of a packet: what it alone carries."""
+    clocks, clock_hz = worker.clocks_per_packet, hertz(worker)
+    return clock_hz / clocks if clocks and clock_hz else None
+
+
+def received_pps(evidence: Evidence) -> float | None:
+    """What came through, by the tester, or by the workers' own word."""
+    if evidence.conditions is not None:
+        return evidence.conditions.received_pps
+    sent = [worker.out_pps for worker in forwarders(evidence) if worker.out_pps]
+    return sum(sent) if sent else None
+
+
+def closed_box(evidence: Evidence) -> Conditions | None:
+    """The trial's conditions, where the tester alone speaks of it: no worker of the device's."""
+    return None if evidence.workers else evidence.conditions
+
+
+def near_line(given: Conditions) -> bool:
+    """Whether the line itself limits, or nearly so."""
+    return given.percent_of_line > NEAR_LINE_PERCENT
+
+
+def pushed_back(evidence: Evidence) -> bool:
+    """Whether the wire, or the device behind it, took less than the tester wanted to send."""
+    given, ceiling = evidence.conditions, evidence.tester_ceiling_pps
+    if given is None or not given.pushes_back:
+        return False
+    wanted = given.asked_pps if ceiling is None else min(given.asked_pps, ceiling)
+    return given.offered_pps < REACHED_SHARE * wanted
+
+
+def same(one: float, other: float, within: float = SAME_WITHIN) -> bool:
+    """Whether two rates are the same but for the error."""
+    return abs(one - other) <= within * max(one, other)
+
+
+def siblings_like(evidence: Evidence, **changes: object) -> list[Sibling]:
+    """Other trials with the same conditions but for these."""
+    given = evidence.conditions
+    if given is None:
+        return []
+    alike = ("frame_bytes", "directions", "link_bps", "flows", "protocol", "workers")
+    wanted = {name: getattr(given, name) for name in alike} | changes
+    return [
+        sibling
+        for sibling in evidence.siblings
+        if all(getattr(sibling.conditions, name) == value for name, value in wanted.items())
+    ]

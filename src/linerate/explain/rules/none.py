@@ -1,0 +1,42 @@
+"""Nothing limits: all that was offered came back, and more could have been offered."""
+
+from linerate.evidence import Evidence
+from linerate.explain.model import Finding
+from linerate.explain.reading import (
+    configured_losses,
+    lost_for_capacity,
+    pushed_back,
+    quotes,
+    total,
+)
+from linerate.explain.rules import Stage, rule
+from linerate.explain.rules.line import line
+from linerate.explain.rules.tester import tester
+
+
+@rule("none", Stage.WHOLE, reference="the packet ledger: nothing was lost for want of anything")
+def none(evidence: Evidence) -> Finding | None:
+    """No loss for want of capacity at less than the line's rate."""
+    given = evidence.conditions
+    if given is None or not given.sent_packets or lost_for_capacity(evidence) > 0:
+        return None
+    if pushed_back(evidence):
+        return None
+    configured = configured_losses(evidence)
+    missing = given.sent_packets - given.received_packets - given.absence_packets
+    if missing > total(configured) or line(evidence) or tester(evidence):
+        return None
+    sentence = (
+        f"nothing was lost for want of anything at {given.offered_pps / 1e6:.2f} of "
+        f"{given.line.packets_per_second / 1e6:.2f} Mpps"
+    )
+    if configured:
+        places = ", ".join(f"{loss.packets:,} at {loss.place}" for loss in configured[:3])
+        sentence += f"; what did not come back was dropped on purpose: {places}"
+    return Finding(
+        limit="none",
+        confidence="high",
+        sentence=sentence,
+        evidence=(given.quote, *quotes(*configured)),
+        try_=("offer more",) if not configured else ("look at routes, filters and interfaces",),
+    )

@@ -1,0 +1,95 @@
+"""`linerate matrix`: all configurations that this host can run, in one go."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+
+from linerate import host, matrix
+from linerate.benching import measure_into, signals
+from linerate.report import matrix as report
+from linerate.report.html import matrix as page
+from linerate.store import Run, RunFolder, write_whole
+from linerate.sweep import How, sweep_plan
+from linerate.telling import as_seconds
+from linerate.testbed import Testbed, TestbedError, check_cpus, load
+
+USAGE = 2
+
+
+def complete_cases(incomplete: str) -> list[str]:
+    """Complete the last of several names."""
+    before, comma, last = incomplete.rpartition(",")
+    keys = [case.key for case in matrix.cases()]
+    return [f"{before}{comma}{key}" for key in keys if key.startswith(last)]
+
+
+def matrix_command(
+    testbed: Annotated[
+        Path | None,
+        typer.Argument(help="Testbed file: its card, link, CPUs.", metavar="[TESTBED.yaml]"),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            help="Only these cases; socket* takes all that begin so.",
+            metavar="NAME,…",
+            autocompletion=complete_cases,
+        ),
+    ] = None,
+    repeat: Annotated[int, typer.Option(help="Trials of each.", min=1, max=100)] = 3,
+    duration: Annotated[
+        float, typer.Option(help="How long each trial sends.", parser=as_seconds, metavar="2s")
+    ] = "2s",  # type: ignore[assignment]  # the parser makes a number of it
+    directions: Annotated[int, typer.Option(help="1: one way; 2: both at once.", min=1, max=2)] = 2,
+    runs: Annotated[Path, typer.Option(help="Where run folders are made.")] = Path("runs"),
+    only_list: Annotated[
+        bool, typer.Option("--list", help="Only say what can be run here, and what can't.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
+) -> None:
+    """Run every configuration that this host can, and compare them: rate, limit, cost."""
+    try:
+        base = load(testbed) if testbed else Testbed()
+        check_cpus(base, host.allowed_cpus())
+        looked = matrix.look(base, matrix.select(only))
+    except TestbedError as error:
+        _usage("\n".join(error.lines))
+    except ValueError as error:
+        _usage(f"the command line: {error}")
+    if only_list:
+        _list(looked, as_json)
+        return
+    how = How((matrix.FRAME_BYTES,), repeat, directions, duration)
+    plan = sweep_plan(base, looked.lines, how, tuple(sys.argv), "matrix", looked.absent)
+    folder = RunFolder.create(runs, "matrix")
+    with signals():
+        run, code = measure_into(plan, folder)
+        rows = matrix.rows(run, matrix.measured_costs(run, folder.path))
+        write_whole(folder.path / "report.html", page.render(run, folder.path.name, rows))
+        _report(run, rows, folder, as_json)
+    raise typer.Exit(code)
+
+
+def _report(run: Run, rows: list[matrix.Row], folder: RunFolder, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(report.document(run, rows, folder.path), indent=1))
+    else:
+        report.matrix_report(Console(highlight=False), run, rows, folder.path)
+
+
+def _list(looked: matrix.Looked, as_json: bool) -> None:
+    able = [line.configuration.name for line in looked.lines]
+    if as_json:
+        absent = [one.model_dump() for one in looked.absent]
+        print(json.dumps({"configurations": able, "absent": absent}, indent=1))
+    else:
+        report.list_report(Console(highlight=False), able, looked.absent)
+
+
+def _usage(line: str) -> NoReturn:
+    print(line, file=sys.stderr)
+    raise typer.Exit(USAGE)

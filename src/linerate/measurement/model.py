@@ -1,0 +1,218 @@
+"""What is known of one trial, whoever measured it."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from linerate.card import Card
+from linerate.ledger import Counted, NodeTime, PacketLedger, TimeLedger, node_times_minus
+from linerate.wire import FrameRate, line_rate
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+Counters = dict[str, int]
+
+
+class Load(_Model):
+    """What a trial offers; everything that validity and the verdict measure against."""
+
+    frame_bytes: int
+    directions: int
+    link_bps: int
+    #: Over all directions, millionths of the line's rate.
+    scale_ppm: int
+    duration_us: int
+    flows: Literal["many", "one", "skewed", "unknown"] = "unknown"
+    protocol: Literal["ipv4", "mpls", "unknown"] = "unknown"
+    counted: Counted = "received"
+    #: Workers of the device share one CPU by intent, and each is off it while another is on.
+    takes_turns: bool = False
+    #: The wire does not take what does not fit: what was sent is the load, and may be less.
+    pushes_back: bool = False
+
+    @property
+    def line(self) -> FrameRate:
+        """The line's rate, over all directions."""
+        one = line_rate(self.link_bps, self.frame_bytes)
+        return FrameRate(self.frame_bytes, one.packets_per_second * self.directions)
+
+    @property
+    def asked_pps(self) -> float:
+        """Packets a second that the trial asks of the tester."""
+        return self.line.packets_per_second * self.scale_ppm / 1e6
+
+
+class Progress(_Model):
+    """How far a trial is, on the tester's clock."""
+
+    trial: int
+    state: Literal["idle", "running", "draining", "done"]
+    elapsed_us: int
+    paused_us: int = 0
+    asked_packets: int = 0
+    sent_packets: int = 0
+    received_packets: int = 0
+    drained: bool = False
+    start_tsc: int = 0
+    end_tsc: int = 0
+    link_waits: int = 0
+
+
+class WorkerReading(_Model):
+    """One worker's clocks so far."""
+
+    name: str
+    cpu: int
+    tid: int
+    role: str
+    tsc_hz: int
+    tsc: int
+    loops: int
+    overhead_clocks: int
+    away_clocks: int = 0
+    sleep_clocks: int = 0
+    nodes: dict[str, NodeTime]
+    #: Nodes that are called in every loop.
+    polling: tuple[str, ...] = ()
+
+    def since(self, before: "WorkerReading") -> TimeLedger:
+        """Where the clocks between two readings went."""
+        return TimeLedger(
+            worker=self.name,
+            role=self.role,
+            tsc_hz=self.tsc_hz,
+            elapsed_clocks=self.tsc - before.tsc,
+            overhead_clocks=self.overhead_clocks - before.overhead_clocks,
+            away_clocks=self.away_clocks - before.away_clocks,
+            sleep_clocks=self.sleep_clocks - before.sleep_clocks,
+            loops=self.loops - before.loops,
+            nodes=node_times_minus(self.nodes, before.nodes),
+        )
+
+
+class DropCount(_Model):
+    """Packets that one worker dropped in one node for one reason."""
+
+    worker: str
+    node: str
+    reason: str
+    severity: str = "error"
+    packets: int
+
+
+class Reading(_Model):
+    """All counters at one moment."""
+
+    ledger: PacketLedger
+    workers: tuple[WorkerReading, ...]
+    errors: tuple[DropCount, ...] = ()
+    ports: dict[str, Counters] = {}
+    cards: dict[str, Counters] = {}
+    rings: dict[str, Counters] = {}
+    streams: dict[str, Counters] = {}
+    #: The device under test is not ours: it need not say where each packet went.
+    foreign: bool = False
+
+
+class RoundTrip(_Model):
+    """A cache line between a forwarder's worker and the tester's, and back."""
+
+    worker: str
+    min_ns: float
+    median_ns: float
+
+
+class Stamp(_Model):
+    """What the machine did to the workers meanwhile (a trial is only as good as that)."""
+
+    roundtrips_before: tuple[RoundTrip, ...] = ()
+    roundtrips_after: tuple[RoundTrip, ...] = ()
+    #: By worker: how long the hypervisor kept its CPU, in seconds.
+    steal_seconds: dict[str, float] = {}
+    #: By worker: how often the kernel took its CPU away.
+    involuntary_switches: dict[str, int] = {}
+    paused_us: int = 0
+    #: By worker: share of the trial that its thread spent in the kernel.
+    kernel_percent: dict[str, float] = {}
+    #: By worker: share of the trial that it waited for locks.
+    lock_wait_percent: dict[str, float] = {}
+
+
+class Sample(_Model):
+    """Counters at a moment of a trial, while packets fly."""
+
+    #: Since the first packet, on the tester's clock.
+    at_us: int
+    sent_packets: int
+    received_packets: int
+    #: Since the trial began, by worker and node.
+    vectors: dict[str, dict[str, int]]
+
+
+class Measurement(_Model):
+    """Everything measured in one trial."""
+
+    load: Load
+    progress: Progress
+    #: Over the whole trial, read before the first packet and after the last drained.
+    packets: PacketLedger
+    time: tuple[TimeLedger, ...]
+    #: Within the sending, so that no worker is idle for want of packets.
+    time_at_load: tuple[TimeLedger, ...]
+    errors: tuple[DropCount, ...] = ()
+    ports: dict[str, Counters] = {}
+    cards: dict[str, Counters] = {}
+    rings: dict[str, Counters] = {}
+    streams: dict[str, Counters] = {}
+    stamp: Stamp = Stamp()
+    #: A few a second, in the order of time.
+    samples: tuple[Sample, ...] = ()
+    #: Limits of the virtual card that the packets crossed, if any.
+    card: Card | None = None
+    #: As in Reading.
+    foreign: bool = False
+    #: The tester's own ceiling over the bare wire, if it was measured.
+    ceiling_pps: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """How long was sent, on the tester's clock."""
+        return self.progress.elapsed_us / 1e6
+
+    def rate(self, packets: int) -> FrameRate:
+        """Packets of this trial as a rate."""
+        per_second = packets / self.seconds if self.seconds else 0.0
+        return FrameRate(self.load.frame_bytes, per_second)
+
+    @property
+    def offered(self) -> FrameRate:
+        """What the tester sent."""
+        return self.rate(self.packets.sent)
+
+    @property
+    def received(self) -> FrameRate:
+        """What came through: what the tester got back, or what counts instead."""
+        return self.rate(self.came_through)
+
+    @property
+    def came_through(self) -> int:
+        """Packets of the kind that the load says counts."""
+        return self.packets.total(self.load.counted)
+
+    @property
+    def percent_of_line(self) -> float:
+        """What came back, of what the line could carry."""
+        return self.received.percent_of(self.load.link_bps, self.load.directions)
+
+    @property
+    def lost(self) -> int:
+        """Packets sent that did not come through."""
+        return self.packets.sent - self.came_through if self.packets.sent else 0
+
+    @property
+    def loss_percent(self) -> float:
+        """Lost ones of those sent."""
+        return 100.0 * self.lost / self.packets.sent if self.packets.sent else 0.0

@@ -1,0 +1,59 @@
+"""Mistakes in what a user wrote, one clear line each."""
+
+from typing import Any
+
+import yaml
+from pydantic_core import ErrorDetails
+
+
+def yaml_mistake(error: yaml.YAMLError) -> str:
+    """One line: where, and what was expected."""
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        return f"line {error.problem_mark.line + 1}: expected YAML: {error.problem}"
+    return "expected YAML"
+
+
+def mistake(source: str, error: ErrorDetails) -> str:
+    """One line: file, key, what was expected."""
+    key = ".".join(str(part) for part in error["loc"])
+    expected = _expected(error)
+    return f"{source}: {key}: {expected}" if key else f"{source}: {expected}"
+
+
+#: What was expected, by pydantic's type of error; {given} and pydantic's context are filled in.
+_EXPECTED = {
+    "missing": "required, but absent",
+    "extra_forbidden": "no such key",
+    "value_error": "{error}",
+    "literal_error": "expected {expected}, not {given}",
+    "int_parsing": "expected a whole number, not {given}",
+    "int_type": "expected a whole number, not {given}",
+    "int_from_float": "expected a whole number, not {given}",
+    "float_parsing": "expected a number, not {given}",
+    "float_type": "expected a number, not {given}",
+    "bool_parsing": "expected true or false, not {given}",
+    "bool_type": "expected true or false, not {given}",
+    "string_type": "expected text, not {given}",
+    "string_too_short": "expected a text that is not empty",
+    "string_pattern_mismatch": "expected 1 to 40 letters, digits, '-' and '_', not {given}",
+    "greater_than": "expected more than {gt}, not {given}",
+    "greater_than_equal": "expected {ge} or more, not {given}",
+    "less_than_equal": "expected {le} or less, not {given}",
+    "model_type": "expected keys and values, not {given}",
+    "model_attributes_type": "expected keys and values, not {given}",
+    "tuple_type": "expected a list, not {given}",
+    "too_long": "expected a list of {max_length}, not of {actual_length}",
+}
+
+
+def _expected(error: ErrorDetails) -> str:
+    context: dict[str, Any] = error.get("ctx", {})
+    text = _EXPECTED.get(error["type"])
+    if text is None:
+        return f"{error['msg'][:1].lower()}{error['msg'][1:]}, not {_short(error['input'])}"
+    return text.format(**context | {"given": _short(error["input"])})
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,111 @@
+"""What an audit found: for people, and for programs."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from linerate.audit import Audit, Finding, Span
+from linerate.audit.checks import ABOVE_THE_LINE, BIT_RATE, PERCENTAGE
+
+TITLES = {
+    PERCENTAGE: "Percentages that cannot follow from their packet rate",
+    BIT_RATE: "Bit rate: cannot be that of the packet rate",
+    ABOVE_THE_LINE: "Above the line: more than 100 %",
+}
+#: Of rows that can't be read, a person needs so many to see what is wrong.
+UNREADABLE_MAX = 10
+
+
+def print_audit(console: Console, audit: Audit) -> None:
+    """Print what was found, under a heading each."""
+    console.print(_heading(audit), soft_wrap=True)
+    if audit.table.assumed:
+        assumed = " and ".join(audit.table.assumed)
+        console.print(Text(f"the table does not say it, assumed: {assumed}", "dim"))
+    for heading, title in TITLES.items():
+        _print_findings(console, title, audit.under(heading))
+    _print_skipped(console, audit)
+
+
+def _heading(audit: Audit) -> Text:
+    found = len(audit.contradictions)
+    rows = _count(len(audit.table.rows), "loadtest")
+    what = _count(found, "contradiction") if found else "no contradiction"
+    return Text(f"{audit.table.name}: {rows}, {what}", "bold red" if found else "bold green")
+
+
+def _print_findings(console: Console, title: str, findings: Sequence[Finding]) -> None:
+    if not findings:
+        return
+    console.print()
+    console.print(Text(title, "bold"))
+    width = len(str(max(found.row.line for found in findings)))
+    for found in findings:
+        wrong = f"  the {found.wrong} is probably wrong" if found.wrong else ""
+        name = Text(f"  line {found.row.line:>{width}}  {found.row.name}")
+        console.print(name.append(wrong, "yellow"), soft_wrap=True)
+        for line in (found.sentence, found.others, *found.causes):
+            if line:
+                console.print(Text(f"  {'':{width}}  {line}"), soft_wrap=True)
+
+
+def _print_skipped(console: Console, audit: Audit) -> None:
+    lines = [
+        f"{_count(skipped, 'loadtest')} without figures for it: {heading}"
+        for heading, skipped in audit.skipped.items()
+        if skipped
+    ]
+    unreadable = audit.table.unreadable
+    lines += [f"line {line}: {problem}" for line, problem in unreadable[:UNREADABLE_MAX]]
+    if len(unreadable) > UNREADABLE_MAX:
+        lines.append(f"and {len(unreadable) - UNREADABLE_MAX} more that can't be read; see --json")
+    if lines:
+        console.print()
+        console.print(Text("Skipped", "bold"))
+    for line in lines:
+        console.print(Text(f"  {line}"), soft_wrap=True)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" + "s" * (number != 1)
+
+
+def document(audit: Audit) -> dict[str, Any]:
+    """Everything, for programs."""
+    return {
+        "table": audit.table.name,
+        "loadtests": len(audit.table.rows),
+        "assumed": list(audit.table.assumed),
+        "contradictions": [_finding(found) for found in audit.contradictions],
+        "bit_rate": [_finding(found) for found in audit.bit_rates],
+        "above_the_line": [_finding(found) for found in audit.above_the_line],
+        "skipped": {heading.replace(" ", "_"): n for heading, n in audit.skipped.items()},
+        "unreadable": [
+            {"line": line, "problem": problem} for line, problem in audit.table.unreadable
+        ],
+    }
+
+
+def _finding(found: Finding) -> dict[str, Any]:
+    row = found.row
+    figures = {
+        "mpps": row.mpps,
+        "mpps_of_percent": row.mpps_of_percent,
+        "mpps_of_l1": row.mpps_of_l1,
+        "mpps_of_l2": row.mpps_of_l2,
+    }
+    return {
+        "line": row.line,
+        "row": row.name,
+        "sentence": found.sentence,
+        "others": found.others,
+        "probably_wrong": found.wrong or None,
+        "causes": list(found.causes),
+        **{name: _ends(span) for name, span in figures.items()},
+    }
+
+
+def _ends(span: Span | None) -> list[float] | None:
+    return None if span is None else [span.low, span.high]

@@ -1,0 +1,82 @@
+"""A run as comma-separated values: a row for each test, figures unrounded."""
+
+import csv
+import io
+
+from linerate.store import Result, Run
+
+COLUMNS = (
+    "test",
+    "text",
+    "valid",
+    "attempt",
+    "frame_bytes",
+    "directions",
+    "duration_seconds",
+    "sent",
+    "received",
+    "lost",
+    "unexplained",
+    "offered_pps",
+    "received_pps",
+    "l1_bps",
+    "l2_bps",
+    "percent_of_line",
+    "loss_percent",
+    "limit",
+    "also",
+    "confidence",
+    "sentence",
+    "invalid",
+    "suspect",
+)
+#: A table program takes a cell that begins so for a formula, and would run it.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def render(run: Run) -> str:
+    """Rows by RFC 4180, with its line ends; an invalid trial has no figures."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(COLUMNS)
+    for result in run.reported():
+        cells = _cells(result)
+        writer.writerow([_harmless(cells.get(column, "")) for column in COLUMNS])
+    return out.getvalue()
+
+
+def _cells(result: Result) -> dict[str, object]:
+    said: dict[str, object] = {
+        "test": result.test,
+        "text": result.text,
+        "valid": "yes" if result.valid else "no",
+        "attempt": result.attempt,
+        "frame_bytes": result.frame_bytes,
+        "directions": result.directions,
+        "invalid": "; ".join(result.invalid),
+        "suspect": "; ".join(result.suspect),
+        "limit": "invalid",
+    }
+    if not result.valid:
+        return said
+    ledger, verdict = result.packets, result.verdict
+    figures = {
+        name: getattr(result, name)
+        for name in COLUMNS
+        if name.endswith(("_pps", "_bps", "_percent", "_seconds")) or name == "percent_of_line"
+    }
+    return said | {
+        **figures,
+        "sent": ledger.sent,
+        "received": ledger.received,
+        "lost": ledger.sent - ledger.received,
+        "unexplained": ledger.unexplained,
+        "limit": verdict.limit,
+        "also": "; ".join(verdict.also),
+        "confidence": verdict.confidence,
+        "sentence": verdict.sentence,
+    }
+
+
+def _harmless(cell: object) -> object:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell

@@ -1,0 +1,89 @@
+"""The ceilings of a test as bars, the measured rate as a line across them."""
+
+from linerate.report.html.picture import BLUE, SKY, VERMILLION, Picture, layout, plain
+from linerate.report.html.table import Table
+from linerate.report.terminal import mpps
+from linerate.store import Result
+
+#: Bars that go further than so many times the lowest of all are cut off.
+CUT = 3.0
+
+
+def picture(result: Result) -> Picture:
+    """Lowest first; the one that the verdict names stands out."""
+    name, title = f"ceilings-{result.test}", "Ceilings, and the rate that was measured"
+    ceilings = sorted(result.verdict.ceilings, key=lambda ceiling: ceiling.mpps)
+    if not ceilings:
+        return Picture(name, title, "", None, "No ceiling is known of this trial.")
+    measured = result.received_pps / 1e6
+    limits = {result.verdict.limit, *result.verdict.also}
+    end = CUT * max(measured, ceilings[0].mpps)
+    cut = any(ceiling.mpps > end for ceiling in ceilings)
+    end = min(end, 1.08 * max(measured, *(ceiling.mpps for ceiling in ceilings))) or 1.0
+    labels = [f"{plain(c.name)}<br>{_rate(c.mpps)} Mpps" for c in ceilings]
+    line = {
+        "type": "line",
+        "x0": measured,
+        "x1": measured,
+        "y0": 0,
+        "y1": 1,
+        "yref": "paper",
+        "line": {"color": VERMILLION, "width": 3},
+    }
+    mark = {
+        "text": f"measured {_rate(measured)} Mpps",
+        "x": measured,
+        "y": 1,
+        "yref": "paper",
+        "yanchor": "bottom",
+        "xanchor": "right" if measured > end / 2 else "left",
+        "showarrow": False,
+    }
+    return Picture(
+        name=name,
+        title=title,
+        alt=f"Measured {_rate(measured)} Mpps; ceilings: "
+        + ", ".join(f"{c.name} {_rate(c.mpps)}" for c in ceilings)
+        + " Mpps.",
+        figure={
+            "data": [
+                {
+                    "type": "bar",
+                    "orientation": "h",
+                    "y": labels,
+                    "x": [min(c.mpps, 2 * end) for c in ceilings],
+                    "customdata": [f"{plain(c.name)}: {_rate(c.mpps)} Mpps" for c in ceilings],
+                    "hovertemplate": "%{customdata}<extra></extra>",
+                    "marker": {"color": [BLUE if c.limit in limits else SKY for c in ceilings]},
+                }
+            ],
+            "layout": layout(
+                80 + 44 * len(ceilings),
+                showlegend=False,
+                margin={"l": 8, "r": 12, "t": 26, "b": 44},
+                xaxis={"title": {"text": "Mpps"}, "range": [0, end]},
+                yaxis={"autorange": "reversed", "automargin": True, "type": "category"},
+                shapes=[line],
+                annotations=[mark],
+                bargap=0.35,
+            ),
+        },
+        note=_note(cut, any(c.limit in limits for c in ceilings)),
+        table=Table(
+            f"{result.test}: ceilings",
+            ("ceiling", "Mpps", "how it is known"),
+            tuple((c.name, _rate(c.mpps), c.derivation) for c in ceilings),
+            frozenset({0, 2}),
+        ),
+    )
+
+
+def _rate(value: float) -> str:
+    return mpps(value * 1e6) if value < 1000 else f"{value:,.0f}"
+
+
+def _note(cut: bool, named: bool) -> str:
+    said = ["The deeper blue is of what the verdict names."] if named else []
+    if cut:
+        said.append("Bars that reach the edge go on; their figure stands beside them.")
+    return " ".join(said)

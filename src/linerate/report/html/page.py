@@ -1,0 +1,200 @@
+"""The page: verdict, table, pictures over all tests, each test by itself, what it ran on.
+
+It asks for nothing from anywhere: script, style and icon are in it, and a policy in its
+head forbids the rest, so that no text of a run can do anything but be read.
+"""
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from plotly.offline import get_plotlyjs
+
+from linerate.measurement import Measurement
+from linerate.report.html import ceilings, clocks, over_time, sankey, time_shares
+from linerate.report.html.picture import Figure, Picture, node_styles
+from linerate.report.html.table import Table, details, results_table, text
+from linerate.report.html.table import render as table_html
+from linerate.report.summary import about, headline
+from linerate.report.terminal import heading
+from linerate.store import Result, Run
+
+
+def render(run: Run, name: str, measurements: Mapping[str, Measurement]) -> str:
+    """The whole page. `measurements` by the name of their trial; those absent are said so."""
+    results = run.reported()
+    valid = [result for result in results if result.valid]
+    styles = node_styles(valid)
+    overview = [
+        clocks.picture(valid, styles),
+        over_time.picture(valid, measurements, styles),
+        time_shares.picture(valid),
+    ]
+    pictures = [*overview] if valid else []
+    sections = []
+    for result in results:
+        own = [sankey.picture(result), *([ceilings.picture(result)] if result.valid else [])]
+        pictures += own
+        sections.append(_section(result, own))
+    body = [
+        _status(run),
+        f'<p class="verdict">{text(headline(run))}</p>',
+        table_html(results_table(results)) if results else "<p>Nothing was measured.</p>",
+        _suspect(results),
+        *([_overview(overview)] if valid else []),
+        *sections,
+        environment(run),
+    ]
+    return document(f"{name}: linerate report", heading(run).plain, body, pictures)
+
+
+def document(title: str, top: str, body: Iterable[str], pictures: Iterable[Picture]) -> str:
+    """Put a page together; `body` is HTML, all else text."""
+    figures = {picture.name: picture.figure for picture in pictures if picture.figure}
+    plotly, script = get_plotlyjs(), _part("page.js")
+    data = _json(figures)
+    return Template(_part("page.html")).substitute(
+        title=text(title),
+        heading=text(top),
+        hashes=" ".join(f"'sha256-{_hash(code)}'" for code in (plotly, script)),
+        style=_part("page.css"),
+        body="\n".join(part for part in body if part),
+        plotly=plotly if figures else "",
+        data=data,
+        script=script if figures else "",
+    )
+
+
+@cache
+def _part(name: str) -> str:
+    return (files(__package__) / name).read_text(encoding="utf-8")
+
+
+def _hash(code: str) -> str:
+    """Of a script, as a content security policy names it."""
+    return base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+
+
+def _json(figures: Mapping[str, Figure]) -> str:
+    """JSON that can stand in a script element: nothing in it can end that."""
+    said = json.dumps(_finite(figures), ensure_ascii=True, allow_nan=False)
+    return said.replace("<", "\\u003c").replace("&", "\\u0026")
+
+
+def _finite(value: Any) -> Any:  # noqa: ANN401 (what JSON can hold)
+    """The same without what JSON can't say: a foreign run may hold an infinity."""
+    if isinstance(value, Mapping):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def picture_html(picture: Picture) -> str:
+    """A picture with its heading, its words, its table."""
+    parts = [f"<h3>{text(picture.title)}</h3>"]
+    if picture.figure:
+        height = int(picture.figure["layout"]["height"])
+        parts.append(
+            f'<div class="picture" id="{text(picture.name)}" role="img" tabindex="0" '
+            f'aria-label="{text(picture.alt)}" style="min-height:{height}px"></div>'
+        )
+    if picture.figure and picture.legend:
+        parts.append(_legend(picture))
+    if picture.note:
+        parts.append(f'<p class="note">{text(picture.note)}</p>')
+    if picture.table:
+        parts.append(details("The same as a table", table_html(picture.table)))
+    return f'<section class="drawn">{"".join(parts)}</section>'
+
+
+def _legend(picture: Picture) -> str:
+    """In words that wrap, which plotly's own do not on a narrow page."""
+    entries = (
+        f'<li><span class="swatch{" second" * bool(style.pattern)}" '
+        f'style="background-color:{style.colour}"></span>{text(name)}</li>'
+        for name, style in picture.legend
+    )
+    return f'<ul class="legend" aria-label="colours">{"".join(entries)}</ul>'
+
+
+def _status(run: Run) -> str:
+    if run.status == "complete":
+        return ""
+    why = run.problem or "stopped before the end"
+    return f'<p class="warning">{text(run.status)}: {text(why)}</p>'
+
+
+def _overview(pictures: list[Picture]) -> str:
+    return (
+        f'<section id="overview"><h2>All tests</h2>{"".join(map(picture_html, pictures))}</section>'
+    )
+
+
+def _section(result: Result, pictures: list[Picture]) -> str:
+    """One test: what limits it, how we know, what to try, where the packets went."""
+    title = f"<h2>{text(result.test)} <small>{text(result.text)}</small></h2>"
+    drawn = "".join(map(picture_html, pictures))
+    name = f"test-{text(result.test)}"
+    if result.valid:
+        inner = f"{title}{_verdict(result)}{drawn}"
+        return f'<section class="test" id="{name}">{inner}</section>'
+    reasons = "".join(f"<li>{text(reason)}</li>" for reason in result.invalid)
+    return (
+        f'<section class="test invalid" id="{name}">{title}'
+        f'<p class="warning">Invalid: this trial has no result, because</p><ul>{reasons}</ul>'
+        + details("What it counted nevertheless: evidence, no result", drawn)
+        + "</section>"
+    )
+
+
+def _verdict(result: Result) -> str:
+    verdict = result.verdict
+    named = ", ".join((verdict.limit, *verdict.also))
+    parts = [
+        f"<p><strong>{text(named)}</strong> ({text(verdict.confidence)} confidence): "
+        f"{text(verdict.sentence)}</p>"
+    ]
+    if verdict.try_:
+        tries = "".join(f"<li>{text(one)}</li>" for one in verdict.try_)
+        parts.append(f"<h3>What to try</h3><ul>{tries}</ul>")
+    if verdict.evidence:
+        quotes = Table(
+            f"{result.test}: evidence",
+            ("source", "line", "text"),
+            tuple((quote.source, str(quote.line), quote.text) for quote in verdict.evidence),
+            frozenset({0, 2}),
+        )
+        parts.append(table_html(quotes))
+    if verdict.configured:
+        lost = Table(
+            f"{result.test}: lost because it is configured so, which is no limit",
+            ("place", "packets"),
+            tuple((place, f"{packets:,}") for place, packets in verdict.configured.items()),
+        )
+        parts.append(table_html(lost))
+    if verdict.reference:
+        parts.append(f'<p class="note">Rule from: {text(verdict.reference)}</p>')
+    return "".join(parts)
+
+
+def _suspect(results: list[Result]) -> str:
+    rows = tuple(
+        (result.test, doubt) for result in results if result.valid for doubt in result.suspect
+    )
+    if not rows:
+        return ""
+    table = Table("What the machine did meanwhile", ("test", "doubt"), rows, frozenset({0, 1}))
+    return details("* Suspect: the machine was not the same throughout", table_html(table))
+
+
+def environment(run: Run) -> str:
+    """On what it was measured, and by which command."""
+    table = Table("Environment and command", ("what", "value"), about(run), frozenset({0, 1}))
+    return f'<section id="environment"><h2>Measured on</h2>{table_html(table)}</section>'

@@ -1,0 +1,143 @@
+"""What every picture is: a plotly figure, its main figures in words, and a table of the rest."""
+
+import html
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from linerate.ledger import NodeTime, forwarder_ledgers
+from linerate.report.html.table import Table
+from linerate.store import Result
+
+Figure = dict[str, Any]
+
+#: Okabe and Ito's colours, told apart by all who see colours differently
+#: (https://jfly.uni-koeln.de/color/); vermillion is kept for what is lost.
+ORANGE = "#E69F00"
+SKY = "#56B4E9"
+GREEN = "#009E73"
+YELLOW = "#F0E442"
+BLUE = "#0072B2"
+VERMILLION = "#D55E00"
+PURPLE = "#CC79A7"
+GREY = "#999999"
+PALETTE = (BLUE, ORANGE, PURPLE, GREEN, SKY, GREY, YELLOW)
+#: Once the colours are used up, the next round is told apart by these.
+PATTERNS = ("", "/", ".", "x", "-")
+
+#: Nodes by which packets enter a worker, and leave it (docs/engine.md).
+ENTRANCES = ("port-rx", "handoff-rx")
+EXITS = ("port-tx", "tester-tx")
+DROP = "drop"
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How one thing looks, the same in every picture."""
+
+    colour: str
+    pattern: str = ""
+
+    @property
+    def bar(self) -> Figure:
+        """As plotly's marker of a bar."""
+        pattern = {"shape": self.pattern, "fillmode": "overlay", "fgcolor": "#ffffff", "size": 6}
+        return {
+            "color": self.colour,
+            "pattern": pattern if self.pattern else {},
+            "line": {"width": 0.5, "color": "#808080"},
+        }
+
+
+#: Of nodes that took no clocks of their own.
+OTHER = Style(GREY)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure, or a sentence why there is none."""
+
+    #: Of the element in the page; letters, digits, dashes.
+    name: str
+    title: str
+    #: The main figures in words, for those who don't see it.
+    alt: str
+    figure: Figure | None
+    #: Said beneath it, or instead of it.
+    note: str = ""
+    table: Table | None = None
+    #: What stands for what.
+    legend: tuple[tuple[str, Style], ...] = ()
+
+
+def plain(text: str) -> str:
+    """Text for plotly, which else would read tags in it."""
+    return html.escape(text)
+
+
+def node_styles(results: Iterable[Result]) -> dict[str, Style]:
+    """One look for each node that took a forwarder's clocks, in path order."""
+    names: dict[str, None] = {}
+    for result in results:
+        for ledger in forwarder_ledgers(result.time_at_load):
+            names |= dict.fromkeys(
+                name for name, node in ledger.nodes.items() if node.clocks and node.vectors
+            )
+    styles = {
+        name: Style(PALETTE[index % len(PALETTE)], PATTERNS[index // len(PALETTE) % len(PATTERNS)])
+        for index, name in enumerate(_ports_first(names))
+    }
+    looks = styles | {DROP: Style(VERMILLION)}
+    return {name: looks[name] for name in path_order(names)}
+
+
+def _ports_first(names: Iterable[str]) -> list[str]:
+    """Ports have lines too, which take the colours that stand out most."""
+    ports = (*ENTRANCES, *EXITS)
+    return sorted(
+        (name for name in path_order(names) if name != DROP),
+        key=lambda name: not name.startswith(ports),
+    )
+
+
+def path_order(names: Iterable[str]) -> list[str]:
+    """Ports in, what forwards, ports out, drop."""
+
+    def rank(name: str) -> int:
+        if name.startswith(ENTRANCES):
+            return 0
+        if name.startswith(EXITS):
+            return 2
+        return 3 if name == DROP else 1
+
+    return sorted(names, key=rank)
+
+
+def entered(nodes: dict[str, NodeTime]) -> int:
+    """Packets that came into a worker; of one that makes its own, those of its busiest node."""
+    came = sum(node.vectors for name, node in nodes.items() if name.startswith(ENTRANCES))
+    return came or max((node.vectors for node in nodes.values()), default=0)
+
+
+def layout(height: int, **more: Any) -> dict[str, Any]:  # noqa: ANN401 (what plotly takes)
+    """What all figures share; colours of text and lines are the page's (page.css)."""
+    return {
+        "height": height,
+        "autosize": True,
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": "system-ui, sans-serif", "size": 13},
+        "margin": {"l": 56, "r": 12, "t": 28, "b": 40},
+        "hoverlabel": {"align": "left", "namelength": -1},
+        "showlegend": False,
+    } | more
+
+
+def percent(part: float, whole: float) -> str:
+    """A share, with digits enough to tell little from nothing."""
+    if not whole:
+        return "–"
+    share = 100 * part / whole
+    if share and abs(share) < 0.01:
+        return "<0.01 %"
+    return f"{share:.2f} %"

@@ -1,0 +1,103 @@
+"""% of line over frame size: a line for each configuration."""
+
+from linerate.report.html.picture import PALETTE, Figure, Picture, Style, layout, plain
+from linerate.report.html.table import NO_FIGURE, Table
+from linerate.store import Run
+from linerate.sweep import Point, points
+
+NAME = "sizes"
+TITLE = "Percent of line over frame size"
+#: Once the colours are used up, lines are told apart by these.
+DASHES = ("solid", "dash", "dot", "dashdot")
+NOTE = (
+    "Medians of repeated trials; thin lines reach from the slowest to the fastest. "
+    "Sizes count the FCS; the line carries 20 bytes more for each frame."
+)
+
+
+def picture(run: Run) -> Picture:
+    """Of a sweep's valid points."""
+    lines = lines_of(run)
+    if not lines:
+        return Picture(NAME, TITLE, "", None, "No trial has a valid result.")
+    data = [_trace(name, number, mine) for number, (name, mine) in enumerate(lines.items())]
+    words = [
+        f"{name} at {point.frame_bytes} bytes {point.percent:.1f}"
+        for name, mine in lines.items()
+        for point in (mine[0], mine[-1])
+    ]
+    return Picture(
+        name=NAME,
+        title=TITLE,
+        alt="Percent of line: " + ", ".join(dict.fromkeys(words)) + ".",
+        figure={
+            "data": data,
+            "layout": layout(
+                420,
+                xaxis={"title": {"text": "frame size, bytes"}, "rangemode": "tozero"},
+                yaxis={"title": {"text": "% of line"}, "range": [0, 104], "automargin": True},
+            ),
+        },
+        note=NOTE,
+        legend=tuple(
+            (name, Style(PALETTE[number % len(PALETTE)])) for number, name in enumerate(lines)
+        ),
+        table=_table(lines),
+    )
+
+
+def lines_of(run: Run) -> dict[str, list[Point]]:
+    """By configuration, its valid points, the smallest frames first."""
+    assert run.sweep is not None
+    valid = [point for point in points(run).values() if point.percent is not None]
+    return {
+        name: mine
+        for name in run.sweep.configurations
+        if (
+            mine := sorted(
+                (point for point in valid if point.configuration == name),
+                key=lambda point: point.frame_bytes,
+            )
+        )
+    }
+
+
+def _trace(name: str, number: int, mine: list[Point]) -> Figure:
+    colour = PALETTE[number % len(PALETTE)]
+    middles = [point.percent or 0.0 for point in mine]
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": plain(name),
+        "x": [point.frame_bytes for point in mine],
+        "y": middles,
+        "line": {"color": colour, "dash": DASHES[number // len(PALETTE) % len(DASHES)]},
+        "marker": {"color": colour},
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": [max(point.percents) - (point.percent or 0.0) for point in mine],
+            "arrayminus": [(point.percent or 0.0) - min(point.percents) for point in mine],
+            "thickness": 1,
+            "color": colour,
+        },
+        "customdata": [f"{point.pps:,.0f}" for point in mine],
+        "hovertemplate": f"{plain(name)}<br>%{{x}} bytes: %{{y:.1f}} % of line"
+        "<br>%{customdata} frames/s<extra></extra>",
+    }
+
+
+def _table(lines: dict[str, list[Point]]) -> Table:
+    sizes = sorted({point.frame_bytes for mine in lines.values() for point in mine})
+    rows = []
+    for name, mine in lines.items():
+        by_size = {point.frame_bytes: point for point in mine}
+        rows.append((name, *(_cell(by_size.get(size)) for size in sizes)))
+    columns = ("configuration", *(f"{size} B" for size in sizes))
+    return Table("Frames a second, and % of line", columns, tuple(rows))
+
+
+def _cell(point: Point | None) -> str:
+    if point is None:
+        return NO_FIGURE
+    return f"{point.pps:,.0f} ({point.percent:.1f} %)"

@@ -1,0 +1,63 @@
+"""A sweep as one page: the chart, what limits each configuration, what was not measured."""
+
+from linerate.report.html import sizes
+from linerate.report.html.page import document, environment, picture_html
+from linerate.report.html.picture import Picture
+from linerate.report.html.table import Table, text
+from linerate.report.html.table import render as table_html
+from linerate.store import Run
+from linerate.sweep import points
+
+
+def render(run: Run, name: str) -> str:
+    """The whole page."""
+    drawn = sizes.picture(run)
+    body = [
+        status(run),
+        picture_html(drawn),
+        table_html(limits(run)),
+        absent(run),
+        environment(run),
+    ]
+    return page(run, name, body, [drawn])
+
+
+def page(run: Run, name: str, body: list[str], drawn: list[Picture]) -> str:
+    """Head it with what was compared."""
+    assert run.sweep is not None
+    count = len(run.sweep.configurations)
+    top = f"{run.suite}: {count} configuration" + "s" * (count != 1)
+    return document(f"{name}: linerate {run.suite}", top, body, drawn)
+
+
+def status(run: Run) -> str:
+    """Say when it was not ended as planned."""
+    if run.status == "complete":
+        return ""
+    why = run.problem or "stopped before the end"
+    return f'<p class="warning">{text(run.status)}: {text(why)}</p>'
+
+
+def limits(run: Run) -> Table:
+    """What limits each point, in words."""
+    rows = tuple(
+        (
+            point.result.test,
+            point.result.verdict.limit,
+            point.result.verdict.sentence
+            if point.pps is not None
+            else "; ".join(point.result.invalid),
+        )
+        for point in points(run).values()
+    )
+    return Table("What limits", ("test", "limit", "why"), rows, frozenset({0, 1, 2}))
+
+
+def absent(run: Run) -> str:
+    """What was not measured, why, and what to do."""
+    assert run.sweep is not None
+    if not run.sweep.absent:
+        return ""
+    rows = tuple((one.configuration, one.reason, one.remedy) for one in run.sweep.absent)
+    columns = ("configuration", "why", "what to do")
+    return table_html(Table("Not measured", columns, rows, frozenset({0, 1, 2})))

@@ -1,0 +1,207 @@
+"""The matrix for people and for programs: rates and factors, verdicts, costs, what is missing."""
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from linerate.costs import Cost
+from linerate.matrix import Row
+from linerate.report import machine
+from linerate.report.terminal import LIMIT_STYLES, environment_line, mpps, plain_table
+from linerate.store import Absent, Run
+
+NONE = "–"
+EXPLAINED = (
+    "Mpps and %: what came through, all ports together, and of their line; ±: half of the spread "
+    "of the trials; × slowest, × DPDK: the rate over that of the slowest, and of DPDK's io, on "
+    "the same wire"
+)
+COSTS_EXPLAINED = (
+    "of each packet received (rx) or sent (tx): clk: clocks of the node that does it; sys: system "
+    "calls; B: bytes copied; all: clocks of all nodes; kern: share of the time spent in the "
+    "kernel; –: not counted"
+)
+
+
+def matrix_report(console: Console, run: Run, rows: list[Row], folder: Path) -> None:
+    """Print the whole comparison."""
+    assert run.sweep is not None
+    console.print(Text(f"matrix: {len(rows)} configurations, {_how(run)}", "bold"))
+    console.print(environment_line(run.environment), style="dim")
+    for wire in dict.fromkeys(row.wire for row in rows):
+        mine = [row for row in rows if row.wire == wire]
+        console.print()
+        console.print(Text(f"Over wire {wire}{bare(run, wire)}", "bold"))
+        console.print(rate_table(mine))
+    if rows:
+        console.print(Text(EXPLAINED, "dim"))
+        console.print()
+        console.print(Text("What a packet costs", "bold"))
+        console.print(cost_table(rows))
+        console.print(Text(COSTS_EXPLAINED, "dim"))
+        _print_limits(console, rows)
+    _print_absent(console, run)
+    console.print()
+    if run.status != "complete":
+        console.print(Text(f"{run.status}: {run.problem or 'stopped before the end'}", "red"))
+    console.print(Text(f"everything is in {folder}, as a page too: report.html"), soft_wrap=True)
+
+
+def _how(run: Run) -> str:
+    assert run.sweep is not None
+    size, repeats = run.sweep.frame_bytes[0], run.sweep.repeats
+    trials = "one trial" if repeats == 1 else f"{repeats} trials"
+    return f"{size}-byte frames, {trials} each, in turn"
+
+
+def bare(run: Run, wire: str) -> str:
+    """What the wire itself takes: the tester alone, its ports joined to each other."""
+    found = [ceiling.pps for ceiling in run.ceilings if ceiling.wire == wire and ceiling.pps]
+    if not found:
+        return ""
+    return f"; bare, the tester does {mpps(max(found))} Mpps, {1e9 / max(found):,.0f} ns a packet"
+
+
+def rate_table(rows: list[Row]) -> Table:
+    """Rates and factors."""
+    columns = ("Mpps", "±", "%", "× slowest", "× DPDK")
+    table = plain_table(
+        ("configuration", "left"), *((name, "right") for name in columns), ("limit", "left")
+    )
+    for row in rows:
+        point = row.point
+        limit = row.verdict.limit
+        table.add_row(
+            row.configuration + "*" * bool(point.pps and point.result.suspect),
+            NONE if point.pps is None else mpps(point.pps),
+            NONE if point.spread_percent is None else f"{point.spread_percent / 2:.0f} %",
+            figure(point.percent, 1),
+            figure(row.over_slowest, 2),
+            figure(row.over_dpdk, 2),
+            Text(limit, LIMIT_STYLES.get(limit, "yellow")),
+        )
+    return table
+
+
+def figure(value: float | None, digits: int) -> str:
+    """Write a figure, or that there is none."""
+    return NONE if value is None else f"{value:,.{digits}f}"
+
+
+def cost_table(rows: list[Row]) -> Table:
+    """Costs, rx and tx apart; columns that nobody counts are left out."""
+    columns = ["configuration", *cost_columns(rows)]
+    table = plain_table((columns[0], "left"), *((name, "right") for name in columns[1:]), gap=1)
+    for row in rows:
+        cells = cost_cells(row)
+        table.add_row(row.configuration, *(cells[name] for name in columns[1:]))
+    return table
+
+
+def cost_columns(rows: list[Row]) -> list[str]:
+    """Those in which any row has a figure."""
+    all_cells = [cost_cells(row) for row in rows]
+    return [
+        name
+        for name in (all_cells[0] if all_cells else {})
+        if any(cells[name] != NONE for cells in all_cells)
+    ]
+
+
+def cost_cells(row: Row) -> dict[str, str]:
+    """By column."""
+    costs = row.costs if row.point.pps is not None else type(row.costs)()
+    cells = {}
+    for way, cost in (("rx", costs.rx), ("tx", costs.tx)):
+        cells[f"{way} clk"] = clocks(cost.clocks)
+        cells[f"{way} sys"] = figure(cost.syscalls, 2)
+        cells[f"{way} B"] = figure(cost.copied_bytes, 0)
+    cells["all clk"] = clocks(costs.all_clocks)
+    cells["kern %"] = figure(costs.kernel_percent, 0)
+    return cells
+
+
+def clocks(value: float | None) -> str:
+    """Write clocks a packet with as many digits as they deserve."""
+    return figure(value, 0 if value is not None and value >= 100 else 1)
+
+
+def _print_limits(console: Console, rows: list[Row]) -> None:
+    console.print()
+    console.print(Text("What limits each", "bold"))
+    for row in rows:
+        said = row.verdict.sentence if row.point.pps is not None else row.point.result.invalid[0]
+        console.print(Padding(Text(f"{row.configuration}: {said}"), (0, 0, 0, 2)))
+
+
+def _print_absent(console: Console, run: Run) -> None:
+    assert run.sweep is not None
+    for title, lines in (
+        ("Not run here", [one for one in run.sweep.absent if one.planned]),
+        ("Not measured, or not to the end", [one for one in run.sweep.absent if not one.planned]),
+    ):
+        if not lines:
+            continue
+        console.print()
+        console.print(Text(title, "bold"))
+        for reason, names in _together(lines).items():
+            console.print(Padding(Text(f"{', '.join(names)}: {reason}"), (0, 0, 0, 2)))
+
+
+def _together(absent: list[Absent]) -> dict[str, list[str]]:
+    """Many cases may lack the same: it is said once."""
+    found: dict[str, list[str]] = {}
+    for one in absent:
+        reason = f"{one.reason}; {one.remedy}" if one.remedy else one.reason
+        found.setdefault(reason, []).append(one.configuration)
+    return found
+
+
+def list_report(console: Console, able: list[str], absent: tuple[Absent, ...]) -> None:
+    """Print what would be run, and what can't be."""
+    for name in able:
+        console.print(Text(name), soft_wrap=True)
+    for one in absent:
+        console.print(Text(f"{one.configuration}: not here: {one.reason}", "dim"), soft_wrap=True)
+
+
+def document(run: Run, rows: list[Row], folder: Path) -> dict[str, Any]:
+    """As JSON."""
+    assert run.sweep is not None
+    return {
+        "run": str(folder),
+        "status": run.status,
+        "problem": run.problem,
+        "frame_bytes": run.sweep.frame_bytes[0],
+        "repeats": run.sweep.repeats,
+        "configurations": [_row(row) for row in rows],
+        "absent": [one.model_dump() for one in run.sweep.absent],
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    point = row.point
+    return {
+        "configuration": row.configuration,
+        "wire": row.wire,
+        "pps": point.pps,
+        "percent_of_line": point.percent,
+        "spread_percent": point.spread_percent,
+        "rates_pps": list(point.rates_pps),
+        "over_slowest": row.over_slowest,
+        "over_dpdk": row.over_dpdk,
+        "limit": row.verdict.limit,
+        "rx": _cost(row.costs.rx),
+        "tx": _cost(row.costs.tx),
+        "clocks": row.costs.all_clocks,
+        "kernel_percent": row.costs.kernel_percent,
+        "trial": machine.trial(point.result),
+    }
+
+
+def _cost(cost: Cost) -> dict[str, float | None]:
+    return cost.model_dump()

@@ -1,0 +1,131 @@
+"""`linerate report` and `linerate compare`: pages, tables, JSON of runs on disk."""
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+
+from linerate import compare as comparing
+from linerate.completing import complete_run
+from linerate.matrix import measured_costs, rows
+from linerate.report import comparison, csv, html, markdown
+from linerate.report.html import compared, swept
+from linerate.report.html import matrix as matrix_page
+from linerate.store import Run, StoreError, load_measurement, load_run, write_whole
+
+__all__ = ["compare", "report"]
+
+USAGE = 2
+#: Columns of text that goes into a file.
+FILE_WIDTH = 100
+
+
+Output = Annotated[
+    Path | None, typer.Option("-o", "--output", help="Write it here.", metavar="FILE")
+]
+
+
+def report(
+    run: Annotated[
+        Path, typer.Argument(help="A run's folder.", metavar="RUN", autocompletion=complete_run)
+    ],
+    output: Output = None,
+    form: Annotated[
+        Literal["html", "markdown", "csv"],
+        typer.Option("--format", help="A page (RUN/report.html), or text to standard output."),
+    ] = "html",
+) -> None:
+    """Make a page of a run's pictures that opens offline; or Markdown, or CSV."""
+    loaded = load_run(run)
+    if form == "html":
+        folder = _folder(run)
+        page = _page(loaded, folder)
+        _write(output or folder / "report.html", page)
+    else:
+        made = csv.render(loaded) if form == "csv" else markdown.render(loaded)
+        _say(output, made)
+
+
+def _page(run: Run, folder: Path) -> str:
+    """Make the page of a suite, or of a sweep."""
+    name = folder.resolve().name
+    if run.suite == "matrix":
+        return matrix_page.render(run, name, rows(run, measured_costs(run, folder)))
+    if run.sweep is not None:
+        return swept.render(run, name)
+    measurements = {
+        result.trial: load_measurement(folder, result.trial)
+        for result in run.reported()
+        if result.valid
+    }
+    return html.render(run, name, measurements)
+
+
+def compare(
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            help="Runs; commas between those of one device: A1,A2 B1,B2.",
+            metavar="RUN RUN…",
+            autocompletion=complete_run,
+        ),
+    ],
+    output: Output = None,
+    form: Annotated[
+        Literal["text", "html", "markdown"],
+        typer.Option("--format", help="Text and Markdown go to standard output without -o."),
+    ] = "text",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
+) -> None:
+    """Put runs side by side: which is faster, by how much, is it more than the spread."""
+    if form == "html" and output is None and not as_json:
+        print("the command line: --format html needs -o FILE.html", file=sys.stderr)
+        raise typer.Exit(USAGE)
+    try:
+        pairs = comparing.compare(comparing.sides([_group(words) for words in runs]))
+    except comparing.CompareError as error:
+        raise StoreError(str(error)) from error
+    if as_json:
+        _say(output, json.dumps(comparison.as_json(pairs), indent=1))
+    elif form == "html" and output is not None:
+        _write(output, compared.render(pairs))
+    elif form == "markdown":
+        _say(output, comparison.as_markdown(pairs))
+    elif output is None:
+        comparison.terminal(Console(highlight=False), pairs)
+    else:
+        out = io.StringIO()
+        comparison.terminal(Console(highlight=False, width=FILE_WIDTH, file=out), pairs)
+        _write(output, out.getvalue())
+
+
+def _group(words: str) -> list[tuple[str, Run]]:
+    """Runs of one device: `A1,A2`; a folder may have a comma in its name."""
+    names = [words] if Path(words).exists() else [name for name in words.split(",") if name]
+    return [(_folder(Path(name)).resolve().name, load_run(Path(name))) for name in names]
+
+
+def _folder(run: Path) -> Path:
+    """The folder of a run that may be given as its run.json."""
+    return run if run.is_dir() else run.parent
+
+
+def _say(output: Path | None, text: str) -> None:
+    """Print it, or write it where the user wants it."""
+    if output is None:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    else:
+        _write(output, text)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whole or not at all, and say where."""
+    try:
+        write_whole(path, text.removesuffix("\n"))
+    except OSError as error:
+        raise StoreError(f"{path}: {(error.strerror or str(error)).lower()}") from error
+    print(path)

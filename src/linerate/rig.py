@@ -1,0 +1,196 @@
+"""The rig: wires, device under test and tester, put together for trials and taken apart again.
+
+Whatever measures (bench, sweep) asks it for a tester and gives that to `run_trial`.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from linerate import dut, host, wires
+from linerate.dut import Place
+from linerate.engine import Engine, Files
+from linerate.ledger import PacketLedger
+from linerate.measurement import Load, Measurement, Progress
+from linerate.measurement.engine import counters_since
+from linerate.suite import Loadtest
+from linerate.testbed import Testbed
+from linerate.tester import LoadTool, Tester, find_tool
+from linerate.tester._with_dut import WithDut
+from linerate.tester.engine import EngineTester
+from linerate.wires import BareWire, Ends
+from linerate.wiring import bench_config, cards_of, ceiling_config, tester_config
+
+FileNamer = Callable[[str], Path]
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """A rig that is ready for trials."""
+
+    tester: Tester
+    #: What the tester's engine says of itself.
+    info: dict[str, Any]
+    #: Raises SetupError when somebody took the wires away meanwhile.
+    check: Callable[[], None]
+
+
+def missing(testbed: Testbed) -> list[str]:
+    """What this host lacks for the testbed, a line each; asked before any work."""
+    lacking = wires.find(testbed.wire).needs(testbed)
+    lacking += dut.find(testbed.dut.kind).needs(testbed)
+    if tool := _tool(testbed):
+        lacking += tool.needs()
+    return list(dict.fromkeys(lacking))
+
+
+def can_run(testbed: Testbed, loadtest: Loadtest) -> bool:
+    """Whether the tester can send the frames of a loadtest, and the device forward them."""
+    tool = _tool(testbed)
+    if tool is not None and not tool.offers(loadtest):
+        return False
+    return loadtest.traffic.protocol in dut.find(testbed.dut.kind).forwards(testbed)
+
+
+def why_not(testbed: Testbed) -> str:
+    """Why loadtests can't be run, in words."""
+    if tool := _tool(testbed):
+        return f"{tool.name} cannot send them: {tool.limits}"
+    return f"{testbed.dut.name} here has no MPLS"
+
+
+def _tool(testbed: Testbed) -> LoadTool | None:
+    return find_tool(testbed.tester.kind) if testbed.tester and testbed.by_tool else None
+
+
+def has_ceiling(testbed: Testbed) -> bool:
+    """Whether what the tester can do by itself can be measured: `Rig.bare` works."""
+    return isinstance(wires.find(testbed.wire), BareWire) and not testbed.by_tool
+
+
+class Rig:
+    """Puts a testbed together, once for each loadtest."""
+
+    def __init__(self, testbed: Testbed, file: FileNamer) -> None:
+        """`file` says where a file of the run is kept, by its name."""
+        self._testbed = testbed
+        self._file = file
+        self._cpus = testbed.cpus or host.allowed_cpus()
+        self._wire = wires.find(testbed.wire)
+        self._dut = dut.find(testbed.dut.kind)
+        self._started = 0
+
+    @property
+    def pushes_back(self) -> bool:
+        """Whether the tester can send no more than the wires take."""
+        return self._wire.pushes_back
+
+    @property
+    def _together(self) -> bool:
+        """Whether one engine is tester and device."""
+        return self._testbed.dut.built_in and not self._wire.apart
+
+    @contextmanager
+    def under_test(self, loadtest: Loadtest, label: str) -> Iterator[Trials]:
+        """The whole testbed; `label` names its files. Raises SetupError, EngineError."""
+        with self._wire.joined(self._testbed) as ends:
+            if self._together:
+                config = bench_config(self._testbed, ends, loadtest, self._name())
+                with self._tester(config, ends, label, self._cpus) as trials:
+                    yield trials
+                return
+            with self._beside_dut(ends, loadtest, label) as trials:
+                yield trials
+
+    @contextmanager
+    def bare(self, loadtest: Loadtest, label: str) -> Iterator[Trials]:
+        """The tester alone, its two ports joined, as fast as it can."""
+        assert isinstance(self._wire, BareWire), "has_ceiling was not asked"
+        with self._wire.bare(self._testbed) as ends:
+            config = ceiling_config(self._testbed, ends, loadtest, self._name())
+            cpus = self._cpus if self._together else self._cpus[:1]
+            with self._tester(config, ends, label, cpus) as trials:
+                yield trials
+
+    def by_tool(self, loadtest: Loadtest, load: Load, label: str) -> Measurement:
+        """Let the testbed's load tool run once, and read the device before and after."""
+        tool = _tool(self._testbed)
+        assert tool is not None
+        hertz = host.tsc_hz()
+        routed = self._dut.routes(self._testbed)
+        with (
+            self._wire.joined(self._testbed) as ends,
+            self._dut.running(self._testbed, ends, self._place(self._name(), label)) as device,
+        ):
+            before = device.readings(hertz)
+            said = tool.measure(ends, loadtest, load.duration_us / 1e6, routed)
+            after = device.readings(hertz)
+            ends.check()
+        between = after.ledger.minus(before.ledger).entries
+        ledger = PacketLedger(entries=(*said.sent, *between, *said.received))
+        time = tuple(
+            late.since(early) for late, early in zip(after.workers, before.workers, strict=True)
+        )
+        # It was asked for all that it can.
+        sent = ledger.sent / said.seconds / load.line.packets_per_second
+        asked = {"duration_us": round(said.seconds * 1e6), "scale_ppm": round(1e6 * sent)}
+        return Measurement(
+            load=load.model_copy(update=asked),
+            progress=Progress(
+                trial=1,
+                state="done",
+                elapsed_us=round(said.seconds * 1e6),
+                sent_packets=ledger.sent,
+                received_packets=ledger.received,
+                drained=True,
+            ),
+            packets=ledger,
+            time=time,
+            time_at_load=time,
+            ports=counters_since(after.ports, before.ports),
+            foreign=True,
+        )
+
+    def _place(self, name: str, label: str) -> Place:
+        """Give the device all CPUs but the first."""
+        return Place(
+            cpus=self._cpus[1:] or self._cpus,
+            shared=len(self._cpus) == 1,
+            name=f"{name}-dut",
+            file=lambda kind: self._file(f"{label}-dut.{kind}"),
+        )
+
+    @contextmanager
+    def _beside_dut(self, ends: Ends, loadtest: Loadtest, label: str) -> Iterator[Trials]:
+        """The tester on the first CPU, the device on the others."""
+        name = self._name()
+        place = self._place(name, label)
+        config = tester_config(self._testbed, ends, loadtest, name)
+        foreign = not self._testbed.dut.built_in
+        with (
+            self._dut.running(self._testbed, ends, place) as running,
+            self._tester(config, ends, label, self._cpus[:1]) as trials,
+        ):
+            assert isinstance(trials.tester, EngineTester)
+            both = WithDut(trials.tester, running, foreign)
+            yield Trials(both, trials.info, trials.check)
+
+    @contextmanager
+    def _tester(
+        self, config: dict[str, Any], ends: Ends, label: str, cpus: tuple[int, ...]
+    ) -> Iterator[Trials]:
+        files = Files(config=self._file(f"{label}.config.json"), log=self._file(f"{label}.log"))
+        if cpus != self._cpus:
+            config = config | {"cpus": list(cpus)}
+        cards = cards_of(config)
+        with Engine(config, files, cpus) as engine, engine.connect() as telemetry:
+            tester = EngineTester(telemetry, cards)
+            yield Trials(tester, tester.info, ends.check)
+
+    def _name(self) -> str:
+        """Name an engine; two labs on one host must not meet."""
+        self._started += 1
+        return f"bench-{os.getpid()}-{self._started}"

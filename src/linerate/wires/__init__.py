@@ -1,0 +1,82 @@
+"""Wires: what joins a tester port to a port of the device under test; one wire a file.
+
+A wire's file is named as the wire, and registers it where it stands.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from linerate.testbed import Testbed
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of a wire: what a port is made of."""
+
+    #: Configuration of an engine's port there, but for its name (docs/engine.md).
+    port: dict[str, Any]
+    #: The kernel's interface there, and the namespace that it is in; empty where there is none.
+    interface: str = ""
+    netns: str = ""
+
+
+def _nothing() -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Ends of the two wires of a testbed, as long as they are there."""
+
+    tester: tuple[End, End]
+    #: None where the tester's ports are joined to each other.
+    dut: tuple[End, End] | None
+    #: `cards` of the engine's configuration.
+    cards: tuple[dict[str, Any], ...] = ()
+    #: Raises SetupError when somebody took the wires away.
+    check: Callable[[], None] = field(default=_nothing)
+
+
+class Wire(Protocol):
+    """A kind of wire."""
+
+    #: As in a testbed file: the name of its file.
+    name: str
+    #: What does not fit on it is not taken from the sender, who offers less then.
+    pushes_back: bool
+    #: Its two ends are of two processes, also where both are engines.
+    apart: bool
+
+    def needs(self, testbed: Testbed) -> list[str]:
+        """What is missing on this host, a line each that says how to get it."""
+
+    def joined(self, testbed: Testbed) -> AbstractContextManager[Ends]:
+        """Join the tester's ports to the device's; all is removed on exit. Raises SetupError."""
+
+
+@runtime_checkable
+class BareWire(Wire, Protocol):
+    """A wire that can do without a device, to see what the tester can do by itself."""
+
+    def bare(self, testbed: Testbed) -> AbstractContextManager[Ends]:
+        """Join the tester's two ports to each other."""
+
+
+_WIRES: dict[str, Wire] = {}
+
+
+def register(wire: Wire) -> None:
+    """Make a wire known."""
+    _WIRES[wire.name] = wire
+
+
+def find(name: str) -> Wire:
+    """Return the wire of that name; testbed files hold no others."""
+    if name not in _WIRES:
+        for module in pkgutil.iter_modules(__path__):
+            importlib.import_module(f"{__name__}.{module.name}")
+    return _WIRES[name]

@@ -1,0 +1,97 @@
+"""`linerate sweep` and `linerate matrix` with the real engine, on the virtual card.
+
+No rate is asserted: on a busy machine a trial may be invalid, but it is never wrong.
+"""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linerate.engine import live_engines
+from linerate.store import Run, load_measurement, load_run
+
+SHORT = ("--duration", "300ms", "--repeat", "1")
+
+
+def linerate(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "linerate", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
+
+
+def measured(folder: Path, *arguments: str) -> tuple[dict[str, Any], Run]:
+    done = linerate(*arguments, *SHORT, "--json", "--runs", str(folder))
+    document = json.loads(done.stdout)
+    assert document["status"] == "complete", done.stderr
+    assert done.returncode in (0, 1)
+    return document, load_run(Path(document["run"]))
+
+
+def check_laws(run: Run, folder: Path) -> None:
+    """Both ledgers balance in every attempt."""
+    for result in run.results:
+        assert result.packets.sent + result.packets.originated > 0
+        assert result.packets.violations == [] or result.test.startswith("tx-only")
+        for ledger in result.time:
+            assert ledger.closes, f"{ledger.worker}: {ledger.closed_percent} %"
+        load_measurement(folder, result.trial)
+
+
+def test_a_small_sweep(tmp_path: Path) -> None:
+    document, run = measured(
+        tmp_path, "sweep", "--config", "mode=io", "--config", "mode=router", "--sizes", "64,1518"
+    )
+    folder = Path(document["run"])
+    check_laws(run, folder)
+    points = document["points"]
+    assert [(point["configuration"], point["frame_bytes"]) for point in points] == [
+        ("io", 64), ("router", 64), ("io", 1518), ("router", 1518),
+    ]  # fmt: skip
+    for point in points:
+        assert (point["pps"] is None) == (not point["trial"]["valid"])
+        assert 0 <= (point["percent_of_line"] or 0) < 100.2
+    assert "Percent of line over frame size" in (folder / "report.html").read_text()
+    assert linerate("explain", str(folder)).returncode == 0
+
+
+def test_a_matrix_of_what_does_not_forward(tmp_path: Path) -> None:
+    """What takes all, what sends by itself, and two loopbacks at once."""
+    only = ("--only", "rx-only,tx-only,loopback-4")
+    document, run = measured(tmp_path, "matrix", *only)
+    check_laws(run, Path(document["run"]))
+    by_name = {result.test: result for result in run.reported()}
+    assert list(by_name) == ["rx-only@64", "tx-only@64", "loopback-4@64"]
+    assert by_name["rx-only@64"].packets.consumed > 0
+    assert by_name["rx-only@64"].packets.received == 0
+    assert by_name["tx-only@64"].packets.sent == 0
+    assert by_name["tx-only@64"].packets.other > 0
+    assert by_name["loopback-4@64"].directions == 4
+    assert by_name["loopback-4@64"].packets.received > 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_an_ended_matrix_leaves_no_engine(tmp_path: Path, number: int) -> None:
+    command = [sys.executable, "-m", "linerate", "matrix", "--only", "loopback-2,router",
+               "--duration", "2s", "--json", "--runs", str(tmp_path)]  # fmt: skip
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as lab:
+        wait_for(lambda: any('"trial": "loopback-2@64"' in path.read_text()
+                             for path in tmp_path.glob("*/run.json")))  # fmt: skip
+        lab.send_signal(number)
+        lab.communicate(timeout=30)
+    assert lab.returncode == (-number if number == signal.SIGKILL else 128 + number)
+    wait_for(lambda: not [name for name in live_engines() if f"-{lab.pid}-" in name])
+    (folder,) = tmp_path.iterdir()
+    assert load_run(folder).reported()[0].test == "loopback-2@64"
+    assert linerate("report", str(folder)).returncode == 0
+
+
+def wait_for(condition: Any) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

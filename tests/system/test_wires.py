@@ -1,0 +1,200 @@
+"""Wires and foreign devices, with real namespaces, processes and kernels.
+
+No rate is asserted: on a busy machine a trial may be invalid, but each packet is accounted for,
+and nothing is left behind, whoever is killed.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linerate.netns import namespaces
+from linerate.store import Run, load_run
+
+TOOLS = ("ip", "dpdk-testpmd", "iperf3")
+
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0 or any(shutil.which(tool) is None for tool in TOOLS),
+    reason=f"needs root, {', '.join(TOOLS)}",
+)
+
+
+def linerate(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "linerate", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+
+def left_by(lab: int) -> list[str]:
+    """Namespaces that a lab has not removed."""
+    return [name for name in namespaces.names() if name.startswith(f"lr-{lab}-")]
+
+
+def bench(folder: Path, *arguments: str) -> tuple[dict[str, Any], Run]:
+    command = [sys.executable, "-m", "linerate", "bench", "--only", "U2", *arguments,
+               "--duration", "300ms", "--json", "--runs", str(folder)]  # fmt: skip
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as lab:
+        said, wrong = lab.communicate(timeout=300)
+    assert said, wrong
+    document = json.loads(said)
+    assert document["status"] == "complete", wrong
+    assert left_by(lab.pid) == []
+    return document, load_run(Path(document["run"]))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--wire", "veth", "--dut", "kernel"),
+        ("--wire", "veth", "--dut", "bridge"),
+        ("--wire", "veth", "--dut", "io"),
+        ("--wire", "veth", "--dut", "router", "--driver", "socket-vector"),
+        ("--wire", "memif", "--dut", "io"),
+        ("--wire", "memif", "--dut", "testpmd:macswap"),
+    ],
+    ids=lambda arguments: "-".join(word for word in arguments if not word.startswith("--")),
+)
+def test_each_packet_is_accounted_for(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    _, run = bench(tmp_path, *arguments)
+    for result in run.results:
+        assert result.packets.sent > 0
+        assert result.packets.received > 0
+        assert result.packets.unexplained == 0, result.packets.entries
+
+
+def test_testpmd_forwards_between_interfaces(tmp_path: Path) -> None:
+    _, run = bench(tmp_path, "--wire", "veth", "--dut", "testpmd")
+    (result,) = run.reported()
+    assert result.packets.received > 0
+    assert any(ledger.worker == "testpmd" for ledger in result.time)
+
+
+@pytest.mark.parametrize("tester", ["iperf3", "testpmd"])
+def test_other_peoples_testers_send_through_a_bridge(tmp_path: Path, tester: str) -> None:
+    arguments = ("--wire", "veth", "--dut", "bridge", "--tester", tester, "--only", "U3")
+    _, run = bench(tmp_path, *arguments)
+    (result,) = run.reported()
+    assert result.test == "U3"
+    assert result.packets.sent > 0
+    assert result.packets.received > 0
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def start_lab(folder: Path, *arguments: str, duration: str = "4s") -> "subprocess.Popen[str]":
+    """A bench that has measured U1, and is in the middle of U2."""
+    command = [sys.executable, "-m", "linerate", "bench", "--wire", "veth", *arguments,
+               "--only", "U1,U2", "--duration", duration, "--json", "--runs", str(folder)]  # fmt: skip
+    lab = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for(
+        lambda: [run for run in folder.glob("*/run.json") if '"test": "U1"' in run.read_text()]
+    )
+    wait_for(lambda: list(folder.glob("*/engine/U2.config.json")))
+    time.sleep(1)
+    return lab
+
+
+def ended(lab: "subprocess.Popen[str]", folder: Path) -> tuple[Run, str]:
+    """What a lab kept, and what it said."""
+    _, said = lab.communicate(timeout=120)
+    (run,) = folder.iterdir()
+    return load_run(run), said
+
+
+def namespace_of(lab: int, role: str) -> str:
+    return next(name for name in left_by(lab) if name.endswith(role))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_stopped_lab_removes_what_it_made(tmp_path: Path, number: int) -> None:
+    lab = start_lab(tmp_path, "--dut", "kernel")
+    assert left_by(lab.pid)
+    lab.send_signal(number)
+    run, _ = ended(lab, tmp_path)
+    assert lab.returncode == 128 + number
+    assert run.status == "interrupted"
+    assert run.reported()[0].test == "U1"
+    assert left_by(lab.pid) == []
+
+
+def test_what_a_killed_lab_left_is_cleaned(tmp_path: Path) -> None:
+    lab = start_lab(tmp_path, "--dut", "testpmd", duration="12s")
+    mine = left_by(lab.pid)
+    assert mine
+    # What a live lab owns is nobody's to remove.
+    living = json.loads(linerate("clean", "--json").stdout)
+    assert not [row for row in living["found"] if row["name"] in mine]
+    assert left_by(lab.pid) == mine
+    lab.kill()
+    lab.communicate(timeout=30)
+    found = json.loads(linerate("clean", "--dry-run", "--json").stdout)["found"]
+    assert {row["name"] for row in found if row["kind"] == "namespace"} >= set(mine)
+    assert left_by(lab.pid) == mine
+    done = linerate("clean", "--json")
+    assert done.returncode == 0, done.stdout
+    assert left_by(lab.pid) == []
+    found = json.loads(linerate("clean", "--dry-run", "--json").stdout)["found"]
+    assert not [row for row in found if row["name"] in mine]
+    assert load_run(next(tmp_path.iterdir())).reported()[0].test == "U1"
+
+
+def assert_deletion_is_told(lab: subprocess.Popen[str], tmp_path: Path) -> None:
+    run, said = ended(lab, tmp_path)
+    assert lab.returncode == 1
+    assert run.status == "failed"
+    assert "gone: somebody deleted it" in said
+    assert run.reported()[0].test == "U1"
+    assert left_by(lab.pid) == []
+
+
+def test_a_deleted_interface_ends_the_run_in_one_line(tmp_path: Path) -> None:
+    lab = start_lab(tmp_path, "--dut", "kernel")
+    dut = namespace_of(lab.pid, "dut")
+    subprocess.run(["ip", "-n", dut, "link", "delete", "e0"], check=True)
+    assert_deletion_is_told(lab, tmp_path)
+
+
+@pytest.mark.parametrize("role", ["t0", "dut"])
+def test_a_deleted_namespace_ends_the_run_in_one_line(tmp_path: Path, role: str) -> None:
+    lab = start_lab(tmp_path, "--dut", "io")
+    subprocess.run(["ip", "netns", "delete", namespace_of(lab.pid, role)], check=True)
+    assert_deletion_is_told(lab, tmp_path)
+
+
+@pytest.mark.parametrize("program", ["dpdk-testpmd", "linerate-engine"])
+def test_a_killed_process_ends_the_run_in_one_line(tmp_path: Path, program: str) -> None:
+    lab = start_lab(tmp_path, "--dut", "testpmd")
+    (pid,) = [
+        int(path.parent.name)
+        for path in Path("/proc").glob("[0-9]*/comm")
+        if path.read_text().strip() == program[:15] and owner(path.parent) == lab.pid
+    ]
+    os.kill(pid, signal.SIGKILL)
+    run, said = ended(lab, tmp_path)
+    assert lab.returncode == 1
+    assert run.status == "failed"
+    assert len(said.strip().splitlines()) == 1, said
+    assert run.reported()[0].test == "U1"
+    assert left_by(lab.pid) == []
+
+
+def owner(process: Path) -> int:
+    """Which process started another."""
+    fields = (process / "stat").read_text().rpartition(")")[2].split()
+    return int(fields[1])

@@ -1,0 +1,136 @@
+"""Comparisons: their arithmetic, the rule of the spread, what they say."""
+
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from linerate.compare import CompareError, Difference, Rates, Side, compare, sentence, sides
+from linerate.report import comparison
+from linerate.report.html import compared
+from linerate.testbed import parse
+
+MISSED = "card0 port 0: rx missed (ring full)"
+RATES = st.lists(st.floats(1.0, 1e9), min_size=1, max_size=5).map(lambda pps: Rates(tuple(pps)))
+OPPOSITE = {"faster": "slower", "slower": "faster", "same": "same", "unknown": "unknown"}
+IO = parse({"dut": {"mode": "io"}}, "x")
+
+
+@given(RATES, RATES)
+def test_a_against_b_is_the_inverse_of_b_against_a(a, b):
+    there, back = Difference("U1", a, b), Difference("U1", b, a)
+    assert (there.ratio or 0) * (back.ratio or 0) == pytest.approx(1)
+    assert there.judgement == OPPOSITE[back.judgement]
+
+
+@given(RATES, RATES)
+def test_a_difference_within_the_spread_is_none(a, b):
+    difference = Difference("U1", a, b)
+    if difference.judgement == "unknown":
+        assert len(a.trials) == 1 or len(b.trials) == 1
+        return
+    more = difference.judgement in ("faster", "slower")
+    overlap = max(min(a.trials), min(b.trials)) <= min(max(a.trials), max(b.trials))
+    assert not (more and overlap)
+    if more:
+        assert abs(a.middle - b.middle) > max(a.spread, b.spread)
+
+
+@given(RATES)
+def test_nothing_differs_from_itself(rates):
+    difference = Difference("U1", rates, rates)
+    assert difference.percent == 0
+    assert difference.judgement in ("same", "unknown")
+
+
+@pytest.fixture
+def measured(run, result, evidence):
+    """A run in which so many packets of U2 were lost."""
+
+    def make(lost, **changes):
+        return run(result("U1"), result("U2", evidence(losses={MISSED: lost})), **changes)
+
+    return make
+
+
+def pairs_of(*groups):
+    return compare(sides(groups))
+
+
+def test_one_trial_each_has_no_spread(measured):
+    (pair,) = pairs_of([("a", measured(10))], [("b", measured(20_000_000))])
+    assert {difference.judgement for difference in pair.rates} == {"unknown"}
+    said = sentence(pair)
+    assert "one trial each: no spread known" in said
+    assert "linerate compare A1,A2 B1,B2" in said
+
+
+def test_runs_of_one_testbed_are_repeats_when_there_is_another(measured):
+    devices = sides(
+        [
+            [("a1", measured(10))],
+            [("b1", measured(10, testbed=IO))],
+            [("a2", measured(11))],
+            [("b2", measured(12, testbed=IO))],
+        ]
+    )
+    assert [(side.name, len(side.runs)) for side in devices] == [("a1", 2), ("b1", 2)]
+
+
+def test_runs_of_one_testbed_alone_stand_against_each_other(measured):
+    devices = sides([[("a", measured(10))], [("a", measured(10))]])
+    assert [(side.name, len(side.runs)) for side in devices] == [("a", 1), ("a (2)", 1)]
+
+
+def test_what_is_more_than_the_spread_is_named(measured):
+    slow = [(f"a{n}", measured(20_000_000 + n)) for n in range(3)]
+    fast = [(f"b{n}", measured(10 + n)) for n in range(3)]
+    (pair,) = pairs_of(slow, fast)
+    judged = {difference.test: difference.judgement for difference in pair.rates}
+    assert judged == {"U1": "same", "U2": "faster"}
+    assert "faster in 1 of 2 tests (+36.8 %)" in sentence(pair)
+    (change,) = pair.losses
+    assert (change.test, change.name) == ("U2", MISSED)
+    assert change.by == pytest.approx(-26.88, abs=0.01)
+
+
+def test_invalid_trials_are_not_compared(run, result, evidence):
+    bad = run(result("U2", evidence(unexplained=1)))
+    with pytest.raises(CompareError, match="no test in common"):
+        pairs_of([("a", bad)], [("b", run(result("U2")))])
+
+
+def test_one_run_alone_has_nothing_to_be_compared_with(measured):
+    with pytest.raises(CompareError, match="nothing to compare"):
+        compare([Side("a", (measured(1),))])
+
+
+def test_another_machine_is_said(measured):
+    other = measured(10)
+    machine = other.environment.model_copy(update={"cpu_model": "Another CPU"})
+    (pair,) = pairs_of(
+        [("a", measured(10))], [("b", other.model_copy(update={"environment": machine}))]
+    )
+    assert pair.conditions == (("cpu_model", "Some CPU @ 3.00 GHz", "Another CPU"),)
+
+
+def test_what_line_or_tester_held_back_is_said(measured):
+    (pair,) = pairs_of([("a", measured(20_000_000))], [("b", measured(10))])
+    assert pair.held_back == ("U1",)
+    assert "held both back in 1 of 2 tests" in sentence(pair)
+
+
+def test_all_forms_say_the_same(measured):
+    pairs = pairs_of([("a", measured(20_000_000))], [("<b>", measured(10))])
+    out = io.StringIO()
+    comparison.terminal(Console(file=out, width=80, highlight=False), pairs)
+    page = compared.render(pairs)
+    document = json.loads(json.dumps(comparison.as_json(pairs)))
+    assert document[0]["tests"][1]["percent"] == pytest.approx(36.76, abs=0.01)
+    for made in (out.getvalue(), comparison.as_markdown(pairs), page):
+        assert "+36.76 %" in made or "\\+36.76 %" in made
+    assert "<b>" not in page.split("<script>")[0]
+    assert "no spread known" in out.getvalue()

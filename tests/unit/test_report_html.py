@@ -1,0 +1,259 @@
+"""The page: each figure, the laws of its ledgers, and that a run's text stays text."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linerate.ledger import Entry, PacketLedger
+from linerate.measurement import Sample
+from linerate.report.html import ceilings, clocks, over_time, render, sankey, time_shares
+from linerate.report.html.picture import node_styles
+from linerate.testbed import parse
+
+MISSED = "card0 port 0: rx missed (ring full)"
+HOSTILE = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>"
+PLACES = st.sampled_from(
+    [MISSED, "port-tx-e1: no free tx slots", "sent", "received", "all packets"]
+)
+
+
+def drawn(picture):
+    assert picture.figure is not None, picture.note
+    return picture.figure
+
+
+class Page(HTMLParser):
+    """What a browser would find in a page."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.elements = []
+        self.scripts = []
+        self._in_script = False
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self._in_script = tag == "script"
+        if self._in_script:
+            self.scripts.append("")
+
+    def handle_endtag(self, tag):
+        self._in_script = False
+
+    def handle_data(self, data):
+        if self._in_script:
+            self.scripts[-1] += data
+
+    @property
+    def figures(self):
+        return json.loads(self.scripts[0])
+
+    def all(self, tag):
+        return [attrs for name, attrs in self.elements if name == tag]
+
+
+@pytest.fixture
+def sampled(evidence):
+    """A trial with losses, seen three times while packets flew."""
+
+    def sample(at_us, packets):
+        nodes = {"port-rx-e0-0": packets, "port-tx-e1": packets // 2, "ip4-lookup": packets}
+        return Sample(
+            at_us=at_us, sent_packets=0, received_packets=0, vectors={"forwarder-0": nodes}
+        )
+
+    samples = (sample(1_000_000, 1_000_000), sample(2_000_000, 3_000_000))
+    return evidence(losses={MISSED: 1_000}, samples=samples)
+
+
+@pytest.fixture
+def measured(run, result, evidence, sampled):
+    """A run with a sampled trial, an invalid one, and one of a losing device."""
+    return run(
+        result("U1", sampled),
+        result("U2", evidence(losses={MISSED: 20_000_000}, idle=0.0)),
+        result("B1", evidence(unexplained=7)),
+    )
+
+
+@pytest.fixture
+def page(measured, sampled):
+    return Page(render(measured, "a-run", {"U1": sampled}))
+
+
+def test_each_figure_is_there(page):
+    named = {attrs["id"] for attrs in page.all("div") if attrs.get("class") == "picture"}
+    assert named == set(page.figures)
+    assert named >= {"clocks", "over-time", "time-shares", "ledger-U1", "ceilings-U1", "ledger-B1"}
+    assert "ceilings-B1" not in named
+
+
+def test_each_picture_is_told_in_words(page):
+    for attrs in page.all("div"):
+        if attrs.get("class") == "picture":
+            assert re.search(r"\d", attrs["aria-label"])
+            assert attrs["role"] == "img"
+            assert attrs["tabindex"] == "0"
+
+
+def test_the_page_asks_for_nothing(page):
+    assert page.all("html") == [{"lang": "en"}]
+    assert page.all("script")[1:] == [{}, {}]
+    assert all(attrs["href"].startswith("data:") for attrs in page.all("link"))
+    assert not page.all("img")
+    policy = next(a["content"] for a in page.all("meta") if "http-equiv" in a)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+
+
+def test_text_of_a_run_stays_text(run, result, evidence):
+    hostile = result("U1", evidence(losses={HOSTILE: 5})).model_copy(
+        update={"test": HOSTILE, "text": HOSTILE, "suspect": (HOSTILE,)}
+    )
+    invalid = result("U2", evidence(unexplained=1)).model_copy(update={"invalid": (HOSTILE,)})
+    measured = run(
+        hostile, invalid, command=["linerate", HOSTILE], status="failed", problem=HOSTILE
+    )
+    made = render(measured, HOSTILE, {})
+    honest = Page(render(run(result("U1")), "a-run", {}))
+    page = Page(made)
+    assert "<script>alert" not in made
+    assert len(page.all("script")) == len(honest.all("script"))
+    assert not page.all("img")
+    label = page.figures[f"ledger-{HOSTILE}"]["data"][0]["node"]["label"]
+    assert not any("<script" in one or "<img" in one for one in label)
+
+
+def test_an_invalid_trial_has_no_figures_of_a_result(run, result, evidence):
+    bad = result("U2", evidence(unexplained=7))
+    made = render(run(bad), "a-run", {})
+    assert "No trial has a valid result" in made
+    assert "7 packets unexplained" in made
+    assert set(Page(made).figures) == {"ledger-U2"}
+    assert f"{bad.received_pps / 1e6:.2f}" not in re.sub(
+        r"<script.*?</script>", "", made, flags=re.S
+    )
+    figure = Page(made).figures["ledger-U2"]
+    assert figure["layout"]["annotations"][0]["text"].startswith("INVALID")
+
+
+def test_infinite_figures_of_a_foreign_run_make_a_page(run, result):
+    odd = result("U1").model_copy(update={"received_pps": float("inf"), "l1_bps": float("nan")})
+    assert Page(render(run(odd), "a-run", {})).figures["ceilings-U1"]
+
+
+def test_a_run_without_results_is_a_page(run):
+    made = render(run(status="failed", problem="no engine"), "a-run", {})
+    assert "failed: no engine" in made
+    assert "Nothing was measured" in made
+    assert "plotly.js v" not in made
+
+
+def ledger(packets, places, originated=0, held=0, unexplained=0):
+    lost = list(zip(places, packets, strict=False))
+    sent = sum(n for _, n in lost) + 100 + held + unexplained - originated
+    return PacketLedger(
+        entries=(
+            Entry(place="tester t0", kind="sent", packets=sent),
+            Entry(place="dut", kind="originated", packets=originated),
+            *(Entry(place=place, kind="loss", packets=n) for place, n in lost),
+            Entry(place="rings", kind="held", packets=held),
+            Entry(place="tester", kind="received", packets=100),
+        )
+    )
+
+
+@given(
+    st.lists(st.integers(0, 10**12), max_size=5),
+    st.lists(PLACES, min_size=5, max_size=5),
+    st.integers(0, 50),
+    st.integers(-50, 50),
+    st.integers(-20, 10**6),
+)
+def test_what_flows_in_flows_out(packets, places, originated, held, unexplained):
+    made = ledger(packets, places, originated, held, unexplained)
+    found = sankey.flows(made)
+    assert all(flow.packets > 0 for flow in found)
+    hub_in = sum(flow.packets for flow in found if flow.target == sankey.HUB)
+    hub_out = sum(flow.packets for flow in found if flow.source == sankey.HUB)
+    assert hub_in == hub_out
+    from_sent = sum(flow.packets for flow in found if flow.source == "sent")
+    assert from_sent == max(made.sent, 0)
+    lost = sum(n for place, n in made.losses.items())
+    own = {"received", "still held", "unexplained", sankey.HUB}
+    assert sum(flow.packets for flow in found if flow.target not in own) == lost
+
+
+def test_the_least_loss_can_be_seen(result, evidence):
+    one = result("U2", evidence(losses={MISSED: 1}))
+    picture = sankey.picture(one)
+    link = drawn(picture)["data"][0]["link"]
+    assert min(link["value"]) == pytest.approx(sankey.VISIBLE_SHARE * one.packets.sent)
+    assert any("1 packets, <0.01 %" in said for said in link["customdata"])
+    assert "drawn that wide" in picture.note
+    assert "lost 1 (<0.01 %)" in picture.alt
+
+
+def test_bars_of_a_worker_add_up_to_what_a_packet_costs(result):
+    one = result("U2")
+    picture = clocks.picture([one], node_styles([one]))
+    forwarder = one.time_at_load[1]
+    height = sum(trace["y"][0] for trace in drawn(picture)["data"])
+    assert height == pytest.approx(forwarder.node_clocks / forwarder.nodes["ip4-lookup"].vectors)
+
+
+def test_shares_of_a_worker_add_up_to_all_of_its_time(result):
+    for worker in result("U2").time_at_load:
+        assert sum(time_shares.shares(worker).values()) == pytest.approx(worker.closed_percent)
+
+
+def test_rates_over_time_are_differences(result, sampled):
+    one = result("U2", sampled)
+    picture = over_time.picture([one], {"U2": sampled}, node_styles([one]))
+    lines = {trace["name"]: trace for trace in drawn(picture)["data"]}
+    assert lines["port-rx-e0-0"]["x"] == [0.5, 1.5, None]
+    assert lines["port-rx-e0-0"]["y"] == [1e6, 2e6, None]
+    assert set(lines) == {"port-rx-e0-0", "port-tx-e1"}
+    assert drawn(picture)["layout"]["yaxis"]["type"] == "log"
+    assert drawn(picture)["layout"]["annotations"][0]["text"] == "<b>U2</b>"
+
+
+def test_a_sample_that_says_an_earlier_time_is_left_out(result, evidence, sampled):
+    first, last = sampled.samples
+    odd = evidence(samples=(last, first))
+    one = result("U2", odd)
+    picture = over_time.picture([one], {"U2": odd}, node_styles([one]))
+    assert drawn(picture)["data"][0]["x"] == [1.0, None]
+
+
+def test_a_run_without_samples_says_so(result, evidence):
+    picture = over_time.picture([result("U2")], {"U2": evidence()}, {})
+    assert picture.figure is None
+    assert "no samples" in picture.note
+
+
+def test_the_measured_rate_lies_across_the_ceilings(result, evidence):
+    one = result("U2", evidence(losses={MISSED: 20_000_000}, idle=0.0))
+    picture = ceilings.picture(one)
+    line = drawn(picture)["layout"]["shapes"][0]
+    assert line["x0"] == line["x1"] == pytest.approx(one.received_pps / 1e6)
+    assert len(drawn(picture)["data"][0]["y"]) == len(one.verdict.ceilings)
+
+
+def test_a_node_looks_the_same_in_all_pictures(page):
+    looks: dict[str, str] = {}
+    for name in ("clocks", "over-time"):
+        for trace in page.figures[name]["data"]:
+            colour = trace["line"]["color"] if "line" in trace else trace["marker"]["color"]
+            if not trace["name"].startswith("port-tx"):
+                assert looks.setdefault(trace["name"], colour) == colour
+    assert len(set(looks.values())) == len(looks)
+
+
+def test_the_testbeds_name_is_in_it(run, result):
+    made = render(run(result("U1"), testbed=parse({"name": "rack-7"}, "x")), "a-run", {})
+    assert "rack-7" in made

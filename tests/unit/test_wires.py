@@ -1,0 +1,226 @@
+"""Marks, leftovers, wires, devices and tools, as far as they need no privilege."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from linerate import dut, leftovers, marks, rig, wires
+from linerate.dut._linux import _worker
+from linerate.dut.kernel import ip_counters
+from linerate.errors import SetupError
+from linerate.host import CpuSeconds
+from linerate.ledger import Entry, PacketLedger
+from linerate.netns import namespaces, privilege
+from linerate.suite import SUITES
+from linerate.testbed import (
+    DUTS,
+    TESTERS,
+    WIRES,
+    Testbed,
+    TestbedError,
+    check_cpus,
+    parse,
+    with_options,
+)
+from linerate.tester import find_tool
+from linerate.tester.iperf3 import offered
+from linerate.validity import doubts, reasons
+
+SNMP = """Ip: Forwarding DefaultTTL InReceives InHdrErrors InAddrErrors OutNoRoutes
+Ip: 1 64 1000 7 0 5
+Icmp: InMsgs InErrors
+Icmp: 0 0
+"""
+
+
+def dead_pid() -> int:
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+    return process.pid
+
+
+def test_a_name_tells_its_owner():
+    name = marks.new_name("dut")
+    assert marks.owner_of_name(name) == marks.own()
+    assert marks.alive(marks.own())
+    assert marks.new_name("dut") != name
+
+
+@pytest.mark.parametrize(
+    "name", ["", "lr", "lr-1", "lr-1-2-dut", "lr-1-2-3-", "xlr-1-2-3-dut", "lr-1-2-3-dut2-x", "e0"]
+)
+def test_other_names_have_no_owner(name):
+    assert marks.owner_of_name(name) is None
+
+
+def test_a_later_process_of_the_same_number_is_another_one():
+    own = marks.own()
+    assert not marks.alive(marks.Mark(own.pid, own.start - 1))
+    assert not marks.alive(marks.Mark(dead_pid(), 1))
+
+
+def test_a_child_carries_its_labs_mark():
+    command = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=marks.environment()
+    ) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        assert marks.owner_of_process(child.pid) == marks.own()
+        child.communicate()
+
+
+def test_only_what_dead_labs_left_is_found(monkeypatch, tmp_path):
+    dead = f"lr-{dead_pid()}-1-1"
+    names = [f"{dead}-dut", marks.new_name("dut"), "lrs-t", "blue", "lr-1-2-dut"]
+    monkeypatch.setattr(namespaces, "names", lambda: names)
+    monkeypatch.setattr(namespaces, "processes_in", lambda _: [])
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    for name in (f"{dead}-memif", marks.new_name("memif"), "lr-else"):
+        (tmp_path / name).mkdir()
+    (tmp_path / f"{dead}-link").symlink_to(tmp_path / "lr-else")
+    found = leftovers.find()
+    assert [one.name for one in found if one.kind == "namespace"] == [f"{dead}-dut"]
+    ours = [one for one in found if one.kind == "folder" and one.name.startswith(str(tmp_path))]
+    assert [Path(one.name).name for one in ours] == [f"{dead}-memif"]
+    leftovers.remove(ours)
+    assert not (tmp_path / f"{dead}-memif").exists()
+
+
+def test_a_dead_labs_process_is_ended():
+    mark = {marks.VARIABLE: f"{dead_pid()}-1"}
+    with subprocess.Popen(["sleep", "60"], env=os.environ | mark) as orphan:
+        found = [one for one in leftovers.find() if one.name.startswith(f"{orphan.pid} ")]
+        assert [one.name for one in found] == [f"{orphan.pid} (sleep)"]
+        leftovers.remove(found)
+        assert orphan.wait(5) == -9
+
+
+def test_each_word_has_its_file():
+    assert {wires.find(name).name for name in WIRES} == set(WIRES)
+    assert {dut.find(name).name for name in DUTS} == set(DUTS)
+    assert {find_tool(name).name for name in TESTERS if name != "engine"} == {
+        "iperf3",
+        "testpmd",
+    }
+
+
+def test_devices_and_their_modes():
+    testbed = with_options(Testbed(), "testpmd:macswap", wire="memif")
+    assert (testbed.dut.kind, testbed.dut.mode, testbed.dut.name) == (
+        "testpmd",
+        "macswap",
+        "testpmd-macswap",
+    )
+    assert with_options(Testbed(), "testpmd", wire="veth").dut.mode == "io"
+    assert with_options(Testbed(), "kernel", wire="veth").dut.name == "kernel"
+    assert with_options(testbed, "router").dut.built_in
+    check_cpus(with_options(Testbed(), "kernel", wire="veth", workers=4), (0, 1))
+
+
+@pytest.mark.parametrize(
+    ("document", "line"),
+    [
+        ({"dut": {"kind": "kernel"}}, "x: wire: expected veth or af_xdp for kernel, not 'card'"),
+        (
+            {"wire": "veth", "dut": {"kind": "kernel", "mode": "io"}},
+            "x: dut.mode: expected none, a kernel has no modes, not 'io'",
+        ),
+        (
+            {"wire": "memif", "tester": {"kind": "iperf3"}},
+            "x: wire: expected veth or af_xdp for other testers, not 'memif'",
+        ),
+        (
+            {"wire": "veth", "tester": {"driver": "socket"}},
+            "x: tester.driver: expected one of socket-single,",
+        ),
+        ({"dut": {"kind": "toaster"}}, "x: dut.kind: expected one of bridge,"),
+    ],
+)
+def test_what_does_not_go_together_is_said(document, line):
+    with pytest.raises(TestbedError) as error:
+        parse(document, "x")
+    assert error.value.lines[0].startswith(line)
+
+
+def test_what_is_missing_is_said_with_how_to_get_it(monkeypatch):
+    monkeypatch.setattr(privilege, "_effective_capabilities", lambda: 0)
+    monkeypatch.setattr("shutil.which", lambda *_, **__: None)
+    testbed = with_options(Testbed(), "testpmd", wire="veth", tester="iperf3")
+    assert rig.missing(testbed) == [
+        "wire veth needs CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN: run it as root",
+        "wire veth needs ip: apt-get install iproute2",
+        "testpmd needs dpdk-testpmd: apt-get install dpdk-dev",
+        "tester iperf3 needs CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN: run it as root",
+        "tester iperf3 needs iperf3: apt-get install iperf3",
+    ]
+
+
+def test_iperf3_sends_one_flow_only():
+    testbed = with_options(Testbed(), "bridge", wire="veth", tester="iperf3")
+    able = [test.name for test in SUITES["standard"] if rig.can_run(testbed, test)]
+    assert able == ["U3"]
+
+
+def test_ip_counters_are_read_by_name():
+    assert ip_counters(SNMP)["OutNoRoutes"] == 5
+    assert ip_counters("") == {}
+    assert ip_counters("Ip: A B\n") == {}
+
+
+def test_a_cpus_time_adds_up():
+    before = _worker(1, CpuSeconds(100.0, 50.0, 10.0, 1.0), 10**9, 0)
+    after = _worker(1, CpuSeconds(110.0, 54.0, 15.0, 1.2), 10**9, 5_000_000)
+    ledger = after.since(before)
+    assert ledger.closes
+    assert ledger.nodes["softirq"].clocks_per_packet == pytest.approx(1000)
+    assert ledger.spare_percent == pytest.approx(40)
+
+
+def report(**changes):
+    total = {"packets": 1000, "lost_packets": 40, "seconds": 1.0}
+    cpu = {"host_total": 50.0, "remote_total": 40.0}
+    return {"end": {"sum": total | changes, "cpu_utilization_percent": cpu}}
+
+
+def test_iperf3s_report_is_read():
+    said = offered(report(), {"iperf3 t1: socket full": 40})
+    ledger = PacketLedger(entries=(*said.sent, *said.received))
+    assert (ledger.sent, ledger.received, ledger.unexplained) == (1000, 960, 0)
+    assert said.sender_cpu_percent == 50.0
+    newer = report()
+    newer["end"]["sum_sent"] = {"packets": 1001}
+    assert offered(newer, {}).sent[0].packets == 1001
+
+
+@pytest.mark.parametrize(
+    "document", [{}, {"end": {}}, {"end": {"sum": {}}}, {"error": "no route to host"}]
+)
+def test_a_failed_iperf3_is_one_line(document):
+    with pytest.raises(SetupError) as error:
+        offered(json.loads(json.dumps(document)), {})
+    assert "\n" not in str(error.value)
+
+
+def test_foreign_devices_may_leave_packets_unexplained(evidence):
+    foreign = evidence(unexplained=9, foreign=True)
+    assert reasons(foreign) == ()
+    assert any("9 packets unexplained" in doubt for doubt in doubts(foreign))
+    assert any("unexplained" in reason for reason in reasons(evidence(unexplained=9)))
+    gone = evidence(foreign=True)
+    back = Entry(place="kernel e1", kind="loss", packets=-1)
+    packets = PacketLedger(entries=(*gone.packets.entries, back))
+    assert any("backwards" in one for one in reasons(gone.model_copy(update={"packets": packets})))
+
+
+def test_what_the_wire_does_not_take_is_no_ones_fault(evidence):
+    slow = evidence(sent=1000, idle=0.5)
+    assert any(reason.startswith("offered below asked") for reason in reasons(slow))
+    load = slow.load.model_copy(update={"pushes_back": True})
+    pushed = slow.model_copy(update={"load": load})
+    assert reasons(pushed) == ()
+    assert any(doubt.startswith("the wire took") for doubt in doubts(pushed))
