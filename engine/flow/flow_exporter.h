@@ -9,7 +9,15 @@
 #include "../config.h"
 #include "flow_table.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+
+struct flow_exporter_counters {
+	uint64_t records; /* taken from the workers */
+	uint64_t ipfix_records, ipfix_messages;
+	uint64_t ipfix_errors; /* messages that could not be sent */
+	uint64_t json_lines, json_errors;
+};
 
 /* Reads the "export" object: absent, nothing is exported. */
 void flow_exporter_parse(const struct config_node *node);
@@ -22,5 +30,7 @@ uint32_t flow_exporter_interval_ms(void);
 int flow_exporter_create(struct flow_table *const *tables, unsigned count);
 /* Once the last record is in the rings: tells of all that are, and ends the thread. */
 void flow_exporter_stop(void);
+/* Returns false when nothing is exported. */
+bool flow_exporter_counters(struct flow_exporter_counters *counters);
 
 #endif
