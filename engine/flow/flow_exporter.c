@@ -232,7 +232,7 @@ static void tell(const struct flow_export *export, uint64_t now_ms)
 	struct flow_told_before *before = &exporter.before[FLOW_MARK_INDEX(export->mark)];
 	struct flow_told told;
 
-	flow_tell(&told, export, before, written_unix_ms(export, now_ms));
+	flow_told_make(&told, export, before, written_unix_ms(export, now_ms));
 	count(&exporter.counters.records, 1);
 	/* Nothing came since it was last told of. */
 	if (told.of[0].packets + told.of[1].packets == 0 && export->reason == FLOW_STILL_LIVE)

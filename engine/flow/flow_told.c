@@ -56,7 +56,7 @@ static uint64_t wall(const struct flow_export *export, uint32_t ms, uint64_t now
 	return now_unix_ms - (uint32_t)(export->now_ms - ms);
 }
 
-void flow_tell(struct flow_told *told, const struct flow_export *export,
+void flow_told_make(struct flow_told *told, const struct flow_export *export,
 	struct flow_told_before *before, uint64_t now_unix_ms)
 {
 	bool known = before->mark == export->mark;

@@ -46,7 +46,7 @@ struct flow_told_before {
  * Writes all of *told but its id: what came since `before`, which is brought up to date.
  * `now_unix_ms` is the time of export->now_ms.
  */
-void flow_tell(struct flow_told *told, const struct flow_export *export,
+void flow_told_make(struct flow_told *told, const struct flow_export *export,
 	struct flow_told_before *before, uint64_t now_unix_ms);
 
 #endif

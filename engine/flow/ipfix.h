@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * IPFIX messages (RFC 7011). A flow becomes two data records, one a direction that had packets,
- * and their flowId is the same. RFC 5103 would put both into one, by "reverse" elements; nfdump
- * shows those but leaves them out of its totals, and other collectors skip them unread: two
- * records every collector adds up right.
+ * and their flowId is the same. RFC 5103 would put both into one, by "reverse" elements. nfdump
+ * adds up those counts too, but keeps one pair of times and one set of TCP flags a record, and
+ * collectors without RFC 5103 skip what is reverse unread: two records are read right by all.
  */
 #ifndef LINERATE_IPFIX_H
 #define LINERATE_IPFIX_H

@@ -34,4 +34,9 @@ int offload_create(struct flow_table *const *tables, unsigned count);
 /* With workers stopped and ports not yet: destroys all rules and ends the thread. */
 void offload_stop(void);
 
+struct offload_port;
+/* Of the ports, for those who show them: counters are read as they change. */
+unsigned offload_ports(void);
+struct offload_port *offload_port_at(unsigned index);
+
 #endif

@@ -272,7 +272,7 @@ static void increments_add_up(void)
 	struct flow_export export = some_export();
 	struct flow_told told;
 
-	flow_tell(&told, &export, &before, 1000000);
+	flow_told_make(&told, &export, &before, 1000000);
 	CHECK_EQUAL(told.reason, FLOW_TOLD_ACTIVE);
 	CHECK_EQUAL(told.of[0].packets, 10);
 	CHECK_EQUAL(told.of[0].bytes, 1000 - 10 * 14);
@@ -292,7 +292,7 @@ static void increments_add_up(void)
 	export.last_ms[0] = 400;
 	export.last_ms[1] = 350;
 	export.now_ms = 500;
-	flow_tell(&told, &export, &before, 1000300);
+	flow_told_make(&told, &export, &before, 1000300);
 	CHECK_EQUAL(told.of[0].packets, 5);
 	CHECK_EQUAL(told.of[0].bytes, 600 - 5 * 14);
 	CHECK_EQUAL(told.of[0].first_ms, 1000300 - 400);
@@ -304,7 +304,7 @@ static void increments_add_up(void)
 	export.reason = FLOW_END_IDLE;
 	export.packets[0] = 16;
 	export.bytes[0] = 1700;
-	flow_tell(&told, &export, &before, 1000300);
+	flow_told_make(&told, &export, &before, 1000300);
 	CHECK_EQUAL(told.of[0].packets, 1);
 	CHECK_EQUAL(told.of[1].packets, 0);
 	CHECK_EQUAL(told.reason, FLOW_TOLD_IDLE);
@@ -318,12 +318,12 @@ static void another_flow_begins_anew(void)
 	struct flow_export export = some_export();
 	struct flow_told told;
 
-	flow_tell(&told, &export, &before, 1000000);
+	flow_told_make(&told, &export, &before, 1000000);
 	export.mark = FLOW_MARK(7, 0, 4);
 	export.packets[0] = 3;
 	export.bytes[0] = 300;
 	export.reason = FLOW_END_CLOSED;
-	flow_tell(&told, &export, &before, 1000000);
+	flow_told_make(&told, &export, &before, 1000000);
 	CHECK_EQUAL(told.of[0].packets, 3);
 	CHECK_EQUAL(told.reason, FLOW_TOLD_END);
 }
@@ -336,7 +336,7 @@ static void icmp_has_no_ports(void)
 
 	export.key.protocol = IPPROTO_ICMP;
 	export.key.high_port = 0x0800;
-	flow_tell(&told, &export, &before, 1000000);
+	flow_told_make(&told, &export, &before, 1000000);
 	CHECK(told.icmp);
 	CHECK_EQUAL(told.icmp_type_code, 0x0800);
 	CHECK_EQUAL(told.ports[0], 0);
