@@ -65,25 +65,6 @@ static uint32_t clock_ms(void)
 	return (uint32_t)(rte_rdtsc() / (rte_get_tsc_hz() / MS_PER_S));
 }
 
-static void take_notice(const struct flow_notice *notice)
-{
-	struct offload_hold *hold = offload_hold_find(notice->mark);
-	bool held = notice->what == FLOW_NOTICE_HELD;
-
-	/* Its record was released in the meantime, or it is not held yet: GONE follows then. */
-	if (hold == NULL)
-		return;
-	if (hold->state == OFFLOAD_ASKED && (held || notice->what == FLOW_NOTICE_GONE)) {
-		hold->state = OFFLOAD_HELD;
-		for (unsigned i = 0; i < offload.nb_ports; i++)
-			offload_port_held(&offload.ports[i], notice->mark, held);
-	} else if (hold->state == OFFLOAD_HELD) {
-		hold->state = OFFLOAD_ENDED;
-		for (unsigned i = 0; i < offload.nb_ports; i++)
-			offload_port_ended(&offload.ports[i], notice->mark);
-	}
-}
-
 static void take_notices(struct flow_table *table)
 {
 	struct flow_notice notices[BURST];
@@ -93,7 +74,7 @@ static void take_notices(struct flow_table *table)
 		taken = rte_ring_sc_dequeue_burst_elem(
 			table->rings.notices, notices, sizeof(notices[0]), BURST, NULL);
 		for (unsigned i = 0; i < taken; i++)
-			take_notice(&notices[i]);
+			offload_ports_notice(offload.ports, offload.nb_ports, &notices[i]);
 	} while (taken == BURST);
 }
 

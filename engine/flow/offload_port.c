@@ -33,28 +33,6 @@ static void add(uint64_t *counter)
 	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
 }
 
-static void queue_put(struct offload_queue *queue, unsigned place)
-{
-	queue->places[(queue->first + queue->count++) % queue->size] = (uint16_t)place;
-}
-
-static bool queue_take(struct offload_queue *queue, unsigned *place)
-{
-	if (queue->count == 0)
-		return false;
-	*place = queue->places[queue->first];
-	queue->first = (queue->first + 1) % queue->size;
-	queue->count--;
-	return true;
-}
-
-static int queue_create(struct offload_queue *queue, unsigned size)
-{
-	queue->places = calloc(size, sizeof(*queue->places));
-	queue->size = size;
-	return queue->places == NULL ? -ENOMEM : 0;
-}
-
 int offload_port_create(struct offload_port *offload, struct port *port, uint32_t records,
 	unsigned places, uint32_t now_ms)
 {
@@ -70,9 +48,9 @@ int offload_port_create(struct offload_port *offload, struct port *port, uint32_
 	offload->rules = calloc(places, sizeof(*offload->rules));
 	offload->bar_ms = calloc(places, sizeof(*offload->bar_ms));
 	if (offload->policy == NULL || offload->rules == NULL || offload->bar_ms == NULL ||
-		queue_create(&offload->create, places) != 0 ||
-		queue_create(&offload->destroy, places) != 0 ||
-		queue_create(&offload->again, places) != 0)
+		offload_queue_create(&offload->create, places) != 0 ||
+		offload_queue_create(&offload->destroy, places) != 0 ||
+		offload_queue_create(&offload->again, places) != 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -107,7 +85,7 @@ static void leave(struct offload_port *offload, unsigned place, uint32_t bar_ms)
 {
 	offload->bar_ms[place] = bar_ms;
 	offload_policy_leave(offload->policy, place);
-	queue_put(&offload->destroy, place);
+	offload_queue_put(&offload->destroy, place);
 }
 
 static void switch_off(struct offload_port *offload, const char *reason)
@@ -244,7 +222,7 @@ static void destroy_rule(struct offload_port *offload, unsigned place)
 		/* It may stand: its mark must go on to mean this flow. */
 		note_error(offload, &error, -rc);
 		add(&offload->counters.not_destroyed);
-		queue_put(&offload->again, place);
+		offload_queue_put(&offload->again, place);
 		return;
 	}
 	offload->standing--;
@@ -262,7 +240,7 @@ static void begin(struct offload_port *offload, unsigned place)
 	else if (hold->state == OFFLOAD_ASKED)
 		offload->nb_asked++;
 	else
-		queue_put(&offload->create, place);
+		offload_queue_put(&offload->create, place);
 }
 
 static bool choose(struct offload_port *offload)
@@ -287,16 +265,17 @@ bool offload_port_work(struct offload_port *offload)
 
 	while (choose(offload))
 		;
-	if (queue_take(&offload->destroy, &place))
+	if (offload_queue_take(&offload->destroy, &place))
 		destroy_rule(offload, place);
-	else if (queue_take(&offload->create, &place))
+	else if (offload_queue_take(&offload->create, &place))
 		make_rule(offload, place);
 	else
 		return false;
 	return true;
 }
 
-void offload_port_held(struct offload_port *offload, uint32_t mark, bool held)
+/* The place's rule can be made, or its flow ended before. */
+static void answered(struct offload_port *offload, uint32_t mark, bool held)
 {
 	int place = offload_policy_find(offload->policy, mark);
 
@@ -305,14 +284,15 @@ void offload_port_held(struct offload_port *offload, uint32_t mark, bool held)
 		return;
 	offload->nb_asked--;
 	if (held) {
-		queue_put(&offload->create, (unsigned)place);
+		offload_queue_put(&offload->create, (unsigned)place);
 		return;
 	}
 	offload_hold_refused(offload_hold_find(mark));
 	offload_policy_free(offload->policy, (unsigned)place, BAR_FOREVER_MS);
 }
 
-void offload_port_ended(struct offload_port *offload, uint32_t mark)
+/* The flow is closing or has ended: its rule goes. */
+static void ended(struct offload_port *offload, uint32_t mark)
 {
 	int place = offload_policy_find(offload->policy, mark);
 
@@ -322,6 +302,26 @@ void offload_port_ended(struct offload_port *offload, uint32_t mark)
 		return;
 	add(&offload->counters.ended);
 	leave(offload, (unsigned)place, BAR_FOREVER_MS);
+}
+
+void offload_ports_notice(
+	struct offload_port *ports, unsigned count, const struct flow_notice *notice)
+{
+	struct offload_hold *hold = offload_hold_find(notice->mark);
+	bool held = notice->what == FLOW_NOTICE_HELD;
+
+	/* Its record was released in the meantime. */
+	if (hold == NULL)
+		return;
+	if (hold->state == OFFLOAD_ASKED && (held || notice->what == FLOW_NOTICE_GONE)) {
+		hold->state = OFFLOAD_HELD;
+		for (unsigned i = 0; i < count; i++)
+			answered(&ports[i], notice->mark, held);
+	} else if (hold->state == OFFLOAD_HELD) {
+		hold->state = OFFLOAD_ENDED;
+		for (unsigned i = 0; i < count; i++)
+			ended(&ports[i], notice->mark);
+	}
 }
 
 /* Rules worked and do not any more: they are made anew. */
@@ -387,9 +387,10 @@ void offload_port_clock(struct offload_port *offload, uint32_t now_ms)
 	offload->now_ms = now_ms;
 	if (!offload_policy_clock(offload->policy, now_ms))
 		return;
+	offload->threshold = offload_policy_threshold(offload->policy);
 	look_for_silent(offload);
-	while (queue_take(&offload->again, &place))
-		queue_put(&offload->destroy, place);
+	while (offload_queue_take(&offload->again, &place))
+		offload_queue_put(&offload->destroy, place);
 	if (wanted && !offload->on)
 		switch_on(offload);
 	else if (!wanted && offload->on)
@@ -415,29 +416,4 @@ void offload_port_stop(struct offload_port *offload)
 		if (state == OFFLOAD_STANDING || state == OFFLOAD_LEAVING)
 			(void)port_flow_destroy(offload->port, offload->rules[place], &error);
 	}
-}
-
-const char *offload_error_name(unsigned type)
-{
-	static const char *const names[OFFLOAD_ERROR_TYPES] = {
-		[RTE_FLOW_ERROR_TYPE_NONE] = "none",
-		[RTE_FLOW_ERROR_TYPE_UNSPECIFIED] = "unspecified",
-		[RTE_FLOW_ERROR_TYPE_HANDLE] = "handle",
-		[RTE_FLOW_ERROR_TYPE_ATTR_GROUP] = "attr_group",
-		[RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY] = "attr_priority",
-		[RTE_FLOW_ERROR_TYPE_ATTR_INGRESS] = "attr_ingress",
-		[RTE_FLOW_ERROR_TYPE_ATTR_EGRESS] = "attr_egress",
-		[RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER] = "attr_transfer",
-		[RTE_FLOW_ERROR_TYPE_ATTR] = "attr",
-		[RTE_FLOW_ERROR_TYPE_ITEM_NUM] = "item_num",
-		[RTE_FLOW_ERROR_TYPE_ITEM_SPEC] = "item_spec",
-		[RTE_FLOW_ERROR_TYPE_ITEM_LAST] = "item_last",
-		[RTE_FLOW_ERROR_TYPE_ITEM_MASK] = "item_mask",
-		[RTE_FLOW_ERROR_TYPE_ITEM] = "item",
-		[RTE_FLOW_ERROR_TYPE_ACTION_NUM] = "action_num",
-		[RTE_FLOW_ERROR_TYPE_ACTION_CONF] = "action_conf",
-		[RTE_FLOW_ERROR_TYPE_ACTION] = "action",
-	};
-
-	return names[type] == NULL ? "other" : names[type];
 }

@@ -8,6 +8,7 @@
 
 #include "../port/port.h"
 #include "offload_policy.h"
+#include "offload_queue.h"
 
 #include <rte_flow.h>
 #include <stdbool.h>
@@ -17,7 +18,7 @@
 #define OFFLOAD_FAILURES_MAX 8
 /* DPDK 22.11 has 17 types of error; later ones count as the last. */
 #define OFFLOAD_ERROR_TYPES 20
-#define OFFLOAD_ERROR_BYTES 160
+#define OFFLOAD_ERROR_BYTES 120 /* fits an answer on the telemetry socket */
 
 /* How long the port took, in nanoseconds. */
 struct offload_times {
@@ -39,11 +40,6 @@ struct offload_counters {
 	char last_error[OFFLOAD_ERROR_BYTES];
 };
 
-struct offload_queue {
-	uint16_t *places;
-	unsigned first, count, size;
-};
-
 struct offload_port {
 	struct port *port;
 	struct offload_policy *policy;
@@ -54,6 +50,7 @@ struct offload_port {
 	struct offload_queue create, destroy, again;
 	unsigned nb_asked; /* places whose records' workers have not answered */
 	unsigned standing;
+	double threshold; /* samples in a half-life that a flow needs for a place */
 	bool on;
 	bool wanted; /* atomic: as others ask for it */
 	unsigned failures, full_in_row;
@@ -68,17 +65,13 @@ struct offload_port {
 int offload_port_create(struct offload_port *offload, struct port *port, uint32_t records,
 	unsigned places, uint32_t now_ms);
 void offload_port_destroy(struct offload_port *offload);
-/* The worker's answer to the hold of a flow that has a place here. */
-void offload_port_held(struct offload_port *offload, uint32_t mark, bool held);
-/* The flow is closing or has ended: its rule goes. */
-void offload_port_ended(struct offload_port *offload, uint32_t mark);
+/* What a worker says of a flow that is held, or was to be, for any of the ports. */
+void offload_ports_notice(
+	struct offload_port *ports, unsigned count, const struct flow_notice *notice);
 void offload_port_clock(struct offload_port *offload, uint32_t now_ms);
 /* Does the next thing that takes the port time. Returns false when there was none. */
 bool offload_port_work(struct offload_port *offload);
 /* The workers have stopped: takes all rules away. */
 void offload_port_stop(struct offload_port *offload);
-
-/* Of enum rte_flow_error_type, as JSON keys: "item_mask". */
-const char *offload_error_name(unsigned type);
 
 #endif

@@ -113,6 +113,22 @@ def rings(name: EngineName = None, as_json: Json = False) -> None:
         live.rings(_console(), table)
 
 
+@show.command(epilog="Example: [bold]linerate show offload[/]")
+def offload(name: EngineName = None, as_json: Json = False) -> None:
+    """Show which ports look flows up themselves, and what went wrong with it."""
+    with _connect(name) as telemetry:
+        ports = {
+            str(row["name"]): telemetry.ask(f"/linerate/offload,{row['name']}")
+            for row in telemetry.table("/linerate/offload")
+        }
+    if as_json:
+        _print_json(ports)
+    elif ports:
+        live.offload(_console(), ports)
+    else:
+        print("nothing is offloaded: the engine has no forwarder.flowtable.offload")
+
+
 @show.command(epilog="Example: [bold]linerate show ledger runs/20261121-101500-router U2[/]")
 def ledger(
     run: Annotated[Path, typer.Argument(help="A run's folder.", metavar="RUN")],
