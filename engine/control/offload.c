@@ -4,10 +4,9 @@
 #include "../flow/offload_port.h"
 #include "command.h"
 
+#include <rte_cycles.h>
 #include <stdio.h>
 #include <string.h>
-
-#define MS_PER_S 1000.0
 
 static uint64_t read_counter(const uint64_t *counter)
 {
@@ -53,7 +52,7 @@ static uint64_t refused_sum(const struct offload_counters *counters)
 static uint64_t threshold_pps(const struct offload_port *offload)
 {
 	return (uint64_t)(offload->threshold * OFFLOAD_SAMPLE_EVERY /
-			  (OFFLOAD_HALF_LIFE_MS / MS_PER_S));
+			  ((double)OFFLOAD_HALF_LIFE_MS / MS_PER_S));
 }
 
 static int answer_ports(struct rte_tel_data *data)

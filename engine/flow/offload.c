@@ -22,8 +22,6 @@
  * with a tester's worker. */
 #define SLEEP_US 2000
 #define WORK_US 2000
-#define US_PER_S 1000000
-#define MS_PER_S 1000
 
 static struct {
 	bool wanted;
