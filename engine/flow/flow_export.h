@@ -28,7 +28,8 @@ struct flow_export {
 	 * lived is known again by it, so that the exporter can tell what came since. */
 	uint32_t mark;
 	uint8_t tcp_flags[FLOW_DIRECTIONS];
-	/* Where the IP header lies in the direction's frames: IPFIX counts from there. 0: unknown. */
+	/* Where the IP header lies in the direction's frames: IPFIX counts from there. 0: unknown.
+	 */
 	uint8_t l3_offset[FLOW_DIRECTIONS];
 	uint8_t reason; /* enum flow_end_reason */
 	uint8_t reserved[3];

@@ -47,7 +47,7 @@ enum flow_state {
 };
 
 /* struct flow_record.held: of the rules that stand for the flow. */
-#define FLOW_HELD 1u             /* the number is not given to another flow */
+#define FLOW_HELD 1u /* the number is not given to another flow */
 #define FLOW_RULE(direction) (2u << (direction))
 #define FLOW_RULES (FLOW_RULE(0) | FLOW_RULE(1))
 #define FLOW_TOLD 8u /* the offload thread knows that the flow has ended */
@@ -57,7 +57,8 @@ struct flow_record {
 	struct flow_key key;
 	uint64_t packets[FLOW_DIRECTIONS];
 	uint64_t bytes[FLOW_DIRECTIONS];        /* of frames, without FCS */
-	uint32_t last_seen_ms[FLOW_DIRECTIONS]; /* modulo 2^32; 0 when there was no packet */
+	uint32_t last_seen_ms[FLOW_DIRECTIONS]; /* modulo 2^32; the flow's first when there was none
+						 */
 	uint8_t tcp_flags[FLOW_DIRECTIONS];     /* all that were seen */
 	/* Where the packets' IP header lies in the frame, and its first byte: a marked packet's TCP
 	 * flags are read without parsing where they agree. 0: not known. */

@@ -18,8 +18,11 @@
 #include <rte_mbuf.h>
 #include <stddef.h>
 
+struct rte_ring;
+
 #define FLOW_BUCKET_ENTRIES 8
 #define FLOW_VECTOR_MAX 256
+#define FLOW_SAMPLES_MAX 64 /* between two calls of flow_table_work() */
 
 struct flow_bucket {
 	uint16_t signatures[FLOW_BUCKET_ENTRIES]; /* 0: free */
@@ -46,7 +49,7 @@ enum flow_not_recorded {
 };
 
 struct flow_counters {
-	uint64_t recorded; /* packets */
+	uint64_t packets;
 	uint64_t created, ended[FLOW_END_REASONS];
 	uint64_t not_recorded[FLOW_NOT_RECORDED_REASONS];
 	uint64_t marked;    /* packets whose mark was right */
@@ -99,14 +102,14 @@ struct flow_rings {
 struct flow_table {
 	/* Read by each packet. */
 	struct flow_bucket *buckets; /* the first `mask` + 1 are hashed to, then those that go on */
-	struct flow_record *records;
+	struct flow_record *records; /* `capacity`, and one that no packet is of */
 	struct flow_addresses6 *addresses6;
 	uint64_t secrets[2]; /* of the hash */
 	uint32_t mask;
 	uint32_t now_ms;
-	uint32_t base;     /* marks name records from this number on: see flow_table_config */
-	uint32_t capacity; /* records */
-	bool (*lookup)(void);
+	uint32_t base; /* marks name records from this number on */
+	uint32_t capacity;
+	void (*record_parsed)(struct flow_table *table, struct rte_mbuf **mbufs, unsigned count);
 
 	struct flow_counters counters __rte_cache_aligned;
 	uint32_t live;
@@ -119,7 +122,15 @@ struct flow_table {
 	struct flow_timeouts timeouts;
 	struct flow_timer timer;
 	struct flow_fragments fragments;
+
 	struct flow_rings rings;
+	struct flow_order order; /* that waits for room in the ring of notices, when order_waits */
+	bool order_waits;
+	bool offload;          /* packets may be marked, and are sampled */
+	uint32_t sample_in[2]; /* packets to the next sample: of marked ones, of others */
+	uint32_t sample_dice;
+	uint32_t nb_samples;
+	struct flow_sample samples[FLOW_SAMPLES_MAX];
 };
 
 struct flow_table_config {
@@ -136,11 +147,26 @@ void flow_table_free(struct flow_table *table);
 /* Records a vector of packets, at most FLOW_VECTOR_MAX, marked or not. They are not changed. */
 void flow_table_record(struct flow_table *table, struct rte_mbuf **mbufs, unsigned count);
 
-/* Moves the clock; flow_timer_run() ends what is due. */
-void flow_table_set_clock(struct flow_table *table, uint32_t now_ms);
+/* Looks flows up by SIMD where the machine has it, which is what a new table does ... */
+void flow_table_use_best(struct flow_table *table);
+/* ... or without; for tests. */
+void flow_table_use_scalar(struct flow_table *table);
 
-/* By any thread: a copy of what the number names, right at one time. Returns false when no flow
- * has it, or it changes too fast. */
+/*
+ * Moves the clock, and does some of what is due: ends flows and tells of them, carries the offload
+ * thread's orders out, hands samples over. Returns how many flows and orders it looked at; not 0
+ * means that there may be more to do.
+ */
+unsigned flow_table_work(struct flow_table *table, uint32_t now_ms);
+
+/* With the worker stopped: tells of all flows that live, with FLOW_END_STOP. Waits for the
+ * exporter's thread while its ring is full, two seconds at most. */
+void flow_table_tell_all(struct flow_table *table);
+
+/*
+ * By any thread: a copy of what the number (from 0 to `touched`) names. Returns false when no flow
+ * has it, or it is given to another meanwhile. The counts may be those of a packet apart.
+ */
 struct flow_view {
 	struct flow_record record;
 	struct flow_cold cold;

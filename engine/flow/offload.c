@@ -157,6 +157,7 @@ static int make_rings(struct flow_table *table, unsigned worker, unsigned holds)
 	rings->orders = make_ring("orders", worker, sizeof(struct flow_order), messages);
 	rings->notices = make_ring("notices", worker, sizeof(struct flow_notice), messages);
 	rings->samples = make_ring("samples", worker, sizeof(struct flow_sample), SAMPLES);
+	table->offload = true;
 	return rings->orders == NULL || rings->notices == NULL || rings->samples == NULL ? -ENOMEM
 											 : 0;
 }
