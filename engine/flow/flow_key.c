@@ -277,6 +277,12 @@ static enum flow_kind parse6(struct rest *rest, struct flow_parsed *parsed)
 	return kind;
 }
 
+/* Not below labels. */
+static bool is_typed(const uint8_t *l3, unsigned version)
+{
+	return read16(l3 - 2) == (version == 4 ? RTE_ETHER_TYPE_IPV4 : RTE_ETHER_TYPE_IPV6);
+}
+
 void flow_key_parse(const uint8_t *frame, unsigned bytes, struct flow_parsed *parsed)
 {
 	struct rest rest = {frame, bytes};
@@ -290,4 +296,6 @@ void flow_key_parse(const uint8_t *frame, unsigned bytes, struct flow_parsed *pa
 		parsed->kind = (uint8_t)parse4(&rest, parsed);
 	else if (version == 6)
 		parsed->kind = (uint8_t)parse6(&rest, parsed);
+	if (parsed->l3_byte != 0 && !is_typed(frame + l3_offset, version))
+		parsed->l3_byte = 0;
 }

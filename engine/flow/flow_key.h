@@ -21,8 +21,8 @@ struct flow_parsed {
 	uint8_t direction;   /* enum flow_direction */
 	uint8_t tcp_flags;
 	uint8_t l3_offset; /* 0: beyond 255 */
-	/* First byte of the IP header where the TCP flags lie 13 bytes behind a header of that
-	 * length, without extensions; else 0. */
+	/* First byte of the IP header where the type field is before it and what is above it comes
+	 * straight after it; else 0. */
 	uint8_t l3_byte;
 	uint32_t fragment_id;
 	const uint8_t *addresses6; /* in the frame, source first; NULL: IPv4 */

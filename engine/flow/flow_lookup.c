@@ -401,19 +401,26 @@ void flow_table_use_best(struct flow_table *table)
 #endif
 }
 
-/* Finds a TCP packet's flags where the flow's packets have them. Returns false when its headers are
- * not those that were parsed before. */
+/*
+ * Finds a TCP packet's flags where the flow's packets have them. Returns false when its headers are
+ * not those that were parsed before: type, version and length of the IP header must be there.
+ */
 static __rte_always_inline bool known_tcp_flags(const struct flow_record *record,
 	const struct rte_mbuf *mbuf, unsigned direction, uint8_t *flags)
 {
-	unsigned l3_offset = record->l3_offset[direction], header;
+	unsigned l3_offset = record->l3_offset[direction], header = IP6_HEADER_BYTES;
 	const uint8_t *ip = frame_of(mbuf) + l3_offset;
+	uint16_t type = RTE_ETHER_TYPE_IPV6;
 
-	if (record->key.version == 4)
+	if (unlikely(l3_offset == 0))
+		return false;
+	if (likely(record->key.version == 4)) {
 		header = (record->l3_byte & 0xfu) * 4;
-	else
-		header = ip[IP6_NEXT_HEADER] == IPPROTO_TCP ? IP6_HEADER_BYTES : 0;
-	if (unlikely(l3_offset == 0 || header == 0 || *ip != record->l3_byte ||
+		type = RTE_ETHER_TYPE_IPV4;
+	} else if (ip[IP6_NEXT_HEADER] != IPPROTO_TCP) {
+		return false;
+	}
+	if (unlikely(*ip != record->l3_byte || read16(ip - 2) != type ||
 		     l3_offset + header + TCP_FLAGS_AFTER >= mbuf->data_len))
 		return false;
 	*flags = ip[header + TCP_FLAGS_AFTER];

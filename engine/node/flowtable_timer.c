@@ -46,6 +46,7 @@ static struct node_type flowtable_timer = {
 	.name = "flowtable-timer",
 	.process = flowtable_timer_process,
 	.init = flowtable_timer_init,
+	.nexts = {"drop"}, /* which it never takes: a graph has no node without */
 	.source = true,
 };
 NODE_REGISTER(flowtable_timer)

@@ -127,12 +127,23 @@ static struct rule *rule_of(uint32_t mark)
 	return NULL;
 }
 
+/* The table has read the order, and the number is free unless the flow lives on. */
+static bool is_given_back(const struct rule *rule)
+{
+	const struct flow_record *record =
+		&table->records[FLOW_MARK_INDEX(rule->mark) - table->base];
+
+	return record->generation != FLOW_MARK_GENERATION(rule->mark) ||
+	       record->state == FLOW_FREE ||
+	       (record->state != FLOW_ENDED && (record->held & FLOW_HELD) == 0);
+}
+
 void rules_listen(void)
 {
 	struct flow_notice notice;
 
 	for (unsigned i = 0; i < RULES; i++)
-		if (rules[i].state == GIVEN_BACK)
+		if (rules[i].state == GIVEN_BACK && is_given_back(&rules[i]))
 			rules[i].state = NO_RULE;
 	while (rte_ring_sc_dequeue_elem(table->rings.notices, &notice, sizeof(notice)) == 0) {
 		struct rule *rule = rule_of(notice.mark);
@@ -162,7 +173,8 @@ void rules_listen(void)
 void rules_flow_ended(unsigned pair)
 {
 	for (unsigned i = 0; i < RULES; i++)
-		if (rules[i].state == HELD && rules[i].pair == pair)
+		if ((rules[i].state == HELD || rules[i].state == GIVEN_BACK) &&
+			rules[i].pair == pair)
 			rules[i].ended = true;
 }
 
