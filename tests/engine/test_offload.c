@@ -265,7 +265,9 @@ static unsigned held_records(void)
 
 static void all_is_recorded(void)
 {
-	CHECK_EQUAL(table->counters.recorded, sent);
+	CHECK_EQUAL(table->counters.packets, sent);
+	for (unsigned i = 0; i < FLOW_NOT_RECORDED_REASONS; i++)
+		CHECK_EQUAL(table->counters.not_recorded[i], 0);
 	CHECK(table->counters.marked + table->counters.bad_marks == sent_marked);
 }
 
