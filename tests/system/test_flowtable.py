@@ -32,7 +32,9 @@ def both_directions(protocol: str = "udp", **changes: Any) -> list[dict[str, Any
 
 
 def forwarder(workers: int = 1, **flowtable: Any) -> dict[str, Any]:
-    return {"mode": "flowtable", "workers": workers, "flowtable": flowtable}
+    # A busy machine may take its time between a trial and the question.
+    timeouts = {"idle_ms": 60_000}
+    return {"mode": "flowtable", "workers": workers, "flowtable": timeouts | flowtable}
 
 
 def read_flows(engine: Engine, parameters: str = "top=50,by=packets") -> dict[str, Any]:
