@@ -1,5 +1,6 @@
 """Tables of a live engine, in VPP's format where VPP has the table."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Console
@@ -7,6 +8,7 @@ from rich.console import Console
 from linerate.ledger import NodeTime
 from linerate.measurement import DropCount, WorkerReading
 from linerate.report.terminal import plain_table
+from linerate.telemetry import rows
 
 #: Column heads and widths of VPP's `show runtime` (vlib/node_cli.c).
 RUNTIME_HEAD = (
@@ -143,53 +145,47 @@ def rings(console: Console, table: list[dict[str, Any]]) -> None:
     console.print(out)
 
 
-#: Columns of `show offload`, and the engine's words for them.
-OFFLOAD = {
-    "rules": "rules",
-    "limit": "limit",
-    "from pps": "threshold_pps",
-    "promoted": "promoted",
-    "demoted": "demoted",
-    "ended": "ended",
-    "refused": "refused",
-    "full": "full",
-}
+def flows(console: Console, answer: dict[str, Any]) -> None:
+    """Print what a flow table counted, and its largest flows."""
+    for line in _flow_counters(answer):
+        console.print(line, soft_wrap=True)
+    heads = ("pps", "packets", "bytes", "seconds")
+    out = plain_table(
+        ("", "left"),
+        ("low end", "left"),
+        ("high end", "left"),
+        *((name, "right") for name in heads),
+        ("state", "left"),
+        ("rules", "left"),
+    )
+    for row in rows(answer, "/linerate/flows"):
+        out.add_row(
+            row["protocol"],
+            row["low"],
+            row["high"],
+            f"{row['pps']:,}",
+            f"{row['packets_low'] + row['packets_high']:,}",
+            f"{row['bytes_low'] + row['bytes_high']:,}",
+            f"{row['age_ms'] / 1000:.1f}",
+            row["state"],
+            row["rules"],
+        )
+    console.print(out, soft_wrap=True)
 
 
-def offload(console: Console, ports: dict[str, dict[str, Any]]) -> None:
-    """Print which ports look flows up, and below what went wrong and how long rules take."""
-    out = plain_table(("port", "left"), ("offload", "left"), *((name, "right") for name in OFFLOAD))
-    for name, values in ports.items():
-        row = (f"{values[key]:,}" for key in OFFLOAD.values())
-        out.add_row(name, str(values["state"]), *row)
-    console.print(out)
-    for name, values in ports.items():
-        for line in _offload_lines(values):
-            console.print(f"  {name}: {line}", soft_wrap=True)
-
-
-def _offload_lines(values: dict[str, Any]) -> list[str]:
-    lines = []
-    if values["state"] == "off":
-        lines.append(f"switched off: {values['reason']}")
-    refusals = [
-        f"{key.removeprefix('refused_').replace('_', ' ')} {count:,}"
-        for key, count in values.items()
-        if key.startswith("refused_")
-    ]
-    if refusals:
-        lines.append(f"refused by type of error: {', '.join(refusals)}")
-    if values["last_error"]:
-        lines.append(f"last error: {values['last_error']}")
-    words = {
-        "silent": "rules without effect",
-        "lost": "rules that lost their effect",
-        "not_destroyed": "rules that the port would not destroy",
-        "unsuited": "flows for which there is no rule",
-    }
-    lines += [f"{text}: {values[key]:,}" for key, text in words.items() if values[key]]
-    for verb in ("create", "destroy"):
-        least, mean, most = (values[f"{verb}_ns_{of}"] / 1000 for of in ("min", "mean", "max"))
-        if mean:
-            lines.append(f"to {verb} a rule: {mean:,.0f} µs ({least:,.0f} to {most:,.0f})")
-    return lines
+def _flow_counters(answer: dict[str, Any]) -> Iterator[str]:
+    """Say in words what is above the table; what never happened is left out."""
+    yield f"{answer['flows']:,} of {answer['capacity']:,} flows, {answer['packets']:,} packets"
+    ends = ("idle", "closed", "hard")
+    ended = ", ".join(f"{answer[f'ended_{end}']:,} {end}" for end in ends)
+    yield f"{answer['created']:,} created; ended: {ended}"
+    counted = (
+        ("not_recorded_not_ip", "not recorded: not IP"),
+        ("not_recorded_broken", "not recorded: broken headers"),
+        ("not_recorded_fragment", "not recorded: fragment without its first"),
+        ("not_recorded_full", "not recorded: table full"),
+        ("marked", "found by the port's mark"),
+        ("bad_marks", "marks of no flow that lives"),
+        ("lost_exports", "export records lost"),
+    )
+    yield from (f"{answer[key]:,} {words}" for key, words in counted if answer[key])
