@@ -2,6 +2,7 @@
 /* /linerate/offload: which ports look flows up themselves, and what went wrong; on and off. */
 #include "../flow/offload.h"
 #include "../flow/offload_port.h"
+#include "../flow/rule_cause.h"
 #include "command.h"
 
 #include <rte_cycles.h>
@@ -11,32 +12,6 @@
 static uint64_t read_counter(const uint64_t *counter)
 {
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
-}
-
-/* Of enum rte_flow_error_type. */
-static const char *error_name(unsigned type)
-{
-	static const char *const names[OFFLOAD_ERROR_TYPES] = {
-		[RTE_FLOW_ERROR_TYPE_NONE] = "none",
-		[RTE_FLOW_ERROR_TYPE_UNSPECIFIED] = "unspecified",
-		[RTE_FLOW_ERROR_TYPE_HANDLE] = "handle",
-		[RTE_FLOW_ERROR_TYPE_ATTR_GROUP] = "attr_group",
-		[RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY] = "attr_priority",
-		[RTE_FLOW_ERROR_TYPE_ATTR_INGRESS] = "attr_ingress",
-		[RTE_FLOW_ERROR_TYPE_ATTR_EGRESS] = "attr_egress",
-		[RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER] = "attr_transfer",
-		[RTE_FLOW_ERROR_TYPE_ATTR] = "attr",
-		[RTE_FLOW_ERROR_TYPE_ITEM_NUM] = "item_num",
-		[RTE_FLOW_ERROR_TYPE_ITEM_SPEC] = "item_spec",
-		[RTE_FLOW_ERROR_TYPE_ITEM_LAST] = "item_last",
-		[RTE_FLOW_ERROR_TYPE_ITEM_MASK] = "item_mask",
-		[RTE_FLOW_ERROR_TYPE_ITEM] = "item",
-		[RTE_FLOW_ERROR_TYPE_ACTION_NUM] = "action_num",
-		[RTE_FLOW_ERROR_TYPE_ACTION_CONF] = "action_conf",
-		[RTE_FLOW_ERROR_TYPE_ACTION] = "action",
-	};
-
-	return names[type] == NULL ? "other" : names[type];
 }
 
 static uint64_t refused_sum(const struct offload_counters *counters)
@@ -120,7 +95,8 @@ static void answer_port(struct rte_tel_data *data, const struct offload_port *of
 	answer_u64(data, "ended", read_counter(&counters->ended));
 	answer_u64(data, "refused", refused_sum(counters));
 	for (unsigned type = 0; type < OFFLOAD_ERROR_TYPES; type++) {
-		snprintf(name, sizeof(name), "refused_%s", error_name(type));
+		snprintf(name, sizeof(name), "refused_%s",
+			rule_error_type((enum rte_flow_error_type)type));
 		if (counters->refused[type] != 0)
 			answer_u64(data, name, read_counter(&counters->refused[type]));
 	}
