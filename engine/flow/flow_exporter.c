@@ -128,14 +128,28 @@ static void count(uint64_t *counter, uint64_t more)
 	__atomic_store_n(counter, *counter + more, __ATOMIC_RELAXED);
 }
 
-/* A collector that was not there says so in answer to the message before: this one is sent
- * again. */
+/* Once: what is in the counters need not fill the log. */
+static void say_unsent(void)
+{
+	count(&exporter.counters.ipfix_errors, 1);
+	if (exporter.said)
+		return;
+	exporter.said = true;
+	fprintf(stderr,
+		"flow export: %s: %s; is the collector running? Flows are lost until it is, see "
+		"/linerate/export\n",
+		config.collector_name, strerror(errno));
+}
+
+/* That nobody listens is said in answer to the message before: this one may arrive. */
 static bool send_bytes(size_t length)
 {
 	ssize_t sent = send(exporter.socket, exporter.ipfix.bytes, length, 0);
 
-	if (sent < 0 && errno == ECONNREFUSED)
+	if (sent < 0 && errno == ECONNREFUSED) {
+		say_unsent();
 		sent = send(exporter.socket, exporter.ipfix.bytes, length, 0);
+	}
 	return sent == (ssize_t)length;
 }
 
@@ -151,13 +165,7 @@ static void send_message(void)
 		count(&exporter.counters.ipfix_messages, 1);
 		count(&exporter.counters.ipfix_records, records);
 	} else {
-		if (!exporter.said)
-			fprintf(stderr,
-				"flow export: %s: %s; is the collector running? Flows are not told "
-				"of, see show offload\n",
-				config.collector_name, strerror(errno));
-		exporter.said = true;
-		count(&exporter.counters.ipfix_errors, 1);
+		say_unsent();
 	}
 	exporter.messages_since_templates++;
 	ipfix_next(&exporter.ipfix);

@@ -15,7 +15,7 @@
 struct flow_exporter_counters {
 	uint64_t records; /* taken from the workers */
 	uint64_t ipfix_records, ipfix_messages;
-	uint64_t ipfix_errors; /* messages that could not be sent */
+	uint64_t ipfix_errors; /* messages that could not be sent, or that nobody took */
 	uint64_t json_lines, json_errors;
 };
 

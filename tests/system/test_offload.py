@@ -220,7 +220,7 @@ def test_show_offload(start_engine: StartEngine) -> None:
 
     def show(*options: str) -> str:
         return subprocess.run(
-            [*command, *options], capture_output=True, text=True, check=True, timeout=30
+            [*command, *options], capture_output=True, text=True, check=True, timeout=120
         ).stdout
 
     with running(engine) as trial:
