@@ -36,7 +36,7 @@ struct record {
 	uint8_t tcp_flags[2];
 	uint8_t l3_offset[2];
 	uint8_t l3_byte;
-};
+} __rte_cache_aligned;
 
 static uint32_t nb_flows;
 static uint8_t protocol = IPPROTO_UDP;
@@ -184,7 +184,7 @@ static bool create_peers(void)
 	ext = rte_table_hash_ext_ops.f_create(
 		&ext_parameters, memory_socket(), sizeof(struct record));
 	records = rte_zmalloc_socket("records",
-		((size_t)hash_parameters.entries + 8) * sizeof(struct flow_record),
+		((size_t)hash_parameters.entries + 8) * sizeof(struct record),
 		RTE_CACHE_LINE_SIZE, memory_socket());
 	return hash != NULL && ext != NULL && records != NULL;
 }

@@ -16,6 +16,11 @@
 /* So many packets ahead mbufs and headers are fetched. */
 #define AHEAD 4
 #define SAMPLE_EVERY 32
+/* Packets that are under way at once: enough to wait for memory, not too many for the first
+ * cache. */
+#ifndef STEP
+#define STEP 256u
+#endif
 
 #define TCP_FLAGS_AFTER 13
 #define IP6_HEADER_BYTES 40
@@ -248,7 +253,8 @@ static __rte_always_inline void update_all(
 						    (enum flow_direction)
 							    way->addition.direction))))) {
 			flow_add(table, way->number, &way->addition);
-			note_header(record, &way->addition);
+			if (table->offload)
+				note_header(record, &way->addition);
 		} else {
 			way->number = record_slowly(table, mbufs[i], way);
 		}
@@ -298,13 +304,17 @@ static __rte_noinline void sample_parsed(
 static __rte_always_inline void record_parsed(
 	struct flow_table *table, struct rte_mbuf **mbufs, unsigned count, match_t match)
 {
-	struct way ways[FLOW_VECTOR_MAX];
+	struct way ways[STEP];
 
-	parse_all(table, mbufs, ways, count);
-	find_all(table, ways, count, match);
-	update_all(table, mbufs, ways, count);
-	if (table->offload)
-		sample_parsed(table, mbufs, ways, count);
+	for (unsigned done = 0; done < count; done += STEP) {
+		unsigned some = RTE_MIN(count - done, STEP);
+
+		parse_all(table, mbufs + done, ways, some);
+		find_all(table, ways, some, match);
+		update_all(table, mbufs + done, ways, some);
+		if (table->offload)
+			sample_parsed(table, mbufs + done, ways, some);
+	}
 }
 
 static void record_parsed_scalar(struct flow_table *table, struct rte_mbuf **mbufs, unsigned count)
