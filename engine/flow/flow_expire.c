@@ -9,8 +9,11 @@
 #include <rte_ring_elem.h>
 #include <unistd.h>
 
-/* Blocks of the wheel looked at in a call: some microseconds, so that no ring overflows. */
+/* Blocks of the wheel looked at in a call: some microseconds, so that no ring overflows. When the
+ * wheel is late, as many as two vectors of new flows may bring. */
 #define BLOCKS_A_CALL 4
+#define BLOCKS_A_LATE_CALL 20
+#define LATE_MS (2 * FLOW_TIMER_TICK_MS)
 #define ORDERS_A_CALL 64
 #define TELL_WAIT_US 2000000u
 
@@ -158,9 +161,10 @@ static void look_at(struct flow_table *table, uint32_t index)
 
 static unsigned run_wheel(struct flow_table *table)
 {
-	unsigned looked = 0;
+	unsigned looked = 0, most = table->now_ms - table->timer.ms > LATE_MS ? BLOCKS_A_LATE_CALL
+									      : BLOCKS_A_CALL;
 
-	for (unsigned blocks = 0; blocks < BLOCKS_A_CALL; blocks++) {
+	for (unsigned blocks = 0; blocks < most; blocks++) {
 		struct flow_block *block = flow_timer_take(&table->timer, table->now_ms);
 
 		if (block == NULL)

@@ -5,6 +5,7 @@
  * is not plain IPv4, or not found at once, is looked at one by one in the last step.
  */
 #include "flow_place.h"
+#include "flow_plain.h"
 
 #include <netinet/in.h>
 #include <rte_byteorder.h>
@@ -15,17 +16,11 @@
 /* So many packets ahead mbufs and headers are fetched. */
 #define AHEAD 4
 #define SAMPLE_EVERY 32
-
-/* Where the fields of plain IPv4 in plain Ethernet are. */
-#define PLAIN_TYPE 12
-#define PLAIN_L3 14
-#define PLAIN_TOTAL 16
-#define PLAIN_FRAGMENT 20
-#define PLAIN_PROTOCOL 23
-#define PLAIN_ADDRESSES 26
-#define PLAIN_PORTS 34
-#define PLAIN_TCP_FLAGS 47
-#define PLAIN_BYTE 0x45
+/* Packets that are under way at once: enough to wait for memory, not too many for the first
+ * cache. */
+#ifndef STEP
+#define STEP 256u
+#endif
 
 #define TCP_FLAGS_AFTER 13
 #define IP6_HEADER_BYTES 40
@@ -63,67 +58,9 @@ static __rte_always_inline unsigned match_sse2(const struct flow_bucket *bucket,
 }
 #endif
 
-static __rte_always_inline uint16_t read16(const uint8_t *at)
-{
-	uint16_t word;
-
-	memcpy(&word, at, sizeof(word));
-	return rte_be_to_cpu_16(word);
-}
-
-static __rte_always_inline uint32_t read32(const uint8_t *at)
-{
-	uint32_t word;
-
-	memcpy(&word, at, sizeof(word));
-	return rte_be_to_cpu_32(word);
-}
-
-static __rte_always_inline uint64_t read64(const uint8_t *at)
-{
-	uint64_t word;
-
-	memcpy(&word, at, sizeof(word));
-	return rte_be_to_cpu_64(word);
-}
-
 static __rte_always_inline const uint8_t *frame_of(const struct rte_mbuf *mbuf)
 {
 	return rte_pktmbuf_mtod(mbuf, const uint8_t *);
-}
-
-/*
- * UDP or TCP in IPv4 without options, tags, labels or fragments; all else is flow_key_parse()'s,
- * which says the same of these too. Returns false then. Reads 48 bytes of the buffer.
- */
-static __rte_always_inline bool parse_plain(const uint8_t *frame, uint32_t bytes,
-	struct flow_words *words, struct flow_addition *addition)
-{
-	uint8_t protocol = frame[PLAIN_PROTOCOL];
-	bool tcp = protocol == IPPROTO_TCP;
-	uint32_t total = read16(frame + PLAIN_TOTAL);
-	uint64_t addresses = read64(frame + PLAIN_ADDRESSES);
-	uint32_t ports = read32(frame + PLAIN_PORTS);
-	unsigned reversed;
-
-	if (unlikely((read32(frame + PLAIN_TYPE) & 0xffffff00) !=
-			     ((uint32_t)RTE_ETHER_TYPE_IPV4 << 16 | PLAIN_BYTE << 8) ||
-		     (read16(frame + PLAIN_FRAGMENT) & 0x3fff) != 0 ||
-		     (!tcp && protocol != IPPROTO_UDP) || total + PLAIN_L3 > bytes ||
-		     total < (tcp ? 40u : 28u)))
-		return false;
-	reversed = (addresses >> 32 << 16 | ports >> 16) >
-		   ((addresses & UINT32_MAX) << 16 | (ports & UINT16_MAX));
-	/* The lower half is the lower endpoint's. */
-	words->first = reversed ? addresses : addresses >> 32 | addresses << 32;
-	ports = reversed ? ports : ports >> 16 | ports << 16;
-	words->second = ports | (uint64_t)protocol << 32 | 4ull << 40;
-	addition->bytes = bytes;
-	addition->direction = (uint8_t)reversed;
-	addition->tcp_flags = tcp ? frame[PLAIN_TCP_FLAGS] : 0;
-	addition->l3_offset = PLAIN_L3;
-	addition->l3_byte = PLAIN_BYTE;
-	return true;
 }
 
 static __rte_noinline void parse_other(const struct rte_mbuf *mbuf, struct way *way)
@@ -273,7 +210,7 @@ static __rte_always_inline void parse_all(
 			rte_prefetch0(mbufs[i + 2 * AHEAD]);
 		if (likely(i + AHEAD < count))
 			rte_prefetch0(frame_of(mbufs[i + AHEAD]));
-		if (likely(parse_plain(
+		if (likely(flow_plain_parse(
 			    frame_of(mbufs[i]), mbufs[i]->data_len, &way->words, &way->addition))) {
 			way->version = 4;
 			way->kind = FLOW_KIND_PACKET;
@@ -316,7 +253,8 @@ static __rte_always_inline void update_all(
 						    (enum flow_direction)
 							    way->addition.direction))))) {
 			flow_add(table, way->number, &way->addition);
-			note_header(record, &way->addition);
+			if (table->offload)
+				note_header(record, &way->addition);
 		} else {
 			way->number = record_slowly(table, mbufs[i], way);
 		}
@@ -366,13 +304,17 @@ static __rte_noinline void sample_parsed(
 static __rte_always_inline void record_parsed(
 	struct flow_table *table, struct rte_mbuf **mbufs, unsigned count, match_t match)
 {
-	struct way ways[FLOW_VECTOR_MAX];
+	struct way ways[STEP];
 
-	parse_all(table, mbufs, ways, count);
-	find_all(table, ways, count, match);
-	update_all(table, mbufs, ways, count);
-	if (table->offload)
-		sample_parsed(table, mbufs, ways, count);
+	for (unsigned done = 0; done < count; done += STEP) {
+		unsigned some = RTE_MIN(count - done, STEP);
+
+		parse_all(table, mbufs + done, ways, some);
+		find_all(table, ways, some, match);
+		update_all(table, mbufs + done, ways, some);
+		if (table->offload)
+			sample_parsed(table, mbufs + done, ways, some);
+	}
 }
 
 static void record_parsed_scalar(struct flow_table *table, struct rte_mbuf **mbufs, unsigned count)
@@ -420,7 +362,7 @@ static __rte_always_inline bool known_tcp_flags(const struct flow_record *record
 	} else if (ip[IP6_NEXT_HEADER] != IPPROTO_TCP) {
 		return false;
 	}
-	if (unlikely(*ip != record->l3_byte || read16(ip - 2) != type ||
+	if (unlikely(*ip != record->l3_byte || flow_read16(ip - 2) != type ||
 		     l3_offset + header + TCP_FLAGS_AFTER >= mbuf->data_len))
 		return false;
 	*flags = ip[header + TCP_FLAGS_AFTER];
