@@ -382,7 +382,7 @@ int main(int argc, char **argv)
 	if (argc > 4 && strcmp(argv[4], "tcp") == 0)
 		protocol = IPPROTO_TCP;
 	if (!start_memory(argv[0], atoi(argv[1]),
-		    (256 + nb_flows / 1024 * 450 / 1024) & ~1u)) /* whole huge pages */
+		    (256 + nb_flows / 1024 * 750 / 1024) & ~1u)) /* whole huge pages */
 		return 1;
 	config.capacity = nb_flows;
 	marks = malloc(2 * (size_t)nb_flows * sizeof(*marks));

@@ -385,7 +385,10 @@ static __rte_always_inline unsigned record_marked(
 
 		indices[i] = index < table->capacity ? index : flow_nobody(table);
 		rte_prefetch0(&table->records[indices[i]]);
+		if (table->marked_tcp)
+			rte_prefetch0(frame_of(marked[i]));
 	}
+	table->marked_tcp = false;
 	for (unsigned i = 0; i < count; i++) {
 		const struct rte_mbuf *mbuf = marked[i];
 		const struct flow_record *record = &table->records[indices[i]];
@@ -399,6 +402,7 @@ static __rte_always_inline unsigned record_marked(
 			mbufs[parse++] = marked[i];
 			continue;
 		}
+		table->marked_tcp |= record->key.protocol == IPPROTO_TCP;
 		if (record->key.protocol == IPPROTO_TCP &&
 			unlikely(!known_tcp_flags(
 				record, mbuf, addition.direction, &addition.tcp_flags))) {
