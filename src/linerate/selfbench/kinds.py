@@ -9,7 +9,21 @@ from linerate.selfbench import (  # isort: skip
     pages,
     card,
     memif,
+    handoff,
+    veth,
     rx_modes,
 )
 
-__all__ = ["card", "memif", "modes", "mpls", "pages", "routes", "routes6", "rx_modes", "tester"]
+__all__ = [
+    "card",
+    "handoff",
+    "memif",
+    "modes",
+    "mpls",
+    "pages",
+    "routes",
+    "routes6",
+    "rx_modes",
+    "tester",
+    "veth",
+]
