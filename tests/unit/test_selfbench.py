@@ -278,8 +278,8 @@ def test_curves_are_drawn_of_what_was_measured():
 
 
 def test_handoffs_are_measured_at_the_same_batches_on_both_sides():
-    drawn = {name: kind for name, kind in registry.known().items() if kind.curve}
+    drawn = [(kind, kind.curve) for kind in registry.known().values() if kind.curve]
     assert drawn
-    for name, kind in drawn.items():
-        assert name.endswith(f"-{kind.curve.x:g}")
-        assert kind.peer_name.endswith(f" {kind.curve.x:g}")
+    for kind, curve in drawn:
+        assert kind.name.endswith(f"-{curve.x:g}")
+        assert kind.peer_name == f"mutex, {curve.x:g}"

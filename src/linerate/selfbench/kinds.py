@@ -11,10 +11,12 @@ from linerate.selfbench import (  # isort: skip
     memif,
     handoff,
     veth,
+    bare_loops,
     rx_modes,
 )
 
 __all__ = [
+    "bare_loops",
     "card",
     "handoff",
     "memif",
