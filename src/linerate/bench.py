@@ -295,8 +295,12 @@ class Bench:
         known = self._loads.get(step.loadtest.name)
         if known is not None:
             return known
-        ceiling = self._ceilings.get(kind_of(step.testbed, step.loadtest))
-        return first_scale_ppm(step.loadtest.line_pps(step.testbed.line_bps), ceiling), ceiling
+        testbed = step.testbed
+        ceiling = self._ceilings.get(kind_of(testbed, step.loadtest))
+        if self._rigs[testbed].pushes_back and counted(testbed) == "consumed":
+            # Its ceiling is of taking back what it sends, and here nothing comes back.
+            ceiling = None
+        return first_scale_ppm(step.loadtest.line_pps(testbed.line_bps), ceiling), ceiling
 
     def _retries(self, measurement: Measurement) -> int:
         """How often an invalid trial is repeated at most: lower loads are worth some more."""

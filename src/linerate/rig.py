@@ -96,7 +96,7 @@ class Rig:
     @contextmanager
     def under_test(self, loadtest: Loadtest, label: str) -> Iterator[Trials]:
         """The whole testbed; `label` names its files. Raises SetupError, EngineError."""
-        with self._wire.joined(self._testbed) as ends:
+        with self._wire.joined(self._testbed, loadtest.loopbacks) as ends:
             if self._together:
                 config = bench_config(self._testbed, ends, loadtest, self._name())
                 with self._tester(config, ends, label, self._cpus) as trials:

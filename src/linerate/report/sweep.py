@@ -107,6 +107,10 @@ def _notes(console: Console, run: Run, found: dict[Cell, Point]) -> None:
             console.print(Text(title, "bold"))
             for line in lines:
                 console.print(Text(line), soft_wrap=True)
+    one_way = sorted({name for (name, _), point in found.items() if point.result.directions == 1})
+    if one_way and run.sweep.directions > 1:
+        console.print()
+        console.print(Text(f"in one direction only: {', '.join(one_way)}", "dim"))
     if suspect:
         console.print()
         console.print(

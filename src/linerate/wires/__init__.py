@@ -39,6 +39,8 @@ class Ends:
     cards: tuple[dict[str, Any], ...] = ()
     #: Raises SetupError when somebody took the wires away.
     check: Callable[[], None] = field(default=_nothing)
+    #: Of two more wires beside them, where that was asked for and they are no card's.
+    second: "Ends | None" = None
 
 
 class Wire(Protocol):
@@ -54,8 +56,11 @@ class Wire(Protocol):
     def needs(self, testbed: Testbed) -> list[str]:
         """What is missing on this host, a line each that says how to get it."""
 
-    def joined(self, testbed: Testbed) -> AbstractContextManager[Ends]:
-        """Join the tester's ports to the device's; all is removed on exit. Raises SetupError."""
+    def joined(self, testbed: Testbed, loopbacks: int = 1) -> AbstractContextManager[Ends]:
+        """Join the tester's ports to the device's; all is removed on exit. Raises SetupError.
+
+        With two loopbacks there are four ports on each side.
+        """
 
 
 @runtime_checkable

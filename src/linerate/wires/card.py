@@ -29,8 +29,8 @@ class CardWire:
         return []
 
     @contextmanager
-    def joined(self, testbed: Testbed) -> Iterator[Ends]:
-        """Describe a card with its limits."""
+    def joined(self, testbed: Testbed, _loopbacks: int = 1) -> Iterator[Ends]:
+        """Describe a card with its limits; a second loopback is on another one like it."""
         limits = testbed.card.model_dump(exclude_none=True)
         card: dict[str, Any] = {"name": CARD, "rx_queues": testbed.dut.workers, **limits}
         yield Ends(_TESTER, (_end("card", 0), _end("card", 1)), ({**card, "host": "ports"},))

@@ -33,7 +33,7 @@ class EthdevWire:
         return []
 
     @contextmanager
-    def joined(self, testbed: Testbed) -> Iterator[Ends]:
+    def joined(self, testbed: Testbed, _loopbacks: int = 1) -> Iterator[Ends]:
         """Name the ports."""
         assert testbed.tester is not None
         assert testbed.tester.ports is not None

@@ -44,7 +44,7 @@ class MemifWire:
         return []
 
     @contextmanager
-    def joined(self, testbed: Testbed) -> Iterator[Ends]:
+    def joined(self, testbed: Testbed, _loopbacks: int = 1) -> Iterator[Ends]:
         """Make a folder for the two sockets."""
         folder = Path(tempfile.gettempdir()) / marks.new_name("memif")
         folder.mkdir(mode=0o700)
