@@ -297,9 +297,10 @@ class Bench:
             return known
         testbed = step.testbed
         ceiling = self._ceilings.get(kind_of(testbed, step.loadtest))
-        if self._rigs[testbed].pushes_back and counted(testbed) == "consumed":
-            # Its ceiling is of taking back what it sends, and here nothing comes back.
-            ceiling = None
+        if self._rigs[testbed].pushes_back:
+            # Then it sends no more than the wire takes, and a device that does part of the
+            # kernel's work may take more than the bare wire.
+            return FULL_SCALE_PPM, ceiling
         return first_scale_ppm(step.loadtest.line_pps(testbed.line_bps), ceiling), ceiling
 
     def _retries(self, measurement: Measurement) -> int:

@@ -14,7 +14,7 @@ from linerate import dut, host, wires
 from linerate.dut import Place
 from linerate.engine import Engine, Files
 from linerate.ledger import PacketLedger
-from linerate.measurement import Load, Measurement, Progress
+from linerate.measurement import Load, Measurement, Progress, ToolCpu
 from linerate.measurement.engine import counters_since
 from linerate.suite import Loadtest
 from linerate.testbed import Testbed
@@ -152,6 +152,11 @@ class Rig:
             time_at_load=time,
             ports=counters_since(after.ports, before.ports),
             foreign=True,
+            tool=ToolCpu(
+                name=tool.name,
+                sender_percent=said.sender_cpu_percent,
+                receiver_percent=said.receiver_cpu_percent,
+            ),
         )
 
     def _place(self, name: str, label: str) -> Place:

@@ -18,7 +18,7 @@ NONE = "–"
 EXPLAINED = (
     "Mpps and %: what came through, all ports together, and of their line; ±: half of the spread "
     "of the trials; × slowest, × DPDK: the rate over that of the slowest, and of DPDK's driver, of "
-    "the same table; * suspect: report and --json say why"
+    "the same table; * suspect: --json says why"
 )
 COSTS_EXPLAINED = (
     "Costs, of each packet received (rx) or sent (tx): clk: clocks of the node that does it; sys: "
@@ -108,7 +108,7 @@ def rate_table(rows: list[Row]) -> Table:
         point = row.point
         limit = row.verdict.limit
         table.add_row(
-            row.label + "*" * bool(point.pps and point.result.suspect),
+            row.label + "*" * bool(point.pps and point.result.disturbed),
             NONE if point.pps is None else mpps(point.pps),
             NONE if point.spread_percent is None else f"{point.spread_percent / 2:.0f} %",
             figure(point.percent, 1),
