@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from linerate import rig, wires
 from linerate.configuration import Configuration, Device, Driver, applied
@@ -16,6 +16,7 @@ from linerate.costs import Costs, costs_of
 from linerate.drivers import on_interface
 from linerate.engine import refusal
 from linerate.explain import Verdict
+from linerate.needs import Need, of_refusal
 from linerate.store import Absent, Run, StoreError, load_measurement
 from linerate.suite import Loadtest, Traffic
 from linerate.sweep import Line, Point, factors, points
@@ -207,25 +208,32 @@ def look(base: Testbed, wanted: Iterable[Configuration]) -> Looked:
         except TestbedError as error:
             absent.append(Absent(configuration=case.name, reason=error.lines[0], planned=True))
             continue
-        if reason := lacking(testbed, case):
-            absent.append(Absent(configuration=case.name, reason=reason, planned=True))
+        if need := lacking(testbed, case):
+            absent.append(
+                Absent(configuration=case.name, reason=need.what, remedy=need.remedy, planned=True)
+            )
         else:
             lines.append(Line(case, testbed))
     return Looked(tuple(lines), tuple(absent))
 
 
-def lacking(testbed: Testbed, case: Configuration) -> str:
-    """What this host or this engine lacks for a case, in one line; nothing if nothing."""
+def lacking(testbed: Testbed, case: Configuration) -> Need | None:
+    """What this host or this engine lacks for a case."""
     if here := rig.missing(testbed):
         return here[0]
     loadtest = Loadtest("look", Traffic(FRAME_BYTES, "many"), 2, case.ports // 2)
     if testbed.wire == "card":
         with wires.find("card").joined(testbed) as ends:
-            return refusal(bench_config(testbed, ends, loadtest, "look"))
+            return _refused(bench_config(testbed, ends, loadtest, "look"))
     if testbed.dut.built_in and testbed.dut.driver is not None:
         pair = [End(on_interface(testbed.dut.driver, f"look{at}", "look", at)) for at in (0, 1)]
-        return refusal(dut_config(testbed, Ends((pair[0], pair[1]), (pair[0], pair[1])), "look"))
-    return ""
+        return _refused(dut_config(testbed, Ends((pair[0], pair[1]), (pair[0], pair[1])), "look"))
+    return None
+
+
+def _refused(config: dict[str, Any]) -> Need | None:
+    line = refusal(config)
+    return of_refusal(line) if line else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from linerate.engine import Engine, Files
 from linerate.ledger import PacketLedger
 from linerate.measurement import Load, Measurement, Progress, ToolCpu
 from linerate.measurement.engine import counters_since
+from linerate.needs import Need
 from linerate.suite import Loadtest
 from linerate.testbed import Testbed
 from linerate.tester import LoadTool, Tester, find_tool
@@ -38,8 +39,8 @@ class Trials:
     check: Callable[[], None]
 
 
-def missing(testbed: Testbed) -> list[str]:
-    """What this host lacks for the testbed, a line each; asked before any work."""
+def missing(testbed: Testbed) -> list[Need]:
+    """What this host lacks for the testbed; asked before any work."""
     lacking = wires.find(testbed.wire).needs(testbed)
     lacking += dut.find(testbed.dut.kind).needs(testbed)
     if tool := _tool(testbed):

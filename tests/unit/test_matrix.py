@@ -1,5 +1,6 @@
 """`linerate matrix`: cases, what each costs, factors; as a whole on the fake engine."""
 
+import io
 import json
 import os
 import signal
@@ -9,12 +10,15 @@ import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from linerate.configuration import Configuration
 from linerate.costs import costs_of
 from linerate.ledger import NodeTime, TimeLedger
 from linerate.matrix import cases, groups, look, rows, select
+from linerate.needs import of_refusal
 from linerate.report.html import matrix as page
+from linerate.report.matrix import list_report
 from linerate.store import load_run
 from linerate.suite import Loadtest, Traffic
 from linerate.sweep import How, loadtest_of
@@ -84,6 +88,26 @@ def test_what_cannot_run_is_said_with_its_reason(fake_environment):
     looked = look(Testbed(), wanted)
     assert len(looked.lines) + len(looked.absent) == 2
     assert all(one.reason and one.planned and "\n" not in one.reason for one in looked.absent)
+
+
+def test_what_is_missing_is_said_with_its_remedy(monkeypatch, fake_environment):
+    monkeypatch.setattr("shutil.which", lambda *_, **__: None)
+    wanted = [case.configuration for case in select("testpmd,memif-testpmd,iperf3*")]
+    absent = {one.configuration: one for one in look(Testbed(), wanted).absent}
+    assert absent["memif testpmd"].reason == "testpmd needs dpdk-testpmd"
+    assert absent["memif testpmd"].remedy == "apt-get install dpdk-dev"
+    assert all(one.remedy for one in absent.values())
+    assert len(absent) == 3
+    said = Console(width=200, record=True, file=io.StringIO())
+    list_report(said, [], tuple(absent.values()))
+    text = said.export_text()
+    assert "memif testpmd: not here: testpmd needs dpdk-testpmd; apt-get install dpdk-dev" in text
+
+
+def test_a_refusal_is_said_with_what_to_install():
+    refused = of_refusal("this engine: it was built without liburing: install liburing-dev")
+    assert refused.remedy == "install liburing-dev"
+    assert of_refusal("this engine: no driver 'x'").remedy == ""
 
 
 def test_two_cases_in_one_go(linerate, fake_environment):

@@ -189,8 +189,9 @@ def list_report(console: Console, able: list[str], absent: tuple[Absent, ...]) -
     """Print what would be run, and what can't be."""
     for name in able:
         console.print(Text(name), soft_wrap=True)
-    for one in absent:
-        console.print(Text(f"{one.configuration}: not here: {one.reason}", "dim"), soft_wrap=True)
+    for reason, names in _together(list(absent)).items():
+        line = f"{', '.join(names)}: not here: {reason}"
+        console.print(Text(line, "dim"), soft_wrap=True)
 
 
 def document(run: Run, rows: list[Row], folder: Path) -> dict[str, Any]:

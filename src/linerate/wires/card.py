@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from linerate.needs import Need
 from linerate.testbed import Testbed
 from linerate.wires import End, Ends, register
 
@@ -24,7 +25,7 @@ class CardWire:
     pushes_back = False
     apart = False
 
-    def needs(self, _testbed: Testbed) -> list[str]:
+    def needs(self, _testbed: Testbed) -> list[Need]:
         """Nothing."""
         return []
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from linerate.needs import Need
 from linerate.testbed import Port, Testbed
 from linerate.wires import End, Ends, register
 
@@ -28,7 +29,7 @@ class EthdevWire:
     pushes_back = False
     apart = False
 
-    def needs(self, _testbed: Testbed) -> list[str]:
+    def needs(self, _testbed: Testbed) -> list[Need]:
         """Say nothing: the engine says which device it can't open."""
         return []
 

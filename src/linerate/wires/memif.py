@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from linerate import marks
+from linerate.needs import Need
 from linerate.testbed import Testbed
 from linerate.wires import End, Ends, register
 
@@ -39,7 +40,7 @@ class MemifWire:
     pushes_back = True
     apart = True
 
-    def needs(self, _testbed: Testbed) -> list[str]:
+    def needs(self, _testbed: Testbed) -> list[Need]:
         """Nothing."""
         return []
 

@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from linerate import drivers
+from linerate.needs import Need
 from linerate.netns import namespaces
 from linerate.netns.interfaces import Interface, check, make_veth
 from linerate.netns.privilege import missing_privilege, missing_program
@@ -36,7 +37,7 @@ class VethWire:
         self.name = name
         self._tester_driver = tester_driver
 
-    def needs(self, _testbed: Testbed) -> list[str]:
+    def needs(self, _testbed: Testbed) -> list[Need]:
         """Privilege, and iproute2 to run programs in namespaces."""
         what = f"wire {self.name}"
         return missing_privilege(what) + missing_program("ip", "iproute2", what)
