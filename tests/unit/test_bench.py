@@ -241,7 +241,7 @@ def test_a_live_engine_is_shown(linerate, fake_environment, tmp_path):
             assert "polling" in runtime.stdout
             assert "no route" in linerate("show", "errors").stdout
             assert "rx_pcie 7" in linerate("show", "ports").stdout
-            assert "1,024" in linerate("show", "rings", "--engine", "alive").stdout
+            assert "1024" in linerate("show", "rings", "--engine", "alive").stdout
             for table in ("runtime", "errors", "ports", "rings"):
                 assert json.loads(linerate("show", table, "--json").stdout)
             wrong = linerate("show", "rings", "--engine", "dead")
