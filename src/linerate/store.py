@@ -20,6 +20,7 @@ from linerate.host import Environment
 from linerate.ledger import PacketLedger, TimeLedger
 from linerate.measurement import Measurement
 from linerate.testbed import Testbed
+from linerate.validity import WIRE_TOOK
 
 #: Raised when a reader of older runs would misunderstand a newer one.
 SCHEMA = 2
@@ -64,6 +65,11 @@ class Result(_Model):
     packets: PacketLedger
     time: tuple[TimeLedger, ...]
     time_at_load: tuple[TimeLedger, ...]
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether there are doubts but that the wire, as it always does, pushed back."""
+        return any(not doubt.startswith(WIRE_TOOK) for doubt in self.suspect)
 
 
 class Ceiling(_Model):

@@ -107,7 +107,7 @@ def loadtest_of(configuration: Configuration, frame_bytes: int, how: How) -> Loa
     return Loadtest(
         f"{configuration.key}@{frame_bytes}",
         Traffic(frame_bytes, "many"),
-        how.directions,
+        configuration.directions or how.directions,
         configuration.ports // 2,
     )
 

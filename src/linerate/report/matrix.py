@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from linerate.costs import Cost
-from linerate.matrix import Row
+from linerate.matrix import Group, Row, groups
 from linerate.report import machine
 from linerate.report.terminal import LIMIT_STYLES, environment_line, mpps, plain_table
 from linerate.store import Absent, Run
@@ -17,38 +17,70 @@ from linerate.store import Absent, Run
 NONE = "–"
 EXPLAINED = (
     "Mpps and %: what came through, all ports together, and of their line; ±: half of the spread "
-    "of the trials; × slowest, × DPDK: the rate over that of the slowest, and of DPDK's io, on "
-    "the same wire"
+    "of the trials; × slowest, × DPDK: the rate over that of the slowest, and of DPDK's driver, of "
+    "the same table; * suspect: --json says why"
 )
 COSTS_EXPLAINED = (
-    "of each packet received (rx) or sent (tx): clk: clocks of the node that does it; sys: system "
-    "calls; B: bytes copied; all: clocks of all nodes; kern: share of the time spent in the "
-    "kernel; –: not counted"
+    "Costs, of each packet received (rx) or sent (tx): clk: clocks of the node that does it; sys: "
+    "system calls; B: bytes copied; all: clocks of all nodes, of each that came through; kern: "
+    "share of the time spent in the kernel; –: not counted"
 )
+#: What the cases of a mode do.
+SAID = {
+    "rx-only": "all is received, nothing sent",
+    "tx-only": "sends by itself, receives nothing",
+    "loopback-2": "one port to the other",
+    "loopback-4": "two loopbacks over four ports",
+    "l2-switch": "by MAC address",
+    "one-way": "one port to the other, in one direction only",
+}
+INDENT = (0, 0, 0, 2)
 
 
 def matrix_report(console: Console, run: Run, rows: list[Row], folder: Path) -> None:
-    """Print the whole comparison."""
+    """Print the whole comparison, what is compared with each other together."""
     assert run.sweep is not None
     console.print(Text(f"matrix: {len(rows)} configurations, {_how(run)}", "bold"))
     console.print(environment_line(run.environment), style="dim")
-    for wire in dict.fromkeys(row.wire for row in rows):
-        mine = [row for row in rows if row.wire == wire]
-        console.print()
-        console.print(Text(f"Over wire {wire}{bare(run, wire)}", "bold"))
-        console.print(rate_table(mine))
+    wire = ""
+    for group in groups(rows):
+        if group.wire != wire:
+            wire = group.wire
+            console.print()
+            console.print(Text(f"Over wire {wire}{bare(run, wire)}", "bold underline"))
+        _print_group(console, group)
     if rows:
-        console.print(Text(EXPLAINED, "dim"))
         console.print()
-        console.print(Text("What a packet costs", "bold"))
-        console.print(cost_table(rows))
+        console.print(Text(EXPLAINED, "dim"))
         console.print(Text(COSTS_EXPLAINED, "dim"))
-        _print_limits(console, rows)
     _print_absent(console, run)
     console.print()
     if run.status != "complete":
         console.print(Text(f"{run.status}: {run.problem or 'stopped before the end'}", "red"))
     console.print(Text(f"everything is in {folder}, as a page too: report.html"), soft_wrap=True)
+
+
+def _print_group(console: Console, group: Group) -> None:
+    """Rates, then costs, then what limits each."""
+    rows = list(group.rows)
+    console.print()
+    if group.mode:
+        console.print(Text(heading(group), "bold"))
+    console.print(rate_table(rows))
+    if cost_columns(rows):
+        console.print()
+        console.print(cost_table(rows))
+    console.print()
+    for row in rows:
+        said = row.verdict.sentence if row.point.pps is not None else row.point.result.invalid[0]
+        line = Text.assemble((row.label, "bold"), f": {said}")
+        console.print(Padding(line, INDENT, expand=False))
+
+
+def heading(group: Group) -> str:
+    """`veth, rx-only: all is received, nothing sent`."""
+    said = SAID.get(group.mode)
+    return f"{group.wire}, {group.mode}" + (f": {said}" if said else "")
 
 
 def _how(run: Run) -> str:
@@ -76,7 +108,7 @@ def rate_table(rows: list[Row]) -> Table:
         point = row.point
         limit = row.verdict.limit
         table.add_row(
-            row.configuration + "*" * bool(point.pps and point.result.suspect),
+            row.label + "*" * bool(point.pps and point.result.disturbed),
             NONE if point.pps is None else mpps(point.pps),
             NONE if point.spread_percent is None else f"{point.spread_percent / 2:.0f} %",
             figure(point.percent, 1),
@@ -98,7 +130,7 @@ def cost_table(rows: list[Row]) -> Table:
     table = plain_table((columns[0], "left"), *((name, "right") for name in columns[1:]), gap=1)
     for row in rows:
         cells = cost_cells(row)
-        table.add_row(row.configuration, *(cells[name] for name in columns[1:]))
+        table.add_row(row.label, *(cells[name] for name in columns[1:]))
     return table
 
 
@@ -130,14 +162,6 @@ def clocks(value: float | None) -> str:
     return figure(value, 0 if value is not None and value >= 100 else 1)
 
 
-def _print_limits(console: Console, rows: list[Row]) -> None:
-    console.print()
-    console.print(Text("What limits each", "bold"))
-    for row in rows:
-        said = row.verdict.sentence if row.point.pps is not None else row.point.result.invalid[0]
-        console.print(Padding(Text(f"{row.configuration}: {said}"), (0, 0, 0, 2)))
-
-
 def _print_absent(console: Console, run: Run) -> None:
     assert run.sweep is not None
     for title, lines in (
@@ -149,7 +173,7 @@ def _print_absent(console: Console, run: Run) -> None:
         console.print()
         console.print(Text(title, "bold"))
         for reason, names in _together(lines).items():
-            console.print(Padding(Text(f"{', '.join(names)}: {reason}"), (0, 0, 0, 2)))
+            console.print(Padding(Text(f"{', '.join(names)}: {reason}"), INDENT, expand=False))
 
 
 def _together(absent: list[Absent]) -> dict[str, list[str]]:
@@ -165,8 +189,9 @@ def list_report(console: Console, able: list[str], absent: tuple[Absent, ...]) -
     """Print what would be run, and what can't be."""
     for name in able:
         console.print(Text(name), soft_wrap=True)
-    for one in absent:
-        console.print(Text(f"{one.configuration}: not here: {one.reason}", "dim"), soft_wrap=True)
+    for reason, names in _together(list(absent)).items():
+        line = f"{', '.join(names)}: not here: {reason}"
+        console.print(Text(line, "dim"), soft_wrap=True)
 
 
 def document(run: Run, rows: list[Row], folder: Path) -> dict[str, Any]:
@@ -188,6 +213,7 @@ def _row(row: Row) -> dict[str, Any]:
     return {
         "configuration": row.configuration,
         "wire": row.wire,
+        "mode": row.case.mode,
         "pps": point.pps,
         "percent_of_line": point.percent,
         "spread_percent": point.spread_percent,
