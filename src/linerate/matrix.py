@@ -246,6 +246,18 @@ class Row:
     #: Of its rate: over the slowest of its group, over DPDK's in the same mode on that wire.
     over_slowest: float | None
     over_dpdk: float | None
+    #: What the wire takes of its sender for each packet, where it is the device's to pay.
+    hop_clocks: float | None = None
+
+    @property
+    def tx_above_clocks(self) -> float | None:
+        """Of sending a packet, beside the wire's own."""
+        return self.costs.tx_above(self.hop_clocks)
+
+    @property
+    def free_wire_pps(self) -> float | None:
+        """Its rate on a wire that costs nothing."""
+        return self.costs.free_wire_pps(self.hop_clocks)
 
     @property
     def configuration(self) -> str:
@@ -289,6 +301,7 @@ def rows(run: Run, costs: dict[str, Costs]) -> list[Row]:
         group = [one for one in found if _group(placed[one]) == _group(case)]
         rates = {one: found[one].pps for one in group}
         baseline = found.get(case.dpdk)
+        of_group = [costs.get(found[one].result.trial, Costs()) for one in group]
         dpdk = {name: point.pps, case.dpdk: baseline.pps if baseline else None}
         made.append(
             Row(
@@ -297,9 +310,18 @@ def rows(run: Run, costs: dict[str, Costs]) -> list[Row]:
                 costs=costs.get(point.result.trial, Costs()),
                 over_slowest=factors(rates)[name],
                 over_dpdk=factors(dpdk, case.dpdk)[name],
+                hop_clocks=_hop_clocks(run, case, of_group),
             )
         )
     return made
+
+
+def _hop_clocks(run: Run, case: Case, costs: Iterable[Costs]) -> float | None:
+    """The cheapest of the bare loops and of the drivers: no hop costs less than that."""
+    hop = run.sweep.hop if run.sweep else None
+    if hop is None or case.wire != "veth":
+        return None
+    return min([hop.clocks, *(one.tx.clocks for one in costs if one.tx.clocks is not None)])
 
 
 def _unknown(name: str) -> Case:

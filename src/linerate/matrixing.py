@@ -8,8 +8,10 @@ from typing import Annotated, NoReturn
 import typer
 from rich.console import Console
 
-from linerate import host, matrix
+from linerate import host, leftovers, matrix
 from linerate.benching import measure_into, signals
+from linerate.errors import SetupError
+from linerate.loops import Hop, measure_hop
 from linerate.report import matrix as report
 from linerate.report.html import matrix as page
 from linerate.store import Run, RunFolder, write_whole
@@ -65,16 +67,29 @@ def matrix_command(
         _list(looked, as_json)
         return
     how = How((matrix.FRAME_BYTES,), repeat, directions, duration)
-    plan = sweep_plan(base, looked.lines, how, tuple(sys.argv), "matrix", looked.absent)
     folder = RunFolder.create(runs, "matrix")
     if not as_json:
         print(_announced(len(looked.lines), how), file=sys.stderr, flush=True)
     with signals():
+        hop = _hop(base, looked)
+        plan = sweep_plan(base, looked.lines, how, tuple(sys.argv), "matrix", looked.absent, hop)
         run, code = measure_into(plan, folder)
         rows = matrix.rows(run, matrix.measured_costs(run, folder.path))
         write_whole(folder.path / "report.html", page.render(run, folder.path.name, rows))
         _report(run, rows, folder, as_json)
     raise typer.Exit(code)
+
+
+def _hop(base: Testbed, looked: matrix.Looked) -> Hop | None:
+    """What the wire costs by itself; without it, costs are said as they are."""
+    if not any(line.testbed.wire == "veth" for line in looked.lines):
+        return None
+    try:
+        leftovers.remove(leftovers.find())
+        return measure_hop(base.cpus or host.allowed_cpus())
+    except SetupError as error:
+        print(f"the wire's own cost is not known: {error}", file=sys.stderr)
+        return None
 
 
 def _announced(count: int, how: How) -> str:

@@ -18,6 +18,7 @@ from linerate.evidence.measured import written
 from linerate.explain import Verdict
 from linerate.host import Environment
 from linerate.ledger import PacketLedger, TimeLedger
+from linerate.loops import Hop
 from linerate.measurement import Measurement
 from linerate.testbed import Testbed
 from linerate.validity import WIRE_TOOK
@@ -101,6 +102,8 @@ class Sweep(_Model):
     repeats: int
     directions: int
     absent: tuple[Absent, ...] = ()
+    #: What a hop over veth costs its sender, where that was measured.
+    hop: Hop | None = None
 
 
 class Run(_Model):

@@ -8,18 +8,21 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from rich.console import Console
 
 from linerate.configuration import Configuration
-from linerate.costs import costs_of
+from linerate.costs import Cost, Costs, WorkerCost, costs_of
 from linerate.ledger import NodeTime, TimeLedger
-from linerate.matrix import cases, groups, look, rows, select
+from linerate.loops import Hop
+from linerate.matrix import _hop_clocks, cases, groups, look, rows, select
 from linerate.needs import of_refusal
 from linerate.report.html import matrix as page
 from linerate.report.matrix import list_report
-from linerate.store import load_run
+from linerate.store import Run, load_run
 from linerate.suite import Loadtest, Traffic
 from linerate.sweep import How, loadtest_of
 from linerate.testbed import Testbed
@@ -268,3 +271,34 @@ def test_text_in_a_page_is_text(run, result, evidence):
         result(f"{name}@64", evidence(), configuration=name), sweep=sweep, suite="matrix"
     )
     assert name not in page.render(measured, "run", rows(measured, {}))
+
+
+def test_what_a_wire_costs_is_taken_off_who_sends():
+    """10 Mpps at 2.5 GHz through a reader of 50 clocks and a writer of 200, 150 of them a hop."""
+    costs = Costs(
+        tx=Cost(clocks=180.0),
+        workers=(
+            WorkerCost(clocks=50.0, sent_share=0.0, tsc_hz=2.5e9),
+            WorkerCost(clocks=200.0, sent_share=1.0, tsc_hz=2.5e9),
+        ),
+    )
+    assert costs.tx_above(150.0) == 30.0
+    assert costs.free_wire_pps(150.0) == 50e6
+    assert costs.free_wire_pps(120.0) == 2.5e9 / 80
+    assert costs.tx_above(None) is costs.free_wire_pps(None) is None
+    # Nothing but the hop is known of it: no rate is infinite.
+    assert costs.model_copy(update={"workers": costs.workers[1:]}).free_wire_pps(200.0) is None
+
+
+def test_a_hop_costs_no_more_than_the_cheapest_that_makes_one():
+    case = next(case for case in cases() if case.wire == "veth")
+    hop = Hop(call="send", clocks=4000.0, pps=6e5, tsc_hz=2.5e9)
+
+    def of(hop: Hop | None, *sends: float | None) -> float | None:
+        sweep = SimpleNamespace(hop=hop)
+        costs = [Costs(tx=Cost(clocks=one)) for one in sends]
+        return _hop_clocks(cast(Run, SimpleNamespace(sweep=sweep)), case, costs)
+
+    assert of(hop, 4100.0, None) == 4000.0
+    assert of(hop, 3900.0, 4100.0) == 3900.0
+    assert of(None, 3900.0) is None

@@ -21,9 +21,10 @@ EXPLAINED = (
     "the same table; * suspect: --json says why"
 )
 COSTS_EXPLAINED = (
-    "Costs, of each packet received (rx) or sent (tx): clk: clocks of the node that does it; sys: "
-    "system calls; B: bytes copied; all: clocks of all nodes, of each that came through; kern: "
-    "share of the time spent in the kernel; –: not counted"
+    "Costs, of each packet received (rx) or sent (tx): clk: clocks of the node that does it; "
+    "above: those of sending beside the hop's own; sys: system calls; B: bytes copied; all: clocks "
+    "of all nodes, of each that came through; free: Mpps on a wire that costs nothing; kern: share "
+    "of the time spent in the kernel; –: not counted"
 )
 #: What the cases of a mode do.
 SAID = {
@@ -95,7 +96,9 @@ def bare(run: Run, wire: str) -> str:
     found = [ceiling.pps for ceiling in run.ceilings if ceiling.wire == wire and ceiling.pps]
     if not found:
         return ""
-    return f"; bare, the tester does {mpps(max(found))} Mpps, {1e9 / max(found):,.0f} ns a packet"
+    said = f"; bare, the tester does {mpps(max(found))} Mpps, {1e9 / max(found):,.0f} ns a packet"
+    hop = run.sweep.hop if run.sweep and wire == "veth" else None
+    return f"{said}; a hop costs its sender {hop.clocks:,.0f} clocks ({hop.call})" if hop else said
 
 
 def rate_table(rows: list[Row]) -> Table:
@@ -126,12 +129,19 @@ def figure(value: float | None, digits: int) -> str:
 
 def cost_table(rows: list[Row]) -> Table:
     """Costs, rx and tx apart; columns that nobody counts are left out."""
-    columns = ["configuration", *cost_columns(rows)]
+    columns = ["configuration", *_fitting(cost_columns(rows))]
     table = plain_table((columns[0], "left"), *((name, "right") for name in columns[1:]), gap=1)
     for row in rows:
         cells = cost_cells(row)
         table.add_row(row.label, *(cells[name] for name in columns[1:]))
     return table
+
+
+def _fitting(columns: list[str]) -> list[str]:
+    """Those for which 80 characters have room; the page and JSON have all."""
+    if "above" not in columns:
+        return columns
+    return [name for name in columns if name not in ("tx clk", "kern %")]
 
 
 def cost_columns(rows: list[Row]) -> list[str]:
@@ -146,13 +156,18 @@ def cost_columns(rows: list[Row]) -> list[str]:
 
 def cost_cells(row: Row) -> dict[str, str]:
     """By column."""
-    costs = row.costs if row.point.pps is not None else type(row.costs)()
+    given = row.point.pps is not None
+    costs = row.costs if given else type(row.costs)()
     cells = {}
     for way, cost in (("rx", costs.rx), ("tx", costs.tx)):
         cells[f"{way} clk"] = clocks(cost.clocks)
+        if way == "tx":
+            cells["above"] = clocks(row.tx_above_clocks if given else None)
         cells[f"{way} sys"] = figure(cost.syscalls, 2)
         cells[f"{way} B"] = figure(cost.copied_bytes, 0)
     cells["all clk"] = clocks(costs.all_clocks)
+    free_pps = row.free_wire_pps if given else None
+    cells["free"] = NONE if free_pps is None else mpps(free_pps)
     cells["kern %"] = figure(costs.kernel_percent, 0)
     return cells
 
@@ -224,6 +239,9 @@ def _row(row: Row) -> dict[str, Any]:
         "rx": _cost(row.costs.rx),
         "tx": _cost(row.costs.tx),
         "clocks": row.costs.all_clocks,
+        "hop_clocks": row.hop_clocks,
+        "tx_above_clocks": row.tx_above_clocks,
+        "free_wire_pps": row.free_wire_pps,
         "kernel_percent": row.costs.kernel_percent,
         "trial": machine.trial(point.result),
     }

@@ -89,7 +89,7 @@ def side(loadtest: Loadtest, **options: Any) -> Side:  # noqa: ANN401 (of with_o
     def opened(place: Place) -> Iterator[Session]:
         testbed = with_options(Testbed(cpus=place.cpus), wire="veth", **options)
         if lacking := rig.missing(testbed):
-            raise NotMeasuredError(lacking[0])
+            raise NotMeasuredError(str(lacking[0]))
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="linerate-")))
             made = Rig(testbed, lambda name: folder / name)
