@@ -204,7 +204,8 @@ class Fake:
         return {"link_bps": self.card["link_bps"], "port0_rx_packets": self.sent}
 
     def rings(self):
-        return {"name": ["rx"], "size": [1024], "used": [0], "enqueued": [self.received]}
+        levels = {"name": ["card0_port0_rx0"], "size": [1024], "used": [0], "free": [1024]}
+        return levels | {"enqueued": [self.received], "dropped": [0], "dequeued": [self.received]}
 
     def stream_counters(self, _first):
         zeros = {name: [0] for name in ("lost", "duplicated", "out_of_order", "rx_bytes")}
