@@ -4,6 +4,7 @@
 #include "../flow.h"
 #include "../ledger.h"
 #include "../memory.h"
+#include "flow_rules.h"
 
 #include <errno.h>
 #include <rte_cycles.h>
@@ -60,10 +61,11 @@ static uint32_t card_parse_ring(const struct config_node *node, const char *key)
 static void card_parse(const struct config_node *node)
 {
 	static const char *const keys[] = {"name", "link_bps", "rx_queues", "rx_ring", "tx_ring",
-		"rss", "pps_ceiling", "pcie", "max_frame_bytes", "host", NULL};
+		"rss", "pps_ceiling", "pcie", "max_frame_bytes", "host", "flow_table", NULL};
 	static const char *const hosts[] = {"ports", "shunt", NULL};
 	struct config_node pcie = config_child(node, "pcie");
 	struct config_node rss = config_child(node, "rss");
+	struct config_node flow_table = config_child(node, "flow_table");
 	struct card *card;
 
 	if (!config_is_object(node))
@@ -87,6 +89,7 @@ static void card_parse(const struct config_node *node)
 	card->shunt = config_choice(node, "host", hosts, 0) == 1;
 	card_parse_pcie(&card->pcie, &pcie);
 	card_parse_rss(card, &rss);
+	card_parse_flow_table(&card->flow_limits, &flow_table);
 	cards[nb_cards++] = card;
 }
 

@@ -37,13 +37,14 @@ struct waker;
 #define CARD_TX_LENGTH(descriptor) ((uint16_t)(descriptor))
 #define CARD_TX_DESCRIPTOR(address, length) (((uint64_t)(uintptr_t)(address) << 16) | (length))
 
-/* hash << 32 | flags << 16 | length */
+/* word << 32 | flags << 16 | length; the word is the RSS hash, or the mark of a rule */
 #define CARD_RX_LENGTH(descriptor) ((uint16_t)(descriptor))
 #define CARD_RX_FLAGS(descriptor) ((uint16_t)((descriptor) >> 16))
-#define CARD_RX_HASH(descriptor) ((uint32_t)((descriptor) >> 32))
-#define CARD_RX_DESCRIPTOR(length, flags, hash) \
-	(((uint64_t)(hash) << 32) | ((uint64_t)(flags) << 16) | (length))
+#define CARD_RX_WORD(descriptor) ((uint32_t)((descriptor) >> 32))
+#define CARD_RX_DESCRIPTOR(length, flags, word) \
+	(((uint64_t)(word) << 32) | ((uint64_t)(flags) << 16) | (length))
 #define CARD_RX_HASHED 1
+#define CARD_RX_MARKED 2
 
 /* Both kinds of ring. The writer of each index is named; both grow without wrap. */
 struct card_ring {
@@ -109,6 +110,15 @@ struct card_pcie {
 	struct pacer up, down; /* bytes towards the host and from it */
 };
 
+/* The flow table as configured; see flow_rules.h. */
+struct card_flow_limits {
+	uint32_t capacity;   /* rules a port; 0: the card takes none */
+	uint32_t guaranteed; /* so many fit whatever they are */
+	uint32_t programming_us;
+	char refuse[16]; /* "none", "all", or the word of an item or action */
+	bool silent;     /* rules are taken and have no effect */
+};
+
 struct card {
 	char name[32];
 	uint64_t link_bps; /* L1; 0 unpaced */
@@ -119,6 +129,7 @@ struct card {
 	uint16_t max_frame_bytes;
 	struct card_rss rss; /* that the ports start with */
 	bool shunt;
+	struct card_flow_limits flow_limits;
 	struct pacer pps_in, pps_out;
 	struct card_pcie pcie;
 	struct card_port ports[CARD_PORTS];

@@ -93,6 +93,11 @@ static inline void rx_post(struct rx_queue *rx)
 	__atomic_store_n(&ring->given, rx->posted, __ATOMIC_RELEASE);
 }
 
+static const uint64_t rx_offload_flags[] = {
+	[CARD_RX_HASHED] = RTE_MBUF_F_RX_RSS_HASH,
+	[CARD_RX_MARKED] = RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID,
+};
+
 static uint16_t card_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 {
 	struct rx_queue *rx = queue;
@@ -114,9 +119,10 @@ static uint16_t card_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 		uint16_t length = CARD_RX_LENGTH(descriptor);
 
 		rte_prefetch0(fresh_data(mbuf));
-		fresh_mbuf(mbuf, rx->rearm,
-			CARD_RX_FLAGS(descriptor) & CARD_RX_HASHED ? RTE_MBUF_F_RX_RSS_HASH : 0,
-			length, CARD_RX_HASH(descriptor));
+		fresh_mbuf(mbuf, rx->rearm, rx_offload_flags[CARD_RX_FLAGS(descriptor)], length,
+			CARD_RX_WORD(descriptor));
+		/* Means something with its flag only: cheaper than to ask. */
+		mbuf->hash.fdir.hi = CARD_RX_WORD(descriptor);
 		bytes += length;
 		mbufs[i] = mbuf;
 	}
