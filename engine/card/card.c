@@ -211,41 +211,51 @@ static void card_set_limits(struct card *card)
 	pacer_set(&card->pcie.down, pcie, hz, 0);
 }
 
+static int no_memory(const struct card *card, const char *what)
+{
+	fprintf(stderr, "card %s: no memory for its %s\n", card->name, what);
+	return -ENOMEM;
+}
+
+static int card_port_create(struct card *card, unsigned index)
+{
+	struct card_port *port = &card->ports[index];
+
+	port->card = card;
+	port->index = (uint16_t)index;
+	port->rss = card->rss;
+	card_rss_spread(&port->rss, card->nb_queues);
+	for (unsigned q = 0; q < CARD_QUEUES_MAX; q++) {
+		if (q < card->nb_queues)
+			port->queues[q].rx = card_ring_create(card->rx_ring);
+		if (q < card->nb_tx_queues)
+			port->queues[q].tx = card_ring_create(card->tx_ring);
+		if ((q < card->nb_queues && port->queues[q].rx == NULL) ||
+			(q < card->nb_tx_queues && port->queues[q].tx == NULL))
+			return no_memory(card, "rings");
+	}
+	if (card->flow_limits.capacity == 0)
+		return 0;
+	port->flow_table = card_flow_table_create(&card->flow_limits);
+	return port->flow_table == NULL ? no_memory(card, "flow table") : 0;
+}
+
 int cards_create(uint16_t tx_queues)
 {
 	card_rss_init();
 	for (unsigned c = 0; c < nb_cards; c++) {
 		struct card *card = cards[c];
+		int rc = 0;
 
 		card->nb_tx_queues = tx_queues;
 		card_set_limits(card);
 		card->clock_last = rte_rdtsc();
-		for (unsigned p = 0; p < CARD_PORTS; p++) {
-			struct card_port *port = &card->ports[p];
-
-			port->card = card;
-			port->index = (uint16_t)p;
-			port->rss = card->rss;
-			card_rss_spread(&port->rss, card->nb_queues);
-			for (unsigned q = 0; q < CARD_QUEUES_MAX; q++) {
-				if (q < card->nb_queues)
-					port->queues[q].rx = card_ring_create(card->rx_ring);
-				if (q < tx_queues)
-					port->queues[q].tx = card_ring_create(card->tx_ring);
-				if ((q < card->nb_queues && port->queues[q].rx == NULL) ||
-					(q < tx_queues && port->queues[q].tx == NULL)) {
-					fprintf(stderr, "card %s: no memory for its rings\n",
-						card->name);
-					return -ENOMEM;
-				}
-			}
-		}
-		if (card->shunt) {
-			int rc = card_shunt_create(card);
-
-			if (rc != 0)
-				return rc;
-		}
+		for (unsigned p = 0; p < CARD_PORTS && rc == 0; p++)
+			rc = card_port_create(card, p);
+		if (rc == 0 && card->shunt)
+			rc = card_shunt_create(card);
+		if (rc != 0)
+			return rc;
 	}
 	return 0;
 }
@@ -277,8 +287,8 @@ bool card_frame_fits(const struct card *card, const uint8_t *frame, unsigned len
 
 void cards_ledger_rx(struct ledger *ledger)
 {
-	static const char *const names[CARD_RX_DROPS] = {
-		"oversize frame", "card packet rate", "PCIe", "no mbuf", "rx missed (ring full)"};
+	static const char *const names[CARD_RX_DROPS] = {"oversize frame", "card packet rate",
+		"PCIe", "dropped by flow rule", "no mbuf", "rx missed (ring full)"};
 
 	for (unsigned c = 0; c < nb_cards; c++)
 		for (unsigned p = 0; p < CARD_PORTS; p++)

@@ -81,6 +81,7 @@ enum card_rx_drop {
 	CARD_RX_OVERSIZE, /* longer than max_frame_bytes, VLAN tags apart */
 	CARD_RX_PPS,      /* above the packet rate that the card can take in */
 	CARD_RX_PCIE,     /* the PCIe link could not carry it and the FIFO was full */
+	CARD_RX_RULE,     /* a rule of its flow table says so */
 	CARD_RX_NO_MBUF,  /* no posted buffer, and the DUT had none to post */
 	CARD_RX_MISSED,   /* no posted buffer: the DUT did not poll in time */
 	CARD_RX_DROPS,
@@ -91,7 +92,8 @@ struct card_port {
 	uint16_t index;
 	struct card_queue queues[CARD_QUEUES_MAX];
 	struct card_rss rss;
-	struct pacer link_in, link_out; /* L1 bytes, from and to the wire */
+	struct card_flow_table *flow_table; /* NULL: the card has none */
+	struct pacer link_in, link_out;     /* L1 bytes, from and to the wire */
 	unsigned next_tx_queue;
 	double last_poll;                        /* of the tx queues */
 	bool backlogged;                         /* frames were waiting when the last poll ended */

@@ -98,6 +98,9 @@ struct port_driver {
 	/* What a rule's action COUNT has counted. */
 	int (*flow_count)(struct port *port, struct rte_flow *flow,
 		struct rte_flow_query_count *count, struct rte_flow_error *error);
+	/* As when hardware resets itself: rules are gone without notice, the link stays. May be
+	 * NULL. */
+	void (*reset)(struct port *port);
 
 	struct port_driver *link;
 };
