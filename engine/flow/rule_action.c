@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Actions of a rule: "mark id 1", "rss queues 0 1 end". */
+#include "rule_cause.h"
 #include "rule_scan.h"
 
 #include <rte_ethdev.h>
@@ -171,6 +172,14 @@ static const struct {
 	{"passthru", RTE_FLOW_ACTION_TYPE_PASSTHRU, NULL},
 	{"void", RTE_FLOW_ACTION_TYPE_VOID, NULL},
 };
+
+const char *rule_action_name(enum rte_flow_action_type type)
+{
+	for (unsigned i = 0; i < RTE_DIM(actions); i++)
+		if (actions[i].type == type)
+			return actions[i].name;
+	return type == RTE_FLOW_ACTION_TYPE_END ? "end" : "?";
+}
 
 bool rule_action_parse(struct rule_scan *scan, struct rule_text *rule)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Items of a pattern: "ipv4 src is 10.0.0.1 dst spec 10.0.0.0 dst prefix 8". */
+#include "rule_cause.h"
 #include "rule_scan.h"
 
 #include <arpa/inet.h>
@@ -68,6 +69,14 @@ static const struct item items[] = {
 	{"any", RTE_FLOW_ITEM_TYPE_ANY, {{"num", VALUE_HOST32, 0, 32}}},
 	{"void", RTE_FLOW_ITEM_TYPE_VOID, {{0}}},
 };
+
+const char *rule_item_name(enum rte_flow_item_type type)
+{
+	for (unsigned i = 0; i < RTE_DIM(items); i++)
+		if (items[i].type == type)
+			return items[i].name;
+	return type == RTE_FLOW_ITEM_TYPE_END ? "end" : "?";
+}
 
 /* What a field is told, in the order of an item's three headers. */
 enum told { TOLD_SPEC, TOLD_LAST, TOLD_MASK, TOLD_IS, TOLD_PREFIX, TOLDS };
