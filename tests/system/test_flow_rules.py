@@ -133,7 +133,9 @@ def test_without_a_table_the_card_says_so(start_engine: StartEngine) -> None:
 
 def test_a_mistake_is_named_at_its_word(start_engine: StartEngine) -> None:
     engine = start(start_engine)
-    with pytest.raises(TelemetryError, match=r"column 35: expected an IPv4 address, not \"16.0.0\""):
+    with pytest.raises(
+        TelemetryError, match=r"column 35: expected an IPv4 address, not \"16.0.0\""
+    ):
         ask(engine, "/linerate/flow/validate,e0 ingress pattern eth / ipv4 src is 16.0.0 / end")
     with pytest.raises(TelemetryError, match="expected PORT RULE"):
         ask(engine, "/linerate/flow/validate,e9 ingress pattern end actions drop / end")
