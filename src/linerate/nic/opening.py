@@ -56,7 +56,7 @@ def _config(target: str, queues: int | None) -> dict[str, Any] | None:
     if target.startswith(("card:", "{")) or target == "card":
         card = {"name": "card0", "rx_queues": queues or 4, "flow_table": _flow_table(target)}
         port = {"driver": "card", "card": "card0", "index": 0}
-        return _alone(port) | {"cards": [card]}
+        return _alone(port, rx_mode="interrupt") | {"cards": [card]}
     device, _comma, devargs = target.partition(",")
     if _PCI.fullmatch(device) or device.startswith(("net_", "eth_")):
         port = {"driver": "ethdev", "device": device, "rx_queues": queues or 1}
@@ -64,12 +64,12 @@ def _config(target: str, queues: int | None) -> dict[str, Any] | None:
     return None
 
 
-def _alone(port: dict[str, Any]) -> dict[str, Any]:
+def _alone(port: dict[str, Any], **forwarder: str) -> dict[str, Any]:
     return {
         "name": f"nic-probe-{os.getpid()}",
         "memory": {"megabytes": MEGABYTES},
         "ports": [{"name": PORT, **port}],
-        "forwarder": {"mode": "rxonly", "ports": [PORT]},
+        "forwarder": {"mode": "rxonly", "ports": [PORT], **forwarder},
     }
 
 
