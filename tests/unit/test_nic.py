@@ -5,6 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
+from linerate.evidence.causes import cause_of
 from linerate.nic import opening, patterns, probing
 from linerate.nic.probing import FULL_AFTER, REMOVED_SINGLY
 from linerate.nic.rules import Answer, Refusal, RuleTextError
@@ -222,3 +223,7 @@ def test_what_port_names():
 def test_what_port_can_not_name(target, said):
     with pytest.raises(opening.TargetError, match=said):
         opening._config(target, None)
+
+
+def test_what_a_rule_drops_is_configured():
+    assert cause_of("card0 port 0: dropped by flow rule") == "configuration"
