@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from linerate.card import DEFAULT, PRESETS, Card
-from linerate.drivers import INTERFACE_DRIVERS
+from linerate.drivers import INTERFACE_DRIVERS, WITH_BATCH
 from linerate.mistakes import mistake, yaml_mistake
 from linerate.wire import parse_bps
 
@@ -158,6 +158,8 @@ class Dut(_Model):
     mode: str = ""
     #: Of ports on the kernel's interfaces.
     driver: Driver | None = None
+    #: Packets a system call, of the drivers that take several at once.
+    batch: int | None = Field(default=None, ge=1, le=256)
     workers: int = Field(default=1, ge=1, le=16)
     #: How workers find what came in.
     rx_mode: RxMode = "polling"
@@ -192,6 +194,12 @@ class Dut(_Model):
             expected = f"one of {', '.join(modes)}" if modes else f"none, a {kind} has no modes"
             raise ValueError(f"expected {expected}, not '{value}'")
         return value
+
+    @model_validator(mode="after")
+    def _batch_of_driver(self) -> Self:
+        if self.batch is not None and self.driver not in WITH_BATCH:
+            raise ValueError(f"batch: expected only with driver {' or '.join(WITH_BATCH)}")
+        return self
 
     @property
     def name(self) -> str:
