@@ -337,26 +337,49 @@ static void say_lost(struct offload_port *offload)
 	offload->said_ms = offload->now_ms;
 }
 
+/* A rule that stood when others lost theirs may not have had the time to show an effect. */
+static bool was_lost(const struct offload_port *offload, const struct offload_place *place)
+{
+	return place->worked ||
+	       (offload->lost_seen && (int32_t)(offload->lost_ms - place->since_ms) > 0);
+}
+
+static void look_for_lost(struct offload_port *offload)
+{
+	for (unsigned place = 0; place < offload->nb_places; place++) {
+		const struct offload_place *one = offload_policy_place(offload->policy, place);
+
+		if (!offload_policy_silent(offload->policy, place) || !was_lost(offload, one))
+			continue;
+		add(&offload->counters.lost);
+		say_lost(offload);
+		if (one->worked) {
+			offload->lost_seen = true;
+			offload->lost_ms = offload->now_ms;
+		}
+		leave(offload, place, BAR_SOON_MS);
+	}
+}
+
 static void look_for_silent(struct offload_port *offload)
+{
+	for (unsigned place = 0; place < offload->nb_places && offload->on; place++) {
+		if (!offload_policy_silent(offload->policy, place))
+			continue;
+		add(&offload->counters.silent);
+		leave(offload, place, BAR_SILENT_MS);
+		fail(offload, "rules have no effect, packets come without their mark", "");
+	}
+}
+
+/* A packet that comes marked ends a row of failures. */
+static void look_for_marked(struct offload_port *offload)
 {
 	uint64_t marked = offload_policy_marked(offload->policy);
 
 	if (marked != offload->marked_seen)
 		offload->failures = 0;
 	offload->marked_seen = marked;
-	for (unsigned place = 0; place < offload->nb_places && offload->on; place++) {
-		if (!offload_policy_silent(offload->policy, place))
-			continue;
-		if (offload_policy_place(offload->policy, place)->worked) {
-			add(&offload->counters.lost);
-			say_lost(offload);
-			leave(offload, place, BAR_SOON_MS);
-		} else {
-			add(&offload->counters.silent);
-			leave(offload, place, BAR_SILENT_MS);
-			fail(offload, "rules have no effect, packets come without their mark", "");
-		}
-	}
 }
 
 /* Switched on again: what was barred may have another try. */
@@ -388,6 +411,8 @@ void offload_port_clock(struct offload_port *offload, uint32_t now_ms)
 	if (!offload_policy_clock(offload->policy, now_ms))
 		return;
 	offload->threshold = offload_policy_threshold(offload->policy);
+	look_for_marked(offload);
+	look_for_lost(offload);
 	look_for_silent(offload);
 	while (offload_queue_take(&offload->again, &place))
 		offload_queue_put(&offload->destroy, place);

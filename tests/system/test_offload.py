@@ -171,6 +171,9 @@ def test_port_reset_while_rules_stand(start_engine: StartEngine, tmp_path: Path)
     engine = start_engine(config({"preset": "x710-patched"}))
     with running(engine) as trial:
         trial.wait("every flow has its rules", all_stand)
+        # Each rule has shown that it works.
+        enough = marked(trial.telemetry) + 2000 * FLOWS
+        trial.wait("packets come marked", lambda _: marked(trial.telemetry) > enough)
         trial.telemetry.ask("/linerate/card/reset,e0")
         ports = trial.wait(
             "the rules of e0 were made again",
