@@ -134,11 +134,11 @@ FLOWS_MAX = 10_000_000
 _FLOWS: dict[str, tuple[str, dict[str, Any]]] = {
     "tester-flow": ("tester, one flow of its flows", {"count": 1}),
     "tester-flows": ("tester, 10 M flows in turn", {"count": FLOWS_MAX}),
-    "tester-flows-uniform": (
+    "tester-uniform": (
         "tester, any of 10 M flows",
         {"count": FLOWS_MAX, "order": "uniform"},
     ),
-    "tester-flows-zipf": ("tester, 10 M flows by Zipf", {"count": FLOWS_MAX, "order": "zipf"}),
+    "tester-zipf": ("tester, 10 M flows by Zipf", {"count": FLOWS_MAX, "order": "zipf"}),
 }
 for _name, (_text, _flows) in _FLOWS.items():
     register(Kind(_name, _text, sending([_stream(flows=_flows)])))
