@@ -153,7 +153,8 @@ static void parse_count(struct flows *flows, const struct config_node *node)
 	struct config_node renewal = config_child(node, "new_per_s");
 	uint32_t most = room(flows);
 
-	flows->count = (uint32_t)config_u64(node, "count", 1, 1, FLOWS_MAX);
+	flows->count = (uint32_t)config_u64(node, "count", 1, 1,
+		flows->order == FLOWS_INCREMENT ? FLOWS_IN_TURN_MAX : FLOWS_MAX);
 	if (flows->count > most)
 		config_mistake(&count, "the ranges of addresses and ports hold %u flows", most);
 	flows->renewal.new_per_s = config_number(node, "new_per_s", 0, 0, 1e9);

@@ -18,6 +18,8 @@ struct flows;
 struct stream;
 
 #define FLOWS_MAX 10000000
+/* Of flows in turn, so that a flood goes on for a while. */
+#define FLOWS_IN_TURN_MAX INT32_MAX
 /* Frames whose flows are drawn at once, and no more: STREAM_BURST_MAX. */
 #define FLOWS_BURST 64
 

@@ -55,7 +55,7 @@ void stream_free(struct stream *stream)
 struct stream *stream_parse(const struct config_node *node)
 {
 	static const char *const keys[] = {"name", "port", "rx_port", "frame_bytes", "rate",
-		"layers", "modifiers", "flows", "burst", "signature", NULL};
+		"layers", "modifiers", "flows", "burst", "signature", "weight", NULL};
 	struct config_node layers = config_child(node, "layers");
 	struct config_node modifiers = config_child(node, "modifiers");
 	struct config_node flows = config_child(node, "flows");
@@ -74,6 +74,7 @@ struct stream *stream_parse(const struct config_node *node)
 	stream->rx_port = parse_port(node, "rx_port");
 	stream->frame_bytes = (uint16_t)config_u64(node, "frame_bytes", 64, 64, STREAM_FRAME_MAX);
 	stream->burst = config_u64(node, "burst", 0, 0, 1ull << 40);
+	stream->weight = (unsigned)config_u64(node, "weight", 1, 1, STREAM_WEIGHT_MAX);
 	stream->signature = config_bool(node, "signature", true);
 	parse_rate(stream, node);
 	if (stream_parse_layers(stream, &layers)) {

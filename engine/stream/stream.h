@@ -17,6 +17,7 @@
 #define STREAM_HEADER_MAX 192
 #define STREAM_MODIFIERS_MAX 8
 #define STREAM_BURST_MAX FLOWS_BURST
+#define STREAM_WEIGHT_MAX 1000
 #define STREAM_FRAME_MAX 9018 /* FCS included */
 
 enum rate_kind {
@@ -80,8 +81,9 @@ struct stream {
 	int port, rx_port; /* indices of ports; rx_port -1: any */
 	enum rate_kind rate_kind;
 	double rate;
-	double pps;     /* at full scale, once the link rate is known */
-	uint64_t burst; /* frames; 0: goes on */
+	double pps;      /* at full scale, once the link rate is known */
+	unsigned weight; /* frames in a round, where streams have no rates to share a port by */
+	uint64_t burst;  /* frames; 0: goes on */
 } __rte_cache_aligned;
 
 /* Fetches what stream_fill() needs of a stream for one frame. */

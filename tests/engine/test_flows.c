@@ -397,7 +397,7 @@ static void mistakes_are_found(void)
 {
 	static const char *const texts[] = {
 		FLOWS("\"count\": 0", UDP),
-		FLOWS("\"count\": 10000001", UDP),
+		FLOWS("\"count\": 10000001, \"order\": \"uniform\"", UDP),
 		FLOWS("\"count\": 64517", LAYERS()),
 		FLOWS("\"count\": 10, \"src_port\": {\"max\": 9}", LAYERS()),
 		FLOWS("\"order\": \"random\"", UDP),
