@@ -13,7 +13,7 @@ from linerate.evidence import Evidence
 from linerate.evidence.measured import evidence_of
 from linerate.explain import explain
 from linerate.measurement import Load, Measurement, Progress
-from linerate.rig import Rig, has_ceiling
+from linerate.rig import Rig, Trials, has_ceiling
 from linerate.store import (
     Absent,
     Ceiling,
@@ -27,6 +27,7 @@ from linerate.store import (
     trial_name,
 )
 from linerate.suite import Loadtest, Traffic
+from linerate.suite import find as find_suite
 from linerate.telemetry import TelemetryError
 from linerate.testbed import Testbed
 from linerate.trial import TrialError, run_trial, watch
@@ -98,7 +99,9 @@ class Plan:
     @property
     def seconds(self) -> float:
         """How long all steps send, if no trial is repeated."""
-        return len(self.kinds) * CEILING_SECONDS + len(self.steps) * self.duration_seconds
+        warmup = sum(step.loadtest.warmup_seconds for step in self.steps)
+        ceilings = len(self.kinds) * CEILING_SECONDS
+        return ceilings + warmup + len(self.steps) * self.duration_seconds
 
     @property
     def kinds(self) -> dict["Kind", Testbed]:
@@ -131,8 +134,9 @@ def suite_plan(
     duration_seconds: float,
     command: tuple[str, ...],
 ) -> Plan:
-    """Plan each loadtest once, on one testbed."""
-    steps = tuple(Step(testbed, loadtest) for loadtest in loadtests)
+    """Plan each loadtest once, on the testbed that the suite makes of one."""
+    prepared = find_suite(suite).testbed
+    steps = tuple(Step(prepared(testbed, loadtest), loadtest) for loadtest in loadtests)
     return Plan(testbed, suite, steps, duration_seconds, command)
 
 
@@ -259,7 +263,8 @@ class Bench:
         ceiling = self._ceilings.get(kind_of(testbed, loadtest)) if sends else None
         line_pps = loadtest.line_pps(testbed.line_bps)
         scale_ppm = first_scale_ppm(line_pps, ceiling) if sends else 0
-        self._observer.step(step.text, self._plan.duration_seconds)
+        warmup = loadtest.warmup_seconds
+        self._observer.step(step.text, warmup + self._plan.duration_seconds)
         card = testbed.card if testbed.wire == "card" else None
         label = trial_name(loadtest.name, step.repeat)
         if testbed.by_tool:
@@ -268,6 +273,7 @@ class Bench:
             return
         with self._rigs[testbed].under_test(loadtest, label) as trials:
             self._note_engine(trials.info)
+            self._warm_up(trials, step, scale_ppm)
             for attempt in range(1, self._plan.retries + 2):
                 load = self._load(testbed, loadtest, scale_ppm, self._plan.duration_seconds)
                 trial = run_trial if sends else watch
@@ -279,6 +285,13 @@ class Bench:
                 scale_ppm = next_scale_ppm(scale_ppm, attempt, measurement)
                 ceiling = next_ceiling(ceiling, measurement)
                 self._observer.step(f"{step.text}, again", self._plan.duration_seconds)
+
+    def _warm_up(self, trials: Trials, step: Step, scale_ppm: int) -> None:
+        """Let the device learn what it has to; what comes of that is no result."""
+        seconds = step.loadtest.warmup_seconds
+        if seconds and generates(step.testbed):
+            load = self._load(step.testbed, step.loadtest, scale_ppm, seconds)
+            run_trial(trials.tester, load, self._observer.progress)
 
     def _note_engine(self, info: dict[str, Any]) -> None:
         """Keep what the engine says of itself, once it is set up as a whole."""

@@ -51,7 +51,7 @@ class Result(_Model):
     suspect: tuple[str, ...] = ()
     duration_seconds: float
     directions: int
-    frame_bytes: int
+    frame_bytes: int | float
     asked_pps: float
     offered_pps: float
     received_pps: float

@@ -14,7 +14,7 @@ from linerate.suite import SUITES, Loadtest, Traffic
 from linerate.testbed import Testbed, parse
 from linerate.wire import PcieLink
 
-STANDARD = SUITES["standard"]
+STANDARD = SUITES["standard"].loadtests
 #: Of a rate that is a limit, so much is offered, if the line carries it.
 OFFERED_TIMES = 3.0
 #: Each direction of trials whose batches shall have a certain size; 1514 bytes fit 10 Gb/s.

@@ -97,7 +97,7 @@ class Runner:
     seconds: float
     say: Say
     cpus: tuple[int, ...] = field(default_factory=host.allowed_cpus)
-    _ceilings: dict[tuple[int | None, int, str, int], float] = field(default_factory=dict)
+    _ceilings: dict[tuple[int | None, float, str, int], float] = field(default_factory=dict)
     _besides: dict[tuple[str, Loadtest], "_Trial"] = field(default_factory=dict)
     _engines: int = 0
 

@@ -250,7 +250,7 @@ class FlowOffload(_Model):
 class Conditions(_Model):
     """What was offered, and what came of it."""
 
-    frame_bytes: int
+    frame_bytes: int | float
     directions: int
     link_bps: int
     flows: Literal["many", "one", "skewed", "unknown"] = "unknown"

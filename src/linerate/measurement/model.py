@@ -19,7 +19,8 @@ Counters = dict[str, int]
 class Load(_Model):
     """What a trial offers; everything that validity and the verdict measure against."""
 
-    frame_bytes: int
+    #: FCS counted; of several sizes the mean.
+    frame_bytes: int | float
     directions: int
     link_bps: int
     #: Over all directions, millionths of the line's rate.
