@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 from linerate.card import Card
 from linerate.ledger import Counted, NodeTime, PacketLedger, TimeLedger, node_times_minus
+from linerate.measurement.flows import FlowCounts
 from linerate.wire import FrameRate, line_rate
 
 
@@ -114,6 +115,8 @@ class Reading(_Model):
     cards: dict[str, Counters] = {}
     rings: dict[str, Counters] = {}
     streams: dict[str, Counters] = {}
+    #: Of a forwarder that keeps a flow table.
+    flows: FlowCounts | None = None
     #: The device under test is not ours: it need not say where each packet went.
     foreign: bool = False
 
@@ -168,6 +171,8 @@ class Measurement(_Model):
     cards: dict[str, Counters] = {}
     rings: dict[str, Counters] = {}
     streams: dict[str, Counters] = {}
+    #: Of a forwarder that keeps a flow table.
+    flows: FlowCounts | None = None
     stamp: Stamp = Stamp()
     #: A few a second, in the order of time.
     samples: tuple[Sample, ...] = ()

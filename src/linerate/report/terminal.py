@@ -12,6 +12,7 @@ from rich.text import Text
 
 from linerate.host import Environment
 from linerate.ledger import PacketLedger, TimeLedger
+from linerate.report import flow_table
 from linerate.report.cycles import clocks, cycles_table
 from linerate.store import Result, Run
 from linerate.wire import FrameRate, PcieLink, format_bps
@@ -63,6 +64,7 @@ def bench_report(console: Console, run: Run, folder: Path) -> None:
     else:
         console.print(fitting_table(console, results))
         console.print(EXPLAINED, style="dim")
+        _print_flow_table(console, results)
         for section in (_invalid, _losses):
             _print_section(console, section(results))
         _print_limits(console, results)
@@ -136,6 +138,22 @@ def bench_table(results: list[Result], gap: int = 1) -> Table:
             limit,
         )
     return table
+
+
+def _print_flow_table(console: Console, results: list[Result]) -> None:
+    rows = flow_table.rows(results)
+    if not rows:
+        return
+    words = flow_table.COLUMNS[: flow_table.WORDS]
+    table = plain_table(
+        *((name, "left" if name in words else "right") for name in flow_table.COLUMNS)
+    )
+    for row in rows:
+        table.add_row(*row.cells)
+    console.print()
+    console.print(Text(flow_table.TITLE, "bold"))
+    console.print(table)
+    console.print(flow_table.EXPLAINED, style="dim")
 
 
 Section = tuple[str, list[tuple[str, str]]]
