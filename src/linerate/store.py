@@ -211,7 +211,7 @@ def flow_figures(measurement: Measurement) -> FlowFigures | None:
     flows = measurement.flows
     if flows is None:
         return None
-    busy = [100.0 - ledger.spare_percent for ledger in forwarder_ledgers(measurement.time_at_load)]
+    busy = [ledger.busy_percent for ledger in forwarder_ledgers(measurement.time_at_load)]
     ports = measurement.ports
     return FlowFigures(
         offload=bool(flows.ports),

@@ -333,6 +333,37 @@ def _handoff_ring(clock: Clock) -> Iterable[Strength]:
         )
 
 
+#: Traffics whose flows deserve rules, with the card's lookup on.
+OF_FLOWS = tuple(one for one in SUITES["flowtable"].loadtests if one.offload and one.warmup_seconds)
+
+
+@_limit
+def _flow_offload(clock: Clock) -> Iterable[Strength]:
+    """A card that has few places for rules, or takes them slowly; 0.3 Mpps is what is carried."""
+    tables: tuple[tuple[str, Limit, dict[str, Any]], ...] = (
+        ("64 rules", "flow-offload", {"capacity": 64, "guaranteed": 64}),
+        ("11 ms a rule", "flow-offload", {"preset": "x710"}),
+        ("22 us a rule, room for all", "worker-cpu", {"preset": "x710-patched"}),
+    )
+    pps = 300_000
+    for text, limit, table in tables:
+        few = tuple(one for one in OF_FLOWS if limit == "flow-offload" or one.name != "zipf-on")
+        yield Strength(
+            limit,
+            text,
+            make_testbed(
+                card={"flow_table": table},
+                dut={
+                    "mode": "flowtable",
+                    "flowtable": {"flows": 1 << 21, "offload": {}},
+                    "burn": {"clocks": clock.each(pps)},
+                },
+            ),
+            few,
+            offered_pps=_times(pps),
+        )
+
+
 @_limit
 def _tester(clock: Clock) -> Iterable[Strength]:
     for pps in (100_000, 500_000):

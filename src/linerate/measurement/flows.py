@@ -35,9 +35,9 @@ class FlowCounts(BaseModel):
         )
 
     @property
-    def recorded(self) -> int:
-        """Packets that a flow's record was updated for."""
-        return self.table.get("recorded", 0)
+    def packets(self) -> int:
+        """Packets that came through the table, recorded or not."""
+        return self.table.get("packets", 0)
 
     @property
     def marked(self) -> int:
@@ -52,7 +52,7 @@ class FlowCounts(BaseModel):
     @property
     def marked_percent(self) -> float:
         """Share of the packets that came through the table."""
-        packets = self.recorded + self.not_recorded
+        packets = self.packets
         return 100.0 * self.marked / packets if packets else 0.0
 
     @property
@@ -65,15 +65,17 @@ class FlowCounts(BaseModel):
         return sum(counters.get(name, 0) for counters in self.ports.values())
 
     @property
-    def rule_seconds(self) -> float:
-        """What making a rule, or taking it away, takes on the average; 0 when none was made."""
-        times = [
-            (counters.get(f"{verb}_ns_mean", 0), counters.get(made, 0))
-            for counters in self.ports.values()
-            for verb, made in (("create", "promoted"), ("destroy", "demoted"))
-        ]
-        rules = sum(count for _, count in times)
-        return sum(mean * count for mean, count in times) / rules / 1e9 if rules else 0.0
+    def programming_seconds(self) -> float:
+        """How long rules were made and taken away; one thread does that for all ports."""
+        return (
+            sum(
+                counters.get("create_ns_mean", 0) * counters.get("promoted", 0)
+                + counters.get("destroy_ns_mean", 0)
+                * (counters.get("demoted", 0) + counters.get("ended", 0))
+                for counters in self.ports.values()
+            )
+            / 1e9
+        )
 
 
 def read_flows(telemetry: Telemetry) -> FlowCounts | None:
@@ -82,7 +84,7 @@ def read_flows(telemetry: Telemetry) -> FlowCounts | None:
         return None
     ports = telemetry.table("/linerate/offload")
     return FlowCounts(
-        table=_numbers(telemetry.ask("/linerate/flows")),
+        table=_numbers(telemetry.ask("/linerate/flows,top=0")),
         ports={
             str(row["name"]): _numbers(telemetry.ask(f"/linerate/offload,{row['name']}"))
             | {"on": int(row["state"] == "on")}

@@ -16,7 +16,8 @@ COLUMNS = ("traffic", "offload", "up Mb/s", "down Mb/s", "CPU %", "marked %", "r
 WORDS = 2
 EXPLAINED = (
     "Mb/s on the wire, preamble and gap included; up: from the first port to the second; "
-    "CPU: of the forwarder's workers; gain: of the rate, or where that is the same of the CPU"
+    "CPU: of the forwarder's workers, calls that found packets; "
+    "gain: of the rate, or where that is the same of the CPU"
 )
 #: Rates are the same within this: what limits both is not the forwarder.
 SAME_WITHIN = 0.03
