@@ -200,6 +200,15 @@ def test_the_gain_is_of_the_rate_or_of_the_cpu(published):
     assert gains == ["", "1.62 ×", "", "-18 % CPU", ""]
 
 
+def test_a_rate_that_the_tester_fell_short_of_is_no_loss_of_the_device(result, run):
+    slower = figures(offload=True, upstream_bps=3000e6, downstream_bps=3000e6, busy_percent=40.0)
+    made = run(
+        result("syn-off").model_copy(update={"flow_table": figures(busy_percent=80.0)}),
+        result("syn-on").model_copy(update={"flow_table": slower}),
+    )
+    assert [row.gain for row in flow_table.rows(made.reported())] == ["", "-43 % a packet"]
+
+
 def test_every_report_has_the_table(published):
     out = io.StringIO()
     terminal.bench_report(Console(file=out, width=80, highlight=False), published, Path("runs/x"))

@@ -10,15 +10,18 @@ from typing import Any
 
 from linerate.store import FlowFigures, Result
 
-TITLE = "The flow table, by itself and with the cards' lookup"
+TITLE = "The flow table, alone and with lookup by the cards"
 COLUMNS = ("traffic", "offload", "up Mb/s", "down Mb/s", "CPU %", "marked %", "rules", "gain")
 #: Columns of words.
 WORDS = 2
 EXPLAINED = (
     "Mb/s on the wire, preamble and gap included; up: from the first port to the second; "
     "CPU: of the forwarder's workers, calls that found packets; "
-    "gain: of the rate, or where that is the same of the CPU"
+    "gain: of the rate, of the CPU where the rate is the same, and of the CPU that a "
+    "packet takes where the tester sent less"
 )
+#: Workers that have no more time than this have none.
+SATURATED_PERCENT = 95.0
 #: Rates are the same within this: what limits both is not the forwarder.
 SAME_WITHIN = 0.03
 
@@ -49,14 +52,28 @@ class Row:
         return self.figures.busy_percent - self.software.busy_percent
 
     @property
+    def cpu_ratio(self) -> float | None:
+        """CPU that a packet takes, over what it takes by software alone."""
+        ratio, software = self.rate_ratio, self.software
+        if not ratio or software is None or not software.busy_percent:
+            return None
+        return self.figures.busy_percent / software.busy_percent / ratio
+
+    @property
     def gain(self) -> str:
-        """In words: of the rate, or where that is the same of the CPU."""
-        ratio, points = self.rate_ratio, self.busy_points
-        if ratio is None or points is None:
+        """In words: of the rate, or where that is the same of the CPU.
+
+        A rate that fell though the workers had time was not theirs but the tester's: then it is
+        the CPU of a packet that can be compared.
+        """
+        ratio, points, cpu = self.rate_ratio, self.busy_points, self.cpu_ratio
+        if ratio is None or points is None or cpu is None:
             return ""
-        if abs(ratio - 1) > SAME_WITHIN or abs(points) < 0.5:
-            return f"{ratio:.2f} ×"
-        return f"{points:+.0f} % CPU"
+        if abs(ratio - 1) <= SAME_WITHIN and abs(points) >= 0.5:
+            return f"{points:+.0f} % CPU"
+        if ratio < 1 and self.figures.busy_percent < SATURATED_PERCENT:
+            return f"{100 * (cpu - 1):+.0f} % a packet"
+        return f"{ratio:.2f} ×"
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -96,4 +113,5 @@ def documents(results: list[Result]) -> Iterator[dict[str, Any]]:
             **row.figures.model_dump(),
             "rate_ratio": row.rate_ratio,
             "busy_points": row.busy_points,
+            "cpu_ratio": row.cpu_ratio,
         }

@@ -109,15 +109,21 @@ def environment_line(environment: Environment) -> str:
 
 def fitting_table(console: Console, results: list[Result]) -> Table:
     """Make the one table, its columns nearer to each other when figures are long."""
-    wide = bench_table(results, gap=2)
     unbounded = console.options.update(max_width=1000)
-    fits = console.measure(wide, options=unbounded).maximum <= console.width
-    return wide if fits else bench_table(results, gap=1)
+    tables = [bench_table(results, gap=2), bench_table(results), bench_table(results, short=True)]
+    fitting = (
+        table
+        for table in tables
+        if console.measure(table, options=unbounded).maximum <= console.width
+    )
+    return next(fitting, tables[-1])
 
 
-def bench_table(results: list[Result], gap: int = 1) -> Table:
-    """Make the one table."""
+def bench_table(results: list[Result], gap: int = 1, short: bool = False) -> Table:
+    """Make the one table; short of the L2 rate, which follows from the others."""
     right = ("offered", "received", "Mpps", "L1 Gb/s", "L2 Gb/s", "% of line", "loss")
+    if short:
+        right = tuple(name for name in right if name != "L2 Gb/s")
     table = plain_table(
         ("test", "left"), *((name, "right") for name in right), ("limit", "left"), gap=gap
     )
@@ -132,7 +138,7 @@ def bench_table(results: list[Result], gap: int = 1) -> Table:
             count(result.packets.received),
             mpps(result.received_pps),
             f"{result.l1_bps / 1e9:.2f}",
-            f"{result.l2_bps / 1e9:.2f}",
+            *([] if short else [f"{result.l2_bps / 1e9:.2f}"]),
             f"{result.percent_of_line:.1f}",
             loss(result),
             limit,
