@@ -18,6 +18,8 @@ from linerate.store import Result, Run
 from linerate.wire import FrameRate, PcieLink, format_bps
 
 EXPLAINED = "rates and % of line: what came back, both directions together; L2 counts the FCS"
+#: Columns of the one table, between test and limit.
+FIGURES = ("offered", "received", "Mpps", "L1 Gb/s", "L2 Gb/s", "% of line", "loss")
 LIMIT_STYLES = {"line": "green", "none": "green", "invalid": "red", "unknown": "red"}
 
 
@@ -108,9 +110,13 @@ def environment_line(environment: Environment) -> str:
 
 
 def fitting_table(console: Console, results: list[Result]) -> Table:
-    """Make the one table, its columns nearer to each other when figures are long."""
+    """Make the one table, nearer together when figures are long, and at last without L2."""
     unbounded = console.options.update(max_width=1000)
-    tables = [bench_table(results, gap=2), bench_table(results), bench_table(results, short=True)]
+    tables = [
+        bench_table(results, gap=2),
+        bench_table(results),
+        bench_table(results, tuple(name for name in FIGURES if name != "L2 Gb/s")),
+    ]
     fitting = (
         table
         for table in tables
@@ -119,31 +125,34 @@ def fitting_table(console: Console, results: list[Result]) -> Table:
     return next(fitting, tables[-1])
 
 
-def bench_table(results: list[Result], gap: int = 1, short: bool = False) -> Table:
-    """Make the one table; short of the L2 rate, which follows from the others."""
-    right = ("offered", "received", "Mpps", "L1 Gb/s", "L2 Gb/s", "% of line", "loss")
-    if short:
-        right = tuple(name for name in right if name != "L2 Gb/s")
+def bench_table(results: list[Result], columns: tuple[str, ...] = FIGURES, gap: int = 1) -> Table:
+    """Make the one table."""
     table = plain_table(
-        ("test", "left"), *((name, "right") for name in right), ("limit", "left"), gap=gap
+        ("test", "left"), *((name, "right") for name in columns), ("limit", "left"), gap=gap
     )
     for result in results:
         limit = Text(result.verdict.limit, LIMIT_STYLES.get(result.verdict.limit, "yellow"))
         if not result.valid:
-            table.add_row(result.test, *["–"] * len(right), limit)
+            table.add_row(result.test, *["–"] * len(columns), limit)
             continue
-        table.add_row(
-            result.test + "*" * bool(result.suspect),
-            count(result.packets.sent),
-            count(result.packets.received),
-            mpps(result.received_pps),
-            f"{result.l1_bps / 1e9:.2f}",
-            *([] if short else [f"{result.l2_bps / 1e9:.2f}"]),
-            f"{result.percent_of_line:.1f}",
-            loss(result),
-            limit,
-        )
+        figures = _figures(result)
+        name = result.test + "*" * bool(result.suspect)
+        table.add_row(name, *(figures[column] for column in columns), limit)
     return table
+
+
+def _figures(result: Result) -> dict[str, str]:
+    """By FIGURES."""
+    cells = (
+        count(result.packets.sent),
+        count(result.packets.received),
+        mpps(result.received_pps),
+        f"{result.l1_bps / 1e9:.2f}",
+        f"{result.l2_bps / 1e9:.2f}",
+        f"{result.percent_of_line:.1f}",
+        loss(result),
+    )
+    return dict(zip(FIGURES, cells, strict=True))
 
 
 def _print_flow_table(console: Console, results: list[Result]) -> None:
