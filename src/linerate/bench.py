@@ -263,8 +263,8 @@ class Bench:
         ceiling = self._ceilings.get(kind_of(testbed, loadtest)) if sends else None
         line_pps = loadtest.line_pps(testbed.line_bps)
         scale_ppm = first_scale_ppm(line_pps, ceiling) if sends else 0
-        warmup = loadtest.warmup_seconds
-        self._observer.step(step.text, warmup + self._plan.duration_seconds)
+        seconds = loadtest.warmup_seconds + self._plan.duration_seconds
+        self._observer.step(step.text, seconds)
         card = testbed.card if testbed.wire == "card" else None
         label = trial_name(loadtest.name, step.repeat)
         if testbed.by_tool:
