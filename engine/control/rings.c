@@ -40,9 +40,9 @@ static void handoff_row(struct table *table, const struct handoff_queue *queue, 
 	table_u64(table, 1, rte_ring_get_capacity(ring->ring));
 	table_u64(table, 2, rte_ring_count(ring->ring));
 	table_u64(table, 3, rte_ring_free_count(ring->ring));
-	table_u64(table, 4, (uint32_t)ring->enqueued);
-	table_u64(table, 5, (uint32_t)ring->dropped);
-	table_u64(table, 6, (uint32_t)ring->dequeued);
+	table_u64(table, 4, ring->enqueued);
+	table_u64(table, 5, ring->dropped);
+	table_u64(table, 6, ring->dequeued);
 	table_string(table, 7, worker_at(queue->writer)->name);
 	table_string(table, 8, worker_at(queue->reader)->name);
 	table_string(table, 9, priority_name(p));

@@ -6,16 +6,26 @@
  */
 #include "packet_frame.h"
 
+#include <arpa/inet.h>
+#include <linux/if_packet.h>
 #include <pcap/pcap.h>
+#include <rte_cycles.h>
 #include <stdio.h>
 
-#define RX_BUFFER_BYTES (8 << 20)
+/* Larger ones leave the cache, at the cost of whoever sends over a veth. */
+#define RX_BUFFER_BYTES (2 << 20)
+/* A ring found empty is asked about again after so long: libpcap's poll() takes the lock under
+ * which the kernel puts frames into it, on the sender's CPU. */
+#define RX_PAUSE_US 1
+/* No frame is of this type (RFC 1701). */
+#define NO_ETHERTYPE 0xffff
 #define TX_BUFFER_BYTES (128 << 10)
 #define SPARE_MBUFS 256
 
 struct pcap_rx {
 	struct packet_rx base;
 	pcap_t *pcap;
+	uint64_t pause_clocks, again_tsc;
 	u_int dropped; /* as told the last time */
 	unsigned nb_spare;
 	struct rte_mbuf *spare[SPARE_MBUFS];
@@ -71,20 +81,31 @@ static int pcap_open_rx(struct packet_port *port, struct packet_rx *base)
 	if (rc != 0)
 		return rc;
 	base->fd = pcap_fileno(rx->pcap);
+	rx->pause_clocks = rte_get_tsc_hz() * RX_PAUSE_US / 1000000;
 	return pcap_setdirection(rx->pcap, PCAP_D_IN) == 0 ? 0 : say(port, rx->pcap, PCAP_ERROR);
 }
 
-/* A handle receives always: a filter that refuses all keeps the kernel from copying. */
+/* A handle receives always, and each frame would be shown to it too: it is bound to a type that
+ * none has. What came before that is refused by a filter. */
 static int pcap_open_tx(struct packet_port *port, struct packet_tx *base)
 {
 	struct pcap_tx *tx = (struct pcap_tx *)base;
 	struct bpf_insn refuse = BPF_STMT(BPF_RET | BPF_K, 0);
 	struct bpf_program filter = {.bf_len = 1, .bf_insns = &refuse};
+	struct sockaddr_ll nothing = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(NO_ETHERTYPE),
+		.sll_ifindex = port->index,
+	};
 	int rc = open_handle(port, &tx->pcap, TX_BUFFER_BYTES, false);
 
 	if (rc != 0)
 		return rc;
-	return pcap_setfilter(tx->pcap, &filter) == 0 ? 0 : say(port, tx->pcap, PCAP_ERROR);
+	if (pcap_setfilter(tx->pcap, &filter) != 0)
+		return say(port, tx->pcap, PCAP_ERROR);
+	if (bind(pcap_fileno(tx->pcap), (struct sockaddr *)&nothing, sizeof(nothing)) != 0)
+		return packet_say(port, "bind", errno);
+	return 0;
 }
 
 /* From libpcap's ring, into which the kernel has copied it: the second copy. */
@@ -119,13 +140,15 @@ static uint16_t pcap_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 {
 	struct pcap_rx *rx = queue;
 
-	if (!refill(rx, count))
+	if (rte_rdtsc() < rx->again_tsc || !refill(rx, count))
 		return 0;
 	rx->mbufs = mbufs;
 	rx->received = 0;
 	/* It asks the kernel, by one poll(), only when its ring is empty. */
-	if (pcap_dispatch(rx->pcap, count, on_frame, (u_char *)rx) == 0)
+	if (pcap_dispatch(rx->pcap, count, on_frame, (u_char *)rx) == 0) {
 		rx->base.counters.syscalls++;
+		rx->again_tsc = rte_rdtsc() + rx->pause_clocks;
+	}
 	return rx->received;
 }
 

@@ -1,5 +1,6 @@
 """The bench: a suite of loadtests on a testbed, from the first engine to the last result."""
 
+import itertools
 import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -38,6 +39,13 @@ from linerate.verdicts import judged_together, source_of
 RETRIES = 2
 #: Of its own ceiling, the tester is asked for no more than this.
 OF_CEILING = 0.95
+#: A tester that can't send what it is asked for is asked for less, so often more.
+LOWER_LOADS = 3
+#: Of what it managed: where it is asked for less a device can give it more to receive, so that
+#: it manages less again.
+OF_MANAGED = 0.92
+#: Below this it is no moment's delay that kept it from sending all: the same would not do.
+NEARLY_ALL = 0.98
 CEILING_SECONDS = 0.5
 FULL_SCALE_PPM = 1_000_000
 
@@ -149,6 +157,8 @@ class Bench:
         self._observer = observer
         self._cpus = plan.testbed.cpus or host.allowed_cpus()
         self._ceilings: dict[Kind, float] = {}
+        #: By test: the load, and the tester's ceiling, that made its last trial valid.
+        self._loads: dict[str, tuple[int, float | None]] = {}
         #: By trial, the last attempt of each test: what is judged together in the end.
         self._evidence: dict[str, Evidence] = {}
         # Made before the lab keeps aside: they look at which CPUs may be used.
@@ -260,9 +270,7 @@ class Bench:
         """Measure one loadtest, again when the trial was invalid."""
         testbed, loadtest = step.testbed, step.loadtest
         sends = generates(testbed)
-        ceiling = self._ceilings.get(kind_of(testbed, loadtest)) if sends else None
-        line_pps = loadtest.line_pps(testbed.line_bps)
-        scale_ppm = first_scale_ppm(line_pps, ceiling) if sends else 0
+        scale_ppm, ceiling = self._first_load(step) if sends else (0, None)
         seconds = loadtest.warmup_seconds + self._plan.duration_seconds
         self._observer.step(step.text, seconds)
         card = testbed.card if testbed.wire == "card" else None
@@ -277,13 +285,15 @@ class Bench:
                 warmup = self._warm_up(trials, step, scale_ppm)
                 scale_ppm = scale_after_warmup_ppm(scale_ppm, warmup)
                 ceiling = next_ceiling(ceiling, warmup)
-            for attempt in range(1, self._plan.retries + 2):
+            for attempt in itertools.count(1):
                 load = self._load(testbed, loadtest, scale_ppm, self._plan.duration_seconds)
                 trial = run_trial if sends else watch
                 measurement = trial(trials.tester, load, self._observer.progress, card, ceiling)
                 trials.check()
                 result = self._keep(step, attempt, measurement)
-                if result.valid or attempt > self._plan.retries:
+                if result.valid:
+                    self._loads[loadtest.name] = (scale_ppm, ceiling)
+                if result.valid or attempt > self._retries(measurement):
                     return
                 scale_ppm = next_scale_ppm(scale_ppm, attempt, measurement)
                 ceiling = next_ceiling(ceiling, measurement)
@@ -293,6 +303,23 @@ class Bench:
         """Let the device learn what it has to; what comes of that is no result."""
         load = self._load(step.testbed, step.loadtest, scale_ppm, step.loadtest.warmup_seconds)
         return run_trial(trials.tester, load, self._observer.progress)
+
+    def _first_load(self, step: Step) -> tuple[int, float | None]:
+        """What to offer first, and the tester's ceiling: as when the test was last valid."""
+        known = self._loads.get(step.loadtest.name)
+        if known is not None:
+            return known
+        testbed = step.testbed
+        ceiling = self._ceilings.get(kind_of(testbed, step.loadtest))
+        if self._rigs[testbed].pushes_back:
+            # Then it sends no more than the wire takes, and a device that does part of the
+            # kernel's work may take more than the bare wire.
+            return FULL_SCALE_PPM, ceiling
+        return first_scale_ppm(step.loadtest.line_pps(testbed.line_bps), ceiling), ceiling
+
+    def _retries(self, measurement: Measurement) -> int:
+        """How often an invalid trial is repeated at most: lower loads are worth some more."""
+        return self._plan.retries + LOWER_LOADS * caused_by_tester(measurement)
 
     def _note_engine(self, info: dict[str, Any]) -> None:
         """Keep what the engine says of itself, once it is set up as a whole."""
@@ -337,18 +364,20 @@ def first_scale_ppm(line_pps: float, ceiling_pps: float | None) -> int:
 
 
 def next_scale_ppm(scale_ppm: int, attempt: int, measurement: Measurement) -> int:
-    """Try the same once more (the host may have been busy), then what the tester managed.
+    """Try the same once more (the host may have been busy), then less than the tester managed.
 
-    On a wire that pushes back a tester that loses frames itself sends faster than it receives:
-    it is asked for what it received.
+    One that managed much less is asked for less at once. On a wire that pushes back a tester that
+    loses frames itself sends faster than it receives: it is asked for what it received.
     """
     if measurement.load.pushes_back and caused_by_tester(measurement):
         return max(1, int(FULL_SCALE_PPM * OF_CEILING * measurement.percent_of_line / 100))
-    if attempt == 1 or not caused_by_tester(measurement):
+    if not caused_by_tester(measurement):
         return scale_ppm
     asked = measurement.load.asked_pps
     managed = min(1.0, measurement.offered.packets_per_second / asked) if asked else 1.0
-    return max(1, int(scale_ppm * OF_CEILING * managed))
+    if attempt == 1 and managed > NEARLY_ALL:
+        return scale_ppm
+    return max(1, int(scale_ppm * OF_MANAGED * managed))
 
 
 def scale_after_warmup_ppm(scale_ppm: int, warmup: Measurement) -> int:

@@ -208,7 +208,7 @@ def _that_can_be_forwarded(
 ) -> tuple[Loadtest, ...]:
     """Leave out what the device can't forward, and say so; ends when this host lacks something."""
     if lacking := rig.missing(testbed):
-        _usage("\n".join(lacking))
+        _usage("\n".join(map(str, lacking)))
     able = tuple(loadtest for loadtest in loadtests if rig.can_run(testbed, loadtest))
     if left_out := [loadtest.name for loadtest in loadtests if loadtest not in able]:
         line = f"{', '.join(left_out)}: left out, {rig.why_not(testbed)}"

@@ -7,11 +7,11 @@ made of those that are not the usual ones: `io`, `router`, `socket-vector-10 loc
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
+from linerate.drivers import WITH_BATCH
 from linerate.testbed import (
     ENGINE_MODES,
     ONE_WAY,
     Testbed,
-    TestbedError,
     Threading,
     with_options,
 )
@@ -31,7 +31,7 @@ Driver = Literal[
 Device = Literal["engine", "kernel", "bridge", "nftables", "testpmd", "iperf3"]
 WireKind = Literal["card", "veth", "memif"]
 
-#: Packets that one recvmmsg() or sendmmsg() takes at most, unless said otherwise.
+#: Packets that one recvmmsg() or sendmmsg() of socket-vector takes at most, unless said otherwise.
 BATCH = 10
 BATCH_MAX = 256
 WORKERS_MAX = 16
@@ -43,7 +43,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "dut": get_args(Device),
     "wire": get_args(WireKind),
 }
-_NUMBERS = {"batch": BATCH_MAX, "workers": WORKERS_MAX, "ports": 4}
+_NUMBERS = {"batch": BATCH_MAX, "workers": WORKERS_MAX, "ports": 4, "directions": 2}
 
 
 class ConfigurationError(ValueError):
@@ -59,10 +59,13 @@ class Configuration:
     threading: Threading = "run-to-completion"
     dut: Device = "engine"
     wire: WireKind = "card"
-    batch: int = BATCH
+    #: None: the driver's own.
+    batch: int | None = None
     workers: int = 1
     #: 2: one loopback between two ports; 4: two of them.
     ports: int = 2
+    #: None: as many as the sweep asks for.
+    directions: int | None = None
     given_name: str = ""
 
     @property
@@ -77,6 +80,8 @@ class Configuration:
             words.append(f"{self.workers} workers")
         if self.ports > 2:
             words.append(f"{self.ports} ports")
+        if self.directions == 1:
+            words.append("one way")
         if self.wire != _usual_wire(self.driver, self.dut):
             words.append(f"on {self.wire}")
         return " ".join(words)
@@ -87,9 +92,13 @@ class Configuration:
             return self.dut
         if self.driver == "card":
             return self.mode
-        driver = self.driver
-        with_batch = f"{driver}-{self.batch}" if driver == "socket-vector" else driver
-        return with_batch if self.mode == "io" else f"{with_batch} {self.mode}"
+        return self.driver_text if self.mode == "io" else f"{self.driver_text} {self.mode}"
+
+    @property
+    def driver_text(self) -> str:
+        """The driver, with its batch where that is a choice to tell: `socket-vector-10`."""
+        batch = self.batch or (BATCH if self.driver == "socket-vector" else None)
+        return self.driver if batch is None else f"{self.driver}-{batch}"
 
     @property
     def key(self) -> str:
@@ -175,16 +184,17 @@ def _check(text: str, one: Configuration, given: dict[str, Any]) -> None:
             raise ConfigurationError(f"'{text}': wire: {one.dut} can't be on a virtual card")
     elif (one.driver == "card") != (one.wire == "card"):
         raise ConfigurationError(f"'{text}': driver {one.driver} can't be on wire {one.wire}")
-    if "batch" in given and one.driver not in ("socket-vector", "io_uring"):
-        raise ConfigurationError(f"'{text}': batch: is of driver=socket-vector and io_uring")
+    if "batch" in given and one.driver not in WITH_BATCH:
+        expected = " or ".join(WITH_BATCH)
+        raise ConfigurationError(f"'{text}': batch: expected driver={expected}, not {one.driver}")
     if one.ports not in (2, 4):
         raise ConfigurationError(f"'{text}': ports: expected 2 or 4, not {one.ports}")
+    if one.ports > 2 and (one.dut != "engine" or one.wire == "memif"):
+        raise ConfigurationError(f"'{text}': ports: expected 2 with {one.dut} on {one.wire}")
 
 
 def applied(base: Testbed, one: Configuration) -> Testbed:
     """The testbed that a configuration makes of another one; raises TestbedError."""
-    if one.driver == "socket-vector" and one.batch != BATCH:
-        raise TestbedError([f"batch {one.batch} is not in this version"])
     interface = one.dut == "engine" and one.wire == "veth"
     made = with_options(
         base,
@@ -194,7 +204,7 @@ def applied(base: Testbed, one: Configuration) -> Testbed:
         tester="iperf3" if one.dut == "iperf3" else None,
         dut_driver=one.driver if interface else None,
     )
-    dut = made.dut.model_copy(update={"threading": one.threading})
+    dut = made.dut.model_copy(update={"threading": one.threading, "batch": one.batch})
     return made.model_copy(update={"dut": dut})
 
 

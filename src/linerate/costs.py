@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from pydantic import BaseModel, ConfigDict
 
-from linerate.ledger import NodeTime, forwarder_ledgers
+from linerate.ledger import NodeTime, TimeLedger, forwarder_ledgers
 from linerate.measurement import Measurement
 from linerate.measurement.model import Counters
 from linerate.suite import TESTER_PORTS
@@ -28,6 +28,17 @@ class Cost(BaseModel):
     copied_bytes: float | None = None
 
 
+class WorkerCost(BaseModel):
+    """Clocks of a worker's nodes for each packet that came through the device, all in all."""
+
+    model_config = ConfigDict(frozen=True)
+
+    clocks: float
+    #: Packets that this worker sent, of those that came through.
+    sent_share: float
+    tsc_hz: float
+
+
 class Costs(BaseModel):
     """Of one packet received, of one sent, and of one all in all."""
 
@@ -39,6 +50,23 @@ class Costs(BaseModel):
     all_clocks: float | None = None
     #: Share of the device's time that its threads spent in the kernel.
     kernel_percent: float | None = None
+    workers: tuple[WorkerCost, ...] = ()
+
+    def tx_above(self, hop_clocks: float | None) -> float | None:
+        """Clocks of sending a packet beside those of the wire itself."""
+        if hop_clocks is None or self.tx.clocks is None:
+            return None
+        return self.tx.clocks - hop_clocks
+
+    def free_wire_pps(self, hop_clocks: float | None) -> float | None:
+        """Of what it would be capable were the hop no work: its busiest worker's clocks say so.
+
+        None where the hop is not the device's to pay, as of a card, or nothing but it is seen.
+        """
+        if hop_clocks is None or not self.workers or self.tx.clocks is None:
+            return None
+        left = [one.clocks - hop_clocks * one.sent_share for one in self.workers]
+        return self.workers[0].tsc_hz / max(left) if max(left) > 0 else None
 
 
 def costs_of(measurement: Measurement) -> Costs:
@@ -55,10 +83,12 @@ def costs_of(measurement: Measurement) -> Costs:
         for ledger in ledgers
         if ledger.worker in measurement.stamp.kernel_percent
     ]
+    workers = _workers(measurement)
     return Costs(
         rx=_cost(nodes, RECEIVE, ports, "rx"),
         tx=_cost(nodes, SEND, ports, "tx"),
-        all_clocks=_all_clocks(measurement),
+        all_clocks=sum(one.clocks for one in workers) or None,
+        workers=workers,
         kernel_percent=sum(kernel) / len(kernel) if kernel else None,
     )
 
@@ -89,15 +119,25 @@ def _a_packet(ports: Iterable[Counters], way: str, counter: str) -> float | None
     return sum(counters[f"{way}_{counter}"] for counters in counting) / packets
 
 
-def _all_clocks(measurement: Measurement) -> float | None:
+def _workers(measurement: Measurement) -> tuple[WorkerCost, ...]:
     """Clocks at load and packets over the whole trial are over different times: by seconds."""
-    ledgers = forwarder_ledgers(measurement.time_at_load)
     pps = measurement.received.packets_per_second
-    if not ledgers or not pps:
-        return None
-    spent = sum(
-        ledger.node_clocks / (ledger.elapsed_clocks / ledger.tsc_hz)
-        for ledger in ledgers
-        if ledger.elapsed_clocks
+    if not pps:
+        return ()
+    return tuple(
+        WorkerCost(
+            clocks=ledger.node_clocks / seconds / pps,
+            sent_share=_sent(ledger) / seconds / pps,
+            tsc_hz=ledger.tsc_hz,
+        )
+        for ledger in forwarder_ledgers(measurement.time_at_load)
+        if (seconds := ledger.elapsed_clocks / ledger.tsc_hz)
     )
-    return float(spent / pps) or None
+
+
+def _sent(ledger: TimeLedger) -> int:
+    sending = [
+        sum(node.vectors for name, node in ledger.nodes.items() if name.startswith(prefix))
+        for prefix in SEND
+    ]
+    return next((packets for packets in sending if packets), 0)

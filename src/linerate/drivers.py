@@ -8,6 +8,8 @@ _ETHDEV = {
     "af_xdp": ("net_af_xdp", "iface={interface}"),
     "pcap": ("net_pcap", "iface={interface}"),
 }
+#: Those that move a chosen number of packets with a system call.
+WITH_BATCH = ("socket-vector", "io_uring")
 INTERFACE_DRIVERS = (
     "socket-single",
     "socket-vector",

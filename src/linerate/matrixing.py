@@ -8,8 +8,10 @@ from typing import Annotated, NoReturn
 import typer
 from rich.console import Console
 
-from linerate import host, matrix
+from linerate import host, leftovers, matrix
 from linerate.benching import measure_into, signals
+from linerate.errors import SetupError
+from linerate.loops import Hop, measure_hop
 from linerate.report import matrix as report
 from linerate.report.html import matrix as page
 from linerate.store import Run, RunFolder, write_whole
@@ -23,8 +25,9 @@ USAGE = 2
 def complete_cases(incomplete: str) -> list[str]:
     """Complete the last of several names."""
     before, comma, last = incomplete.rpartition(",")
-    keys = [case.key for case in matrix.cases()]
-    return [f"{before}{comma}{key}" for key in keys if key.startswith(last)]
+    keys = [case.configuration.key for case in matrix.cases()]
+    words = [f"{key}=" for key in matrix.CHOSEN_BY]
+    return [f"{before}{comma}{key}" for key in (*keys, *words) if key.startswith(last)]
 
 
 def matrix_command(
@@ -35,15 +38,15 @@ def matrix_command(
     only: Annotated[
         str | None,
         typer.Option(
-            help="Only these cases; socket* takes all that begin so.",
-            metavar="NAME,…",
+            help="Only these cases: names, '*rx-only*', mode=l2-switch, driver=io_uring.",
+            metavar="CASE,…",
             autocompletion=complete_cases,
         ),
     ] = None,
     repeat: Annotated[int, typer.Option(help="Trials of each.", min=1, max=100)] = 3,
     duration: Annotated[
-        float, typer.Option(help="How long each trial sends.", parser=as_seconds, metavar="2s")
-    ] = "2s",  # type: ignore[assignment]  # the parser makes a number of it
+        float, typer.Option(help="How long each trial sends.", parser=as_seconds, metavar="1s")
+    ] = "1s",  # type: ignore[assignment]  # the parser makes a number of it
     directions: Annotated[int, typer.Option(help="1: one way; 2: both at once.", min=1, max=2)] = 2,
     runs: Annotated[Path, typer.Option(help="Where run folders are made.")] = Path("runs"),
     only_list: Annotated[
@@ -55,7 +58,7 @@ def matrix_command(
     try:
         base = load(testbed) if testbed else Testbed()
         check_cpus(base, host.allowed_cpus())
-        looked = matrix.look(base, matrix.select(only))
+        looked = matrix.look(base, (case.configuration for case in matrix.select(only)))
     except TestbedError as error:
         _usage("\n".join(error.lines))
     except ValueError as error:
@@ -64,14 +67,37 @@ def matrix_command(
         _list(looked, as_json)
         return
     how = How((matrix.FRAME_BYTES,), repeat, directions, duration)
-    plan = sweep_plan(base, looked.lines, how, tuple(sys.argv), "matrix", looked.absent)
     folder = RunFolder.create(runs, "matrix")
+    if not as_json:
+        print(_announced(len(looked.lines), how), file=sys.stderr, flush=True)
     with signals():
+        hop = _hop(base, looked)
+        plan = sweep_plan(base, looked.lines, how, tuple(sys.argv), "matrix", looked.absent, hop)
         run, code = measure_into(plan, folder)
         rows = matrix.rows(run, matrix.measured_costs(run, folder.path))
         write_whole(folder.path / "report.html", page.render(run, folder.path.name, rows))
         _report(run, rows, folder, as_json)
     raise typer.Exit(code)
+
+
+def _hop(base: Testbed, looked: matrix.Looked) -> Hop | None:
+    """What the wire costs by itself; without it, costs are said as they are."""
+    if not any(line.testbed.wire == "veth" for line in looked.lines):
+        return None
+    try:
+        leftovers.remove(leftovers.find())
+        return measure_hop(base.cpus or host.allowed_cpus())
+    except SetupError as error:
+        print(f"the wire's own cost is not known: {error}", file=sys.stderr)
+        return None
+
+
+def _announced(count: int, how: How) -> str:
+    """Say how long it will take, before it starts."""
+    took = matrix.seconds(count * how.repeats, how.duration_seconds)
+    long = f"{took / 60:.0f} minutes" if took >= 90 else f"{took:.0f} seconds"
+    times = f", {how.repeats} times" if how.repeats > 1 else ""
+    return f"matrix: {count} configurations{times}, {how.duration_seconds:g} s each: about {long}"
 
 
 def _report(run: Run, rows: list[matrix.Row], folder: RunFolder, as_json: bool) -> None:

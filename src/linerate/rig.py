@@ -14,8 +14,9 @@ from linerate import dut, host, wires
 from linerate.dut import Place
 from linerate.engine import Engine, Files
 from linerate.ledger import PacketLedger
-from linerate.measurement import Load, Measurement, Progress
+from linerate.measurement import Load, Measurement, Progress, ToolCpu
 from linerate.measurement.engine import counters_since
+from linerate.needs import Need
 from linerate.suite import Loadtest
 from linerate.testbed import Testbed
 from linerate.tester import LoadTool, Tester, find_tool
@@ -38,8 +39,8 @@ class Trials:
     check: Callable[[], None]
 
 
-def missing(testbed: Testbed) -> list[str]:
-    """What this host lacks for the testbed, a line each; asked before any work."""
+def missing(testbed: Testbed) -> list[Need]:
+    """What this host lacks for the testbed; asked before any work."""
     lacking = wires.find(testbed.wire).needs(testbed)
     lacking += dut.find(testbed.dut.kind).needs(testbed)
     if tool := _tool(testbed):
@@ -96,7 +97,7 @@ class Rig:
     @contextmanager
     def under_test(self, loadtest: Loadtest, label: str) -> Iterator[Trials]:
         """The whole testbed; `label` names its files. Raises SetupError, EngineError."""
-        with self._wire.joined(self._testbed) as ends:
+        with self._wire.joined(self._testbed, loadtest.loopbacks) as ends:
             if self._together:
                 config = bench_config(self._testbed, ends, loadtest, self._name())
                 with self._tester(config, ends, label, self._cpus) as trials:
@@ -152,6 +153,11 @@ class Rig:
             time_at_load=time,
             ports=counters_since(after.ports, before.ports),
             foreign=True,
+            tool=ToolCpu(
+                name=tool.name,
+                sender_percent=said.sender_cpu_percent,
+                receiver_percent=said.receiver_cpu_percent,
+            ),
         )
 
     def _place(self, name: str, label: str) -> Place:

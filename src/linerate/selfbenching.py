@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,10 +13,11 @@ from rich.progress import Progress, TaskID
 from linerate import __version__, engine, host
 from linerate.bench import Interrupted
 from linerate.benching import BY_SIGNAL, FAILED, new_progress, signals
-from linerate.selfbench import kinds, place, registry, report
+from linerate.selfbench import curves, kinds, place, registry, report
 from linerate.selfbench.handover import take_stamp
 from linerate.selfbench.model import Kind, Place, Result
 from linerate.selfbench.runner import Runner
+from linerate.store import write_whole
 
 __all__ = ["kinds", "self_bench"]
 
@@ -55,6 +57,9 @@ def self_bench(
     seconds: Annotated[
         float, typer.Option(help="How long each measurement takes.", min=0.05, max=60)
     ] = 0.4,
+    html: Annotated[
+        Path | None, typer.Option(help="Draw the curves into this page.", metavar="PAGE.html")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
 ) -> None:
     """Measure linerate itself: clocks a packet, and beside it what peers take."""
@@ -70,6 +75,9 @@ def self_bench(
         print(json.dumps([result.document() for result in results], indent=1))
     else:
         report.print_report(Console(highlight=False), results, environment, where)
+    if html is not None:
+        drawn = {kind.name: kind.curve for kind in chosen if kind.curve is not None}
+        write_whole(html, curves.render(drawn, results))
     failed = any(result.mpps is None for result in results)
     raise typer.Exit(code or (FAILED if failed else 0))
 

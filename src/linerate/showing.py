@@ -104,13 +104,13 @@ def ports(name: EngineName = None, as_json: Json = False) -> None:
 
 @show.command(epilog="Example: [bold]linerate show rings[/]")
 def rings(name: EngineName = None, as_json: Json = False) -> None:
-    """Show size and fill level of each ring."""
+    """Show each ring's fill level and counters, as RIOT does: control, high, normal priority."""
     with _connect(name) as telemetry:
         table = telemetry.table("/linerate/rings")
     if as_json:
         _print_json(table)
     else:
-        live.rings(_console(), table)
+        print(live.rings(table))
 
 
 @show.command(epilog="Example: [bold]linerate show ledger runs/20261121-101500-router U2[/]")

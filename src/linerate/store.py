@@ -18,9 +18,11 @@ from linerate.evidence.measured import written
 from linerate.explain import Verdict
 from linerate.host import Environment
 from linerate.ledger import PacketLedger, TimeLedger, forwarder_ledgers
+from linerate.loops import Hop
 from linerate.measurement import Measurement
 from linerate.suite import TESTER_PORTS
 from linerate.testbed import Testbed
+from linerate.validity import WIRE_TOOK
 from linerate.wire import WIRE_OVERHEAD_BYTES
 
 #: Raised when a reader of older runs would misunderstand a newer one.
@@ -87,6 +89,11 @@ class Result(_Model):
     time: tuple[TimeLedger, ...]
     time_at_load: tuple[TimeLedger, ...]
 
+    @property
+    def disturbed(self) -> bool:
+        """Whether there are doubts but that the wire, as it always does, pushed back."""
+        return any(not doubt.startswith(WIRE_TOOK) for doubt in self.suspect)
+
 
 class Ceiling(_Model):
     """What the tester can do by itself with one kind of traffic."""
@@ -117,6 +124,8 @@ class Sweep(_Model):
     repeats: int
     directions: int
     absent: tuple[Absent, ...] = ()
+    #: What a hop over veth costs its sender, where that was measured.
+    hop: Hop | None = None
 
 
 class Run(_Model):

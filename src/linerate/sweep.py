@@ -10,6 +10,7 @@ from statistics import median
 
 from linerate.bench import Plan, Step
 from linerate.configuration import Configuration
+from linerate.loops import Hop
 from linerate.store import Absent, Result, Run, Sweep
 from linerate.suite import Loadtest, Traffic
 from linerate.testbed import Testbed
@@ -76,6 +77,7 @@ def sweep_plan(
     command: tuple[str, ...],
     suite: str = "sweep",
     absent: tuple[Absent, ...] = (),
+    hop: Hop | None = None,
 ) -> Plan:
     """Plan all trials of a sweep; `absent` are known not to be measurable."""
     steps = tuple(
@@ -95,6 +97,7 @@ def sweep_plan(
         repeats=how.repeats,
         directions=how.directions,
         absent=absent,
+        hop=hop,
     )
     return Plan(base, suite, steps, how.duration_seconds, command, RETRIES, about)
 
@@ -107,7 +110,7 @@ def loadtest_of(configuration: Configuration, frame_bytes: int, how: How) -> Loa
     return Loadtest(
         f"{configuration.key}@{frame_bytes}",
         Traffic(frame_bytes, "many"),
-        how.directions,
+        configuration.directions or how.directions,
         configuration.ports // 2,
     )
 

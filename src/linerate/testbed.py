@@ -17,23 +17,14 @@ from pydantic import (
 )
 
 from linerate.card import DEFAULT, PRESETS, Card
-from linerate.drivers import INTERFACE_DRIVERS
+from linerate.drivers import INTERFACE_DRIVERS, WITH_BATCH
 from linerate.flow_table import FlowTable
 from linerate.mistakes import mistake, yaml_mistake
 from linerate.wire import parse_bps
 
 #: What the engine itself can be: each forwards between the two ports.
-ENGINE_MODES = (
-    "router",
-    "io",
-    "mac",
-    "macswap",
-    "csum",
-    "l2fwd",
-    "l2switch",
-    "xconnect",
-    "flowtable",
-)
+SIMPLE_MODES = ("io", "mac", "macswap", "csum", "l2fwd", "l2switch", "xconnect")
+ENGINE_MODES = ("router", *SIMPLE_MODES, "flowtable")
 #: What forwards nothing: it takes all, or sends by itself.
 ONE_WAY = ("rxonly", "txonly")
 #: What each kind of device can be, its default first; others are one thing only.
@@ -169,6 +160,8 @@ class Dut(_Model):
     mode: str = ""
     #: Of ports on the kernel's interfaces.
     driver: Driver | None = None
+    #: Packets a system call, of the drivers that take several at once.
+    batch: int | None = Field(default=None, ge=1, le=256)
     workers: int = Field(default=1, ge=1, le=16)
     #: How workers find what came in.
     rx_mode: RxMode = "polling"
@@ -204,6 +197,12 @@ class Dut(_Model):
             expected = f"one of {', '.join(modes)}" if modes else f"none, a {kind} has no modes"
             raise ValueError(f"expected {expected}, not '{value}'")
         return value
+
+    @model_validator(mode="after")
+    def _batch_of_driver(self) -> Self:
+        if self.batch is not None and self.driver not in WITH_BATCH:
+            raise ValueError(f"batch: expected only with driver {' or '.join(WITH_BATCH)}")
+        return self
 
     @property
     def name(self) -> str:

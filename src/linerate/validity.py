@@ -28,6 +28,8 @@ ABSENCE_FACTOR = 1.5
 #: A worker that polls in vain for less of its time has none to spare.
 BUSY_IDLE_PERCENT = 5.0
 
+#: A doubt that begins so is of the wire: it is so in every trial, whatever the machine does.
+WIRE_TOOK = "the wire took"
 #: All counters are read within this.
 READING_SECONDS = 0.1
 
@@ -242,7 +244,7 @@ def pushed_back(measurement: Measurement) -> Iterator[str]:
     offered = measurement.offered.packets_per_second
     if measurement.load.pushes_back and offered < asked * (1 - OFFERED_WITHIN):
         yield (
-            f"the wire took {offered / 1e6:.3f} of {asked / 1e6:.3f} Mpps: "
+            f"{WIRE_TOOK} {offered / 1e6:.3f} of {asked / 1e6:.3f} Mpps: "
             "it pushes back, no more was offered"
         )
 

@@ -8,6 +8,8 @@ from linerate.counting import generates
 from linerate.suite import (
     DUT_MACS,
     DUT_PORTS,
+    SECOND_DUT_PORTS,
+    SECOND_TESTER_PORTS,
     TESTER_MACS,
     TESTER_PORTS,
     Loadtest,
@@ -20,8 +22,8 @@ from linerate.wires.card import CARD
 #: Keys of `dut` that are the forwarder's own.
 OF_FORWARDER = {"handoff", "handoff_ring", "queue_batch", "burn"}
 SECOND_CARD = "card1"
-FIRST_PAIRS = (*DUT_PORTS, *TESTER_PORTS)
-SECOND_PAIRS = ("e2", "e3", "t2", "t3")
+FIRST_PORTS = (*DUT_PORTS, *TESTER_PORTS)
+SECOND_PORTS = (*SECOND_DUT_PORTS, *SECOND_TESTER_PORTS)
 
 
 def bench_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) -> dict[str, Any]:
@@ -29,12 +31,16 @@ def bench_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) ->
     config = tester_config(testbed, ends, loadtest, name)
     config["ports"] = dut_ports(testbed, ends) + config["ports"]
     config["forwarder"] = _forwarder(testbed)
-    return doubled(config) if loadtest.loopbacks > 1 else config
+    return doubled(config, ends.second) if loadtest.loopbacks > 1 else config
 
 
-def doubled(config: dict[str, Any]) -> dict[str, Any]:
-    """The same once more beside it, on a second card: two loopbacks over four ports."""
-    again = {CARD: SECOND_CARD} | dict(zip(FIRST_PAIRS, SECOND_PAIRS, strict=True))
+def doubled(config: dict[str, Any], more: Ends | None = None) -> dict[str, Any]:
+    """The same once more beside it: two loopbacks over four ports.
+
+    The second one is between the ends of `more`, or else on a second card.
+    """
+    again = {CARD: SECOND_CARD} | dict(zip(FIRST_PORTS, SECOND_PORTS, strict=True))
+    made = {} if more is None else _ports_by_name(more)
 
     def renamed(value: object) -> object:
         return again.get(value, value) if isinstance(value, str) else value
@@ -44,14 +50,15 @@ def doubled(config: dict[str, Any]) -> dict[str, Any]:
 
     def port_of(part: dict[str, Any]) -> dict[str, Any]:
         head, last = str(part["mac"]).rsplit(":", 1)
-        return second(part) | {"mac": f"{head}:{int(last, 16) + 2:02x}"}
+        port = second(part)
+        return port | made.get(port["name"], {}) | {"mac": f"{head}:{int(last, 16) + 2:02x}"}
 
     tester, forwarder = config["tester"], config["forwarder"]
     extra_streams = [
         second(stream) | {"name": f"{stream['name']}-second"} for stream in tester["streams"]
     ]
     return config | {
-        "cards": config["cards"] + [second(card) for card in config["cards"]],
+        "cards": [*config.get("cards", []), *map(second, config.get("cards", []))],
         "ports": config["ports"] + [port_of(port) for port in config["ports"]],
         "forwarder": forwarder
         | {"ports": [*forwarder["ports"], *map(renamed, forwarder["ports"])]},
@@ -61,6 +68,11 @@ def doubled(config: dict[str, Any]) -> dict[str, Any]:
             "streams": tester["streams"] + extra_streams,
         },
     }
+
+
+def _ports_by_name(more: Ends) -> dict[str, dict[str, Any]]:
+    assert more.dut is not None
+    return dict(zip(SECOND_PORTS, (end.port for end in (*more.dut, *more.tester)), strict=True))
 
 
 def tester_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) -> dict[str, Any]:

@@ -21,6 +21,9 @@ TSC_HZ = 1_000_000_000
 DUT_PPS = float(os.environ.get("FAKE_DUT_PPS", "20e6"))
 TESTER_PPS = float(os.environ.get("FAKE_TESTER_PPS", "60e6"))
 OFFERED = float(os.environ.get("FAKE_OFFERED", "1"))
+#: Behind a device it manages so many with all that come back; of more asked, a part.
+MANAGES = float(os.environ.get("FAKE_MANAGES", "inf"))
+MANAGES_OF_MORE = 0.6
 UNEXPLAINED = int(os.environ.get("FAKE_UNEXPLAINED", "0"))
 OPEN_CYCLES = float(os.environ.get("FAKE_OPEN_CYCLES", "0"))
 UNDRAINED = "FAKE_UNDRAINED" in os.environ
@@ -73,6 +76,8 @@ class Fake:
                 pps += TESTER_PPS / len(self.streams)
             else:
                 pps += line_pps(stream, self.card["link_bps"]) * self.trial["scale"]
+        if pps > MANAGES and not self.shunt:
+            pps = MANAGES + MANAGES_OF_MORE * (pps - MANAGES)
         sent = round(min(pps, TESTER_PPS) * seconds * (1 if self.shunt else OFFERED))
         passed = sent if self.shunt else min(sent, round(DUT_PPS * seconds))
         self.busy = min(1.0, pps / DUT_PPS)
@@ -199,7 +204,8 @@ class Fake:
         return {"link_bps": self.card["link_bps"], "port0_rx_packets": self.sent}
 
     def rings(self):
-        return {"name": ["rx"], "size": [1024], "used": [0], "enqueued": [self.received]}
+        levels = {"name": ["card0_port0_rx0"], "size": [1024], "used": [0], "free": [1024]}
+        return levels | {"enqueued": [self.received], "dropped": [0], "dequeued": [self.received]}
 
     def stream_counters(self, _first):
         zeros = {name: [0] for name in ("lost", "duplicated", "out_of_order", "rx_bytes")}

@@ -59,3 +59,20 @@ def test_tables_say_what_happened(engine: Engine) -> None:
     assert not any(line.startswith("port-tx-e1 (idle)") for line in runtime)
     (e0,) = [line.split() for line in show(engine, "ports").splitlines() if line.startswith("e0")]
     assert e0[2] == "1,000"
+
+
+@pytest.mark.parametrize("threading", ["locked", "lock-free"])
+def test_rings_between_reader_and_writer(start_engine: StartEngine, threading: str) -> None:
+    forwarder = {"mode": "io", "workers": 2, "threading": threading}
+    engine = start_engine(card_config({}, forwarder, [stream(0, rate={"pps": 10_000})]))
+    outcome = run_trial(engine, 0.1)
+    shown = show(engine, "rings")
+    lines = [line.split() for line in shown.splitlines()]
+    assert lines[1] == ["ring_stats"]
+    assert lines[3] == ["src", "dst", "pri", "used", "free", "enqs", "drops", "deqs"]
+    handed = {words[2]: words for words in lines[4:] if words[1] == "forwarder-1"}
+    assert list(handed) == ["control", "high", "normal"]
+    enqueued, dropped, dequeued = map(int, handed["normal"][5:])
+    assert (enqueued, dropped, dequeued) == (outcome.of_kind("received"), 0, enqueued)
+    assert handed["control"][5:] == handed["high"][5:] == ["0", "0", "0"]
+    assert len([words for words in lines[4:] if words[2] == "-"]) > 0

@@ -4,6 +4,7 @@ No rate is asserted: on a busy machine a trial may be invalid, but it is never w
 """
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -72,6 +73,30 @@ def test_a_matrix_of_what_does_not_forward(tmp_path: Path) -> None:
     assert by_name["tx-only@64"].packets.other > 0
     assert by_name["loopback-4@64"].directions == 4
     assert by_name["loopback-4@64"].packets.received > 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_matrix_over_veth(tmp_path: Path) -> None:
+    """Every mode on a driver, four ports among them, and one direction."""
+    document, run = measured(tmp_path, "matrix", "--only", "socket-mmap*,memif-io,af_packet-one*")
+    by_name = {result.configuration: result for result in run.reported()}
+    assert len(by_name) == len(document["configurations"]) == 15
+    for name, result in by_name.items():
+        counted = result.packets
+        came = counted.consumed if "rx-only" in name else counted.received
+        assert came > 0 or "tx-only" in name
+        assert "tx-only" in name or counted.violations == []
+    four = by_name["socket-mmap loopback-4"]
+    assert four.directions == 4
+    assert {entry.place for entry in four.packets.entries if entry.kind == "sent"} == {
+        "tester t0", "tester t1", "tester t2", "tester t3",
+    }  # fmt: skip
+    assert by_name["af_packet one-way"].directions == 1
+    limits = {one["configuration"]: one["limit"] for one in document["configurations"]}
+    assert limits["socket-mmap tx-only"] in ("syscall", "invalid")
+    costs = {one["configuration"]: one for one in document["configurations"]}
+    assert costs["socket-mmap rx-only"]["tx"]["clocks"] is None
+    assert costs["socket-mmap tx-only"]["rx"]["clocks"] is None
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])

@@ -14,7 +14,10 @@ from linerate.configuration import (
     parse_all,
     words,
 )
-from linerate.testbed import Testbed
+from linerate.netns.interfaces import Interface
+from linerate.testbed import Testbed, TestbedError
+from linerate.testbed import parse as read
+from linerate.wires.veth import VethWire
 
 PUBLISHED = Path(__file__).parents[1] / "data" / "ls2088a.csv"
 
@@ -28,8 +31,11 @@ PUBLISHED = Path(__file__).parents[1] / "data" / "ls2088a.csv"
         ("mode=io,ports=4", "io 4 ports"),
         ("driver=socket-vector,threading=lock-free", "socket-vector-10 lock-free"),
         ("driver=socket-vector,batch=64", "socket-vector-64"),
+        ("driver=io_uring", "io_uring"),
+        ("driver=io_uring,batch=32", "io_uring-32"),
         ("driver=socket-mmap,mode=router,wire=veth", "socket-mmap router"),
         ("dut=kernel", "kernel"),
+        ("dut=kernel,directions=1", "kernel one way"),
         ("dut=testpmd,wire=memif", "testpmd on memif"),
         ("mode=io,name=mine", "mine"),
     ],
@@ -61,7 +67,10 @@ def test_published_names_are_ours():
         ("driver=socket-mmap,wire=card", "driver socket-mmap can't be on wire card"),
         ("dut=kernel,threading=locked", "threading: is the engine's"),
         ("dut=kernel,wire=card", "kernel can't be on a virtual card"),
-        ("mode=io,batch=3", "batch: is of driver=socket-vector"),
+        ("mode=io,batch=3", "batch: expected driver=socket-vector or io_uring, not card"),
+        ("driver=socket-mmap,batch=3", "not socket-mmap"),
+        ("dut=kernel,ports=4", "ports: expected 2 with kernel on veth"),
+        ("driver=memif,ports=4", "ports: expected 2 with engine on memif"),
         ("driver=socket-vector,batch=0", "batch: expected 1 to 256"),
         ("mode=io,ports=3", "ports: expected 2 or 4"),
         ("mode=io,workers=two", "workers: expected 1 to 16"),
@@ -94,3 +103,17 @@ def test_it_makes_a_applied_another():
     base = Testbed.model_validate({"card": "cx5-en"})
     made = applied(base, parse("mode=macswap,workers=2"))
     assert (made.dut.mode, made.dut.workers, made.card) == ("macswap", 2, base.card)
+
+
+@pytest.mark.parametrize("driver", ["socket-vector", "io_uring"])
+def test_a_batch_reaches_the_ports(driver):
+    made = applied(Testbed(), parse(f"driver={driver},batch=32"))
+    end = VethWire("veth", "socket-mmap")._dut_end(made, Interface("there", "e0"), 2)
+    assert (end.port["driver"], end.port["batch"]) == (driver, 32)
+    usual = applied(Testbed(), parse(f"driver={driver}"))
+    assert "batch" not in VethWire("veth", "x")._dut_end(usual, Interface("there", "e0"), 2).port
+
+
+def test_a_batch_of_another_driver_is_refused():
+    with pytest.raises(TestbedError, match="batch: expected only with driver socket-vector or io_"):
+        read({"wire": "veth", "dut": {"driver": "libpcap", "batch": 4}}, "file")

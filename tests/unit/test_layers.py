@@ -24,7 +24,7 @@ LAYERS = (
     ("card", "ledger"),
     ("testbed",),
     ("suite", "engine", "netns", "configuration", "counting"),
-    ("wires", "measurement", "places", "leftovers"),
+    ("wires", "measurement", "places", "leftovers", "loops"),
     ("wiring",),
     ("validity", "audit"),
     ("evidence",),

@@ -1,5 +1,6 @@
 """`linerate matrix`: cases, what each costs, factors; as a whole on the fake engine."""
 
+import io
 import json
 import os
 import signal
@@ -7,20 +8,28 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
+from rich.console import Console
 
 from linerate.configuration import Configuration
-from linerate.costs import costs_of
+from linerate.costs import Cost, Costs, WorkerCost, costs_of
 from linerate.ledger import NodeTime, TimeLedger
-from linerate.matrix import DPDK, cases, look, rows, select
+from linerate.loops import Hop
+from linerate.matrix import _hop_clocks, cases, groups, look, rows, select
+from linerate.needs import of_refusal
 from linerate.report.html import matrix as page
-from linerate.store import load_run
+from linerate.report.matrix import list_report
+from linerate.store import Run, load_run
 from linerate.suite import Loadtest, Traffic
+from linerate.sweep import How, loadtest_of
 from linerate.testbed import Testbed
-from linerate.wires import find
+from linerate.wires import End, Ends, find
 from linerate.wiring import bench_config, doubled
 
+BOTH_WAYS = How((64,), 1, 2, 1.0)
 TWO = ("matrix", "--only", "loopback-2,router", "--duration", "1s")
 
 
@@ -30,20 +39,49 @@ def _in_folder(tmp_path, monkeypatch):
 
 
 def test_all_cases_of_the_comparison_are_there():
-    names = [case.name for case in cases()]
+    names = names_of(cases())
     assert len(set(names)) == len(names)
-    assert names[:5] == ["rx-only", "tx-only", "loopback-2", "loopback-4", "l2-switch"]
-    for driver in ("socket-single", "socket-vector-10", "socket-mmap", "libpcap", "io_uring"):
-        assert {driver, f"{driver} locked", f"{driver} lock-free"} <= set(names)
-    assert {"af_xdp", "kernel", "bridge", "testpmd", "iperf3", *DPDK.values()} <= set(names)
+    modes = ["rx-only", "tx-only", "loopback-2", "loopback-4", "l2-switch"]
+    assert names[:5] == modes
+    for mode in modes:
+        assert {f"af_packet {mode}", f"af_xdp {mode}"} <= set(names)
+        for driver in ("socket-single", "socket-vector-10", "socket-mmap", "libpcap", "io_uring"):
+            handed_over = {f"{driver} {mode} locked", f"{driver} {mode} lock-free"}
+            assert f"{driver} {mode}" in names
+            # What receives nothing hands nothing over.
+            assert handed_over.isdisjoint(names) == (mode == "tx-only")
+    assert {"kernel", "bridge", "testpmd", "iperf3 one-way", "memif io"} <= set(names)
+
+
+def test_each_is_compared_with_one_that_is_there_and_does_the_same():
+    known = {case.configuration.name: case for case in cases()}
+    for case in known.values():
+        baseline = known[case.dpdk]
+        assert baseline.wire == case.wire
+        assert baseline.mode == case.mode or case.wire == "card"
+        ways = {loadtest_of(one.configuration, 64, BOTH_WAYS).directions
+                for one in (case, baseline)}  # fmt: skip
+        assert len(ways) == 1
+
+
+def names_of(chosen):
+    return [case.configuration.name for case in chosen]
 
 
 def test_cases_are_chosen_by_name():
-    assert [case.name for case in select("router,loopback-2")] == ["loopback-2", "router"]
-    assert {case.driver for case in select("socket-mmap*")} == {"socket-mmap"}
-    assert len(select("socket-mmap*")) == 3
+    assert names_of(select("router,loopback-2")) == ["loopback-2", "router"]
+    assert {case.configuration.driver for case in select("socket-mmap*")} == {"socket-mmap"}
+    assert {case.mode for case in select("*rx-only*")} == {"rx-only"}
+    assert select("mode=rx-only") == select("*rx-only*") == select("mode=rxonly")
+    assert names_of(select("io_uring-loopback-4-locked")) == ["io_uring loopback-4 locked"]
+    assert {case.configuration.threading for case in select("threading=lock*")} == {
+        "locked", "lock-free",
+    }  # fmt: skip
+    assert names_of(select("dut=bridge,wire=memif")) == [
+        "bridge", "memif io", "memif macswap", "memif testpmd",
+    ]  # fmt: skip
     assert select(None) == cases()
-    for wrong in ("fly", "", "socket-mmap*,fly"):
+    for wrong in ("fly", "", "socket-mmap*,fly", "mode=fly", "name=router"):
         with pytest.raises(ValueError, match="--list says which there are"):
             select(wrong)
 
@@ -53,6 +91,26 @@ def test_what_cannot_run_is_said_with_its_reason(fake_environment):
     looked = look(Testbed(), wanted)
     assert len(looked.lines) + len(looked.absent) == 2
     assert all(one.reason and one.planned and "\n" not in one.reason for one in looked.absent)
+
+
+def test_what_is_missing_is_said_with_its_remedy(monkeypatch, fake_environment):
+    monkeypatch.setattr("shutil.which", lambda *_, **__: None)
+    wanted = [case.configuration for case in select("testpmd,memif-testpmd,iperf3*")]
+    absent = {one.configuration: one for one in look(Testbed(), wanted).absent}
+    assert absent["memif testpmd"].reason == "testpmd needs dpdk-testpmd"
+    assert absent["memif testpmd"].remedy == "apt-get install dpdk-dev"
+    assert all(one.remedy for one in absent.values())
+    assert len(absent) == 3
+    said = Console(width=200, record=True, file=io.StringIO())
+    list_report(said, [], tuple(absent.values()))
+    text = said.export_text()
+    assert "memif testpmd: not here: testpmd needs dpdk-testpmd; apt-get install dpdk-dev" in text
+
+
+def test_a_refusal_is_said_with_what_to_install():
+    refused = of_refusal("this engine: it was built without liburing: install liburing-dev")
+    assert refused.remedy == "install liburing-dev"
+    assert of_refusal("this engine: no driver 'x'").remedy == ""
 
 
 def test_two_cases_in_one_go(linerate, fake_environment):
@@ -81,6 +139,8 @@ def test_the_tables_fit(linerate):
     lines = done.stdout.splitlines()
     assert all(len(line) <= 80 for line in lines if "everything is in" not in line)
     assert sum(line.startswith("router ") for line in lines) == 2
+    assert sum(line.startswith("  router: ") for line in lines) == 1
+    assert done.stderr == "matrix: 2 configurations, 1 s each: about 4 seconds\n"
 
 
 def test_the_list_starts_nothing(linerate, tmp_path):
@@ -157,13 +217,20 @@ def test_factors_are_of_the_same_wire(run, result, evidence):
     measured = [
         result(f"{name}@64", evidence(losses={"card0 port 0: rx missed (ring full)": lost}),
                configuration=name)
-        for name, lost in (("loopback-2", 0), ("router", 37_202_380), ("af_packet", 60_000_000))
+        for name, lost in (
+            ("loopback-2", 0), ("router", 37_202_380), ("af_packet rx-only", 60_000_000),
+            ("af_xdp loopback-2", 0), ("af_packet loopback-2", 37_202_380), ("of old", 5),
+        )
     ]  # fmt: skip
     made = {row.configuration: row for row in rows(run(*measured), {})}
     assert made["router"].over_dpdk == pytest.approx(0.5, rel=1e-3)
     assert made["loopback-2"].over_slowest == pytest.approx(2, rel=1e-3)
-    assert made["af_packet"].over_dpdk == pytest.approx(1)
-    assert made["af_packet"].over_slowest == pytest.approx(1)
+    assert made["af_packet rx-only"].over_dpdk == pytest.approx(1)
+    assert made["af_packet rx-only"].over_slowest == pytest.approx(1)
+    assert made["af_xdp loopback-2"].over_dpdk == pytest.approx(2, rel=1e-3)
+    assert made["of old"].over_dpdk is None
+    grouped = [(group.wire, group.mode) for group in groups(made.values())]
+    assert grouped[:3] == [("card", ""), ("veth", "rx-only"), ("veth", "loopback-2")]
 
 
 def test_two_loopbacks_are_one_twice():
@@ -182,6 +249,20 @@ def test_two_loopbacks_are_one_twice():
     assert len({stream["name"] for stream in both["tester"]["streams"]}) == 4
 
 
+def test_two_loopbacks_over_other_wires_have_ends_of_their_own():
+    def end(name, number):
+        return End({"driver": "ethdev", "device": f"net_x{number}", "devargs": f"iface={name}"})
+
+    first = Ends((end("t0", 0), end("t1", 1)), (end("e0", 2), end("e1", 3)))
+    second = Ends((end("t2", 4), end("t3", 5)), (end("e2", 6), end("e3", 7)))
+    with_both = Ends(first.tester, first.dut, second=second)
+    config = bench_config(Testbed(), with_both, Loadtest("x", Traffic(64, "many"), 2, 2), "x")
+    assert "cards" not in config or config["cards"] == []
+    ports = {port["name"]: port["devargs"] for port in config["ports"]}
+    assert ports == {name: f"iface={name}" for name in ports}
+    assert len({port["device"] for port in config["ports"]}) == 8
+
+
 def test_text_in_a_page_is_text(run, result, evidence):
     name = "<script>alert(1)</script>"
     sweep = {"configurations": [name], "frame_bytes": [64], "repeats": 1, "directions": 2,
@@ -190,3 +271,34 @@ def test_text_in_a_page_is_text(run, result, evidence):
         result(f"{name}@64", evidence(), configuration=name), sweep=sweep, suite="matrix"
     )
     assert name not in page.render(measured, "run", rows(measured, {}))
+
+
+def test_what_a_wire_costs_is_taken_off_who_sends():
+    """10 Mpps at 2.5 GHz through a reader of 50 clocks and a writer of 200, 150 of them a hop."""
+    costs = Costs(
+        tx=Cost(clocks=180.0),
+        workers=(
+            WorkerCost(clocks=50.0, sent_share=0.0, tsc_hz=2.5e9),
+            WorkerCost(clocks=200.0, sent_share=1.0, tsc_hz=2.5e9),
+        ),
+    )
+    assert costs.tx_above(150.0) == 30.0
+    assert costs.free_wire_pps(150.0) == 50e6
+    assert costs.free_wire_pps(120.0) == 2.5e9 / 80
+    assert costs.tx_above(None) is costs.free_wire_pps(None) is None
+    # Nothing but the hop is known of it: no rate is infinite.
+    assert costs.model_copy(update={"workers": costs.workers[1:]}).free_wire_pps(200.0) is None
+
+
+def test_a_hop_costs_no_more_than_the_cheapest_that_makes_one():
+    case = next(case for case in cases() if case.wire == "veth")
+    hop = Hop(call="send", clocks=4000.0, pps=6e5, tsc_hz=2.5e9)
+
+    def of(hop: Hop | None, *sends: float | None) -> float | None:
+        sweep = SimpleNamespace(hop=hop)
+        costs = [Costs(tx=Cost(clocks=one)) for one in sends]
+        return _hop_clocks(cast(Run, SimpleNamespace(sweep=sweep)), case, costs)
+
+    assert of(hop, 4100.0, None) == 4000.0
+    assert of(hop, 3900.0, 4100.0) == 3900.0
+    assert of(None, 3900.0) is None

@@ -153,6 +153,33 @@ def test_hardware_of_no_known_speed():
     assert evidence.unread == ()
 
 
+def test_rings_of_ours_are_read_as_they_are_shown():
+    rows = [
+        {"name": "handoff-0-1-normal", "size": 1024, "used": 3, "free": 1021,
+         "enqueued": 5_000_000_000, "dropped": 17, "dequeued": 4_999_999_997,
+         "from": "forwarder-0", "to": "forwarder-1", "priority": "normal"},
+        {"name": "card0_port1_rx0", "size": 1024, "used": 0, "free": 1024, "enqueued": 9,
+         "dropped": 5, "dequeued": 9, "from": "", "to": "", "priority": ""},
+        {"name": "card0_port0_tx1", "size": 1024, "used": 0, "free": 1024, "enqueued": 9,
+         "dropped": 0, "dequeued": 9, "from": "", "to": "", "priority": ""},
+    ]  # fmt: skip
+    shown = live.rings(rows)
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    evidence = read(shown)
+    (ring,) = evidence.rings
+    assert (ring.source, ring.destination, ring.priority) == (
+        "forwarder-0",
+        "forwarder-1",
+        "normal",
+    )
+    assert (ring.used, ring.size, ring.enqueued, ring.dropped) == (3, 1024, 5_000_000_000, 17)
+    assert losses(evidence) == [
+        ("forwarder-0 → forwarder-1 normal: ring full", "handoff-ring", 17),
+        ("card0:1 → rx0: rx missed (ring full)", "rx-ring", 5),
+    ]
+    assert evidence.unread == ()
+
+
 def test_rings_between_cores():
     evidence = read(case("riot.ring-stats.txt"))
     assert len(evidence.rings) == 14

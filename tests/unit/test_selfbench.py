@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 from linerate import selfbenching
 from linerate.cli import app
 from linerate.host import Environment
-from linerate.selfbench import kinds, registry, report
+from linerate.selfbench import curves, kinds, registry, report
 from linerate.selfbench.model import (
+    Curve,
     Kind,
     NotMeasuredError,
     Pair,
@@ -260,3 +261,25 @@ def test_command_says_which_names_there_are():
 )
 def test_figures_fit_their_column(value, written):
     assert report.figure(value) == written
+
+
+def test_curves_are_drawn_of_what_was_measured():
+    points = {f"q-{x}": Curve("Queue", "at once", x, "free", "locked") for x in (1, 16)}
+    results = [
+        Result("q-1", clocks_per_packet=80.0, peer_clocks_per_packet=1000.5),
+        Result("q-16", problem="needs 2 CPUs"),
+        Result("io", clocks_per_packet=9.0),
+    ]
+    page = curves.render(points, results)
+    assert "Queue" in page
+    assert "1: free 80.0, locked 1,000.5." in page
+    assert "16: free" not in page
+    assert "No curve" in curves.render(points, results[1:])
+
+
+def test_handoffs_are_measured_at_the_same_batches_on_both_sides():
+    drawn = [(kind, kind.curve) for kind in registry.known().values() if kind.curve]
+    assert drawn
+    for kind, curve in drawn:
+        assert kind.name.endswith(f"-{curve.x:g}")
+        assert kind.peer_name == f"mutex, {curve.x:g}"

@@ -117,3 +117,12 @@ def test_a_slow_cards_link_idles_without_the_tester(evidence):
     assert any("polled too late" in reason for reason in reasons(evidence(**late)))
     slow = Card(pps_ceiling=500_000)
     assert not any("polled too late" in reason for reason in reasons(evidence(**late, card=slow)))
+
+
+def test_that_a_wire_pushes_back_is_no_disturbance(evidence, result):
+    load = evidence().load.model_copy(update={"pushes_back": True})
+    pushed = result("U2", evidence(load=load, sent=10_000_000))
+    assert pushed.suspect
+    assert not pushed.disturbed
+    stolen = Stamp(steal_seconds={"forwarder-0": 1.0})
+    assert result("U2", evidence(load=load, sent=10_000_000, stamp=stolen)).disturbed

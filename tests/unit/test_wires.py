@@ -151,7 +151,7 @@ def test_what_is_missing_is_said_with_how_to_get_it(monkeypatch):
     monkeypatch.setattr(privilege, "_effective_capabilities", lambda: 0)
     monkeypatch.setattr("shutil.which", lambda *_, **__: None)
     testbed = with_options(Testbed(), "testpmd", wire="veth", tester="iperf3")
-    assert rig.missing(testbed) == [
+    assert list(map(str, rig.missing(testbed))) == [
         "wire veth needs CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN: run it as root",
         "wire veth needs ip: apt-get install iproute2",
         "testpmd needs dpdk-testpmd: apt-get install dpdk-dev",

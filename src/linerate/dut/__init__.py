@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from linerate.measurement import Reading, WorkerReading
+from linerate.needs import Need
 from linerate.suite import Protocol as Frames
 from linerate.testbed import Testbed
 from linerate.wires import Ends
@@ -45,8 +46,8 @@ class Dut(Protocol):
     #: As in a testbed file: the name of its file.
     name: str
 
-    def needs(self, testbed: Testbed) -> list[str]:
-        """What is missing on this host, a line each that says how to get it."""
+    def needs(self, testbed: Testbed) -> list[Need]:
+        """What is missing on this host, and how to get it."""
 
     def forwards(self, testbed: Testbed) -> frozenset[Frames]:
         """Which frames it can forward here."""

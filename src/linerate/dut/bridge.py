@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from linerate.dut import ALL_FRAMES, Place, Running, register
 from linerate.dut._linux import KernelForwarding, interfaces, steer_to
+from linerate.needs import Need
 from linerate.netns.interfaces import IFF_UP, Interface, control, index_of
 from linerate.netns.privilege import missing_privilege
 from linerate.suite import DUT_MACS
@@ -22,7 +23,7 @@ class BridgeDut:
 
     name = "bridge"
 
-    def needs(self, _testbed: Testbed) -> list[str]:
+    def needs(self, _testbed: Testbed) -> list[Need]:
         """Privilege."""
         return missing_privilege("a Linux bridge")
 

@@ -7,6 +7,7 @@ from linerate.dut import ALL_FRAMES, Place, Running, register
 from linerate.engine import Engine, Files
 from linerate.measurement import Reading, WorkerReading
 from linerate.measurement import engine as readings
+from linerate.needs import Need
 from linerate.suite import Protocol as Frames
 from linerate.telemetry import Telemetry
 from linerate.testbed import Testbed
@@ -35,7 +36,7 @@ class EngineDut:
 
     name = "engine"
 
-    def needs(self, _testbed: Testbed) -> list[str]:
+    def needs(self, _testbed: Testbed) -> list[Need]:
         """Nothing that the tester does not need."""
         return []
 

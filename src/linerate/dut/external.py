@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from linerate.dut import ALL_FRAMES, Place, Running, register
 from linerate.ledger import PacketLedger
 from linerate.measurement import Reading, WorkerReading
+from linerate.needs import Need
 from linerate.suite import Protocol as Frames
 from linerate.testbed import Testbed
 from linerate.wires import Ends
@@ -28,7 +29,7 @@ class ExternalDut:
 
     name = "external"
 
-    def needs(self, _testbed: Testbed) -> list[str]:
+    def needs(self, _testbed: Testbed) -> list[Need]:
         """Nothing."""
         return []
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from linerate.dut import Place, Running, register
 from linerate.dut._linux import KernelForwarding, interfaces, steer_to
+from linerate.needs import Need
 from linerate.netns import namespaces
 from linerate.netns.interfaces import NUD_PERMANENT, Interface, control, index_of
 from linerate.netns.privilege import missing_privilege
@@ -47,7 +48,7 @@ class KernelDut:
 
     name = "kernel"
 
-    def needs(self, _testbed: Testbed) -> list[str]:
+    def needs(self, _testbed: Testbed) -> list[Need]:
         """Privilege."""
         return missing_privilege("the kernel as a router")
 

@@ -6,6 +6,7 @@ from importlib.resources import files
 
 from linerate.dut import Place, Running, find, register
 from linerate.errors import SetupError
+from linerate.needs import Need
 from linerate.netns import namespaces
 from linerate.netns.privilege import missing_privilege, missing_program
 from linerate.netns.programs import run_in
@@ -22,7 +23,7 @@ class NftablesDut:
 
     name = "nftables"
 
-    def needs(self, testbed: Testbed) -> list[str]:
+    def needs(self, testbed: Testbed) -> list[Need]:
         """The program, and a kernel that has flow tables: tried in a namespace."""
         lacking = missing_privilege(_WHAT) or missing_program("nft", "nftables", _WHAT)
         return lacking or find("kernel").needs(testbed) or _kernel_without()
@@ -53,7 +54,7 @@ def _apply(netns: str, interfaces: str) -> None:
         raise SetupError(f"nft in {netns}: {said}")
 
 
-def _kernel_without() -> list[str]:
+def _kernel_without() -> list[Need]:
     try:
         netns = namespaces.create("probe")
         try:
@@ -62,8 +63,11 @@ def _kernel_without() -> list[str]:
             namespaces.remove(netns)
     except SetupError:
         return [
-            f"{_WHAT} needs a kernel with nf_flow_table (CONFIG_NF_FLOW_TABLE, "
-            "CONFIG_NFT_FLOW_OFFLOAD): try modprobe nft_flow_offload"
+            Need(
+                f"{_WHAT} needs a kernel with nf_flow_table (CONFIG_NF_FLOW_TABLE, "
+                "CONFIG_NFT_FLOW_OFFLOAD)",
+                "try modprobe nft_flow_offload",
+            )
         ]
     return []
 

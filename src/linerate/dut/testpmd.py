@@ -17,6 +17,7 @@ from linerate.evidence.text import text_of
 from linerate.ledger import Entry, NodeTime, PacketLedger
 from linerate.leftovers import DPDK_RUNTIME
 from linerate.measurement import Reading, WorkerReading
+from linerate.needs import Need
 from linerate.netns import programs
 from linerate.netns.privilege import missing_program
 from linerate.netns.sockets import packet_drops
@@ -171,7 +172,7 @@ class TestpmdDut:
 
     name = "testpmd"
 
-    def needs(self, _testbed: Testbed) -> list[str]:
+    def needs(self, _testbed: Testbed) -> list[Need]:
         """The program."""
         return missing_program(PROGRAM, "dpdk-dev", "testpmd")
 

@@ -12,14 +12,18 @@ from linerate.evidence.model import (
     Quote,
     Ring,
     Sibling,
+    Tester,
     Worker,
 )
 from linerate.ledger import Counted, NodeTime, TimeLedger
 from linerate.measurement import Measurement
+from linerate.suite import TESTER_PORTS
 from linerate.validity import lost_by_absence
 
+#: All that is known of a foreign device's worker is one node: the kernel's, testpmd's.
+FOREIGN = ("softirq", "testpmd")
 #: Nodes that ask for packets in every loop, by how their names begin (docs/engine.md).
-SOURCES = ("port-rx-", "handoff-rx", "generator-", "txonly", "flowgen")
+SOURCES = ("port-rx-", "handoff-rx", "generator-", "txonly", "flowgen", *FOREIGN)
 
 
 def written(measurement: Measurement) -> str:
@@ -63,6 +67,7 @@ def evidence_of(
         ports=tuple(_ports(measurement, quotes)),
         offload=tuple(_offload(measurement, quotes)),
         card=measurement.card,
+        testers=tuple(_testers(measurement, quotes)),
         tester_ceiling_pps=measurement.ceiling_pps,
         invalid=tuple(quotes.at(("progress",), reason) for reason in invalid),
     )
@@ -123,8 +128,23 @@ def _worker(measurement: Measurement, number: int, quotes: _Quotes) -> Worker:
         away_percent=ledger.percent(ledger.away_clocks),
         kernel_percent=measurement.stamp.kernel_percent.get(name),
         lock_wait_percent=measurement.stamp.lock_wait_percent.get(name),
+        syscalls_per_packet=None if ledger.role == "tester" else _syscalls(measurement),
         quote=quotes.at(path, f"{name}: {spare:.1f} % of its time with nothing to do"),
     )
+
+
+def _syscalls(measurement: Measurement) -> float | None:
+    """System calls of the device's ports on a packet that came through; None if none counts."""
+    counting = [
+        counters
+        for name, counters in measurement.ports.items()
+        if not name.startswith(TESTER_PORTS[0][0])
+        and {"rx_syscalls", "tx_syscalls"} & counters.keys()
+    ]
+    calls = sum(one.get("rx_syscalls", 0) + one.get("tx_syscalls", 0) for one in counting)
+    ways = ("rx_packets", "tx_packets")
+    packets = max((sum(one.get(way, 0) for one in counting) for way in ways), default=0)
+    return calls / packets if packets else None
 
 
 def _nodes(ledger: TimeLedger, path: Path, quotes: _Quotes) -> list[Node]:
@@ -146,6 +166,24 @@ def _node_text(name: str, node: NodeTime) -> str:
     clocks = node.clocks_per_packet
     spent = "in the node before it" if clocks is None else f"{clocks:.1f} clocks a packet"
     return f"{name}: {node.vectors_per_call or 0:.1f} packets a call, {spent}"
+
+
+def _testers(measurement: Measurement, quotes: _Quotes) -> list[Tester]:
+    """A load tool's two processes share the tester's CPU: what they use of it counts together."""
+    tool = measurement.tool
+    if tool is None:
+        return []
+    told = [used for used in (tool.sender_percent, tool.receiver_percent) if used is not None]
+    said = f"{tool.name}: its sender and receiver used {sum(told):.0f} % of their CPU"
+    return [
+        Tester(
+            name=tool.name,
+            sent_packets=measurement.packets.sent,
+            received_packets=measurement.packets.received,
+            cpu_percent=sum(told) if told else None,
+            quote=quotes.at(("tool",), said),
+        )
+    ]
 
 
 def _losses(measurement: Measurement, quotes: _Quotes) -> list[Loss]:

@@ -103,6 +103,11 @@ class Worker(_Model):
         spent = sum((node.clocks_per_packet or 0.0) * node.vectors for node in self.nodes)
         return spent / self.packets
 
+    def percent_of_time(self, clocks: float) -> float:
+        """Clocks as a share of the time over which its nodes counted; 0 when that is unknown."""
+        whole = (self.seconds or 0.0) * (self.tsc_hz or 0.0)
+        return 100.0 * clocks / whole if whole else 0.0
+
     @property
     def saturated(self) -> bool | None:
         """Whether it has all the packets it can work on; None when the source can't tell.

@@ -4,11 +4,13 @@ from linerate.evidence import Evidence, Loss, Quote
 from linerate.explain.ceilings import ceilings
 from linerate.explain.model import Ceiling, Finding, Limit, Verdict
 from linerate.explain.reading import (
+    busiest,
     capacity_losses,
     configured_losses,
     forwarders,
     pushed_back,
     received_pps,
+    sender,
 )
 from linerate.explain.rules import Rule, Stage, precision, rules
 
@@ -103,8 +105,22 @@ def _what_is_seen(evidence: Evidence, losses: list[Loss]) -> str:
         return f"lost: {places}; no rule explains them"
     if evidence.conditions is not None and pushed_back(evidence):
         taken = evidence.conditions.offered_pps / 1e6
-        return f"wire or device took no more than {taken:.2f} Mpps, and no counter says which"
+        return f"{_took(evidence)} {taken:.2f} Mpps{_busy(evidence)}; no counter says why no more"
     return "no counter says what limits"
+
+
+def _took(evidence: Evidence) -> str:
+    return "wire and device took" if forwarders(evidence) else "the wire took"
+
+
+def _busy(evidence: Evidence) -> str:
+    """How busy both sides were."""
+    said = [
+        f"{worker.name} had {worker.spare_percent:.0f} % of its time to spare"
+        for worker in (sender(evidence), busiest(evidence))
+        if worker is not None and worker.spare_percent is not None
+    ]
+    return f" while {' and '.join(said)}" if said else ""
 
 
 def _measure_next(evidence: Evidence) -> list[str]:

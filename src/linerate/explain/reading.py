@@ -18,8 +18,12 @@ MAIN_SHARE = 0.5
 SAME_WITHIN = 0.03
 #: A rate so near to the line is limited by it.
 NEAR_LINE_PERCENT = 97.0
-#: The tester's ceiling over the wire is reached from here on: wires of the kernel vary by so much.
-REACHED_SHARE = 0.9
+#: What was asked for was offered from here on.
+REACHED_SHARE = 0.98
+#: A device that takes so much less than is sent meanwhile has it wait.
+BEHIND = 0.02
+#: Nodes of our engine: the tester's that send, any port's that receive.
+TESTER_TX, PORT_RX = "tester-tx-", "port-rx-"
 
 
 def forwarders(evidence: Evidence) -> list[Worker]:
@@ -136,12 +140,62 @@ def near_line(given: Conditions) -> bool:
 
 
 def pushed_back(evidence: Evidence) -> bool:
-    """Whether the wire, or the device behind it, took less than the tester wanted to send."""
-    given, ceiling = evidence.conditions, evidence.tester_ceiling_pps
-    if given is None or not given.pushes_back:
-        return False
-    wanted = given.asked_pps if ceiling is None else min(given.asked_pps, ceiling)
-    return given.offered_pps < REACHED_SHARE * wanted
+    """Whether the wire, or the device behind it, took less than the tester was asked to send."""
+    given = evidence.conditions
+    return bool(
+        given is not None
+        and given.pushes_back
+        and given.offered_pps < REACHED_SHARE * given.asked_pps
+    )
+
+
+def sends_itself(evidence: Evidence) -> bool:
+    """Whether nothing was offered: the device makes what the tester counts."""
+    given = evidence.conditions
+    return given is not None and not given.sent_packets and given.received_packets > 0
+
+
+def sender(evidence: Evidence) -> Worker | None:
+    """The tester's worker, where it sent: what it spent on that is known."""
+    return next((one for one in evidence.workers if one.role == "tester" and sent_by(one)), None)
+
+
+def sent_by(worker: Worker) -> int:
+    """Packets that went out of its tx nodes while clocks were read."""
+    return sum(node.vectors for node in _sending(worker))
+
+
+def sending_clocks(worker: Worker) -> float:
+    """Clocks of its tx nodes."""
+    return sum((node.clocks_per_packet or 0.0) * node.vectors for node in _sending(worker))
+
+
+def _sending(worker: Worker) -> list[Node]:
+    return [node for node in worker.nodes if node.name.startswith(TESTER_TX)]
+
+
+def taken_share(evidence: Evidence) -> float | None:
+    """What the device took at load of what was sent meanwhile; None when that is unknown.
+
+    As its own ports count it, or as it came back, from a device whose ports we don't know.
+    """
+    tester = sender(evidence)
+    if tester is None or not tester.seconds:
+        return None
+    sent_pps = sent_by(tester) / tester.seconds
+    takers = [one for one in forwarders(evidence) if _received_by(one) and one.seconds]
+    taken_pps = sum(_received_by(one) / (one.seconds or 1.0) for one in takers or [tester])
+    return taken_pps / sent_pps if taken_pps else None
+
+
+def _received_by(worker: Worker) -> int:
+    return sum(node.vectors for node in worker.nodes if node.name.startswith(PORT_RX))
+
+
+def fell_behind(evidence: Evidence) -> bool:
+    """Whether packets that were sent waited before the device, ever more of them."""
+    share = taken_share(evidence)
+    return share is not None and share < 1 - BEHIND
 
 
 def same(one: float, other: float, within: float = SAME_WITHIN) -> bool:

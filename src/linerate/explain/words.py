@@ -1,7 +1,15 @@
 """Parts of sentences that several rules say."""
 
-from linerate.evidence import FULL_VECTOR, Worker
-from linerate.explain.reading import capacity_pps, hertz, is_generator, rate_pps
+from linerate.evidence import FULL_VECTOR, Evidence, Worker
+from linerate.explain.reading import (
+    capacity_losses,
+    capacity_pps,
+    fell_behind,
+    hertz,
+    is_generator,
+    rate_pps,
+    taken_share,
+)
 
 
 def clocks_text(worker: Worker) -> str:
@@ -46,8 +54,18 @@ def node_shares(worker: Worker) -> str:
     return f"{said}; the generator's own part, {made}, set apart" if made else said
 
 
+def behind_text(evidence: Evidence) -> str:
+    """What waits before the device, where nothing is lost yet for that."""
+    share = taken_share(evidence)
+    if share is None or not fell_behind(evidence) or capacity_losses(evidence):
+        return ""
+    return f"; it takes {100 * share:.0f} % of what is sent, the rest waits before it"
+
+
 def saturation_text(worker: Worker) -> str:
     """How we know that a worker has no time left."""
+    if not worker.vectors_per_call and worker.spare_percent is not None:
+        return f"{worker.spare_percent:.1f} % of its time with nothing to do"
     fullness = f"{worker.vectors_per_call:.0f} of {FULL_VECTOR} packets a call"
     if worker.spare_percent is None:
         return f"every poll returns {fullness}"

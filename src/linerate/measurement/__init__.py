@@ -8,6 +8,7 @@ from linerate.measurement.model import (
     Reading,
     Sample,
     Stamp,
+    ToolCpu,
     WorkerReading,
 )
 
@@ -19,5 +20,6 @@ __all__ = [
     "Reading",
     "Sample",
     "Stamp",
+    "ToolCpu",
     "WorkerReading",
 ]

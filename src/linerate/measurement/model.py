@@ -156,6 +156,14 @@ class Sample(_Model):
     vectors: dict[str, dict[str, int]]
 
 
+class ToolCpu(_Model):
+    """What a load tool says of its own processes, in % of one CPU; None is what it does not say."""
+
+    name: str
+    sender_percent: float | None = None
+    receiver_percent: float | None = None
+
+
 class Measurement(_Model):
     """Everything measured in one trial."""
 
@@ -180,6 +188,8 @@ class Measurement(_Model):
     card: Card | None = None
     #: As in Reading.
     foreign: bool = False
+    #: Where other people's load tool is the tester.
+    tool: ToolCpu | None = None
     #: The tester's own ceiling over the bare wire, if it was measured.
     ceiling_pps: float | None = None
 

@@ -4,21 +4,23 @@ import os
 import shutil
 from pathlib import Path
 
+from linerate.needs import Need
+
 #: linux/capability.h, and what for.
 _CAPABILITIES = {12: "CAP_NET_ADMIN", 13: "CAP_NET_RAW", 21: "CAP_SYS_ADMIN"}
 
 
-def missing_privilege(what: str) -> list[str]:
-    """One line when this process may not make namespaces and interfaces; `what` wants them."""
+def missing_privilege(what: str) -> list[Need]:
+    """Say so when this process may not make namespaces and interfaces; `what` wants them."""
     effective = _effective_capabilities()
     missing = [name for bit, name in _CAPABILITIES.items() if not effective >> bit & 1]
-    return [f"{what} needs {', '.join(missing)}: run it as root"] if missing else []
+    return [Need(f"{what} needs {', '.join(missing)}", "run it as root")] if missing else []
 
 
-def missing_program(program: str, package: str, what: str) -> list[str]:
-    """One line when a program is not installed."""
+def missing_program(program: str, package: str, what: str) -> list[Need]:
+    """Say so when a program is not installed."""
     if shutil.which(program, path=search_path()) is None:
-        return [f"{what} needs {program}: apt-get install {package}"]
+        return [Need(f"{what} needs {program}", f"apt-get install {package}")]
     return []
 
 

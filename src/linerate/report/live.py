@@ -15,6 +15,8 @@ RUNTIME_HEAD = (
 )
 ENTRANCES = ("port-rx", "generator")
 EXITS = ("port-tx", "tester-tx")
+#: Width of the table of rings.
+RING_COLUMNS = 78
 
 
 def vpp_float(value: float, digits: int = 2) -> str:
@@ -134,10 +136,28 @@ def ports(console: Console, counters: dict[str, dict[str, Any]]) -> None:
             console.print(f"  {name}: {said}", soft_wrap=True)
 
 
-def rings(console: Console, table: list[dict[str, Any]]) -> None:
-    """Print each ring's size and fill level."""
-    columns = ("size", "used", "enqueued")
-    out = plain_table(("ring", "left"), *((name, "right") for name in columns))
-    for row in table:
-        out.add_row(str(row["name"]), *(f"{row.get(key, 0):,}" for key in columns))
-    console.print(out)
+def rings(table: list[dict[str, Any]]) -> str:
+    """Write RIOT's `show riot ring-stats`: rings between workers, then those of cards."""
+    line = "-" * RING_COLUMNS
+    head = ("src", "dst", "pri", "used", "free", "enqs", "drops", "deqs")
+    handed = [row for row in table if row.get("from")]
+    rest = [row for row in table if not row.get("from")]
+    rows = [_ring_row(head), *(_ring_row(_ring_cells(row)) for row in (*handed, *rest))]
+    return "\n".join([line, f"{'ring_stats':^{RING_COLUMNS}}".rstrip(), line, *rows])
+
+
+def _ring_cells(row: dict[str, Any]) -> tuple[str, ...]:
+    source, destination = str(row.get("from") or ""), str(row.get("to") or "")
+    if not source:
+        # CARD_portN_rxQ, or …_txQ: from the card to the worker, or the other way.
+        card, _, queue = str(row["name"]).rpartition("_")
+        ends = (card, queue) if queue.startswith("rx") else (queue, card)
+        source, destination = (end.replace("_port", ":") for end in ends)
+    keys = ("used", "free", "enqueued", "dropped", "dequeued")
+    priority = str(row.get("priority") or "-")
+    return (source, destination, priority, *(str(row.get(key, 0)) for key in keys))
+
+
+def _ring_row(cells: tuple[str, ...]) -> str:
+    widths = (12, 12, 8, 7, 7, 12, 12, 0)
+    return "".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()

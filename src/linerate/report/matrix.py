@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from linerate.costs import Cost
-from linerate.matrix import Row
+from linerate.matrix import Group, Row, groups
 from linerate.report import machine
 from linerate.report.terminal import LIMIT_STYLES, environment_line, mpps, plain_table
 from linerate.store import Absent, Run
@@ -17,38 +17,71 @@ from linerate.store import Absent, Run
 NONE = "–"
 EXPLAINED = (
     "Mpps and %: what came through, all ports together, and of their line; ±: half of the spread "
-    "of the trials; × slowest, × DPDK: the rate over that of the slowest, and of DPDK's io, on "
-    "the same wire"
+    "of the trials; × slowest, × DPDK: the rate over that of the slowest, and of DPDK's driver, of "
+    "the same table; * suspect: --json says why"
 )
 COSTS_EXPLAINED = (
-    "of each packet received (rx) or sent (tx): clk: clocks of the node that does it; sys: system "
-    "calls; B: bytes copied; all: clocks of all nodes; kern: share of the time spent in the "
-    "kernel; –: not counted"
+    "Costs, of each packet received (rx) or sent (tx): clk: clocks of the node that does it; "
+    "above: those of sending beside the hop's own; sys: system calls; B: bytes copied; all: clocks "
+    "of all nodes, of each that came through; free: Mpps on a wire that costs nothing; kern: share "
+    "of the time spent in the kernel; –: not counted"
 )
+#: What the cases of a mode do.
+SAID = {
+    "rx-only": "all is received, nothing sent",
+    "tx-only": "sends by itself, receives nothing",
+    "loopback-2": "one port to the other",
+    "loopback-4": "two loopbacks over four ports",
+    "l2-switch": "by MAC address",
+    "one-way": "one port to the other, in one direction only",
+}
+INDENT = (0, 0, 0, 2)
 
 
 def matrix_report(console: Console, run: Run, rows: list[Row], folder: Path) -> None:
-    """Print the whole comparison."""
+    """Print the whole comparison, what is compared with each other together."""
     assert run.sweep is not None
     console.print(Text(f"matrix: {len(rows)} configurations, {_how(run)}", "bold"))
     console.print(environment_line(run.environment), style="dim")
-    for wire in dict.fromkeys(row.wire for row in rows):
-        mine = [row for row in rows if row.wire == wire]
-        console.print()
-        console.print(Text(f"Over wire {wire}{bare(run, wire)}", "bold"))
-        console.print(rate_table(mine))
+    wire = ""
+    for group in groups(rows):
+        if group.wire != wire:
+            wire = group.wire
+            console.print()
+            console.print(Text(f"Over wire {wire}{bare(run, wire)}", "bold underline"))
+        _print_group(console, group)
     if rows:
-        console.print(Text(EXPLAINED, "dim"))
         console.print()
-        console.print(Text("What a packet costs", "bold"))
-        console.print(cost_table(rows))
+        console.print(Text(EXPLAINED, "dim"))
         console.print(Text(COSTS_EXPLAINED, "dim"))
-        _print_limits(console, rows)
     _print_absent(console, run)
     console.print()
     if run.status != "complete":
         console.print(Text(f"{run.status}: {run.problem or 'stopped before the end'}", "red"))
     console.print(Text(f"everything is in {folder}, as a page too: report.html"), soft_wrap=True)
+
+
+def _print_group(console: Console, group: Group) -> None:
+    """Rates, then costs, then what limits each."""
+    rows = list(group.rows)
+    console.print()
+    if group.mode:
+        console.print(Text(heading(group), "bold"))
+    console.print(rate_table(rows))
+    if cost_columns(rows):
+        console.print()
+        console.print(cost_table(rows))
+    console.print()
+    for row in rows:
+        said = row.verdict.sentence if row.point.pps is not None else row.point.result.invalid[0]
+        line = Text.assemble((row.label, "bold"), f": {said}")
+        console.print(Padding(line, INDENT, expand=False))
+
+
+def heading(group: Group) -> str:
+    """`veth, rx-only: all is received, nothing sent`."""
+    said = SAID.get(group.mode)
+    return f"{group.wire}, {group.mode}" + (f": {said}" if said else "")
 
 
 def _how(run: Run) -> str:
@@ -63,7 +96,9 @@ def bare(run: Run, wire: str) -> str:
     found = [ceiling.pps for ceiling in run.ceilings if ceiling.wire == wire and ceiling.pps]
     if not found:
         return ""
-    return f"; bare, the tester does {mpps(max(found))} Mpps, {1e9 / max(found):,.0f} ns a packet"
+    said = f"; bare, the tester does {mpps(max(found))} Mpps, {1e9 / max(found):,.0f} ns a packet"
+    hop = run.sweep.hop if run.sweep and wire == "veth" else None
+    return f"{said}; a hop costs its sender {hop.clocks:,.0f} clocks ({hop.call})" if hop else said
 
 
 def rate_table(rows: list[Row]) -> Table:
@@ -76,7 +111,7 @@ def rate_table(rows: list[Row]) -> Table:
         point = row.point
         limit = row.verdict.limit
         table.add_row(
-            row.configuration + "*" * bool(point.pps and point.result.suspect),
+            row.label + "*" * bool(point.pps and point.result.disturbed),
             NONE if point.pps is None else mpps(point.pps),
             NONE if point.spread_percent is None else f"{point.spread_percent / 2:.0f} %",
             figure(point.percent, 1),
@@ -94,12 +129,19 @@ def figure(value: float | None, digits: int) -> str:
 
 def cost_table(rows: list[Row]) -> Table:
     """Costs, rx and tx apart; columns that nobody counts are left out."""
-    columns = ["configuration", *cost_columns(rows)]
+    columns = ["configuration", *_fitting(cost_columns(rows))]
     table = plain_table((columns[0], "left"), *((name, "right") for name in columns[1:]), gap=1)
     for row in rows:
         cells = cost_cells(row)
-        table.add_row(row.configuration, *(cells[name] for name in columns[1:]))
+        table.add_row(row.label, *(cells[name] for name in columns[1:]))
     return table
+
+
+def _fitting(columns: list[str]) -> list[str]:
+    """Those for which 80 characters have room; the page and JSON have all."""
+    if "above" not in columns:
+        return columns
+    return [name for name in columns if name not in ("tx clk", "kern %")]
 
 
 def cost_columns(rows: list[Row]) -> list[str]:
@@ -114,13 +156,18 @@ def cost_columns(rows: list[Row]) -> list[str]:
 
 def cost_cells(row: Row) -> dict[str, str]:
     """By column."""
-    costs = row.costs if row.point.pps is not None else type(row.costs)()
+    given = row.point.pps is not None
+    costs = row.costs if given else type(row.costs)()
     cells = {}
     for way, cost in (("rx", costs.rx), ("tx", costs.tx)):
         cells[f"{way} clk"] = clocks(cost.clocks)
+        if way == "tx":
+            cells["above"] = clocks(row.tx_above_clocks if given else None)
         cells[f"{way} sys"] = figure(cost.syscalls, 2)
         cells[f"{way} B"] = figure(cost.copied_bytes, 0)
     cells["all clk"] = clocks(costs.all_clocks)
+    free_pps = row.free_wire_pps if given else None
+    cells["free"] = NONE if free_pps is None else mpps(free_pps)
     cells["kern %"] = figure(costs.kernel_percent, 0)
     return cells
 
@@ -128,14 +175,6 @@ def cost_cells(row: Row) -> dict[str, str]:
 def clocks(value: float | None) -> str:
     """Write clocks a packet with as many digits as they deserve."""
     return figure(value, 0 if value is not None and value >= 100 else 1)
-
-
-def _print_limits(console: Console, rows: list[Row]) -> None:
-    console.print()
-    console.print(Text("What limits each", "bold"))
-    for row in rows:
-        said = row.verdict.sentence if row.point.pps is not None else row.point.result.invalid[0]
-        console.print(Padding(Text(f"{row.configuration}: {said}"), (0, 0, 0, 2)))
 
 
 def _print_absent(console: Console, run: Run) -> None:
@@ -149,7 +188,7 @@ def _print_absent(console: Console, run: Run) -> None:
         console.print()
         console.print(Text(title, "bold"))
         for reason, names in _together(lines).items():
-            console.print(Padding(Text(f"{', '.join(names)}: {reason}"), (0, 0, 0, 2)))
+            console.print(Padding(Text(f"{', '.join(names)}: {reason}"), INDENT, expand=False))
 
 
 def _together(absent: list[Absent]) -> dict[str, list[str]]:
@@ -165,8 +204,9 @@ def list_report(console: Console, able: list[str], absent: tuple[Absent, ...]) -
     """Print what would be run, and what can't be."""
     for name in able:
         console.print(Text(name), soft_wrap=True)
-    for one in absent:
-        console.print(Text(f"{one.configuration}: not here: {one.reason}", "dim"), soft_wrap=True)
+    for reason, names in _together(list(absent)).items():
+        line = f"{', '.join(names)}: not here: {reason}"
+        console.print(Text(line, "dim"), soft_wrap=True)
 
 
 def document(run: Run, rows: list[Row], folder: Path) -> dict[str, Any]:
@@ -188,6 +228,7 @@ def _row(row: Row) -> dict[str, Any]:
     return {
         "configuration": row.configuration,
         "wire": row.wire,
+        "mode": row.case.mode,
         "pps": point.pps,
         "percent_of_line": point.percent,
         "spread_percent": point.spread_percent,
@@ -198,6 +239,9 @@ def _row(row: Row) -> dict[str, Any]:
         "rx": _cost(row.costs.rx),
         "tx": _cost(row.costs.tx),
         "clocks": row.costs.all_clocks,
+        "hop_clocks": row.hop_clocks,
+        "tx_above_clocks": row.tx_above_clocks,
+        "free_wire_pps": row.free_wire_pps,
         "kernel_percent": row.costs.kernel_percent,
         "trial": machine.trial(point.result),
     }

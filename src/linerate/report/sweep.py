@@ -78,7 +78,7 @@ def _block(names: list[str], sizes: tuple[int, ...], found: dict[Cell, Point]) -
 def _cells(point: Point | None) -> tuple[str, str]:
     if point is None or point.pps is None or point.percent is None:
         return NONE if point is None else "invalid", NONE
-    mark = "*" * bool(point.result.suspect)
+    mark = "*" * point.result.disturbed
     spread = "" if point.spread_percent is None else f" ±{point.spread_percent / 2:.0f} %"
     return f"{point.pps:,.0f}{mark}", f"{point.percent:.1f}{spread}"
 
@@ -96,7 +96,7 @@ def _notes(console: Console, run: Run, found: dict[Cell, Point]) -> None:
         if point.pps is not None and len(point.rates_pps) < point.trials
     ]
     absent = [f"  {one.configuration}: {one.reason}" for one in run.sweep.absent]
-    suspect = sum(1 for point in found.values() if point.pps and point.result.suspect)
+    suspect = sum(1 for point in found.values() if point.pps and point.result.disturbed)
     for title, lines in (
         ("No result, because", invalid),
         ("Fewer trials than asked for", fewer),
@@ -107,6 +107,10 @@ def _notes(console: Console, run: Run, found: dict[Cell, Point]) -> None:
             console.print(Text(title, "bold"))
             for line in lines:
                 console.print(Text(line), soft_wrap=True)
+    one_way = sorted({name for (name, _), point in found.items() if point.result.directions == 1})
+    if one_way and run.sweep.directions > 1:
+        console.print()
+        console.print(Text(f"in one direction only: {', '.join(one_way)}", "dim"))
     if suspect:
         console.print()
         console.print(

@@ -16,7 +16,8 @@ from linerate.wiring import router_cli
 MEGABYTES = 384
 
 
-def _config(place: Place, mode: str, directions: int) -> dict[str, Any]:
+def config(place: Place, mode: str, directions: int) -> dict[str, Any]:
+    """Our tester and forwarder at the two sides of an unpaced card."""
     ends = (("card", DUT_PORTS, DUT_MACS), ("wire", TESTER_PORTS, TESTER_MACS))
     forwarder: dict[str, Any] = {"mode": mode, "ports": list(DUT_PORTS)}
     if mode == "router":
@@ -37,7 +38,7 @@ def _config(place: Place, mode: str, directions: int) -> dict[str, Any]:
 def _ours(mode: str, directions: int) -> Side:
     @contextmanager
     def opened(place: Place) -> Iterator[Session]:
-        with engine_session(_config(place, mode, directions), place) as engine:
+        with engine_session(config(place, mode, directions), place) as engine:
             engine.send_forever()
             yield WireSession(engine)
 

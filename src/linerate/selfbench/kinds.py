@@ -9,7 +9,23 @@ from linerate.selfbench import (  # isort: skip
     pages,
     card,
     memif,
+    handoff,
+    veth,
+    bare_loops,
     rx_modes,
 )
 
-__all__ = ["card", "memif", "modes", "mpls", "pages", "routes", "routes6", "rx_modes", "tester"]
+__all__ = [
+    "bare_loops",
+    "card",
+    "handoff",
+    "memif",
+    "modes",
+    "mpls",
+    "pages",
+    "routes",
+    "routes6",
+    "rx_modes",
+    "tester",
+    "veth",
+]

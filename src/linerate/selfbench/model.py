@@ -67,6 +67,17 @@ class Stamp:
 
 
 @dataclass(frozen=True, slots=True)
+class Curve:
+    """Of which picture a benchmark is a point: clocks a packet over `x`."""
+
+    title: str
+    x_text: str
+    x: float
+    ours: str
+    peer: str
+
+
+@dataclass(frozen=True, slots=True)
 class Kind:
     """One benchmark."""
 
@@ -76,6 +87,7 @@ class Kind:
     peer: Side | None = None
     peer_name: str | None = None
     cores: int = 1
+    curve: Curve | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,9 @@ class EngineSession:
 
     telemetry: Telemetry
     tsc_hz: float
+    #: The last one, and all of them.
     worker: str
+    workers: tuple[str, ...] = ()
 
     def rate(self, ports: Iterable[str], counter: str, seconds: float) -> float:
         """Packets a second, by a counter of /linerate/port."""
@@ -78,10 +80,19 @@ class EngineSession:
 
     def node_clocks(self, seconds: float) -> tuple[float, Mapping[str, NodeClocks]]:
         """Clocks that passed, and what each node of the last worker did in them."""
+        return self._node_clocks(seconds, (self.worker,))
+
+    def all_node_clocks(self, seconds: float) -> tuple[float, Mapping[str, NodeClocks]]:
+        """The same of all workers: a node's are added up."""
+        return self._node_clocks(seconds, self.workers)
+
+    def _node_clocks(
+        self, seconds: float, workers: tuple[str, ...]
+    ) -> tuple[float, Mapping[str, NodeClocks]]:
         time.sleep(WARM_UP_SECONDS)
-        first, before = self._runtime()
+        first, before = self._runtime(workers)
         time.sleep(seconds)
-        last, after = self._runtime()
+        last, after = self._runtime(workers)
         nothing = {"vectors": 0, "clocks": 0}
         return last - first, {
             name: NodeClocks(
@@ -91,10 +102,16 @@ class EngineSession:
             for name, node in after.items()
         }
 
-    def _runtime(self) -> tuple[int, dict[str, dict[str, Any]]]:
-        answer = self.telemetry.ask(f"/linerate/runtime,{self.worker}")
-        table = rows(answer, "/linerate/runtime")
-        return int(answer["tsc"]), {str(row["node"]): row for row in table}
+    def _runtime(self, workers: tuple[str, ...]) -> tuple[int, dict[str, dict[str, int]]]:
+        """When it was asked, and what each node had done until then."""
+        nodes: dict[str, dict[str, int]] = {}
+        answers = [self.telemetry.ask(f"/linerate/runtime,{worker}") for worker in workers]
+        for answer in answers:
+            for row in rows(answer, "/linerate/runtime"):
+                sums = nodes.setdefault(str(row["node"]), {"vectors": 0, "clocks": 0})
+                for what in sums:
+                    sums[what] += int(row[what])
+        return int(answers[0]["tsc"]), nodes
 
 
 @contextmanager
@@ -106,7 +123,8 @@ def engine_session(config: dict[str, Any], place: Place) -> Iterator[EngineSessi
         with Engine(named, keep, place.cpus) as engine, engine.connect() as telemetry:
             info = telemetry.ask("/linerate/info")
             workers = telemetry.table("/linerate/workers")
-            yield EngineSession(telemetry, float(info["tsc_hz"]), str(workers[-1]["name"]))
+            names = tuple(str(worker["name"]) for worker in workers)
+            yield EngineSession(telemetry, float(info["tsc_hz"]), names[-1], names)
 
 
 def check(config: dict[str, Any]) -> None:

@@ -12,6 +12,9 @@ TESTER_MACS = ("50:7c:6f:20:30:70", "50:7c:6f:20:30:71")
 DUT_MACS = ("02:00:00:00:0e:00", "02:00:00:00:0e:01")
 TESTER_PORTS = ("t0", "t1")
 DUT_PORTS = ("e0", "e1")
+#: Of a second loopback beside the first.
+SECOND_TESTER_PORTS = ("t2", "t3")
+SECOND_DUT_PORTS = ("e2", "e3")
 NETWORKS = ("16.0.0", "48.0.0")
 #: Labels that the router swaps; the first arrives at e0, the second at e1.
 MPLS_LABELS = (16, 17)

@@ -12,6 +12,7 @@ from typing import Protocol
 from linerate.ledger import Entry
 from linerate.measurement import Progress, Reading, WorkerReading
 from linerate.measurement.model import RoundTrip
+from linerate.needs import Need
 from linerate.suite import Loadtest
 from linerate.wires import Ends
 
@@ -71,8 +72,8 @@ class LoadTool(Protocol):
     #: What it can send, in words.
     limits: str
 
-    def needs(self) -> list[str]:
-        """What is missing on this host, a line each that says how to get it."""
+    def needs(self) -> list[Need]:
+        """What is missing on this host, and how to get it."""
 
     def offers(self, loadtest: Loadtest) -> bool:
         """Whether it can send the traffic of a loadtest."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from linerate.errors import SetupError
 from linerate.ledger import Entry
+from linerate.needs import Need
 from linerate.netns import namespaces, programs
 from linerate.netns.interfaces import (
     NUD_PERMANENT,
@@ -41,7 +42,7 @@ class Iperf3:
     name = "iperf3"
     limits = "one flow of IPv4, in one direction, is all"
 
-    def needs(self) -> list[str]:
+    def needs(self) -> list[Need]:
         """The program, and privilege to run it in namespaces."""
         lacking = missing_privilege("tester iperf3")
         return lacking + missing_program(PROGRAM, "iperf3", "tester iperf3")

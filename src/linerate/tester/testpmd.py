@@ -17,6 +17,7 @@ from linerate.dut.testpmd import APP, MEMORY, PROGRAM, Console, port_counters
 from linerate.errors import SetupError
 from linerate.ledger import Entry
 from linerate.leftovers import DPDK_RUNTIME
+from linerate.needs import Need
 from linerate.netns import programs
 from linerate.netns.interfaces import Interface, statistics
 from linerate.netns.privilege import missing_program
@@ -38,7 +39,7 @@ class TestpmdTester:
     name = "testpmd"
     limits = "IPv4 in one direction is all"
 
-    def needs(self) -> list[str]:
+    def needs(self) -> list[Need]:
         """The program."""
         return missing_program(PROGRAM, "dpdk-dev", "tester testpmd")
 

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+from linerate.needs import Need
 from linerate.testbed import Testbed
 
 
@@ -39,6 +40,8 @@ class Ends:
     cards: tuple[dict[str, Any], ...] = ()
     #: Raises SetupError when somebody took the wires away.
     check: Callable[[], None] = field(default=_nothing)
+    #: Of two more wires beside them, where that was asked for and they are no card's.
+    second: "Ends | None" = None
 
 
 class Wire(Protocol):
@@ -51,11 +54,14 @@ class Wire(Protocol):
     #: Its two ends are of two processes, also where both are engines.
     apart: bool
 
-    def needs(self, testbed: Testbed) -> list[str]:
-        """What is missing on this host, a line each that says how to get it."""
+    def needs(self, testbed: Testbed) -> list[Need]:
+        """What is missing on this host, and how to get it."""
 
-    def joined(self, testbed: Testbed) -> AbstractContextManager[Ends]:
-        """Join the tester's ports to the device's; all is removed on exit. Raises SetupError."""
+    def joined(self, testbed: Testbed, loopbacks: int = 1) -> AbstractContextManager[Ends]:
+        """Join the tester's ports to the device's; all is removed on exit. Raises SetupError.
+
+        With two loopbacks there are four ports on each side.
+        """
 
 
 @runtime_checkable

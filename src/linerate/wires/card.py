@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from linerate.needs import Need
 from linerate.testbed import Testbed
 from linerate.wires import End, Ends, register
 
@@ -24,13 +25,13 @@ class CardWire:
     pushes_back = False
     apart = False
 
-    def needs(self, _testbed: Testbed) -> list[str]:
+    def needs(self, _testbed: Testbed) -> list[Need]:
         """Nothing."""
         return []
 
     @contextmanager
-    def joined(self, testbed: Testbed) -> Iterator[Ends]:
-        """Describe a card with its limits."""
+    def joined(self, testbed: Testbed, _loopbacks: int = 1) -> Iterator[Ends]:
+        """Describe a card with its limits; a second loopback is on another one like it."""
         limits = testbed.card.model_dump(exclude_none=True)
         card: dict[str, Any] = {"name": CARD, "rx_queues": testbed.dut.workers, **limits}
         yield Ends(_TESTER, (_end("card", 0), _end("card", 1)), ({**card, "host": "ports"},))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from linerate.needs import Need
 from linerate.testbed import Port, Testbed
 from linerate.wires import End, Ends, register
 
@@ -28,12 +29,12 @@ class EthdevWire:
     pushes_back = False
     apart = False
 
-    def needs(self, _testbed: Testbed) -> list[str]:
+    def needs(self, _testbed: Testbed) -> list[Need]:
         """Say nothing: the engine says which device it can't open."""
         return []
 
     @contextmanager
-    def joined(self, testbed: Testbed) -> Iterator[Ends]:
+    def joined(self, testbed: Testbed, _loopbacks: int = 1) -> Iterator[Ends]:
         """Name the ports."""
         assert testbed.tester is not None
         assert testbed.tester.ports is not None

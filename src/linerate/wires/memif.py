@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from linerate import marks
+from linerate.needs import Need
 from linerate.testbed import Testbed
 from linerate.wires import End, Ends, register
 
@@ -39,12 +40,12 @@ class MemifWire:
     pushes_back = True
     apart = True
 
-    def needs(self, _testbed: Testbed) -> list[str]:
+    def needs(self, _testbed: Testbed) -> list[Need]:
         """Nothing."""
         return []
 
     @contextmanager
-    def joined(self, testbed: Testbed) -> Iterator[Ends]:
+    def joined(self, testbed: Testbed, _loopbacks: int = 1) -> Iterator[Ends]:
         """Make a folder for the two sockets."""
         folder = Path(tempfile.gettempdir()) / marks.new_name("memif")
         folder.mkdir(mode=0o700)

@@ -2,20 +2,28 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 from linerate import drivers
+from linerate.needs import Need
 from linerate.netns import namespaces
 from linerate.netns.interfaces import Interface, check, make_veth
 from linerate.netns.privilege import missing_privilege, missing_program
-from linerate.suite import DUT_PORTS, TESTER_PORTS
+from linerate.suite import DUT_PORTS, SECOND_DUT_PORTS, SECOND_TESTER_PORTS, TESTER_PORTS
 from linerate.testbed import Testbed
 from linerate.wires import End, Ends, register
 
 #: Of the interfaces themselves. Frames are sent to and from the addresses of the ports: the
 #: kernel takes those for somebody else's, and does not look at what is in them.
-TESTER_INTERFACE_MACS = ("02:00:00:00:0f:00", "02:00:00:00:0f:01")
-DUT_INTERFACE_MACS = ("02:00:00:00:0d:00", "02:00:00:00:0d:01")
+TESTER_INTERFACE_MAC = "02:00:00:00:0f:{:02x}"
+DUT_INTERFACE_MAC = "02:00:00:00:0d:{:02x}"
+#: Of the tester, and of the device, in each loopback.
+PORTS = (TESTER_PORTS, DUT_PORTS)
+SECOND_PORTS = (SECOND_TESTER_PORTS, SECOND_DUT_PORTS)
 IPV4_MTU = 1500
+
+#: Interfaces of the tester, and of the device.
+Pair = tuple[list[Interface], list[Interface]]
 
 
 class VethWire:
@@ -29,26 +37,24 @@ class VethWire:
         self.name = name
         self._tester_driver = tester_driver
 
-    def needs(self, _testbed: Testbed) -> list[str]:
+    def needs(self, _testbed: Testbed) -> list[Need]:
         """Privilege, and iproute2 to run programs in namespaces."""
         what = f"wire {self.name}"
         return missing_privilege(what) + missing_program("ip", "iproute2", what)
 
     @contextmanager
-    def joined(self, testbed: Testbed) -> Iterator[Ends]:
-        """Make t0 and e0, t1 and e1."""
+    def joined(self, testbed: Testbed, loopbacks: int = 1) -> Iterator[Ends]:
+        """Make t0 and e0, t1 and e1; a second loopback beside them, in the same namespaces."""
         with ExitStack() as stack:
             there = _namespace(stack, "dut")
-            tester = [Interface(_namespace(stack, name), name) for name in TESTER_PORTS]
-            dut = [Interface(there, name) for name in DUT_PORTS]
-            for index, (mine, theirs) in enumerate(zip(tester, dut, strict=True)):
-                macs = (TESTER_INTERFACE_MACS[index], DUT_INTERFACE_MACS[index])
-                make_veth(mine, theirs, IPV4_MTU, macs)
-            ends = self._tester_ends(testbed, tester)
-            yield Ends(
-                ends,
-                (self._dut_end(testbed, dut[0], 2), self._dut_end(testbed, dut[1], 3)),
-                check=lambda: _check([*tester, *dut]),
+            here = [_namespace(stack, name) for name in TESTER_PORTS]
+            pairs = [_pairs(there, here, loopback) for loopback in range(loopbacks)]
+            made = [interface for pair in pairs for both in pair for interface in both]
+            ends = [self._ends(testbed, pair, 4 * number) for number, pair in enumerate(pairs)]
+            yield replace(
+                ends[0],
+                check=lambda: _check(made),
+                second=ends[1] if loopbacks > 1 else None,
             )
 
     @contextmanager
@@ -56,19 +62,44 @@ class VethWire:
         """Make t0 and t1 the two ends of one pair."""
         with ExitStack() as stack:
             tester = [Interface(_namespace(stack, name), name) for name in TESTER_PORTS]
-            make_veth(tester[0], tester[1], IPV4_MTU, TESTER_INTERFACE_MACS)
+            first, second = (TESTER_INTERFACE_MAC.format(index) for index in range(2))
+            make_veth(tester[0], tester[1], IPV4_MTU, (first, second))
             yield Ends(self._tester_ends(testbed, tester), None, check=lambda: _check(tester))
 
-    def _tester_ends(self, testbed: Testbed, interfaces: list[Interface]) -> tuple[End, End]:
+    def _ends(self, testbed: Testbed, pair: Pair, number: int) -> Ends:
+        """Ends of two wires; `number` is that of the first of their four ports."""
+        tester, dut = pair
+        first, second = (
+            self._dut_end(testbed, one, number + at) for at, one in enumerate(dut, start=2)
+        )
+        return Ends(self._tester_ends(testbed, tester, number), (first, second))
+
+    def _tester_ends(
+        self, testbed: Testbed, interfaces: list[Interface], number: int = 0
+    ) -> tuple[End, End]:
         chosen = testbed.tester.driver if testbed.tester else None
         driver = chosen or self._tester_driver
         first, second = (
-            _end(testbed, interface, driver, index) for index, interface in enumerate(interfaces)
+            _end(testbed, interface, driver, number + at) for at, interface in enumerate(interfaces)
         )
         return (first, second)
 
     def _dut_end(self, testbed: Testbed, interface: Interface, number: int) -> End:
-        return _end(testbed, interface, testbed.dut.driver or self._tester_driver, number)
+        end = _end(testbed, interface, testbed.dut.driver or self._tester_driver, number)
+        batch = {} if testbed.dut.batch is None else {"batch": testbed.dut.batch}
+        return replace(end, port=end.port | batch)
+
+
+def _pairs(there: str, here: list[str], loopback: int) -> Pair:
+    """Join a port of the tester in each namespace of `here` to one of the device's."""
+    names = (PORTS, SECOND_PORTS)[loopback]
+    tester = [Interface(netns, name) for netns, name in zip(here, names[0], strict=True)]
+    dut = [Interface(there, name) for name in names[1]]
+    for index, (mine, theirs) in enumerate(zip(tester, dut, strict=True)):
+        macs = (TESTER_INTERFACE_MAC, DUT_INTERFACE_MAC)
+        mine_mac, theirs_mac = (mac.format(2 * loopback + index) for mac in macs)
+        make_veth(mine, theirs, IPV4_MTU, (mine_mac, theirs_mac))
+    return tester, dut
 
 
 def _namespace(stack: ExitStack, role: str) -> str:

@@ -1,4 +1,4 @@
-"""Juniper RIOT's `show riot ring-stats`: the rings between I/O and worker cores."""
+"""Juniper RIOT's `show riot ring-stats`, ours too: the rings between I/O and worker cores."""
 
 import re
 
@@ -9,8 +9,10 @@ from linerate.evidence.text import Text
 
 _HEAD = re.compile(r"\s*src\s+dst\s+pri\s+used\s+free\s+enqs\s+drops\s+deqs\s*")
 _TITLE = re.compile(r"\s*ring_stats\s*")
+#: `io0`; of ours, `forwarder-0`, a card's port `card0:1` and its queue `rx0`.
+_END = r"[a-z]{1,12}-?\d{1,4}(?::\d{1,2})?"
 _ROW = re.compile(
-    r"\s*(?P<src>[a-z]{1,12}\d{1,4})\s+(?P<dst>[a-z]{1,12}\d{1,4})\s+(?P<pri>[A-Z][a-z]{1,7})"
+    rf"\s*(?P<src>{_END})\s+(?P<dst>{_END})\s+(?P<pri>[A-Z][a-z]{{1,7}}|control|high|normal|-)"
     rf"\s+(?P<counts>(?:{COUNT})(?:\s+(?:{COUNT})){{4}})\s*"
 )
 
@@ -30,6 +32,12 @@ def rings(text: Text) -> Evidence | None:
             continue
         used, free, enqueued, dropped, dequeued = values
         quote = text.take(line)
+        if match["pri"] == "-":
+            # A card's ring, between no two workers.
+            place = f"{match['src']} → {match['dst']}: rx missed (ring full)"
+            ours = Loss(place=place, cause="rx-ring", packets=dropped, quote=quote)
+            losses += [ours] if dropped else []
+            continue
         found.append(
             Ring(
                 source=match["src"],
@@ -47,4 +55,4 @@ def rings(text: Text) -> Evidence | None:
         if dropped:
             place = f"{match['src']} → {match['dst']} {match['pri']}: ring full"
             losses.append(Loss(place=place, cause="handoff-ring", packets=dropped, quote=quote))
-    return Evidence(rings=tuple(found), losses=tuple(losses)) if found else None
+    return Evidence(rings=tuple(found), losses=tuple(losses)) if found or losses else None

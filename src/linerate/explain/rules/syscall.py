@@ -2,9 +2,10 @@
 
 from linerate.evidence import Evidence
 from linerate.explain.model import Finding
-from linerate.explain.reading import quotes
+from linerate.explain.reading import quotes, total
 from linerate.explain.rules import Stage, rule
-from linerate.explain.rules.worker_cpu import saturated_worker
+from linerate.explain.rules.worker_cpu import lost_for_workers, saturated_worker
+from linerate.explain.words import behind_text
 
 #: Of a saturated worker's time. The kernel books whole ticks, and of a short trial few.
 KERNEL_PERCENT = 40.0
@@ -23,13 +24,15 @@ def syscall(evidence: Evidence) -> Finding | None:
         return None
     calls = worker.syscalls_per_packet
     each = f", {calls:.2f} system calls a packet" if calls is not None else ""
+    lost = lost_for_workers(evidence)
+    before = f"; {total(lost):,} packets lost before it" if lost else ""
     return Finding(
         limit="syscall",
         confidence="high" if calls else "medium",
         sentence=(
             f"{worker.name} is saturated and spends {worker.kernel_percent:.0f} % of its time in "
-            f"the kernel{each}"
+            f"the kernel{each}{before}{behind_text(evidence)}"
         ),
-        evidence=quotes(worker),
+        evidence=quotes(worker, *lost),
         try_=("more packets a call: recvmmsg, PACKET_MMAP, io_uring", "AF_XDP or a DPDK driver"),
     )

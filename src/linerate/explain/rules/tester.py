@@ -1,16 +1,70 @@
 """The tester could not offer more, and all that it offered came back."""
 
-from linerate.evidence import Evidence, Tester
+from linerate.evidence import Conditions, Evidence, Tester, Worker
 from linerate.explain.model import Finding
-from linerate.explain.reading import capacity_losses, lost_for_capacity, pushed_back
+from linerate.explain.reading import (
+    busiest,
+    capacity_losses,
+    fell_behind,
+    lost_for_capacity,
+    pushed_back,
+    quotes,
+    sender,
+    sending_clocks,
+    sent_by,
+)
 from linerate.explain.rules import Stage, rule
 
 #: The bench asks for a little less than the ceiling that it measured.
 ASKED_SHARE = 0.9
 #: TRex's own manual calls a generator's CPU above this too busy to pace well.
 BUSY_CPU_PERCENT = 85.0
+#: So little is lost in bursts, of what comes through as fast as it is sent.
+HARDLY = 0.01
 
 MORE = ("give the tester another CPU, or a faster one", "larger frames, which cost it less a bit")
+
+
+@rule(
+    "tester",
+    Stage.WHOLE,
+    reference="veth(4): the sender's CPU carries a frame up to the receiver's socket",
+)
+def no_time_left(evidence: Evidence) -> Finding | None:
+    """On a wire that pushes back: it works all the time, and the device takes all that it sends."""
+    worker, given = sender(evidence), evidence.conditions
+    if worker is None or given is None or not pushed_back(evidence):
+        return None
+    if not worker.saturated or fell_behind(evidence):
+        return None
+    if lost_for_capacity(evidence) > HARDLY * given.sent_packets:
+        return None
+    return Finding(
+        limit="tester",
+        confidence="high" if evidence.tester_ceiling_pps else "medium",
+        sentence=_no_time_text(evidence, worker, given),
+        evidence=(*quotes(worker, busiest(evidence)), given.quote),
+        try_=("a method that costs its sender less: AF_XDP, or a wire without the kernel", *MORE),
+    )
+
+
+def _no_time_text(evidence: Evidence, worker: Worker, given: Conditions) -> str:
+    """`the tester has no time left at 0.45 Mpps: 99 % of it sending, 95 % in the kernel, …`."""
+    sending = f"{worker.percent_of_time(sending_clocks(worker)):.0f} % of it sending"
+    inside = (
+        "" if worker.kernel_percent is None else f", {worker.kernel_percent:.0f} % in the kernel"
+    )
+    ceiling, clock_hz = evidence.tester_ceiling_pps, worker.tsc_hz or 0.0
+    each = (worker.seconds or 0.0) * clock_hz / sent_by(worker)
+    bare = f" ({clock_hz / ceiling:,.0f} over the bare wire)" if ceiling else ""
+    device = busiest(evidence)
+    spare = device.spare_percent if device is not None else None
+    left = "" if spare is None else f" and has {spare:.0f} % of its time to spare"
+    return (
+        f"the tester has no time left at {given.offered_pps / 1e6:.2f} Mpps: {sending}{inside}, "
+        f"{each:,.0f} clocks a packet{bare}; {device.name if device else 'the device'} keeps up"
+        f"{left}"
+    )
 
 
 @rule("tester", Stage.WHOLE, reference="the tester's ceiling, measured over the bare wire")
@@ -21,7 +75,7 @@ def tester(evidence: Evidence) -> Finding | None:
         return None
     if ceiling >= given.line.packets_per_second or given.asked_pps < ASKED_SHARE * ceiling:
         return None
-    if pushed_back(evidence):
+    if pushed_back(evidence) and given.offered_pps < ASKED_SHARE * ceiling:
         return None
     absent = given.absence_packets
     but = f" but {absent:,} packets that the host's absences cost" if absent else ""

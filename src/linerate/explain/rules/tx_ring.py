@@ -10,6 +10,7 @@ from linerate.explain.reading import (
     total,
 )
 from linerate.explain.rules import Stage, rule
+from linerate.explain.rules.worker_cpu import kernel_saturated
 
 #: A tx node that sends so much less than it was given refused the rest.
 SENT_SHARE = 0.99
@@ -23,6 +24,8 @@ MORE = (
 @rule("tx-ring", Stage.RESOURCE, reference="VPP: '…-tx: no free tx slots' (vnet/devices)")
 def tx_ring(evidence: Evidence) -> Finding | None:
     """Packets found no free slot, and neither link, card nor PCIe is full (their own rules)."""
+    if kernel_saturated(evidence):
+        return None
     lost = main_losses(evidence, "tx-ring")
     refusing = _refusing(evidence)
     if not lost and not refusing:

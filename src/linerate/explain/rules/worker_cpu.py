@@ -7,18 +7,22 @@ from linerate.explain.model import Finding
 from linerate.explain.reading import (
     busiest,
     capacity_losses,
+    fell_behind,
     forwarders,
     input_node,
     is_generator,
     main_losses,
     quotes,
+    sends_itself,
     share_of_losses,
     total,
 )
 from linerate.explain.rules import Stage, rule
 from linerate.explain.rules.rx_ring import ring_is_short
-from linerate.explain.words import capacity_text, node_shares, saturation_text
+from linerate.explain.words import behind_text, capacity_text, node_shares, saturation_text
 
+#: A CPU that the kernel forwards on.
+KERNEL = "kernel-"
 VECTORS = "VPP documentation: vectors a call near 256 and no empty polls mean saturation"
 
 
@@ -28,7 +32,8 @@ def saturated_worker(evidence: Evidence) -> Worker | None:
     if worker is None or not worker.saturated:
         return None
     if not capacity_losses(evidence):
-        return worker if worker.idle_in_clocks else None
+        alone = fell_behind(evidence) or sends_itself(evidence)
+        return worker if worker.idle_in_clocks or alone else None
     return worker if lost_for_workers(evidence) else None
 
 
@@ -36,7 +41,16 @@ def lost_for_workers(evidence: Evidence) -> list[Loss]:
     """What was lost before workers that had no time: at rx rings, or at rings between them."""
     if ring_is_short(evidence):
         return []
+    if kernel_saturated(evidence):
+        # What one interface sends the next receives on the same CPU: there it found no room.
+        return main_losses(evidence, "tx-ring") or main_losses(evidence, "rx-ring")
     return main_losses(evidence, "rx-ring") or main_losses(evidence, "handoff-ring")
+
+
+def kernel_saturated(evidence: Evidence) -> bool:
+    """Whether the kernel forwards, on a CPU that has no time left."""
+    worker = busiest(evidence)
+    return worker is not None and worker.name.startswith(KERNEL) and bool(worker.saturated)
 
 
 @rule("worker-cpu", Stage.RESOURCE, reference=VECTORS)
@@ -51,8 +65,8 @@ def worker_cpu(evidence: Evidence) -> Finding | None:
     main = ", ".join(one.name for one in evidence.workers if one.role == "main")
     aside = f"; not the main thread {main}, which carries no packets" if main else ""
     sentence = (
-        f"{worker.name} is saturated ({saturation_text(worker)}): {arithmetic}{before}{aside}; "
-        f"its clocks: {node_shares(worker)}"
+        f"{worker.name} is saturated ({saturation_text(worker)}): {arithmetic}{before}"
+        f"{behind_text(evidence)}{aside}; its clocks: {node_shares(worker)}"
     )
     return Finding(
         limit="worker-cpu",

@@ -1,6 +1,6 @@
 """The matrix as one page: bars of the rates, factors, costs, limits, what was not run."""
 
-from linerate.matrix import Row
+from linerate.matrix import Group, Row, groups
 from linerate.report.html.page import environment, picture_html
 from linerate.report.html.picture import BLUE, Figure, Picture, layout, plain
 from linerate.report.html.swept import absent, limits, page, status
@@ -16,10 +16,7 @@ ROW_HEIGHT = 26
 
 def render(run: Run, name: str, rows: list[Row]) -> str:
     """The whole page."""
-    drawn = [
-        bars(wire, [row for row in rows if row.wire == wire])
-        for wire in dict.fromkeys(row.wire for row in rows)
-    ]
+    drawn = [bars(group) for group in groups(rows)]
     body = [
         status(run),
         *map(picture_html, drawn),
@@ -31,21 +28,22 @@ def render(run: Run, name: str, rows: list[Row]) -> str:
     return page(run, name, body, drawn)
 
 
-def bars(wire: str, rows: list[Row]) -> Picture:
-    """Rates over one wire, in the order of the table."""
+def bars(group: Group) -> Picture:
+    """Rates of what is compared with each other, in the order of the table."""
+    rows = list(group.rows)
     valid = [row for row in rows if row.point.pps is not None]
-    title = f"Packet rates over wire {wire}"
-    name = f"{NAME}-{wire}"
+    title = f"Packet rates over wire {group.wire}" + f", {group.mode}" * bool(group.mode)
+    name = f"{NAME}-{group.wire}-{group.mode}".rstrip("-").replace(" ", "-")
     if not valid:
-        return Picture(name, title, "", None, "No trial has a valid result.", _rates(wire, rows))
-    words = ", ".join(f"{row.configuration} {mpps(row.point.pps or 0.0)}" for row in valid)
+        return Picture(name, title, "", None, "No trial has a valid result.", _rates(title, rows))
+    words = ", ".join(f"{row.label} {mpps(row.point.pps or 0.0)}" for row in valid)
     return Picture(
         name=name,
         title=title,
         alt=f"Median Mpps: {words}.",
         figure=_figure(valid),
         note="Medians of repeated trials; thin lines reach from the slowest to the fastest.",
-        table=_rates(wire, rows),
+        table=_rates(title, rows),
     )
 
 
@@ -56,7 +54,7 @@ def _figure(valid: list[Row]) -> Figure:
             {
                 "type": "bar",
                 "orientation": "h",
-                "y": [plain(row.configuration) for row in valid],
+                "y": [plain(row.label) for row in valid],
                 "x": middles,
                 "marker": {"color": BLUE},
                 "error_x": {
@@ -83,11 +81,11 @@ def _figure(valid: list[Row]) -> Figure:
     }
 
 
-def _rates(wire: str, rows: list[Row]) -> Table:
+def _rates(title: str, rows: list[Row]) -> Table:
     columns = ("configuration", "Mpps", "spread", "% of line", "× slowest", "× DPDK", "limit")
     made = tuple(
         (
-            row.configuration,
+            row.label,
             figure(None if row.point.pps is None else row.point.pps / 1e6, 3),
             figure(row.point.spread_percent, 1),
             figure(row.point.percent, 1),
@@ -97,7 +95,7 @@ def _rates(wire: str, rows: list[Row]) -> Table:
         )
         for row in rows
     )
-    return Table(f"Rates over wire {wire}", columns, made, frozenset({0, 6}))
+    return Table(title, columns, made, frozenset({0, 6}))
 
 
 def _costs(rows: list[Row]) -> Table:

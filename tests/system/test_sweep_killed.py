@@ -1,0 +1,96 @@
+"""A sweep and a matrix over veth that are ended half-way: nothing is left behind, for ever.
+
+Real namespaces, engines and testpmd; what SIGKILL leaves, the next command or `clean` removes.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from linerate.engine import live_engines
+from linerate.netns import namespaces
+from linerate.store import load_run
+
+TOOLS = ("ip", "dpdk-testpmd")
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0 or any(shutil.which(tool) is None for tool in TOOLS),
+    reason=f"needs root, {', '.join(TOOLS)}",
+)
+
+#: Two configurations each: the second one's trial runs when the first was measured.
+LABS = {
+    "matrix": ("matrix", "--only", "socket-mmap-loopback-2,socket-mmap-loopback-4"),
+    "sweep": ("sweep", "--sizes", "64", "--config", "driver=af_packet",
+              "--config", "dut=testpmd"),
+}  # fmt: skip
+NEXT = {
+    "matrix": ("clean", "--json"),
+    # The next measurement cleans up before it makes anything.
+    "sweep": ("sweep", "--sizes", "64", "--config", "driver=socket-mmap",
+              "--repeat", "1", "--duration", "100ms", "--json"),
+}  # fmt: skip
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def left_by(lab: int) -> list[str]:
+    """Namespaces and processes of a lab; interfaces live and go with their namespaces."""
+    found = [name for name in namespaces.names() if name.startswith(f"lr-{lab}-")]
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if f"LINERATE_OWNER={lab}-".encode() in path.read_bytes():
+                found.append(path.parent.name)
+    return found + [name for name in live_engines() if f"-{lab}-" in name]
+
+
+def interfaces() -> set[str]:
+    return {path.name for path in Path("/sys/class/net").iterdir()}
+
+
+def half_way(folder: Path, command: tuple[str, ...]) -> "subprocess.Popen[str]":
+    """A lab that has measured one configuration and is in the midst of the next one's trial."""
+    words = [sys.executable, "-m", "linerate", *command, "--repeat", "1", "--duration", "3s",
+             "--json", "--runs", str(folder)]  # fmt: skip
+    lab = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: any(len(list(path.glob("*@64.json"))) for path in folder.glob("*/evidence")))
+    wait_for(lambda: len(list(folder.glob("*/engine/*@64.config.json"))) > 1)
+    wait_for(lambda: any(name.endswith("-dut") for name in left_by(lab.pid)))
+    return lab
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("kind", list(LABS))
+def test_what_is_ended_half_way_leaves_nothing(tmp_path: Path, kind: str, number: int) -> None:
+    before = interfaces()
+    lab = half_way(tmp_path, LABS[kind])
+    lab.send_signal(number)
+    lab.communicate(timeout=120)
+    killed = number == signal.SIGKILL
+    assert lab.returncode == (-number if killed else 128 + number)
+    if killed:
+        assert [name for name in left_by(lab.pid) if name.startswith("lr-")]
+        command = [sys.executable, "-m", "linerate", *NEXT[kind]]
+        following = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False
+        )
+        assert json.loads(following.stdout), following.stderr
+    wait_for(lambda: left_by(lab.pid) == [], 30)
+    assert interfaces() == before
+    run = load_run(next(path.parent for path in tmp_path.glob("2*/run.json")))
+    assert run.status == ("running" if killed else "interrupted")
+    assert run.sweep is not None
+    assert run.reported()[0].configuration == run.sweep.configurations[0]
