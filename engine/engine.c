@@ -237,6 +237,7 @@ int engine_start(const char *program)
 void engine_stop(void)
 {
 	workers_stop();
+	forwarder_stop();
 	ports_stop();
 	rte_eal_cleanup();
 }

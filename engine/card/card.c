@@ -4,6 +4,7 @@
 #include "../flow.h"
 #include "../ledger.h"
 #include "../memory.h"
+#include "flow_rules.h"
 
 #include <errno.h>
 #include <rte_cycles.h>
@@ -60,10 +61,11 @@ static uint32_t card_parse_ring(const struct config_node *node, const char *key)
 static void card_parse(const struct config_node *node)
 {
 	static const char *const keys[] = {"name", "link_bps", "rx_queues", "rx_ring", "tx_ring",
-		"rss", "pps_ceiling", "pcie", "max_frame_bytes", "host", NULL};
+		"rss", "pps_ceiling", "pcie", "max_frame_bytes", "host", "flow_table", NULL};
 	static const char *const hosts[] = {"ports", "shunt", NULL};
 	struct config_node pcie = config_child(node, "pcie");
 	struct config_node rss = config_child(node, "rss");
+	struct config_node flow_table = config_child(node, "flow_table");
 	struct card *card;
 
 	if (!config_is_object(node))
@@ -87,6 +89,7 @@ static void card_parse(const struct config_node *node)
 	card->shunt = config_choice(node, "host", hosts, 0) == 1;
 	card_parse_pcie(&card->pcie, &pcie);
 	card_parse_rss(card, &rss);
+	card_parse_flow_table(&card->flow_limits, &flow_table);
 	cards[nb_cards++] = card;
 }
 
@@ -208,41 +211,51 @@ static void card_set_limits(struct card *card)
 	pacer_set(&card->pcie.down, pcie, hz, 0);
 }
 
+static int no_memory(const struct card *card, const char *what)
+{
+	fprintf(stderr, "card %s: no memory for its %s\n", card->name, what);
+	return -ENOMEM;
+}
+
+static int card_port_create(struct card *card, unsigned index)
+{
+	struct card_port *port = &card->ports[index];
+
+	port->card = card;
+	port->index = (uint16_t)index;
+	port->rss = card->rss;
+	card_rss_spread(&port->rss, card->nb_queues);
+	for (unsigned q = 0; q < CARD_QUEUES_MAX; q++) {
+		if (q < card->nb_queues)
+			port->queues[q].rx = card_ring_create(card->rx_ring);
+		if (q < card->nb_tx_queues)
+			port->queues[q].tx = card_ring_create(card->tx_ring);
+		if ((q < card->nb_queues && port->queues[q].rx == NULL) ||
+			(q < card->nb_tx_queues && port->queues[q].tx == NULL))
+			return no_memory(card, "rings");
+	}
+	if (card->flow_limits.capacity == 0)
+		return 0;
+	port->flow_table = card_flow_table_create(&card->flow_limits);
+	return port->flow_table == NULL ? no_memory(card, "flow table") : 0;
+}
+
 int cards_create(uint16_t tx_queues)
 {
 	card_rss_init();
 	for (unsigned c = 0; c < nb_cards; c++) {
 		struct card *card = cards[c];
+		int rc = 0;
 
 		card->nb_tx_queues = tx_queues;
 		card_set_limits(card);
 		card->clock_last = rte_rdtsc();
-		for (unsigned p = 0; p < CARD_PORTS; p++) {
-			struct card_port *port = &card->ports[p];
-
-			port->card = card;
-			port->index = (uint16_t)p;
-			port->rss = card->rss;
-			card_rss_spread(&port->rss, card->nb_queues);
-			for (unsigned q = 0; q < CARD_QUEUES_MAX; q++) {
-				if (q < card->nb_queues)
-					port->queues[q].rx = card_ring_create(card->rx_ring);
-				if (q < tx_queues)
-					port->queues[q].tx = card_ring_create(card->tx_ring);
-				if ((q < card->nb_queues && port->queues[q].rx == NULL) ||
-					(q < tx_queues && port->queues[q].tx == NULL)) {
-					fprintf(stderr, "card %s: no memory for its rings\n",
-						card->name);
-					return -ENOMEM;
-				}
-			}
-		}
-		if (card->shunt) {
-			int rc = card_shunt_create(card);
-
-			if (rc != 0)
-				return rc;
-		}
+		for (unsigned p = 0; p < CARD_PORTS && rc == 0; p++)
+			rc = card_port_create(card, p);
+		if (rc == 0 && card->shunt)
+			rc = card_shunt_create(card);
+		if (rc != 0)
+			return rc;
 	}
 	return 0;
 }
@@ -274,8 +287,8 @@ bool card_frame_fits(const struct card *card, const uint8_t *frame, unsigned len
 
 void cards_ledger_rx(struct ledger *ledger)
 {
-	static const char *const names[CARD_RX_DROPS] = {
-		"oversize frame", "card packet rate", "PCIe", "no mbuf", "rx missed (ring full)"};
+	static const char *const names[CARD_RX_DROPS] = {"oversize frame", "card packet rate",
+		"PCIe", "dropped by flow rule", "no mbuf", "rx missed (ring full)"};
 
 	for (unsigned c = 0; c < nb_cards; c++)
 		for (unsigned p = 0; p < CARD_PORTS; p++)

@@ -37,13 +37,14 @@ struct waker;
 #define CARD_TX_LENGTH(descriptor) ((uint16_t)(descriptor))
 #define CARD_TX_DESCRIPTOR(address, length) (((uint64_t)(uintptr_t)(address) << 16) | (length))
 
-/* hash << 32 | flags << 16 | length */
+/* word << 32 | flags << 16 | length; the word is the RSS hash, or the mark of a rule */
 #define CARD_RX_LENGTH(descriptor) ((uint16_t)(descriptor))
 #define CARD_RX_FLAGS(descriptor) ((uint16_t)((descriptor) >> 16))
-#define CARD_RX_HASH(descriptor) ((uint32_t)((descriptor) >> 32))
-#define CARD_RX_DESCRIPTOR(length, flags, hash) \
-	(((uint64_t)(hash) << 32) | ((uint64_t)(flags) << 16) | (length))
+#define CARD_RX_WORD(descriptor) ((uint32_t)((descriptor) >> 32))
+#define CARD_RX_DESCRIPTOR(length, flags, word) \
+	(((uint64_t)(word) << 32) | ((uint64_t)(flags) << 16) | (length))
 #define CARD_RX_HASHED 1
+#define CARD_RX_MARKED 2
 
 /* Both kinds of ring. The writer of each index is named; both grow without wrap. */
 struct card_ring {
@@ -80,6 +81,7 @@ enum card_rx_drop {
 	CARD_RX_OVERSIZE, /* longer than max_frame_bytes, VLAN tags apart */
 	CARD_RX_PPS,      /* above the packet rate that the card can take in */
 	CARD_RX_PCIE,     /* the PCIe link could not carry it and the FIFO was full */
+	CARD_RX_RULE,     /* a rule of its flow table says so */
 	CARD_RX_NO_MBUF,  /* no posted buffer, and the DUT had none to post */
 	CARD_RX_MISSED,   /* no posted buffer: the DUT did not poll in time */
 	CARD_RX_DROPS,
@@ -90,7 +92,8 @@ struct card_port {
 	uint16_t index;
 	struct card_queue queues[CARD_QUEUES_MAX];
 	struct card_rss rss;
-	struct pacer link_in, link_out; /* L1 bytes, from and to the wire */
+	struct card_flow_table *flow_table; /* NULL: the card has none */
+	struct pacer link_in, link_out;     /* L1 bytes, from and to the wire */
 	unsigned next_tx_queue;
 	double last_poll;                        /* of the tx queues */
 	bool backlogged;                         /* frames were waiting when the last poll ended */
@@ -109,6 +112,15 @@ struct card_pcie {
 	struct pacer up, down; /* bytes towards the host and from it */
 };
 
+/* The flow table as configured; see flow_rules.h. */
+struct card_flow_limits {
+	uint32_t capacity;   /* rules a port; 0: the card takes none */
+	uint32_t guaranteed; /* so many fit whatever they are */
+	uint32_t programming_us;
+	char refuse[16]; /* "none", "all", or the word of an item or action */
+	bool silent;     /* rules are taken and have no effect */
+};
+
 struct card {
 	char name[32];
 	uint64_t link_bps; /* L1; 0 unpaced */
@@ -119,6 +131,7 @@ struct card {
 	uint16_t max_frame_bytes;
 	struct card_rss rss; /* that the ports start with */
 	bool shunt;
+	struct card_flow_limits flow_limits;
 	struct pacer pps_in, pps_out;
 	struct card_pcie pcie;
 	struct card_port ports[CARD_PORTS];

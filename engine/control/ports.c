@@ -81,7 +81,7 @@ COMMAND_REGISTER(port_command)
 static void answer_card_port(struct rte_tel_data *data, const struct card_port *port)
 {
 	static const char *const drops[CARD_RX_DROPS] = {
-		"rx_oversize", "rx_card_pps", "rx_pcie", "rx_no_mbuf", "rx_missed"};
+		"rx_oversize", "rx_card_pps", "rx_pcie", "rx_flow_rule", "rx_no_mbuf", "rx_missed"};
 	char name[48];
 
 	snprintf(name, sizeof(name), "port%u_rx_packets", port->index);
@@ -123,3 +123,28 @@ static struct command card_command = {
 	.help = "Limits and counters of one card. Parameter: the card's name",
 };
 COMMAND_REGISTER(card_command)
+
+static int reset_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	struct port *port = parameters == NULL ? NULL : port_find(parameters);
+
+	(void)command;
+	if (port == NULL)
+		return -1;
+	rte_tel_data_start_dict(data);
+	if (port->driver->reset == NULL) {
+		answer_error(data, "only a card's port can be reset");
+		return 0;
+	}
+	port->driver->reset(port);
+	answer_string(data, "port", port->name);
+	return 0;
+}
+
+static struct command reset_command = {
+	.path = "/linerate/card/reset",
+	.answer = reset_answer,
+	.help = "Resets a card's port: its flow rules are gone, its link stays. Parameter: the "
+		"port's name",
+};
+COMMAND_REGISTER(reset_command)

@@ -265,3 +265,9 @@ void forwarder_tick(void)
 	if (mode != NULL && mode->tick != NULL)
 		mode->tick();
 }
+
+void forwarder_stop(void)
+{
+	if (mode != NULL && mode->stop != NULL)
+		mode->stop();
+}

@@ -28,6 +28,8 @@ struct forwarding_mode {
 	handoff_hash_t (*steer)(void);
 	/* Called by the control thread at least every 20 ms while forwarding. May be NULL. */
 	void (*tick)(void);
+	/* With workers stopped and ports not yet. May be NULL. */
+	void (*stop)(void);
 
 	struct forwarding_mode *link;
 };
@@ -56,5 +58,6 @@ int forwarder_create(void);
  * saying why. */
 int forwarder_join_wakers(void);
 void forwarder_tick(void);
+void forwarder_stop(void);
 
 #endif

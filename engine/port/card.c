@@ -5,6 +5,7 @@
  * free what was sent.
  */
 #include "../card/card.h"
+#include "../card/flow_rules.h"
 #include "../ledger.h"
 #include "../memory.h"
 #include "../worker.h"
@@ -93,6 +94,11 @@ static inline void rx_post(struct rx_queue *rx)
 	__atomic_store_n(&ring->given, rx->posted, __ATOMIC_RELEASE);
 }
 
+static const uint64_t rx_offload_flags[] = {
+	[CARD_RX_HASHED] = RTE_MBUF_F_RX_RSS_HASH,
+	[CARD_RX_MARKED] = RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID,
+};
+
 static uint16_t card_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 {
 	struct rx_queue *rx = queue;
@@ -114,9 +120,10 @@ static uint16_t card_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 		uint16_t length = CARD_RX_LENGTH(descriptor);
 
 		rte_prefetch0(fresh_data(mbuf));
-		fresh_mbuf(mbuf, rx->rearm,
-			CARD_RX_FLAGS(descriptor) & CARD_RX_HASHED ? RTE_MBUF_F_RX_RSS_HASH : 0,
-			length, CARD_RX_HASH(descriptor));
+		fresh_mbuf(mbuf, rx->rearm, rx_offload_flags[CARD_RX_FLAGS(descriptor)], length,
+			CARD_RX_WORD(descriptor));
+		/* Means something with its flag only: cheaper than to ask. */
+		mbuf->hash.fdir.hi = CARD_RX_WORD(descriptor);
 		bytes += length;
 		mbufs[i] = mbuf;
 	}
@@ -255,6 +262,56 @@ static int card_end_rss_set(struct port *port, const struct port_rss *rss)
 	return 0;
 }
 
+static int card_end_flow_validate(struct port *port, const struct rte_flow_attr *attr,
+	const struct rte_flow_item *pattern, const struct rte_flow_action *actions,
+	struct rte_flow_error *error)
+{
+	struct card_end *end = port->device;
+
+	return card_flow_validate(end->port, attr, pattern, actions, error);
+}
+
+static struct rte_flow *card_end_flow_create(struct port *port, const struct rte_flow_attr *attr,
+	const struct rte_flow_item *pattern, const struct rte_flow_action *actions,
+	struct rte_flow_error *error)
+{
+	struct card_end *end = port->device;
+
+	return card_flow_create(end->port, attr, pattern, actions, error);
+}
+
+static int card_end_flow_destroy(
+	struct port *port, struct rte_flow *flow, struct rte_flow_error *error)
+{
+	return card_flow_destroy(((struct card_end *)port->device)->port, flow, error);
+}
+
+static int card_end_flow_flush(struct port *port, struct rte_flow_error *error)
+{
+	return card_flow_flush(((struct card_end *)port->device)->port, error);
+}
+
+static int card_end_flow_count(struct port *port, struct rte_flow *flow,
+	struct rte_flow_query_count *count, struct rte_flow_error *error)
+{
+	return card_flow_count(((struct card_end *)port->device)->port, flow, count, error);
+}
+
+static void card_end_reset(struct port *port)
+{
+	card_flow_reset(((struct card_end *)port->device)->port);
+}
+
+static void add_flow_stats(const struct card_flow_table *table, struct port_stats *stats)
+{
+	if (table == NULL)
+		return;
+	stats->more[stats->nb_more++] = (struct port_counter){"rx_marked", table->marked};
+	stats->more[stats->nb_more++] = (struct port_counter){"flow_rules", table->nb_standing};
+	stats->more[stats->nb_more++] = (struct port_counter){"flow_refused", table->refused};
+	stats->more[stats->nb_more++] = (struct port_counter){"flow_resets", table->resets};
+}
+
 static void card_end_stats(const struct port *port, struct port_stats *stats)
 {
 	const struct card_end *end = port->device;
@@ -273,8 +330,10 @@ static void card_end_stats(const struct port *port, struct port_stats *stats)
 		(struct port_counter){"rx_oversize", end->port->rx_drops[CARD_RX_OVERSIZE]};
 	stats->more[1] = (struct port_counter){"rx_card_pps", end->port->rx_drops[CARD_RX_PPS]};
 	stats->more[2] = (struct port_counter){"rx_pcie", end->port->rx_drops[CARD_RX_PCIE]};
-	stats->more[3] = (struct port_counter){"tx_oversize", end->port->tx_oversize};
-	stats->nb_more = 4;
+	stats->more[3] = (struct port_counter){"rx_flow_rule", end->port->rx_drops[CARD_RX_RULE]};
+	stats->more[4] = (struct port_counter){"tx_oversize", end->port->tx_oversize};
+	stats->nb_more = 5;
+	add_flow_stats(end->port->flow_table, stats);
 }
 
 static uint64_t card_end_link_bps(const struct port *port)
@@ -296,5 +355,11 @@ static struct port_driver card_driver = {
 	.rss_set = card_end_rss_set,
 	.stats = card_end_stats,
 	.link_bps = card_end_link_bps,
+	.flow_validate = card_end_flow_validate,
+	.flow_create = card_end_flow_create,
+	.flow_destroy = card_end_flow_destroy,
+	.flow_flush = card_end_flow_flush,
+	.flow_count = card_end_flow_count,
+	.reset = card_end_reset,
 };
 PORT_DRIVER_REGISTER(card_driver)

@@ -6,6 +6,7 @@
 #include "../ledger.h"
 #include "../memory.h"
 #include "../waker.h"
+#include "ethdev_flow.h"
 #include "ethdev_rss.h"
 #include "ethdev_sockets.h"
 #include "netns.h"
@@ -192,6 +193,7 @@ static int configure(struct port *port, struct eth_port *eth)
 			eth->wanted_queues, port->nb_tx_queues);
 		return -EINVAL;
 	}
+	ethdev_flow_want_marks(eth->port_id);
 	conf.intr_conf.rxq = port->rx_interrupts;
 	if (eth->wanted_queues > 1) {
 		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
@@ -376,20 +378,39 @@ static uint64_t eth_link_bps(const struct port *port)
 	return (uint64_t)link.link_speed * 1000000;
 }
 
+static int eth_flow_validate(struct port *port, const struct rte_flow_attr *attr,
+	const struct rte_flow_item *pattern, const struct rte_flow_action *actions,
+	struct rte_flow_error *error)
+{
+	const struct eth_port *eth = port->device;
+
+	return ethdev_flow_validate(eth->port_id, attr, pattern, actions, error);
+}
+
 static struct rte_flow *eth_flow_create(struct port *port, const struct rte_flow_attr *attr,
 	const struct rte_flow_item *pattern, const struct rte_flow_action *actions,
 	struct rte_flow_error *error)
 {
 	const struct eth_port *eth = port->device;
 
-	return rte_flow_create(eth->port_id, attr, pattern, actions, error);
+	return ethdev_flow_create(eth->port_id, attr, pattern, actions, error);
 }
 
 static int eth_flow_destroy(struct port *port, struct rte_flow *flow, struct rte_flow_error *error)
 {
-	const struct eth_port *eth = port->device;
+	return ethdev_flow_destroy(((const struct eth_port *)port->device)->port_id, flow, error);
+}
 
-	return rte_flow_destroy(eth->port_id, flow, error);
+static int eth_flow_flush(struct port *port, struct rte_flow_error *error)
+{
+	return ethdev_flow_flush(((const struct eth_port *)port->device)->port_id, error);
+}
+
+static int eth_flow_count(struct port *port, struct rte_flow *flow,
+	struct rte_flow_query_count *count, struct rte_flow_error *error)
+{
+	return ethdev_flow_count(
+		((const struct eth_port *)port->device)->port_id, flow, count, error);
 }
 
 static const char *const keys[] = {
@@ -411,7 +432,10 @@ static struct port_driver ethdev_driver = {
 	.stats = eth_stats,
 	.ledger = eth_ledger,
 	.link_bps = eth_link_bps,
+	.flow_validate = eth_flow_validate,
 	.flow_create = eth_flow_create,
 	.flow_destroy = eth_flow_destroy,
+	.flow_flush = eth_flow_flush,
+	.flow_count = eth_flow_count,
 };
 PORT_DRIVER_REGISTER(ethdev_driver)

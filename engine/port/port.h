@@ -82,11 +82,25 @@ struct port_driver {
 	uint64_t (*link_bps)(const struct port *port);
 	/* The clock that paces this port, in TSC clocks; NULL for the TSC itself. */
 	uint64_t (*clock)(const struct port *port);
-	/* Offload rules, as rte_flow's; NULL when the port has none. */
+	/* Offload rules, as rte_flow's and with its return values: 0 or -errno, or NULL, and *error
+	 * then says why. From any thread but workers: a rule may take the device over 10 ms. Rules
+	 * are gone without notice after a reset; a handle from before is then refused. NULL when
+	 * the port takes none: callers use port_flow_…(), which say so. */
+	int (*flow_validate)(struct port *port, const struct rte_flow_attr *attr,
+		const struct rte_flow_item *pattern, const struct rte_flow_action *actions,
+		struct rte_flow_error *error);
 	struct rte_flow *(*flow_create)(struct port *port, const struct rte_flow_attr *attr,
 		const struct rte_flow_item *pattern, const struct rte_flow_action *actions,
 		struct rte_flow_error *error);
 	int (*flow_destroy)(struct port *port, struct rte_flow *flow, struct rte_flow_error *error);
+	/* Also those that others made. */
+	int (*flow_flush)(struct port *port, struct rte_flow_error *error);
+	/* What a rule's action COUNT has counted. */
+	int (*flow_count)(struct port *port, struct rte_flow *flow,
+		struct rte_flow_query_count *count, struct rte_flow_error *error);
+	/* As when hardware resets itself: rules are gone without notice, the link stays. May be
+	 * NULL. */
+	void (*reset)(struct port *port);
 
 	struct port_driver *link;
 };
@@ -144,5 +158,18 @@ int ports_start(void);
 void ports_stop(void);
 void ports_tick(void);
 void ports_ledger(struct ledger *ledger);
+
+/* The driver's functions of the same name; on a port without them ENOTSUP, and the error says so.
+ */
+int port_flow_validate(struct port *port, const struct rte_flow_attr *attr,
+	const struct rte_flow_item *pattern, const struct rte_flow_action *actions,
+	struct rte_flow_error *error);
+struct rte_flow *port_flow_create(struct port *port, const struct rte_flow_attr *attr,
+	const struct rte_flow_item *pattern, const struct rte_flow_action *actions,
+	struct rte_flow_error *error);
+int port_flow_destroy(struct port *port, struct rte_flow *flow, struct rte_flow_error *error);
+int port_flow_flush(struct port *port, struct rte_flow_error *error);
+int port_flow_count(struct port *port, struct rte_flow *flow, struct rte_flow_query_count *count,
+	struct rte_flow_error *error);
 
 #endif

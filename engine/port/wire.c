@@ -5,16 +5,15 @@
  * the wire, so that the DUT's workers spend only what a real card's driver would.
  */
 #include "../card/card.h"
+#include "../card/copy.h"
+#include "../card/deliver.h"
 #include "../ledger.h"
 #include "../memory.h"
-#include "../waker.h"
 #include "fresh.h"
 #include "port.h"
 
 #include <errno.h>
-#include <rte_cpuflags.h>
 #include <rte_cycles.h>
-#include <rte_vect.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,22 +29,6 @@ struct wire_end {
 	uint64_t rearm;
 	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
 };
-
-/* A cache line as one value: one store of 64 bytes, or as many as the registers need. */
-typedef uint8_t cache_line __attribute__((vector_size(RTE_CACHE_LINE_SIZE), aligned(1), may_alias));
-
-/* What is compiled for wide registers too, and chosen at start. */
-#ifdef RTE_ARCH_X86_64
-#define WIRE_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl")))
-#endif
-
-/* Copies whole cache lines: both buffers have room for the last. */
-static __rte_always_inline void copy_frame(void *to, const void *from, unsigned bytes)
-{
-	*(cache_line *)to = *(const cache_line *)from;
-	for (unsigned at = sizeof(cache_line); unlikely(at < bytes); at += sizeof(cache_line))
-		*(cache_line *)RTE_PTR_ADD(to, at) = *(const cache_line *)RTE_PTR_ADD(from, at);
-}
 
 static inline unsigned l1_bytes(unsigned length)
 {
@@ -92,103 +75,6 @@ static bool card_refuses(struct card_port *port, const struct rte_mbuf *mbuf, do
 	}
 	pacer_take(&card->pps_in, 1);
 	return false;
-}
-
-/* Slots of the queue's rx ring that hold a posted buffer. */
-static inline uint32_t rx_slots(struct card_queue *queue, uint32_t want)
-{
-	uint32_t slots = queue->rx_given - queue->rx_returned;
-
-	if (slots < want) {
-		queue->rx_given = __atomic_load_n(&queue->rx->given, __ATOMIC_ACQUIRE);
-		slots = queue->rx_given - queue->rx_returned;
-	}
-	return slots;
-}
-
-/* Copies frames into the queue's next posted buffers; there are so many. */
-static __rte_always_inline void fill_buffers(
-	struct card_queue *queue, struct rte_mbuf **mbufs, const uint32_t *hashes, uint16_t count)
-{
-	const uint64_t *buffers = queue->rx->to_card;
-	uint64_t *descriptors = queue->rx->from_card;
-	uint32_t mask = queue->rx->mask, first = queue->rx_returned;
-
-	/* Both the buffers and the descriptors were last written by the DUT's core. */
-	for (uint16_t i = 0; i < count; i++)
-		__builtin_prefetch((void *)buffers[(first + i) & mask], 1, 3);
-	for (uint16_t i = 0; i < count; i++) {
-		uint32_t slot = (first + i) & mask;
-		uint16_t length = mbufs[i]->data_len;
-
-		copy_frame((void *)buffers[slot], rte_pktmbuf_mtod(mbufs[i], void *), length);
-		descriptors[slot] = hashes == NULL
-					    ? CARD_RX_DESCRIPTOR(length, 0, 0)
-					    : CARD_RX_DESCRIPTOR(length, CARD_RX_HASHED, hashes[i]);
-	}
-}
-
-typedef void (*fill_buffers_t)(
-	struct card_queue *queue, struct rte_mbuf **mbufs, const uint32_t *hashes, uint16_t count);
-
-static void fill_buffers_baseline(
-	struct card_queue *queue, struct rte_mbuf **mbufs, const uint32_t *hashes, uint16_t count)
-{
-	fill_buffers(queue, mbufs, hashes, count);
-}
-
-#ifdef WIRE_AVX512
-WIRE_AVX512 static void fill_buffers_avx512(
-	struct card_queue *queue, struct rte_mbuf **mbufs, const uint32_t *hashes, uint16_t count)
-{
-	fill_buffers(queue, mbufs, hashes, count);
-}
-#endif
-
-static fill_buffers_t fill_buffers_chosen = fill_buffers_baseline;
-
-/* Delivers as many frames as there are posted buffers; the rest is missed. */
-static void deliver(struct card_port *port, unsigned queue_index, struct rte_mbuf **mbufs,
-	const uint32_t *hashes, uint16_t count)
-{
-	struct card_queue *queue = &port->queues[queue_index];
-	struct card_ring *ring = queue->rx;
-	uint16_t fill = (uint16_t)RTE_MIN((uint32_t)count, rx_slots(queue, count));
-
-	if (fill > 0) {
-		fill_buffers_chosen(queue, mbufs, hashes, fill);
-		queue->rx_returned += fill;
-		__atomic_store_n(&ring->returned, queue->rx_returned, __ATOMIC_RELEASE);
-	}
-	if (unlikely(ring->waker != NULL))
-		waker_signal(ring->waker);
-	if (unlikely(fill < count)) {
-		queue->rx_missed += count - fill;
-		port->rx_drops[__atomic_load_n(&ring->starved, __ATOMIC_RELAXED)
-				       ? CARD_RX_NO_MBUF
-				       : CARD_RX_MISSED] += count - fill;
-	}
-}
-
-/* Sorts the frames by queue, keeping their order within each, and delivers them. */
-static void deliver_by_rss(struct card_port *port, struct rte_mbuf **mbufs, uint16_t count)
-{
-	const struct card *card = port->card;
-	struct rte_mbuf *sorted[CARD_QUEUES_MAX][256];
-	uint32_t hashes[CARD_QUEUES_MAX][256];
-	uint16_t counts[CARD_QUEUES_MAX] = {0};
-
-	for (uint16_t i = 0; i < count; i++) {
-		uint32_t hash;
-		uint16_t queue = card_rss_queue(
-			&port->rss, rte_pktmbuf_mtod(mbufs[i], void *), mbufs[i]->data_len, &hash);
-
-		hashes[queue][counts[queue]] = hash;
-		sorted[queue][counts[queue]++] = mbufs[i];
-	}
-	for (unsigned q = 0; q < card->nb_queues; q++)
-		if (counts[q] > 0)
-			deliver(port, q, sorted[q], hashes[q], counts[q]);
 }
 
 static bool card_has_limits(const struct card *card)
@@ -240,10 +126,7 @@ static uint16_t wire_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 		nb_kept = card_takes(port, mbufs, admitted, taken, now);
 		kept = taken;
 	}
-	if (card->nb_queues > 1)
-		deliver_by_rss(port, kept, nb_kept);
-	else if (nb_kept > 0)
-		deliver(port, 0, kept, NULL, nb_kept);
+	card_deliver(port, kept, nb_kept);
 	/* Copied or dropped: in both cases the tester's buffers are free again. */
 	rte_mempool_put_bulk(mbufs[0]->pool, (void **)mbufs, admitted);
 	return admitted;
@@ -334,8 +217,8 @@ static struct copied copy_out_baseline(const struct wire_end *end, const struct 
 	return copy_out(end, queue, mbufs, count);
 }
 
-#ifdef WIRE_AVX512
-WIRE_AVX512 static struct copied copy_out_avx512(const struct wire_end *end,
+#ifdef COPY_AVX512
+COPY_AVX512 static struct copied copy_out_avx512(const struct wire_end *end,
 	const struct card_queue *queue, struct rte_mbuf **mbufs, uint32_t count)
 {
 	return copy_out(end, queue, mbufs, count);
@@ -437,14 +320,11 @@ static int wire_parse(struct port *port, const struct config_node *node)
 
 static void choose_width(void)
 {
-#ifdef WIRE_AVX512
-	if (rte_vect_get_max_simd_bitwidth() >= RTE_VECT_SIMD_512 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512BW) > 0 &&
-		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512VL) > 0) {
-		fill_buffers_chosen = fill_buffers_avx512;
+#ifdef COPY_AVX512
+	if (copy_avx512_runs())
 		copy_out_chosen = copy_out_avx512;
-	}
 #endif
+	card_deliver_start();
 }
 
 static int wire_configure(struct port *port)

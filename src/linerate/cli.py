@@ -19,6 +19,7 @@ from linerate.drivers import INTERFACE_DRIVERS
 from linerate.engine import EngineError
 from linerate.explaining import explain_command
 from linerate.matrixing import matrix_command
+from linerate.nic.command import nic
 from linerate.report import machine, terminal
 from linerate.reporting import compare, report
 from linerate.selfbenching import self_bench
@@ -51,6 +52,7 @@ app = typer.Typer(
     help="How fast a packet forwarder is, where each lost packet went, what stops it.",
 )
 app.add_typer(show, name="show")
+app.add_typer(nic, name="nic")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
 FOREIGN = tuple(name for name in DUTS if name != "engine")

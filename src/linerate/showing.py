@@ -1,6 +1,7 @@
 """`linerate show …`: tables of live engines, ledgers of runs."""
 
 import json
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,8 +12,9 @@ from linerate import engine
 from linerate.engine import EngineError
 from linerate.measurement.engine import read_errors, worker_reading
 from linerate.report import live, machine, terminal
+from linerate.report import offload as offloading
 from linerate.store import Run, StoreError, load_run
-from linerate.telemetry import Telemetry
+from linerate.telemetry import Telemetry, rows
 
 show = typer.Typer(
     no_args_is_help=True,
@@ -111,6 +113,50 @@ def rings(name: EngineName = None, as_json: Json = False) -> None:
         _print_json(table)
     else:
         print(live.rings(table))
+
+
+@show.command(epilog="Example: [bold]linerate show offload[/]")
+def offload(name: EngineName = None, as_json: Json = False) -> None:
+    """Show which ports look flows up themselves, and what went wrong with it."""
+    with _connect(name) as telemetry:
+        ports = {
+            str(row["name"]): telemetry.ask(f"/linerate/offload,{row['name']}")
+            for row in telemetry.table("/linerate/offload")
+        }
+    if as_json:
+        _print_json(ports)
+    elif ports:
+        offloading.table(_console(), ports)
+    else:
+        print("nothing is offloaded: the engine has no forwarder.flowtable.offload")
+
+
+class FlowOrder(StrEnum):
+    """What `show flows` sorts by."""
+
+    PPS = "pps"
+    PACKETS = "packets"
+    BYTES = "bytes"
+
+
+@show.command(epilog="Example: [bold]linerate show flows --top 10 --by bytes[/]")
+def flows(
+    name: EngineName = None,
+    top: Annotated[int, typer.Option("--top", help="How many.", min=0, max=50)] = 20,
+    by: Annotated[FlowOrder, typer.Option("--by", help="The largest by what.")] = FlowOrder.PPS,
+    as_json: Json = False,
+) -> None:
+    """Show the largest flows of a flow table, and what it counted.
+
+    Packets a second are those of the fifth of a second in which the engine looked.
+    """
+    with _connect(name) as telemetry:
+        answer = telemetry.ask(f"/linerate/flows,top={top},by={by.value}")
+    if as_json:
+        counters = {key: value for key, value in answer.items() if not isinstance(value, list)}
+        _print_json(counters | {"flow": rows(answer, "/linerate/flows")})
+    else:
+        live.flows(_console(), answer)
 
 
 @show.command(epilog="Example: [bold]linerate show ledger runs/20261121-101500-router U2[/]")

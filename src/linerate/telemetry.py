@@ -16,6 +16,15 @@ class TelemetryError(Exception):
     """The engine did not answer, or answered nonsense."""
 
 
+class RefusedError(TelemetryError):
+    """The engine understood and refused; it may say more than the reason."""
+
+    def __init__(self, said: str, answer: dict[str, Any]) -> None:
+        """`answer` is all that it said, the reason as `error`."""
+        super().__init__(said)
+        self.answer = answer
+
+
 class Telemetry:
     """A connection to one engine."""
 
@@ -58,7 +67,8 @@ class Telemetry:
         if answer.get(name) is None:
             raise TelemetryError(f"{self._path}: {command}: the engine refused the command")
         if isinstance(answer[name], dict) and "error" in answer[name]:
-            raise TelemetryError(f"{self._path}: {command}: {answer[name]['error']}")
+            said = f"{self._path}: {command}: {answer[name]['error']}"
+            raise RefusedError(said, answer[name])
         return answer[name]
 
     def table(self, command: str) -> list[dict[str, Any]]:

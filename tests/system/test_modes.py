@@ -29,7 +29,9 @@ FLOWS = [{"field": "ipv4.src", "op": "increment", "min": "16.0.0.1", "max": "16.
 
 
 @pytest.mark.parametrize("card", [{}, {"rx_ring": 32, "tx_ring": 32, "rx_queues": 2}])
-@pytest.mark.parametrize("mode", ["mac", "csum", "l2fwd", "xconnect", "l2switch", "rxonly"])
+@pytest.mark.parametrize(
+    "mode", ["flowtable", "mac", "csum", "l2fwd", "xconnect", "l2switch", "rxonly"]
+)
 def test_every_packet_is_explained(
     start_engine: StartEngine, mode: str, card: dict[str, Any]
 ) -> None:

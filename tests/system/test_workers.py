@@ -20,7 +20,18 @@ from linerate.telemetry import Telemetry, TelemetryError
 
 SECONDS = 0.1
 FLOWS = [{"field": "ipv4.src", "op": "increment", "min": "16.0.0.1", "max": "16.0.0.250"}]
-MODES = ("io", "mac", "macswap", "csum", "l2fwd", "l2switch", "xconnect", "router", "rxonly")
+MODES = (
+    "io",
+    "flowtable",
+    "mac",
+    "macswap",
+    "csum",
+    "l2fwd",
+    "l2switch",
+    "xconnect",
+    "router",
+    "rxonly",
+)
 ROUTER = {
     "interfaces": [
         {"port": "e0", "addresses": ["100.64.1.1/30"]},

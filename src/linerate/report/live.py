@@ -1,5 +1,6 @@
 """Tables of a live engine, in VPP's format where VPP has the table."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Console
@@ -7,6 +8,7 @@ from rich.console import Console
 from linerate.ledger import NodeTime
 from linerate.measurement import DropCount, WorkerReading
 from linerate.report.terminal import plain_table
+from linerate.telemetry import rows
 
 #: Column heads and widths of VPP's `show runtime` (vlib/node_cli.c).
 RUNTIME_HEAD = (
@@ -161,3 +163,49 @@ def _ring_cells(row: dict[str, Any]) -> tuple[str, ...]:
 def _ring_row(cells: tuple[str, ...]) -> str:
     widths = (12, 12, 8, 7, 7, 12, 12, 0)
     return "".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+def flows(console: Console, answer: dict[str, Any]) -> None:
+    """Print what a flow table counted, and its largest flows."""
+    for line in _flow_counters(answer):
+        console.print(line, soft_wrap=True)
+    heads = ("pps", "packets", "bytes", "seconds")
+    out = plain_table(
+        ("", "left"),
+        ("low end", "left"),
+        ("high end", "left"),
+        *((name, "right") for name in heads),
+        ("state", "left"),
+        ("rules", "left"),
+    )
+    for row in rows(answer, "/linerate/flows"):
+        out.add_row(
+            row["protocol"],
+            row["low"],
+            row["high"],
+            f"{row['pps']:,}",
+            f"{row['packets_low'] + row['packets_high']:,}",
+            f"{row['bytes_low'] + row['bytes_high']:,}",
+            f"{row['age_ms'] / 1000:.1f}",
+            row["state"],
+            row["rules"],
+        )
+    console.print(out, soft_wrap=True)
+
+
+def _flow_counters(answer: dict[str, Any]) -> Iterator[str]:
+    """Say in words what is above the table; what never happened is left out."""
+    yield f"{answer['flows']:,} of {answer['capacity']:,} flows, {answer['packets']:,} packets"
+    ends = ("idle", "closed", "hard")
+    ended = ", ".join(f"{answer[f'ended_{end}']:,} {end}" for end in ends)
+    yield f"{answer['created']:,} created; ended: {ended}"
+    counted = (
+        ("not_recorded_not_ip", "not recorded: not IP"),
+        ("not_recorded_broken", "not recorded: broken headers"),
+        ("not_recorded_fragment", "not recorded: fragment without its first"),
+        ("not_recorded_full", "not recorded: table full"),
+        ("marked", "found by the port's mark"),
+        ("bad_marks", "marks of no flow that lives"),
+        ("lost_exports", "export records lost"),
+    )
+    yield from (f"{answer[key]:,} {words}" for key, words in counted if answer[key])

@@ -1,0 +1,1 @@
+"""`linerate nic …`: what a NIC can do, found out by trying."""

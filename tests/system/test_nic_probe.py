@@ -1,0 +1,129 @@
+"""`linerate nic probe` on the virtual card, from the command line."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from tests.system.conftest import StartEngine
+
+from linerate import engine
+
+RULE = (
+    "flow create 0 ingress pattern eth / ipv4 src is 10.10.10.30 dst is 10.10.10.10 / "
+    "tcp src is 50560 dst is 102 / end actions queue index 1 / mark id 1 / end"
+)
+
+
+def probe(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "linerate", "nic", "probe", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=None,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    assert not [name for name in engine.live_engines() if name.startswith("nic-probe")]
+    return done
+
+
+def document(*arguments: str, code: int = 0) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(probe(*arguments, "--json", code=code).stdout)
+    return answer
+
+
+def made(table: list[dict[str, Any]]) -> set[tuple[str, str]]:
+    return {(row["pattern"], row["actions"]) for row in table if row["created"]}
+
+
+def test_a_card_takes_flows_until_it_is_full() -> None:
+    found = document('card:{"capacity": 100, "guaranteed": 100, "programming_us": 0}')
+    flows = {
+        *("vlan id, ipv4 udp flow", "ipv4 udp flow", "ipv4 tcp flow", "ipv4 sctp flow"),
+        *("ipv4 icmp echo", "ipv6 udp flow", "ipv6 tcp flow"),
+    }
+    actions = {"queue", "mark", "mark+q", "cnt+q", "drop", "rss"}
+    assert made(found["table"]) == {(flow, action) for flow in flows for action in actions}
+    assert all(row["reason"]["message"] for row in found["table"] if not row["created"])
+    rules = found["rules"]
+    assert (rules["created"], rules["before_first_refusal"], rules["full"]) == (100, 100, True)
+    assert rules["first_refusal"]["errno"] == "ENOSPC"
+    assert rules["create"]["count"] == rules["remove"]["count"] == 100
+
+
+def test_programming_takes_its_time() -> None:
+    rules = document("card:x710", "--rule", RULE)["rules"]
+    for what in ("create", "remove"):
+        assert rules[what]["min_us"] >= 11_000
+    assert rules["create"]["count"] == 100
+
+
+def test_beyond_the_guaranteed_rules_collide() -> None:
+    rules = document('card:{"capacity": 1000, "guaranteed": 50, "programming_us": 0}')["rules"]
+    assert 50 <= rules["before_first_refusal"] < rules["created"] <= 1000
+    assert "collision" in rules["first_refusal"]["message"]
+
+
+@pytest.mark.parametrize("refused", ["tcp", "mark", "all"])
+def test_what_a_card_refuses_is_in_the_table(refused: str) -> None:
+    table = document(f'card:{{"refuse": "{refused}", "programming_us": 0}}', "--max-rules", "1")
+    rows = made(table["table"])
+    if refused == "all":
+        assert not rows
+        assert table["rules"] is None
+    else:
+        assert rows
+        assert not any(refused in f"{pattern} {actions}" for pattern, actions in rows)
+
+
+def test_the_table_fits_the_screen() -> None:
+    shown = probe("card", "--max-rules", "20").stdout
+    assert max(len(line) for line in shown.splitlines()) <= 80
+    assert "rules that fit: at least 20 (no more were tried)" in shown
+
+
+def test_one_rule_is_tried() -> None:
+    assert probe("card", "--rule", RULE).stdout.startswith("accepted\n")
+    refused = probe("card", "--rule", RULE.replace("mark id 1", "jump group 1"), code=1).stdout
+    assert "refused: action, action jump" in refused
+
+
+def test_a_wrong_word_is_pointed_at() -> None:
+    said = probe("card", "--rule", RULE.replace("src is 50560", "sorc is 50560"), code=2).stderr
+    line, caret, expected = said.splitlines()
+    assert line[caret.index("^") :].startswith("sorc")
+    assert 'expected src, dst, flags or /, not "sorc"' in expected
+
+
+def test_a_device_without_rules_says_so() -> None:
+    found = document("net_null0", "--max-rules", "1")
+    assert found["rules"] is None
+    reasons = {row["reason"]["message"] for row in found["table"]}
+    assert reasons == {"the device's driver takes no rte_flow rules"}
+
+
+def test_a_running_engine_is_only_asked(start_engine: StartEngine) -> None:
+    # It sleeps until frames come: what polls would leave the probe little of the CPU.
+    config = {
+        "memory": {"megabytes": 160},
+        "cards": [{"name": "card0", "flow_table": {"programming_us": 0}}],
+        "ports": [{"name": "e0", "driver": "card", "card": "card0", "index": 0}],
+        "forwarder": {"mode": "rxonly", "ports": ["e0"], "rx_mode": "interrupt"},
+    }
+    running = start_engine(config)
+    with running.connect() as telemetry:
+        kept = telemetry.ask(f"/linerate/flow/create,e0 {RULE.replace('index 1', 'index 0')}")
+        asked = document("e0", "--engine", running.name)
+        assert asked["rules"] is None
+        assert not made(asked["table"])
+        assert any(row["validated"] for row in asked["table"])
+        tried = document("e0", "--engine", running.name, "--create", "--max-rules", "30")
+        assert tried["rules"]["created"] == 30
+        # The rule that stood before stands.
+        assert telemetry.ask("/linerate/flow/list,e0")["id"] == [kept["id"]]
+
+
+def test_no_such_port() -> None:
+    assert "'e77': expected card, card:PRESET" in probe("e77", code=2).stderr

@@ -1,0 +1,229 @@
+"""`linerate nic probe`: what is tried, how it is counted, and that nothing is left behind."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from linerate.evidence.causes import cause_of
+from linerate.nic import opening, patterns, probing
+from linerate.nic.probing import FULL_AFTER, REMOVED_SINGLY
+from linerate.nic.rules import Answer, Refusal, RuleTextError
+from linerate.report import nic as report
+
+FULL = Refusal("ENOSPC", "unspecified", "", "the flow table is full")
+NO_JUMP = Refusal("ENOTSUP", "action", "action jump", "no jumps " + "at all " * 20)
+
+
+class Nic:
+    """Takes so many rules, none with a jump; creating takes as many ns as rules stand."""
+
+    def __init__(self, capacity, refuse_on_create=()):
+        self.capacity = capacity
+        self.refuse_on_create = refuse_on_create
+        self.standing = {}
+        self.made = 0
+        self.flushed = 0
+
+    def validate(self, rule):
+        return Answer(1, NO_JUMP if "jump" in rule else None)
+
+    def create(self, rule):
+        assert rule not in self.standing.values(), "twice the same flow"
+        if len(self.standing) >= self.capacity or any(w in rule for w in self.refuse_on_create):
+            return Answer(5, FULL)
+        self.made += 1
+        self.standing[self.made] = rule
+        return Answer(len(self.standing), rule=self.made)
+
+    def destroy(self, rule):
+        return Answer(3, None if self.standing.pop(rule, None) else FULL)
+
+    def flush(self):
+        self.flushed += 1
+        self.standing.clear()
+        return Answer(9)
+
+
+def no_step(_text, _done):
+    pass
+
+
+def nth(number):
+    flow = patterns.nth_flow(patterns.PATTERNS[12].text, number)
+    return patterns.rule(flow, "mark id 1")
+
+
+def printed(print_it, *arguments):
+    file = io.StringIO()
+    print_it(Console(file=file, width=80), *arguments)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("name", patterns.FLOWS)
+def test_flows_are_all_different(name):
+    pattern = next(one.text for one in patterns.PATTERNS if one.name == name)
+    assert len({patterns.nth_flow(pattern, number) for number in range(100_000)}) == 100_000
+
+
+def test_every_name_is_there_once():
+    for words in (patterns.PATTERNS, patterns.ACTIONS):
+        assert (
+            len({word.name for word in words}) == len({word.text for word in words}) == len(words)
+        )
+    known = {one.name for one in patterns.PATTERNS}
+    assert set(patterns.FLOWS) <= known
+    assert set(patterns.FLOW_ACTIONS) <= {one.name for one in patterns.ACTIONS}
+
+
+def test_ranks_are_nearest():
+    summed = probing.times([40, 10, 30, 20])
+    assert (summed.min, summed.median, summed.p99, summed.max) == (10, 20, 40, 40)
+    assert probing.times(list(range(1, 201))).p99 == 198
+    assert probing.times([]) is None
+
+
+def test_filling_finds_the_capacity_and_removes_all():
+    nic = Nic(70)
+    filling = probing.fill(nic, nth, 1000, no_step, flush=False)
+    assert (filling.created, filling.before_first_refusal, filling.full) == (70, 70, True)
+    assert filling.first_refusal == FULL
+    assert (len(filling.create_ns), len(filling.remove_ns)) == (70, 70)
+    assert nic.standing == {}
+    assert nic.flushed == 0
+
+
+def test_filling_is_bounded():
+    nic = Nic(10_000)
+    filling = probing.fill(nic, nth, REMOVED_SINGLY + 5, no_step, flush=True)
+    assert (filling.created, filling.before_first_refusal, filling.full) == (
+        REMOVED_SINGLY + 5,
+        None,
+        False,
+    )
+    assert len(filling.remove_ns) == REMOVED_SINGLY
+    assert (nic.standing, nic.flushed) == ({}, 1)
+
+
+def test_a_refusal_in_between_does_not_end_it():
+    nic = Nic(1000, refuse_on_create=(" src is 198.18.158.",))
+    filling = probing.fill(nic, nth, 500, no_step, flush=False)
+    assert filling.created == 500
+    assert filling.before_first_refusal == 1
+    assert not filling.full
+    assert FULL_AFTER > 1
+
+
+@pytest.mark.parametrize("flush", [False, True])
+def test_nothing_is_left_when_interrupted(flush):
+    nic = Nic(1000)
+
+    def interrupt(_text, done):
+        if done == 30:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        probing.fill(nic, nth, 1000, interrupt, flush=flush)
+    assert nic.standing == {}
+    assert nic.flushed == flush
+
+
+def test_one_rule_many_times():
+    nic = Nic(1)
+    filling = probing.repeat(nic, nth(0), no_step)
+    assert len(filling.create_ns) == len(filling.remove_ns) == probing.REPEATS
+    assert nic.standing == {}
+    refused = probing.repeat(Nic(0), nth(0), no_step)
+    assert (refused.created, refused.first_refusal) == (0, FULL)
+
+
+def test_asking_makes_nothing():
+    nic = Nic(1000)
+    cells = probing.table(nic, probing.ask, no_step)
+    assert nic.made == 0
+    assert len(cells) == len(patterns.PATTERNS) * len(patterns.ACTIONS)
+    assert probing.best(cells) is None
+    shown = printed(report.print_table, cells)
+    assert "valid" in shown
+    assert "yes  " not in shown
+
+
+def test_the_table_says_why_and_fits_the_screen():
+    nic = Nic(1000, refuse_on_create=("drop",))
+    cells = probing.table(nic, probing.make, no_step)
+    assert nic.standing == {}
+    shown = printed(report.print_table, cells)
+    assert max(len(line) for line in shown.splitlines()) <= 80
+    row = next(line for line in shown.splitlines() if line.startswith("ipv4 udp flow"))
+    assert row.split()[3:] == ["yes"] * 5 + ["a!", "yes", "b", "yes"]
+    assert f"b {len(patterns.PATTERNS)}× action, action jump: no jumps" in shown
+    assert probing.best(cells).pattern.name == "ipv4 udp flow"
+    assert probing.best(cells).actions.name == "mark+q"
+    document = report.document(cells)
+    refused = [row for row in document if row["reason"] and row["actions"] == "drop"]
+    assert all(row["validated"] and not row["created"] for row in refused)
+
+
+def test_the_best_rule_is_one_that_was_made():
+    cells = probing.table(Nic(9, refuse_on_create=("mark", "udp")), probing.make, no_step)
+    best = probing.best(cells)
+    assert (best.pattern.name, best.actions.name) == ("ipv4 tcp flow", "queue")
+
+
+def test_filling_is_printed():
+    shown = printed(report.print_filling, probing.fill(Nic(70), nth, 999, no_step, flush=True))
+    assert "rules that fit: 70 before one was refused, 70 in all" in shown
+    assert "the flow table is full (ENOSPC)" in shown
+    assert "create" in shown
+    assert "remove" in shown
+    shown = printed(report.print_filling, probing.fill(Nic(70), nth, 9, no_step, flush=True))
+    assert "at least 9 (no more were tried)" in shown
+
+
+def test_reasons_have_letters():
+    assert [report.letter(n) for n in (0, 25, 26, 27, 52, 701, 702)] == [
+        *("a", "z", "aa", "ab", "ba", "zz", "aaa")
+    ]
+
+
+@pytest.mark.parametrize("column", [1, 20, 90, 180, 201])
+def test_the_caret_stands_beneath_the_word(column):
+    text = "".join(chr(ord("!") + index % 90) for index in range(200))
+    line, caret, said = RuleTextError(text, column, "expected more").shown().splitlines()
+    assert len(line) <= 80
+    assert said == "expected more"
+    at = caret.index("^")
+    if column <= len(text):
+        assert line[at] == text[column - 1]
+    else:
+        assert at == len(line)
+
+
+def test_what_port_names():
+    table = opening._config("card:x710", None)["cards"][0]["flow_table"]
+    assert table == {"preset": "x710"}
+    table = opening._config('card:{"capacity": 5}', None)["cards"][0]["flow_table"]
+    assert (
+        table == {"capacity": 5} == opening._config('{"capacity": 5}', 2)["cards"][0]["flow_table"]
+    )
+    port = opening._config("net_tap0,iface=x,mac=fixed", 2)["ports"][0]
+    assert (port["device"], port["devargs"], port["rx_queues"]) == (
+        "net_tap0",
+        "iface=x,mac=fixed",
+        2,
+    )
+    for device in ("0000:05:00.0", "05:00.1", "net_null0"):
+        assert opening._config(device, None)["ports"][0]["device"] == device
+    assert opening._config("e0", None) is None
+
+
+@pytest.mark.parametrize(
+    ("target", "said"), [("card:x800", "expected x710, x710-patched or JSON"), ("{]", "JSON")]
+)
+def test_what_port_can_not_name(target, said):
+    with pytest.raises(opening.TargetError, match=said):
+        opening._config(target, None)
+
+
+def test_what_a_rule_drops_is_configured():
+    assert cause_of("card0 port 0: dropped by flow rule") == "configuration"
