@@ -33,7 +33,7 @@ def both_directions(protocol: str = "udp", **changes: Any) -> list[dict[str, Any
 
 def forwarder(workers: int = 1, **flowtable: Any) -> dict[str, Any]:
     # A busy machine may take its time between a trial and the question.
-    timeouts = {"idle_ms": 60_000}
+    timeouts = {"idle_ms": 3_600_000}
     return {"mode": "flowtable", "workers": workers, "flowtable": timeouts | flowtable}
 
 
