@@ -184,8 +184,8 @@ static bool create_peers(void)
 	ext = rte_table_hash_ext_ops.f_create(
 		&ext_parameters, memory_socket(), sizeof(struct record));
 	records = rte_zmalloc_socket("records",
-		((size_t)hash_parameters.entries + 8) * sizeof(struct record),
-		RTE_CACHE_LINE_SIZE, memory_socket());
+		((size_t)hash_parameters.entries + 8) * sizeof(struct record), RTE_CACHE_LINE_SIZE,
+		memory_socket());
 	return hash != NULL && ext != NULL && records != NULL;
 }
 
@@ -381,7 +381,8 @@ int main(int argc, char **argv)
 	}
 	if (argc > 4 && strcmp(argv[4], "tcp") == 0)
 		protocol = IPPROTO_TCP;
-	if (!start_memory(argv[0], atoi(argv[1]), 256 + nb_flows / 1024 * 450 / 1024))
+	if (!start_memory(argv[0], atoi(argv[1]),
+		    (256 + nb_flows / 1024 * 750 / 1024) & ~1u)) /* whole huge pages */
 		return 1;
 	config.capacity = nb_flows;
 	marks = malloc(2 * (size_t)nb_flows * sizeof(*marks));

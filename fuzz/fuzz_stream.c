@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		mbuf.buf_addr = frame;
 		for (unsigned i = 0; stream != NULL && i < 3; i++)
 			stream_fill(stream, &mbufs, 1);
-		free(stream);
+		stream_free(stream);
 		config_close(&config);
 	}
 	free(text);

@@ -16,11 +16,6 @@
 /* So many packets ahead mbufs and headers are fetched. */
 #define AHEAD 4
 #define SAMPLE_EVERY 32
-/* Packets that are under way at once: enough to wait for memory, not too many for the first
- * cache. */
-#ifndef STEP
-#define STEP 256u
-#endif
 
 #define TCP_FLAGS_AFTER 13
 #define IP6_HEADER_BYTES 40
@@ -304,17 +299,13 @@ static __rte_noinline void sample_parsed(
 static __rte_always_inline void record_parsed(
 	struct flow_table *table, struct rte_mbuf **mbufs, unsigned count, match_t match)
 {
-	struct way ways[STEP];
+	struct way ways[FLOW_VECTOR_MAX];
 
-	for (unsigned done = 0; done < count; done += STEP) {
-		unsigned some = RTE_MIN(count - done, STEP);
-
-		parse_all(table, mbufs + done, ways, some);
-		find_all(table, ways, some, match);
-		update_all(table, mbufs + done, ways, some);
-		if (table->offload)
-			sample_parsed(table, mbufs + done, ways, some);
-	}
+	parse_all(table, mbufs, ways, count);
+	find_all(table, ways, count, match);
+	update_all(table, mbufs, ways, count);
+	if (table->offload)
+		sample_parsed(table, mbufs, ways, count);
 }
 
 static void record_parsed_scalar(struct flow_table *table, struct rte_mbuf **mbufs, unsigned count)
@@ -394,7 +385,10 @@ static __rte_always_inline unsigned record_marked(
 
 		indices[i] = index < table->capacity ? index : flow_nobody(table);
 		rte_prefetch0(&table->records[indices[i]]);
+		if (table->marked_tcp)
+			rte_prefetch0(frame_of(marked[i]));
 	}
+	table->marked_tcp = false;
 	for (unsigned i = 0; i < count; i++) {
 		const struct rte_mbuf *mbuf = marked[i];
 		const struct flow_record *record = &table->records[indices[i]];
@@ -408,6 +402,7 @@ static __rte_always_inline unsigned record_marked(
 			mbufs[parse++] = marked[i];
 			continue;
 		}
+		table->marked_tcp |= record->key.protocol == IPPROTO_TCP;
 		if (record->key.protocol == IPPROTO_TCP &&
 			unlikely(!known_tcp_flags(
 				record, mbuf, addition.direction, &addition.tcp_flags))) {

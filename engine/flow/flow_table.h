@@ -127,6 +127,7 @@ struct flow_table {
 	struct flow_order order; /* that waits for room in the ring of notices, when order_waits */
 	bool order_waits;
 	bool offload;          /* packets may be marked, and are sampled */
+	bool marked_tcp;       /* some of the last vector were: frames are fetched too */
 	uint32_t sample_in[2]; /* packets to the next sample: of marked ones, of others */
 	uint32_t sample_dice;
 	uint32_t nb_samples;

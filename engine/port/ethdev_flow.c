@@ -19,7 +19,7 @@ static void explain(int rc, struct rte_flow_error *error)
 {
 	if (error == NULL || (rc != -ENOSYS && rc != -ENOTSUP))
 		return;
-	if (error->message == NULL || strcmp(error->message, rte_strerror(-rc)) == 0)
+	if (error->message != NULL && strcmp(error->message, rte_strerror(-rc)) == 0)
 		error->message = "the device's driver takes no rte_flow rules";
 }
 

@@ -27,6 +27,12 @@ static inline uint16_t checksum(uint32_t sum)
 	return (uint16_t)~sum;
 }
 
+/* The same of a sum that a few 32-bit words were added to: each is two 16-bit words. */
+static inline uint16_t checksum_wide(uint64_t sum)
+{
+	return checksum((uint32_t)((sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32)));
+}
+
 static uint32_t sum_words(const uint8_t *at, unsigned bytes)
 {
 	uint32_t sum = 0;
@@ -45,6 +51,12 @@ static void clear_modified(struct stream *stream, uint8_t *header)
 		if (modifier->in_l3_checksum || modifier->in_l4_checksum)
 			memset(header + modifier->offset, 0,
 				modifier->kind == MODIFIER_U32 ? 4 : 2);
+	}
+	if (stream->flows != NULL) {
+		memset(header + stream->flows->src_at, 0, 4);
+		memset(header + stream->flows->dst_at, 0, 4);
+		if (stream->flows->ports)
+			memset(header + stream->flows->ports_at, 0, 4);
 	}
 }
 
@@ -272,6 +284,68 @@ static void fill_signed(struct stream *stream, struct rte_mbuf **mbufs, unsigned
 	stream->next_sequence = sequence;
 }
 
+/* Of frames whose flows differ, in one pass. */
+static void fill_flows(struct stream *stream, struct rte_mbuf **mbufs, unsigned count)
+{
+	const struct flows *flows = stream->flows;
+	unsigned offset = signature_offset(stream->frame_bytes - RTE_ETHER_CRC_LEN);
+	unsigned l3_checksum = stream->l3_checksum_offset, l4_checksum = stream->l4_checksum_offset;
+	unsigned src_at = flows->src_at, dst_at = flows->dst_at, ports_at = flows->ports_at;
+	bool ports = flows->ports, signature = stream->signature;
+	uint32_t sequence = stream->next_sequence;
+	uint64_t word = signature_word(stream->id, 0), l3_base = stream->l3_base;
+	uint64_t l4_base = stream->l4_base + (signature ? SIGNATURE_MAGIC + stream->id : 0);
+	struct flow_words words;
+
+	flows_next(stream->flows, &words, count);
+	for (unsigned i = 0; i < count; i++) {
+		uint8_t *frame = frame_of(stream, mbufs[i]);
+		uint64_t addresses = (uint64_t)words.src[i] + words.dst[i];
+		uint64_t sum = l4_base + addresses;
+
+		if (likely(i + FILL_AHEAD < count))
+			rte_prefetch0_write(mbufs[i + FILL_AHEAD]);
+		write32(frame + src_at, words.src[i]);
+		write32(frame + dst_at, words.dst[i]);
+		if (likely(l3_checksum != 0))
+			write16(frame + l3_checksum, checksum_wide(l3_base + addresses));
+		if (likely(signature)) {
+			signature_write(frame + offset, word | sequence);
+			sum += sequence++;
+		}
+		if (likely(ports)) {
+			uint16_t folded = checksum_wide(sum + words.ports[i]);
+
+			write32(frame + ports_at, words.ports[i]);
+			/* 0 would say that there is no checksum: RFC 768. */
+			write16(frame + l4_checksum, folded == 0 ? 0xffff : folded);
+		}
+	}
+	stream->next_sequence = sequence;
+}
+
+/* The same where modifiers vary the frames as well. */
+static void apply_flows(
+	struct flows *flows, uint8_t *const *frames, unsigned count, uint32_t *l3, uint32_t *l4)
+{
+	struct flow_words words;
+
+	flows_next(flows, &words, count);
+	for (unsigned i = 0; i < count; i++) {
+		uint32_t src = words.src[i], dst = words.dst[i];
+		uint32_t halves = (src & 0xffff) + (src >> 16) + (dst & 0xffff) + (dst >> 16);
+
+		write32(frames[i] + flows->src_at, src);
+		write32(frames[i] + flows->dst_at, dst);
+		l3[i] += halves;
+		l4[i] += halves;
+		if (flows->ports) {
+			write32(frames[i] + flows->ports_at, words.ports[i]);
+			l4[i] += (words.ports[i] & 0xffff) + (words.ports[i] >> 16);
+		}
+	}
+}
+
 static void fill_modified(struct stream *stream, struct rte_mbuf **mbufs, unsigned count)
 {
 	uint32_t l3[STREAM_BURST_MAX], l4[STREAM_BURST_MAX];
@@ -284,6 +358,8 @@ static void fill_modified(struct stream *stream, struct rte_mbuf **mbufs, unsign
 	}
 	for (unsigned i = 0; i < stream->nb_modifiers; i++)
 		apply_modifier(&stream->modifiers[i], frames, count, l3, l4);
+	if (stream->flows != NULL)
+		apply_flows(stream->flows, frames, count, l3, l4);
 	if (stream->signature)
 		write_signatures(stream, frames, count, l4);
 	if (stream->l3_checksum_offset != 0)
@@ -297,6 +373,8 @@ void stream_fill(struct stream *stream, struct rte_mbuf **mbufs, unsigned count)
 {
 	if (stream->nb_modifiers != 0)
 		fill_modified(stream, mbufs, count);
+	else if (stream->flows != NULL)
+		fill_flows(stream, mbufs, count);
 	else if (stream->signature)
 		fill_signed(stream, mbufs, count);
 	else

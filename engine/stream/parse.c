@@ -45,12 +45,20 @@ static void parse_rate(struct stream *stream, const struct config_node *node)
 		config_mistake(&rate, "expected exactly one of pps, l1_bps, l2_bps, percent, max");
 }
 
+void stream_free(struct stream *stream)
+{
+	if (stream != NULL)
+		free(stream->flows);
+	free(stream);
+}
+
 struct stream *stream_parse(const struct config_node *node)
 {
 	static const char *const keys[] = {"name", "port", "rx_port", "frame_bytes", "rate",
-		"layers", "modifiers", "burst", "signature", NULL};
+		"layers", "modifiers", "flows", "burst", "signature", "weight", NULL};
 	struct config_node layers = config_child(node, "layers");
 	struct config_node modifiers = config_child(node, "modifiers");
+	struct config_node flows = config_child(node, "flows");
 	unsigned mistakes = node->config->mistakes, end;
 	struct stream *stream;
 
@@ -66,10 +74,13 @@ struct stream *stream_parse(const struct config_node *node)
 	stream->rx_port = parse_port(node, "rx_port");
 	stream->frame_bytes = (uint16_t)config_u64(node, "frame_bytes", 64, 64, STREAM_FRAME_MAX);
 	stream->burst = config_u64(node, "burst", 0, 0, 1ull << 40);
+	stream->weight = (unsigned)config_u64(node, "weight", 1, 1, STREAM_WEIGHT_MAX);
 	stream->signature = config_bool(node, "signature", true);
 	parse_rate(stream, node);
-	if (stream_parse_layers(stream, &layers))
+	if (stream_parse_layers(stream, &layers)) {
 		stream_parse_modifiers(stream, &modifiers);
+		stream->flows = flows_parse(stream, &flows);
+	}
 	end = stream->frame_bytes - RTE_ETHER_CRC_LEN;
 	if (stream->signature)
 		end = signature_offset(end);
@@ -79,7 +90,7 @@ struct stream *stream_parse(const struct config_node *node)
 			stream->header_bytes + RTE_ETHER_CRC_LEN +
 				(stream->signature ? SIGNATURE_BYTES : 0));
 	if (node->config->mistakes != mistakes) {
-		free(stream);
+		stream_free(stream);
 		return NULL;
 	}
 	stream_finish(stream);

@@ -74,11 +74,11 @@ int schedule_create(struct schedule *schedule, struct stream *const *streams, un
 
 	for (unsigned i = 0; i < count; i++)
 		total += streams[i]->pps;
-	size = count == 1 || isinf(total) ? count : table_size(streams, count, total);
+	size = count == 1 || isinf(total) ? 0 : table_size(streams, count, total);
 	if (shares != NULL && count > 1 && !isinf(total))
 		share_slots(streams, count, total, size, shares);
 	for (unsigned i = 0; shares != NULL && (count == 1 || isinf(total)) && i < count; i++)
-		shares[i] = 1;
+		shares[i] = count == 1 ? 1 : streams[i]->weight;
 	for (unsigned i = 0; shares != NULL && i < count; i++)
 		used += shares[i];
 	places = calloc(used + 1, sizeof(*places));

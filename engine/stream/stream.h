@@ -4,6 +4,7 @@
 #define LINERATE_STREAM_H
 
 #include "../config.h"
+#include "flows.h"
 #include "sequence.h"
 
 #include <rte_common.h>
@@ -15,7 +16,8 @@
 #define STREAMS_MAX 8192
 #define STREAM_HEADER_MAX 192
 #define STREAM_MODIFIERS_MAX 8
-#define STREAM_BURST_MAX 64
+#define STREAM_BURST_MAX FLOWS_BURST
+#define STREAM_WEIGHT_MAX 1000
 #define STREAM_FRAME_MAX 9018 /* FCS included */
 
 enum rate_kind {
@@ -63,6 +65,7 @@ struct stream {
 	uint16_t l3_checksum_offset, l4_checksum_offset; /* 0: none */
 	uint32_t l3_base, l4_base; /* sums over all that no modifier and no signature changes */
 	unsigned nb_modifiers;
+	struct flows *flows; /* NULL: one, or what the modifiers make */
 	uint8_t header[STREAM_HEADER_MAX] __rte_cache_aligned;
 	struct modifier modifiers[STREAM_MODIFIERS_MAX];
 
@@ -78,8 +81,9 @@ struct stream {
 	int port, rx_port; /* indices of ports; rx_port -1: any */
 	enum rate_kind rate_kind;
 	double rate;
-	double pps;     /* at full scale, once the link rate is known */
-	uint64_t burst; /* frames; 0: goes on */
+	double pps;      /* at full scale, once the link rate is known */
+	unsigned weight; /* frames in a round, where streams have no rates to share a port by */
+	uint64_t burst;  /* frames; 0: goes on */
 } __rte_cache_aligned;
 
 /* Fetches what stream_fill() needs of a stream for one frame. */
@@ -98,6 +102,7 @@ bool stream_parse_layers(struct stream *stream, const struct config_node *array)
 bool stream_parse_modifiers(struct stream *stream, const struct config_node *array);
 /* Fills in lengths and checksum sums. */
 void stream_finish(struct stream *stream);
+void stream_free(struct stream *stream);
 
 /* L1 bits of one frame. */
 static inline double stream_l1_bits(const struct stream *stream)

@@ -186,6 +186,17 @@ static void clear_tag(struct rte_mempool *pool, void *opaque, void *object, unsi
 	memset(mbuf->buf_addr, 0, mbuf->buf_len);
 }
 
+static int stream_set_new_flows(struct stream *stream)
+{
+	if (stream->flows == NULL || flows_set_rate(stream->flows, stream->pps))
+		return 0;
+	fprintf(stderr,
+		"stream %s: flows.new_per_s: expected at most one for each frame that it sends"
+		" a second; give it a rate\n",
+		stream->name);
+	return -EINVAL;
+}
+
 static int tester_port_create(struct tester_port *port)
 {
 	uint16_t frame_bytes = 64;
@@ -194,6 +205,8 @@ static int tester_port_create(struct tester_port *port)
 
 	for (unsigned i = 0; i < port->nb_streams; i++) {
 		rc = stream_set_pps(port->streams[i], port->port);
+		if (rc == 0)
+			rc = stream_set_new_flows(port->streams[i]);
 		if (rc != 0)
 			return rc;
 		frame_bytes = RTE_MAX(frame_bytes, port->streams[i]->frame_bytes);

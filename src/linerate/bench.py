@@ -14,7 +14,7 @@ from linerate.evidence import Evidence
 from linerate.evidence.measured import evidence_of
 from linerate.explain import explain
 from linerate.measurement import Load, Measurement, Progress
-from linerate.rig import Rig, has_ceiling
+from linerate.rig import Rig, Trials, has_ceiling
 from linerate.store import (
     Absent,
     Ceiling,
@@ -28,6 +28,7 @@ from linerate.store import (
     trial_name,
 )
 from linerate.suite import Loadtest, Traffic
+from linerate.suite import find as find_suite
 from linerate.telemetry import TelemetryError
 from linerate.testbed import Testbed
 from linerate.trial import TrialError, run_trial, watch
@@ -106,7 +107,9 @@ class Plan:
     @property
     def seconds(self) -> float:
         """How long all steps send, if no trial is repeated."""
-        return len(self.kinds) * CEILING_SECONDS + len(self.steps) * self.duration_seconds
+        warmup = sum(step.loadtest.warmup_seconds for step in self.steps)
+        ceilings = len(self.kinds) * CEILING_SECONDS
+        return ceilings + warmup + len(self.steps) * self.duration_seconds
 
     @property
     def kinds(self) -> dict["Kind", Testbed]:
@@ -139,8 +142,9 @@ def suite_plan(
     duration_seconds: float,
     command: tuple[str, ...],
 ) -> Plan:
-    """Plan each loadtest once, on one testbed."""
-    steps = tuple(Step(testbed, loadtest) for loadtest in loadtests)
+    """Plan each loadtest once, on the testbed that the suite makes of one."""
+    prepared = find_suite(suite).testbed
+    steps = tuple(Step(prepared(testbed, loadtest), loadtest) for loadtest in loadtests)
     return Plan(testbed, suite, steps, duration_seconds, command)
 
 
@@ -267,7 +271,8 @@ class Bench:
         testbed, loadtest = step.testbed, step.loadtest
         sends = generates(testbed)
         scale_ppm, ceiling = self._first_load(step) if sends else (0, None)
-        self._observer.step(step.text, self._plan.duration_seconds)
+        seconds = loadtest.warmup_seconds + self._plan.duration_seconds
+        self._observer.step(step.text, seconds)
         card = testbed.card if testbed.wire == "card" else None
         label = trial_name(loadtest.name, step.repeat)
         if testbed.by_tool:
@@ -276,6 +281,10 @@ class Bench:
             return
         with self._rigs[testbed].under_test(loadtest, label) as trials:
             self._note_engine(trials.info)
+            if loadtest.warmup_seconds and sends:
+                warmup = self._warm_up(trials, step, scale_ppm)
+                scale_ppm = scale_after_warmup_ppm(scale_ppm, warmup)
+                ceiling = next_ceiling(ceiling, warmup)
             for attempt in itertools.count(1):
                 load = self._load(testbed, loadtest, scale_ppm, self._plan.duration_seconds)
                 trial = run_trial if sends else watch
@@ -289,6 +298,11 @@ class Bench:
                 scale_ppm = next_scale_ppm(scale_ppm, attempt, measurement)
                 ceiling = next_ceiling(ceiling, measurement)
                 self._observer.step(f"{step.text}, again", self._plan.duration_seconds)
+
+    def _warm_up(self, trials: Trials, step: Step, scale_ppm: int) -> Measurement:
+        """Let the device learn what it has to; what comes of that is no result."""
+        load = self._load(step.testbed, step.loadtest, scale_ppm, step.loadtest.warmup_seconds)
+        return run_trial(trials.tester, load, self._observer.progress)
 
     def _first_load(self, step: Step) -> tuple[int, float | None]:
         """What to offer first, and the tester's ceiling: as when the test was last valid."""
@@ -364,6 +378,12 @@ def next_scale_ppm(scale_ppm: int, attempt: int, measurement: Measurement) -> in
     if attempt == 1 and managed > NEARLY_ALL:
         return scale_ppm
     return max(1, int(scale_ppm * OF_MANAGED * managed))
+
+
+def scale_after_warmup_ppm(scale_ppm: int, warmup: Measurement) -> int:
+    """Offer what the tester managed: a card's rules are the tester's work, and slow it down."""
+    # As if it had been tried twice: a first failure may be the host's.
+    return next_scale_ppm(scale_ppm, 2, warmup)
 
 
 def next_ceiling(ceiling_pps: float | None, measurement: Measurement) -> float | None:

@@ -7,6 +7,7 @@ A preset copies published figures: where each comes from is said beside it.
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from linerate.flow_table import FlowRules
 from linerate.wire import GIGATRANSFERS, PcieLink, parse_bps
 
 
@@ -60,6 +61,7 @@ class Card(_Limits):
     pps_ceiling: int = Field(default=0, ge=0)
     pcie: Pcie | None = None
     max_frame_bytes: int = Field(default=1518, ge=64, le=9018)
+    flow_table: FlowRules | None = None
 
     @field_validator("link_bps", mode="before")
     @classmethod

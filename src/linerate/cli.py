@@ -26,6 +26,7 @@ from linerate.selfbenching import self_bench
 from linerate.showing import show
 from linerate.store import StoreError
 from linerate.suite import SUITES, Loadtest, select
+from linerate.suite import find as find_suite
 from linerate.sweeping import sweep
 from linerate.telemetry import TelemetryError
 from linerate.telling import as_seconds
@@ -85,8 +86,9 @@ def _one_of(words: Iterable[str], text: str, *flags: str) -> Any:  # noqa: ANN40
 def _complete_only(incomplete: str) -> list[str]:
     """Complete the last of several names: `U1,B` to `U1,B1` and so on."""
     before, comma, last = incomplete.rpartition(",")
-    names = [test.name for test in SUITES["standard"]]
-    return [f"{before}{comma}{name}" for name in _complete(names, last.upper())]
+    names = [test.name for suite in SUITES.values() for test in suite.loadtests]
+    fitting = [name for name in names if name.lower().startswith(last.lower())]
+    return [f"{before}{comma}{name}" for name in fitting]
 
 
 def _usage(line: str) -> NoReturn:
@@ -192,6 +194,7 @@ def bench(
         chosen = with_options(
             given, dut, card, workers, rx_mode, wire_name, tester, driver, dut_driver, link
         )
+        chosen = find_suite(suite).base(chosen)
         check_cpus(chosen, host.allowed_cpus())
         loadtests = _that_can_be_forwarded(chosen, select(suite, only))
     except TestbedError as error:

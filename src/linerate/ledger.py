@@ -214,6 +214,12 @@ class TimeLedger(_Value):
         return self.percent(self.idle_clocks)
 
     @property
+    def busy_percent(self) -> float:
+        """Calls that found packets, of the time in the graph: what `top` can't tell of a poller."""
+        within = self.node_clocks + self.idle_clocks + self.sleep_clocks
+        return 100.0 * self.node_clocks / within if within else 0.0
+
+    @property
     def spare_percent(self) -> float:
         """Share of the time in which the worker had nothing to do: it polled in vain or slept."""
         return self.percent(self.idle_clocks + self.sleep_clocks)

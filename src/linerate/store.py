@@ -17,11 +17,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from linerate.evidence.measured import written
 from linerate.explain import Verdict
 from linerate.host import Environment
-from linerate.ledger import PacketLedger, TimeLedger
+from linerate.ledger import PacketLedger, TimeLedger, forwarder_ledgers
 from linerate.loops import Hop
 from linerate.measurement import Measurement
+from linerate.suite import TESTER_PORTS
 from linerate.testbed import Testbed
 from linerate.validity import WIRE_TOOK
+from linerate.wire import WIRE_OVERHEAD_BYTES
 
 #: Raised when a reader of older runs would misunderstand a newer one.
 SCHEMA = 2
@@ -35,6 +37,25 @@ class StoreError(Exception):
 
 class _Model(BaseModel):
     model_config = ConfigDict(frozen=True)
+
+
+class FlowFigures(_Model):
+    """What a flow table did in a trial, and what the cards took off it."""
+
+    #: Whether ports were asked to look flows up.
+    offload: bool
+    #: On the wire, preamble and gap included, that came back from the first port and the second.
+    upstream_bps: float
+    downstream_bps: float
+    #: Of the workers' time, packets at load.
+    busy_percent: float
+    #: Of the packets: those that the card had looked up.
+    marked_percent: float
+    #: At the end of the trial.
+    rules: int
+    flows: int
+    created: int
+    not_recorded: int
 
 
 class Result(_Model):
@@ -53,7 +74,7 @@ class Result(_Model):
     suspect: tuple[str, ...] = ()
     duration_seconds: float
     directions: int
-    frame_bytes: int
+    frame_bytes: int | float
     asked_pps: float
     offered_pps: float
     received_pps: float
@@ -63,6 +84,7 @@ class Result(_Model):
     percent_of_line: float
     loss_percent: float
     verdict: Verdict
+    flow_table: FlowFigures | None = None
     packets: PacketLedger
     time: tuple[TimeLedger, ...]
     time_at_load: tuple[TimeLedger, ...]
@@ -186,10 +208,39 @@ def result_of(which: Which, measurement: Measurement, judged: "Judged") -> Resul
         percent_of_line=measurement.percent_of_line,
         loss_percent=measurement.loss_percent,
         verdict=judged.verdict,
+        flow_table=flow_figures(measurement),
         packets=measurement.packets,
         time=measurement.time,
         time_at_load=measurement.time_at_load,
     )
+
+
+def flow_figures(measurement: Measurement) -> FlowFigures | None:
+    """Sum up what a flow table did; None where there is none."""
+    flows = measurement.flows
+    if flows is None:
+        return None
+    busy = [ledger.busy_percent for ledger in forwarder_ledgers(measurement.time_at_load)]
+    ports = measurement.ports
+    return FlowFigures(
+        offload=bool(flows.ports),
+        # What the first port sent comes back at the second.
+        upstream_bps=_wire_bps(measurement, ports.get(TESTER_PORTS[1], {})),
+        downstream_bps=_wire_bps(measurement, ports.get(TESTER_PORTS[0], {})),
+        busy_percent=sum(busy) / len(busy) if busy else 0.0,
+        marked_percent=flows.marked_percent,
+        rules=flows.rules,
+        flows=flows.table.get("flows", 0),
+        created=flows.table.get("created", 0),
+        not_recorded=flows.not_recorded,
+    )
+
+
+def _wire_bps(measurement: Measurement, counters: dict[str, int]) -> float:
+    """Received bytes count the FCS, and nothing else of what a frame takes."""
+    received = counters.get("rx_bytes", 0)
+    received += WIRE_OVERHEAD_BYTES * counters.get("rx_packets", 0)
+    return received * 8 / measurement.seconds if measurement.seconds else 0.0
 
 
 class Judged(_Model):

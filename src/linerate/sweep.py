@@ -154,9 +154,11 @@ def points(run: Run) -> dict[tuple[str, int], Point]:
     for test, results in run.repeats().items():
         valid = [result for result in results if result.valid]
         result = reported[test]
-        found[result.configuration, result.frame_bytes] = Point(
+        # A sweep is over whole sizes.
+        frame_bytes = int(result.frame_bytes)
+        found[result.configuration, frame_bytes] = Point(
             configuration=result.configuration,
-            frame_bytes=result.frame_bytes,
+            frame_bytes=frame_bytes,
             rates_pps=tuple(one.received_pps for one in valid),
             percents=tuple(one.percent_of_line for one in valid),
             result=result,

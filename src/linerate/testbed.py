@@ -18,11 +18,13 @@ from pydantic import (
 
 from linerate.card import DEFAULT, PRESETS, Card
 from linerate.drivers import INTERFACE_DRIVERS, WITH_BATCH
+from linerate.flow_table import FlowTable
 from linerate.mistakes import mistake, yaml_mistake
 from linerate.wire import parse_bps
 
 #: What the engine itself can be: each forwards between the two ports.
-ENGINE_MODES = ("router", "io", "mac", "macswap", "csum", "l2fwd", "l2switch", "xconnect")
+SIMPLE_MODES = ("io", "mac", "macswap", "csum", "l2fwd", "l2switch", "xconnect")
+ENGINE_MODES = ("router", *SIMPLE_MODES, "flowtable")
 #: What forwards nothing: it takes all, or sends by itself.
 ONE_WAY = ("rxonly", "txonly")
 #: What each kind of device can be, its default first; others are one thing only.
@@ -173,6 +175,7 @@ class Dut(_Model):
     queue_batch: int | None = Field(default=None, ge=1, le=256)
     burn: Burn | None = None
     cli_file: Path | None = None
+    flowtable: FlowTable | None = None
     ports: tuple[Port, Port] | None = None
     #: Of an external one: the MAC addresses of its two ports.
     macs: tuple[Mac, Mac] | None = None

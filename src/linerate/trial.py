@@ -129,6 +129,7 @@ def _measured(
         cards=counters_since(after.cards, before.cards),
         rings=rings_since(after.rings, before.rings),
         streams=counters_since(after.streams, before.streams),
+        flows=after.flows.since(before.flows) if after.flows and before.flows else None,
         stamp=read.stamp,
         samples=read.samples,
         card=card,

@@ -23,7 +23,8 @@ FRAME_BYTES_MAX = 9018
 class FrameRate:
     """Frames of one size at one rate, in every unit that people quote."""
 
-    frame_bytes: int
+    #: FCS counted; of several sizes the mean.
+    frame_bytes: float
     packets_per_second: float
 
     @property
@@ -46,7 +47,7 @@ class FrameRate:
         return 100.0 * self.l1_bps / (link_bps * directions)
 
 
-def line_rate(link_bps: float, frame_bytes: int) -> FrameRate:
+def line_rate(link_bps: float, frame_bytes: float) -> FrameRate:
     """Say how many frames a second fill a link: link / ((frame + 20) × 8)."""
     return FrameRate(frame_bytes, link_bps / ((frame_bytes + WIRE_OVERHEAD_BYTES) * 8))
 
@@ -87,7 +88,7 @@ class PcieLink:
         """Bits a second after encoding: GT/s × lanes × encoding, as the kernel prints."""
         return self.gigatransfers * 1e9 * self.lanes * self.encoding
 
-    def frame_bytes_on_link(self, frame_bytes: int) -> float:
+    def frame_bytes_on_link(self, frame_bytes: float) -> float:
         """Bytes that a frame takes in one direction, with its descriptor.
 
         The frame without FCS, cut into TLPs of at most the maximum payload. A
@@ -99,18 +100,18 @@ class PcieLink:
         descriptor = DESCRIPTOR_BYTES + TLP_OVERHEAD_BYTES / DESCRIPTORS_PER_TLP
         return data + tlps * TLP_OVERHEAD_BYTES + descriptor
 
-    def usable(self, frame_bytes: int) -> FrameRate:
+    def usable(self, frame_bytes: float) -> FrameRate:
         """Frames of this size that fit through each second, in each direction."""
         bits = self.frame_bytes_on_link(frame_bytes) * 8
         return FrameRate(frame_bytes, self.data_bps / bits)
 
-    def derivation(self, frame_bytes: int) -> str:
+    def derivation(self, frame_bytes: float) -> str:
         """Spell out the arithmetic of `usable`."""
         encoding = "8b/10b" if self.gigatransfers <= 5.0 else "128b/130b"
         return (
             f"{self.gigatransfers:g} GT/s × {self.lanes} × {encoding} = "
             f"{self.data_bps / 1e9:.2f} Gb/s ÷ ({self.frame_bytes_on_link(frame_bytes):.0f} B × 8: "
-            f"{frame_bytes - FCS_BYTES} B of frame, TLPs of at most {self.max_payload_bytes} B, "
+            f"{frame_bytes - FCS_BYTES:g} B of frame, TLPs of at most {self.max_payload_bytes} B, "
             "descriptor)"
         )
 

@@ -161,6 +161,8 @@ def _forwarder(testbed: Testbed) -> dict[str, Any]:
         forwarder["threading"] = testbed.dut.threading
     if testbed.dut.mode == "router":
         forwarder["router"] = {"cli": router_cli(testbed.dut.cli_file)}
+    if testbed.dut.mode == "flowtable" and testbed.dut.flowtable is not None:
+        forwarder["flowtable"] = testbed.dut.flowtable.model_dump(exclude_none=True)
     return forwarder
 
 

@@ -85,6 +85,24 @@ static void unpaced_streams_take_turns(void)
 	free(schedule.slots);
 }
 
+/* As fast as can be: no rates, so frames go by weight. */
+static void without_rates_weights_count(void)
+{
+	const double unpaced[] = {INFINITY, INFINITY, INFINITY};
+	static const unsigned weights[] = {7, 4, 1};
+	struct schedule schedule;
+
+	for (unsigned i = 0; i < 3; i++)
+		streams[i]->weight = weights[i];
+	schedule = make(unpaced, 3);
+	CHECK_EQUAL(schedule.nb_slots, 12);
+	for (unsigned i = 0; i < 3; i++) {
+		CHECK_EQUAL(slots_of(&schedule, i), weights[i]);
+		streams[i]->weight = 1;
+	}
+	free(schedule.slots);
+}
+
 int main(void)
 {
 	static const struct test_case cases[] = {
@@ -93,6 +111,7 @@ int main(void)
 		{"odd ratios are close", odd_ratios_are_close},
 		{"one stream is one slot", one_stream_is_one_slot},
 		{"unpaced streams take turns", unpaced_streams_take_turns},
+		{"without rates weights count", without_rates_weights_count},
 		{NULL, NULL},
 	};
 	int rc;
@@ -100,6 +119,7 @@ int main(void)
 	for (unsigned i = 0; i < STREAMS; i++) {
 		streams[i] = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(struct stream));
 		memset(streams[i], 0, sizeof(struct stream));
+		streams[i]->weight = 1;
 	}
 	rc = test_run(cases);
 	for (unsigned i = 0; i < STREAMS; i++)

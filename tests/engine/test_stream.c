@@ -55,7 +55,7 @@ static void mistakes_are_found(void)
 
 		CHECK(stream == NULL);
 		CHECK(mistakes >= 1 && mistakes < 1000);
-		free(stream);
+		stream_free(stream);
 	}
 }
 
@@ -94,7 +94,7 @@ static void reused_buffers_are_clean(void)
 		CHECK(memcmp(used_data, fresh_data, used.data_len) == 0);
 	}
 	for (unsigned i = 0; i < RTE_DIM(texts); i++)
-		free(streams[i]);
+		stream_free(streams[i]);
 }
 
 static void signature_stands_at_an_even_offset(void)

@@ -14,7 +14,7 @@ from linerate.suite import SUITES, Loadtest, Traffic
 from linerate.testbed import Testbed, parse
 from linerate.wire import PcieLink
 
-STANDARD = SUITES["standard"]
+STANDARD = SUITES["standard"].loadtests
 #: Of a rate that is a limit, so much is offered, if the line carries it.
 OFFERED_TIMES = 3.0
 #: Each direction of trials whose batches shall have a certain size; 1514 bytes fit 10 Gb/s.
@@ -330,6 +330,37 @@ def _handoff_ring(clock: Clock) -> Iterable[Strength]:
             many_flows(),
             # Two ports are called one after the other, so each waits twice as long.
             offered_pps=lambda loadtest: BATCHED_PPS,
+        )
+
+
+#: Traffics whose flows deserve rules, with the card's lookup on.
+OF_FLOWS = tuple(one for one in SUITES["flowtable"].loadtests if one.offload and one.warmup_seconds)
+
+
+@_limit
+def _flow_offload(clock: Clock) -> Iterable[Strength]:
+    """A card that has few places for rules, or takes them slowly; 0.3 Mpps is what is carried."""
+    tables: tuple[tuple[str, Limit, dict[str, Any]], ...] = (
+        ("64 rules", "flow-offload", {"capacity": 64, "guaranteed": 64}),
+        ("11 ms a rule", "flow-offload", {"preset": "x710"}),
+        ("22 us a rule, room for all", "worker-cpu", {"preset": "x710-patched"}),
+    )
+    pps = 300_000
+    for text, limit, table in tables:
+        few = tuple(one for one in OF_FLOWS if limit == "flow-offload" or one.name != "zipf-on")
+        yield Strength(
+            limit,
+            text,
+            make_testbed(
+                card={"flow_table": table},
+                dut={
+                    "mode": "flowtable",
+                    "flowtable": {"flows": 1 << 21, "offload": {}},
+                    "burn": {"clocks": clock.each(pps)},
+                },
+            ),
+            few,
+            offered_pps=_times(pps),
         )
 
 

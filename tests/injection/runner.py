@@ -97,7 +97,7 @@ class Runner:
     seconds: float
     say: Say
     cpus: tuple[int, ...] = field(default_factory=host.allowed_cpus)
-    _ceilings: dict[tuple[int | None, int, str, int], float] = field(default_factory=dict)
+    _ceilings: dict[tuple[int | None, float, str, int], float] = field(default_factory=dict)
     _besides: dict[tuple[str, Loadtest], "_Trial"] = field(default_factory=dict)
     _engines: int = 0
 
@@ -157,6 +157,11 @@ class Runner:
             config = bench_config(testbed, ends, loadtest, self._name())
         with self._engine(config) as running, running.connect() as telemetry:
             tester = EngineTester(telemetry, (CARD,))
+            if loadtest.warmup_seconds:
+                warmup = load.model_copy(
+                    update={"duration_us": round(loadtest.warmup_seconds * 1e6)}
+                )
+                run_trial(tester, warmup, lambda progress: None)
             for attempt in range(1, ATTEMPTS + 1):
                 watch = _Watch(strength.event, running.pid, tester, self.seconds)
                 measurement = run_trial(tester, load, watch, testbed.card, ceiling)

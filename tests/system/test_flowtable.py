@@ -159,7 +159,7 @@ def test_show_flows(start_engine: StartEngine) -> None:
 
     def show(*options: str) -> str:
         run = [*command, *options]
-        return subprocess.run(run, capture_output=True, text=True, check=True, timeout=30).stdout
+        return subprocess.run(run, capture_output=True, text=True, check=True, timeout=120).stdout
 
     text = show("--top", "3", "--by", "bytes")
     assert f"{FLOWS} of 1,048,576 flows" in text

@@ -180,3 +180,36 @@ def test_burst_ends(start_engine: StartEngine, tmp_path: Path) -> None:
     ]
     packets = capture(start_engine, tmp_path, streams)
     assert Counter(len(p) + 4 for p in packets) == {64: 200, 128: 77}
+
+
+def test_flows_and_their_mirror(start_engine: StartEngine, tmp_path: Path) -> None:
+    """Two directions of the same flows; scapy finds each packet's checksums right."""
+    flows = {"count": 100_000, "order": "zipf", "dst_port": {"min": 80, "max": 90}}
+    layers = [ETHERNET, {"ipv4": {"src": "16.0.0.1", "dst": "48.0.0.1"}}, {"tcp": {"flags": 2}}]
+    up = {"layers": layers, "frame_bytes": 80, "rate": {"pps": 5000}, "flows": flows}
+    down = up | {"flows": flows | {"mirror": True}}
+    packets = capture(start_engine, tmp_path, [up, down])
+    assert len(packets) == 2000
+    assert all(checksums_are_right(packet) for packet in packets)
+    assert all(packet[TCP].flags == "S" for packet in packets)
+    ahead = [packet for packet in packets if signature(packet)[1] == 0]
+    back = [packet for packet in packets if signature(packet)[1] == 1]
+    sent = [(p[IP].src, p[IP].dst, p[TCP].sport, p[TCP].dport) for p in ahead]
+    returned = [(p[IP].dst, p[IP].src, p[TCP].dport, p[TCP].sport) for p in back]
+    assert sent == returned
+    # The first of 100,000 by Zipf's law has 1 / 12.09 of 1,000.
+    ((first, times),) = Counter(sent).most_common(1)
+    assert first[:2] == ("16.0.0.1", "48.0.0.1")
+    assert 50 < times < 125
+
+
+def test_a_flood_is_all_new_flows(start_engine: StartEngine, tmp_path: Path) -> None:
+    stream = {
+        "layers": [ETHERNET, {"ipv6": {}}, {"udp": {}}],
+        "frame_bytes": 90,
+        "rate": {"pps": 10_000},
+        "flows": {"count": 10_000_000},
+    }
+    packets = capture(start_engine, tmp_path, [stream])
+    assert len({(p[IPv6].src, p[IPv6].dst, p[UDP].sport) for p in packets}) == 2000
+    assert all(checksums_are_right(packet) for packet in packets)

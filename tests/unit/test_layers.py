@@ -19,6 +19,7 @@ LAYERS = (
         "drivers",
         "completing",
         "telling",
+        "flow_table",
     ),
     ("card", "ledger"),
     ("testbed",),

@@ -5,6 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
+from linerate.evidence.causes import cause_of
 from linerate.nic import opening, patterns, probing
 from linerate.nic.probing import FULL_AFTER, REMOVED_SINGLY
 from linerate.nic.rules import Answer, Refusal, RuleTextError
@@ -53,6 +54,24 @@ def nth(number):
     return patterns.rule(flow, "mark id 1")
 
 
+def summed_up(ns):
+    found = probing.times(ns)
+    assert found is not None
+    return found
+
+
+def best_of(cells):
+    found = probing.best(cells)
+    assert found is not None
+    return found.pattern.name, found.actions.name
+
+
+def configured(target, queues=None):
+    found = opening._config(target, queues)
+    assert found is not None
+    return found
+
+
 def printed(print_it, *arguments):
     file = io.StringIO()
     print_it(Console(file=file, width=80), *arguments)
@@ -76,9 +95,9 @@ def test_every_name_is_there_once():
 
 
 def test_ranks_are_nearest():
-    summed = probing.times([40, 10, 30, 20])
+    summed = summed_up([40, 10, 30, 20])
     assert (summed.min, summed.median, summed.p99, summed.max) == (10, 20, 40, 40)
-    assert probing.times(list(range(1, 201))).p99 == 198
+    assert summed_up(list(range(1, 201))).p99 == 198
     assert probing.times([]) is None
 
 
@@ -156,8 +175,7 @@ def test_the_table_says_why_and_fits_the_screen():
     row = next(line for line in shown.splitlines() if line.startswith("ipv4 udp flow"))
     assert row.split()[3:] == ["yes"] * 5 + ["a!", "yes", "b", "yes"]
     assert f"b {len(patterns.PATTERNS)}× action, action jump: no jumps" in shown
-    assert probing.best(cells).pattern.name == "ipv4 udp flow"
-    assert probing.best(cells).actions.name == "mark+q"
+    assert best_of(cells) == ("ipv4 udp flow", "mark+q")
     document = report.document(cells)
     refused = [row for row in document if row["reason"] and row["actions"] == "drop"]
     assert all(row["validated"] and not row["created"] for row in refused)
@@ -165,8 +183,7 @@ def test_the_table_says_why_and_fits_the_screen():
 
 def test_the_best_rule_is_one_that_was_made():
     cells = probing.table(Nic(9, refuse_on_create=("mark", "udp")), probing.make, no_step)
-    best = probing.best(cells)
-    assert (best.pattern.name, best.actions.name) == ("ipv4 tcp flow", "queue")
+    assert best_of(cells) == ("ipv4 tcp flow", "queue")
 
 
 def test_filling_is_printed():
@@ -199,20 +216,18 @@ def test_the_caret_stands_beneath_the_word(column):
 
 
 def test_what_port_names():
-    table = opening._config("card:x710", None)["cards"][0]["flow_table"]
+    table = configured("card:x710")["cards"][0]["flow_table"]
     assert table == {"preset": "x710"}
-    table = opening._config('card:{"capacity": 5}', None)["cards"][0]["flow_table"]
-    assert (
-        table == {"capacity": 5} == opening._config('{"capacity": 5}', 2)["cards"][0]["flow_table"]
-    )
-    port = opening._config("net_tap0,iface=x,mac=fixed", 2)["ports"][0]
+    table = configured('card:{"capacity": 5}')["cards"][0]["flow_table"]
+    assert table == {"capacity": 5} == configured('{"capacity": 5}', 2)["cards"][0]["flow_table"]
+    port = configured("net_tap0,iface=x,mac=fixed", 2)["ports"][0]
     assert (port["device"], port["devargs"], port["rx_queues"]) == (
         "net_tap0",
         "iface=x,mac=fixed",
         2,
     )
     for device in ("0000:05:00.0", "05:00.1", "net_null0"):
-        assert opening._config(device, None)["ports"][0]["device"] == device
+        assert configured(device)["ports"][0]["device"] == device
     assert opening._config("e0", None) is None
 
 
@@ -222,3 +237,7 @@ def test_what_port_names():
 def test_what_port_can_not_name(target, said):
     with pytest.raises(opening.TargetError, match=said):
         opening._config(target, None)
+
+
+def test_what_a_rule_drops_is_configured():
+    assert cause_of("card0 port 0: dropped by flow rule") == "configuration"

@@ -16,7 +16,7 @@ from linerate.testbed import (
 )
 from linerate.wiring import dut_macs, router_cli
 
-U4 = SUITES["standard"][3]
+U4 = SUITES["standard"].loadtests[3]
 DEVICES = [{"device": "0000:05:00.0"}, {"device": "0000:05:00.1"}]
 REAL = {"wire": "ethdev", "link": "25G", "tester": {"ports": DEVICES}}
 

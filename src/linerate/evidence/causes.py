@@ -34,7 +34,7 @@ _PATTERNS: tuple[tuple[Cause, str], ...] = (
         r"no route|blackhole|null-node|unreachable|prohibit|rpf|martian|source.check"
         r"|ttl|hop limit|time.?exceeded|interface (?:is )?(?:admin )?down|admin down"
         r"|is down|link down|not enabled|disabled|unknown label|label|unknown vlan|acl|deny"
-        r"|policy|filter|blocked|no (?:arp|neighbo|adjacency)|neighbo|unknown protocol"
+        r"|policy|flow rule|filter|blocked|no (?:arp|neighbo|adjacency)|neighbo|unknown protocol"
         r"|unknown (?:ethertype|type)|punt|mtu|df set|l3 mac mismatch|mac mismatch|not for us"
         r"|unicast.*(?:wrong|other)|local adjacency|drop dispositions?|lookup miss"
         r"|same as ingress|spoofed|options present|drop dpo|ip[46] drop|s-bit not set"

@@ -5,6 +5,7 @@ from linerate.evidence.json_lines import Path, line_index
 from linerate.evidence.model import (
     Conditions,
     Evidence,
+    FlowOffload,
     Loss,
     Node,
     Port,
@@ -64,6 +65,7 @@ def evidence_of(
         losses=tuple(_losses(measurement, quotes)),
         rings=tuple(_rings(measurement, quotes)),
         ports=tuple(_ports(measurement, quotes)),
+        offload=tuple(_offload(measurement, quotes)),
         card=measurement.card,
         testers=tuple(_testers(measurement, quotes)),
         tester_ceiling_pps=measurement.ceiling_pps,
@@ -223,6 +225,37 @@ def _rings(measurement: Measurement, quotes: _Quotes) -> list[Ring]:
             )
         )
     return rings
+
+
+def _offload(measurement: Measurement, quotes: _Quotes) -> list[FlowOffload]:
+    flows = measurement.flows
+    if flows is None:
+        return []
+    busy = 100.0 * flows.programming_seconds / measurement.seconds if measurement.seconds else 0.0
+    found = []
+    for name, counters in flows.ports.items():
+        each_ns = counters.get("create_ns_mean", 0)
+        said = (
+            f"{name}: {counters.get('rules', 0):,} rules stand, "
+            f"{counters.get('full', 0):,} found no room, {counters.get('refused', 0):,} were "
+            f"refused; {each_ns / 1e3:,.0f} us a rule; "
+            f"{flows.marked_percent:.1f} % of the packets came marked"
+        )
+        found.append(
+            FlowOffload(
+                entries=counters.get("rules", 0),
+                capacity=counters.get("limit"),
+                refused=counters.get("refused", 0),
+                rules_per_second=1e9 / each_ns if each_ns else None,
+                full=counters.get("full", 0),
+                silent=counters.get("silent", 0),
+                on=bool(counters.get("on", 1)),
+                marked_percent=flows.marked_percent,
+                programming_percent=busy,
+                quote=quotes.at(("flows", "ports", name), said),
+            )
+        )
+    return found
 
 
 def _ports(measurement: Measurement, quotes: _Quotes) -> list[Port]:

@@ -249,13 +249,21 @@ class FlowOffload(_Model):
     capacity: int | None = None
     refused: int = 0
     rules_per_second: float | None = None
+    #: Rules that found no room, and those that never had an effect.
+    full: int = 0
+    silent: int = 0
+    #: Not since it was found not to work.
+    on: bool = True
+    #: Of all packets those that came looked up; of the time that in which rules were programmed.
+    marked_percent: float | None = None
+    programming_percent: float | None = None
     quote: Quote
 
 
 class Conditions(_Model):
     """What was offered, and what came of it."""
 
-    frame_bytes: int
+    frame_bytes: int | float
     directions: int
     link_bps: int
     flows: Literal["many", "one", "skewed", "unknown"] = "unknown"

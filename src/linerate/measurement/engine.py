@@ -3,6 +3,7 @@
 from typing import Any, cast
 
 from linerate.ledger import Entry, NodeTime, PacketLedger
+from linerate.measurement.flows import read_flows
 from linerate.measurement.model import (
     Counters,
     DropCount,
@@ -58,6 +59,7 @@ def read_all(telemetry: Telemetry, tsc_hz: int, cards: tuple[str, ...]) -> Readi
         cards={name: read_card(telemetry, name) for name in cards},
         rings=_named(telemetry.table("/linerate/rings")),
         streams=read_streams(telemetry),
+        flows=read_flows(telemetry),
         ledger=read_ledger(telemetry),
     )
 

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 from linerate.card import Card
 from linerate.ledger import Counted, NodeTime, PacketLedger, TimeLedger, node_times_minus
+from linerate.measurement.flows import FlowCounts
 from linerate.wire import FrameRate, line_rate
 
 
@@ -19,7 +20,8 @@ Counters = dict[str, int]
 class Load(_Model):
     """What a trial offers; everything that validity and the verdict measure against."""
 
-    frame_bytes: int
+    #: FCS counted; of several sizes the mean.
+    frame_bytes: int | float
     directions: int
     link_bps: int
     #: Over all directions, millionths of the line's rate.
@@ -113,6 +115,8 @@ class Reading(_Model):
     cards: dict[str, Counters] = {}
     rings: dict[str, Counters] = {}
     streams: dict[str, Counters] = {}
+    #: Of a forwarder that keeps a flow table.
+    flows: FlowCounts | None = None
     #: The device under test is not ours: it need not say where each packet went.
     foreign: bool = False
 
@@ -175,6 +179,8 @@ class Measurement(_Model):
     cards: dict[str, Counters] = {}
     rings: dict[str, Counters] = {}
     streams: dict[str, Counters] = {}
+    #: Of a forwarder that keeps a flow table.
+    flows: FlowCounts | None = None
     stamp: Stamp = Stamp()
     #: A few a second, in the order of time.
     samples: tuple[Sample, ...] = ()

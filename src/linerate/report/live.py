@@ -7,7 +7,7 @@ from rich.console import Console
 
 from linerate.ledger import NodeTime
 from linerate.measurement import DropCount, WorkerReading
-from linerate.report.terminal import plain_table
+from linerate.report.terminal import count, plain_table
 from linerate.telemetry import rows
 
 #: Column heads and widths of VPP's `show runtime` (vlib/node_cli.c).
@@ -169,13 +169,12 @@ def flows(console: Console, answer: dict[str, Any]) -> None:
     """Print what a flow table counted, and its largest flows."""
     for line in _flow_counters(answer):
         console.print(line, soft_wrap=True)
-    heads = ("pps", "packets", "bytes", "seconds")
+    heads = ("pps", "packets", "bytes")
     out = plain_table(
         ("", "left"),
         ("low end", "left"),
         ("high end", "left"),
         *((name, "right") for name in heads),
-        ("state", "left"),
         ("rules", "left"),
     )
     for row in rows(answer, "/linerate/flows"):
@@ -183,12 +182,10 @@ def flows(console: Console, answer: dict[str, Any]) -> None:
             row["protocol"],
             row["low"],
             row["high"],
-            f"{row['pps']:,}",
-            f"{row['packets_low'] + row['packets_high']:,}",
-            f"{row['bytes_low'] + row['bytes_high']:,}",
-            f"{row['age_ms'] / 1000:.1f}",
-            row["state"],
-            row["rules"],
+            count(row["pps"], 9),
+            count(row["packets_low"] + row["packets_high"], 9),
+            count(row["bytes_low"] + row["bytes_high"], 9),
+            row["rules"] if row["state"] == "open" else row["state"],
         )
     console.print(out, soft_wrap=True)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from linerate.explain import Verdict
 from linerate.ledger import PacketLedger, TimeLedger
+from linerate.report import flow_table
 from linerate.store import Result, Run
 from linerate.wire import FrameRate, PcieLink
 
@@ -16,7 +17,15 @@ def bench(run: Run, folder: Path) -> dict[str, Any]:
         "status": run.status,
         "problem": run.problem,
         "trials": [trial(result) for result in run.reported()],
+        **_flow_table(run.reported()),
     }
+
+
+def _flow_table(results: list[Result]) -> dict[str, Any]:
+    """The flow table's figures by traffic, where the device has one; valid ones alone."""
+    if all(result.flow_table is None for result in results):
+        return {}
+    return {"flow_table": list(flow_table.documents(results))}
 
 
 def trial(result: Result) -> dict[str, Any]:

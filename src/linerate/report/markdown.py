@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from linerate.report import flow_table
 from linerate.report.summary import about, headline
 from linerate.report.terminal import heading, loss, mpps
 from linerate.store import Result, Run
@@ -32,6 +33,13 @@ def render(run: Run) -> str:
     if results:
         columns = ("test", "traffic", "limit", "Mpps", "L1 Gb/s", "% of line", "loss")
         parts.append(table(columns, map(_row, results), words=3))
+    if rows := flow_table.rows(results):
+        cells = (row.cells for row in rows)
+        parts += [
+            f"## {plain(flow_table.TITLE)}",
+            table(flow_table.COLUMNS, cells, words=flow_table.WORDS),
+            plain(flow_table.EXPLAINED),
+        ]
     parts += [_test(result) for result in results]
     parts.append("## Measured on\n\n" + table(("what", "value"), about(run), words=2))
     return "\n\n".join(parts)

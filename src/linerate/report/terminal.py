@@ -12,11 +12,14 @@ from rich.text import Text
 
 from linerate.host import Environment
 from linerate.ledger import PacketLedger, TimeLedger
+from linerate.report import flow_table
 from linerate.report.cycles import clocks, cycles_table
 from linerate.store import Result, Run
 from linerate.wire import FrameRate, PcieLink, format_bps
 
 EXPLAINED = "rates and % of line: what came back, both directions together; L2 counts the FCS"
+#: Columns of the one table, between test and limit.
+FIGURES = ("offered", "received", "Mpps", "L1 Gb/s", "L2 Gb/s", "% of line", "loss")
 LIMIT_STYLES = {"line": "green", "none": "green", "invalid": "red", "unknown": "red"}
 
 
@@ -63,6 +66,7 @@ def bench_report(console: Console, run: Run, folder: Path) -> None:
     else:
         console.print(fitting_table(console, results))
         console.print(EXPLAINED, style="dim")
+        _print_flow_table(console, results)
         for section in (_invalid, _losses):
             _print_section(console, section(results))
         _print_limits(console, results)
@@ -106,36 +110,65 @@ def environment_line(environment: Environment) -> str:
 
 
 def fitting_table(console: Console, results: list[Result]) -> Table:
-    """Make the one table, its columns nearer to each other when figures are long."""
-    wide = bench_table(results, gap=2)
+    """Make the one table, nearer together when figures are long, and at last without L2."""
     unbounded = console.options.update(max_width=1000)
-    fits = console.measure(wide, options=unbounded).maximum <= console.width
-    return wide if fits else bench_table(results, gap=1)
+    tables = [
+        bench_table(results, gap=2),
+        bench_table(results),
+        bench_table(results, tuple(name for name in FIGURES if name != "L2 Gb/s")),
+    ]
+    fitting = (
+        table
+        for table in tables
+        if console.measure(table, options=unbounded).maximum <= console.width
+    )
+    return next(fitting, tables[-1])
 
 
-def bench_table(results: list[Result], gap: int = 1) -> Table:
+def bench_table(results: list[Result], columns: tuple[str, ...] = FIGURES, gap: int = 1) -> Table:
     """Make the one table."""
-    right = ("offered", "received", "Mpps", "L1 Gb/s", "L2 Gb/s", "% of line", "loss")
     table = plain_table(
-        ("test", "left"), *((name, "right") for name in right), ("limit", "left"), gap=gap
+        ("test", "left"), *((name, "right") for name in columns), ("limit", "left"), gap=gap
     )
     for result in results:
         limit = Text(result.verdict.limit, LIMIT_STYLES.get(result.verdict.limit, "yellow"))
         if not result.valid:
-            table.add_row(result.test, *["–"] * len(right), limit)
+            table.add_row(result.test, *["–"] * len(columns), limit)
             continue
-        table.add_row(
-            result.test + "*" * bool(result.suspect),
-            count(result.packets.sent),
-            count(result.packets.received),
-            mpps(result.received_pps),
-            f"{result.l1_bps / 1e9:.2f}",
-            f"{result.l2_bps / 1e9:.2f}",
-            f"{result.percent_of_line:.1f}",
-            loss(result),
-            limit,
-        )
+        figures = _figures(result)
+        name = result.test + "*" * bool(result.suspect)
+        table.add_row(name, *(figures[column] for column in columns), limit)
     return table
+
+
+def _figures(result: Result) -> dict[str, str]:
+    """By FIGURES."""
+    cells = (
+        count(result.packets.sent),
+        count(result.packets.received),
+        mpps(result.received_pps),
+        f"{result.l1_bps / 1e9:.2f}",
+        f"{result.l2_bps / 1e9:.2f}",
+        f"{result.percent_of_line:.1f}",
+        loss(result),
+    )
+    return dict(zip(FIGURES, cells, strict=True))
+
+
+def _print_flow_table(console: Console, results: list[Result]) -> None:
+    rows = flow_table.rows(results)
+    if not rows:
+        return
+    words = flow_table.COLUMNS[: flow_table.WORDS]
+    table = plain_table(
+        *((name, "left" if name in words else "right") for name in flow_table.COLUMNS)
+    )
+    for row in rows:
+        table.add_row(*row.cells)
+    console.print()
+    console.print(Text(flow_table.TITLE, "bold"))
+    console.print(table)
+    console.print(flow_table.EXPLAINED, style="dim")
 
 
 Section = tuple[str, list[tuple[str, str]]]

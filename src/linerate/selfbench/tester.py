@@ -129,6 +129,20 @@ _IMIX = [
 register(Kind("tester-fixed", "tester, one frame", sending([_stream()])))
 register(Kind("tester-varied", "tester, varied", sending([_stream(modifiers=_VARIED)])))
 register(Kind("tester-imix", "tester, sizes mixed, varied", sending(_IMIX)))
+#: From one flow to as many as a stream can have: what a frame costs must not double.
+FLOWS_MAX = 10_000_000
+_FLOWS: dict[str, tuple[str, dict[str, Any]]] = {
+    "tester-flow": ("tester, one flow of its flows", {"count": 1}),
+    "tester-flows": ("tester, 10 M flows in turn", {"count": FLOWS_MAX}),
+    "tester-uniform": (
+        "tester, any of 10 M flows",
+        {"count": FLOWS_MAX, "order": "uniform"},
+    ),
+    "tester-zipf": ("tester, 10 M flows by Zipf", {"count": FLOWS_MAX, "order": "zipf"}),
+}
+for _name, (_text, _flows) in _FLOWS.items():
+    register(Kind(_name, _text, sending([_stream(flows=_flows)])))
+
 register(
     Kind(
         "tester-rx",

@@ -5,6 +5,7 @@ from typing import Any
 from linerate.dut import Running
 from linerate.ledger import PacketLedger
 from linerate.measurement import Progress, Reading, WorkerReading
+from linerate.measurement.flows import flows_of
 from linerate.measurement.model import RoundTrip
 from linerate.tester.engine import EngineTester
 
@@ -36,6 +37,7 @@ class WithDut:
             cards=mine.cards,
             rings=mine.rings | its.rings,
             streams=mine.streams,
+            flows=flows_of((its.flows, mine.flows)),
             foreign=self._foreign,
         )
 

@@ -59,7 +59,7 @@ class Iperf3:
             _address(port, here, routed)
         before = _drops(ports)
         with tempfile.TemporaryDirectory(prefix="linerate-") as folder:
-            report = _run(ports, Path(folder), loadtest.traffic.frame_bytes, seconds)
+            report = _run(ports, Path(folder), int(loadtest.traffic.frame_bytes), seconds)
         after = _drops(ports)
         return offered(report, {place: after[place] - before[place] for place in after})
 

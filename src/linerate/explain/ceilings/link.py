@@ -20,6 +20,6 @@ def link(evidence: Evidence) -> Iterator[Ceiling]:
         mpps=given.line.packets_per_second / 1e6,
         derivation=(
             f"{given.directions} × {format_bps(given.link_bps)} ÷ "
-            f"(({given.frame_bytes} + {WIRE_OVERHEAD_BYTES}) × 8 bit)"
+            f"(({given.frame_bytes:g} + {WIRE_OVERHEAD_BYTES}) × 8 bit)"
         ),
     )

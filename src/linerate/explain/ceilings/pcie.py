@@ -35,7 +35,7 @@ def real_card(evidence: Evidence) -> Iterator[Ceiling]:
             continue
         for frame_bytes in sizes:
             yield Ceiling(
-                name=f"pcie {found.device}, {frame_bytes} B",
+                name=f"pcie {found.device}, {frame_bytes:g} B",
                 limit="pcie",
                 mpps=link.usable(frame_bytes).packets_per_second / 1e6,
                 derivation=link.derivation(frame_bytes),

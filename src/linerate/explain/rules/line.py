@@ -26,7 +26,7 @@ def line(evidence: Evidence) -> Finding | None:
         limit="line",
         confidence="high",
         sentence=(
-            f"{given.received_pps / 1e6:.2f} Mpps of {given.frame_bytes} bytes came back: "
+            f"{given.received_pps / 1e6:.2f} Mpps of {given.frame_bytes:g} bytes came back: "
             f"{given.percent_of_line:.2f} % of the line"
         ),
         evidence=(given.quote,),

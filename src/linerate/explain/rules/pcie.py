@@ -84,7 +84,7 @@ def _is_narrow(found: PcieLink) -> bool:
     return lanes or bool(speed and capable and speed < capable)
 
 
-def _reached(narrow: list[PcieLink], rate_pps: float, frame_bytes: int) -> bool:
+def _reached(narrow: list[PcieLink], rate_pps: float, frame_bytes: float) -> bool:
     usable = [
         link.usable(frame_bytes).packets_per_second
         for found in narrow

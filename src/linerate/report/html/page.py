@@ -17,6 +17,7 @@ from typing import Any
 from plotly.offline import get_plotlyjs
 
 from linerate.measurement import Measurement
+from linerate.report import flow_table
 from linerate.report.html import ceilings, clocks, over_time, sankey, time_shares
 from linerate.report.html.picture import Figure, Picture, node_styles
 from linerate.report.html.table import Table, details, results_table, text
@@ -46,6 +47,7 @@ def render(run: Run, name: str, measurements: Mapping[str, Measurement]) -> str:
         _status(run),
         f'<p class="verdict">{text(headline(run))}</p>',
         table_html(results_table(results)) if results else "<p>Nothing was measured.</p>",
+        _flow_table(results),
         _suspect(results),
         *([_overview(overview)] if valid else []),
         *sections,
@@ -182,6 +184,16 @@ def _verdict(result: Result) -> str:
     if verdict.reference:
         parts.append(f'<p class="note">Rule from: {text(verdict.reference)}</p>')
     return "".join(parts)
+
+
+def _flow_table(results: list[Result]) -> str:
+    """With the cards' lookup and without; nothing where the device has no flow table."""
+    rows = tuple(row.cells for row in flow_table.rows(results))
+    if not rows:
+        return ""
+    words = frozenset(range(flow_table.WORDS))
+    table = Table(flow_table.TITLE, flow_table.COLUMNS, rows, words)
+    return f'{table_html(table)}<p class="note">{text(flow_table.EXPLAINED)}</p>'
 
 
 def _suspect(results: list[Result]) -> str:

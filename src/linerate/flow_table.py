@@ -1,0 +1,46 @@
+"""Flow tables: the forwarder's own, and the one that a card has. In the engine's words."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+DAY_MS = 86_400_000
+
+
+class _Limits(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class FlowRules(_Limits):
+    """A virtual card's flow table."""
+
+    #: What the other keys are unless given.
+    preset: Literal["x710", "x710-patched"] | None = None
+    #: Rules that it holds, and so many of them whatever their hash.
+    capacity: int | None = Field(default=None, ge=1, le=1 << 20)
+    guaranteed: int | None = Field(default=None, ge=0, le=1 << 20)
+    #: What making or taking away a rule costs.
+    programming_us: int | None = Field(default=None, ge=0, le=1_000_000)
+    #: Patterns or actions that it refuses.
+    refuse: str | None = None
+    #: Takes rules, and does nothing.
+    silent: bool | None = None
+
+
+class Offload(_Limits):
+    """Which flows the card looks up."""
+
+    #: Rules that a port may have.
+    rules: int | None = Field(default=None, ge=1, le=16382)
+
+
+class FlowTable(_Limits):
+    """Mode flowtable."""
+
+    #: Its capacity.
+    flows: int | None = Field(default=None, ge=1024, le=1 << 24)
+    idle_ms: int | None = Field(default=None, ge=1, le=DAY_MS)
+    closing_ms: int | None = Field(default=None, ge=1, le=DAY_MS)
+    hard_ms: int | None = Field(default=None, ge=0, le=DAY_MS)
+    #: None: the card looks up none.
+    offload: Offload | None = None
