@@ -141,8 +141,10 @@ static void start(unsigned places)
 	CHECK(offload_holds_create(tables, 1, RECORDS, PORTS * places) == 0);
 	for (unsigned i = 0; i < PORTS; i++) {
 		devices[i].capacity = RULES_MAX;
-		ports[i] = (struct port){.index = (uint16_t)i, .driver = &driver,
-			.device = &devices[i], .nb_rx_queues = 1};
+		ports[i] = (struct port){.index = (uint16_t)i,
+			.driver = &driver,
+			.device = &devices[i],
+			.nb_rx_queues = 1};
 		snprintf(ports[i].name, sizeof(ports[i].name), "p%u", i);
 		CHECK(offload_port_create(&offloads[i], &ports[i], RECORDS, places, now_ms) == 0);
 	}
@@ -480,8 +482,8 @@ static void ports_without_rules(void)
 /* What has no rule stays in software, and no port is blamed for it. */
 static void tags_stay_in_software(void)
 {
-	struct flow_view view = {.record = {.key = {.version = 4, .protocol = IPPROTO_UDP},
-					 .l3_offset = {18, 14}}};
+	struct flow_view view = {
+		.record = {.key = {.version = 4, .protocol = IPPROTO_UDP}, .l3_offset = {18, 14}}};
 	struct offload_rule rule;
 
 	CHECK(!offload_rule_make(&rule, &view, FLOW_LOW_TO_HIGH, 1, 0));
@@ -492,12 +494,11 @@ static void tags_stay_in_software(void)
 
 static void rules_say_who_sends(void)
 {
-	struct flow_view view = {
-		.record = {.key = {.version = 6,
-				   .protocol = IPPROTO_SCTP,
-				   .low_port = 5,
-				   .high_port = 6},
-			.l3_offset = {14, 14}},
+	struct flow_view view = {.record = {.key = {.version = 6,
+						    .protocol = IPPROTO_SCTP,
+						    .low_port = 5,
+						    .high_port = 6},
+					 .l3_offset = {14, 14}},
 		.addresses6 = {.low = {1}, .high = {2}}};
 	const struct rte_flow_item_ipv6 *ip;
 	const struct rte_flow_item_sctp *sctp;
