@@ -1,6 +1,7 @@
 """What the system tests share: engines that are always stopped, folders of their own."""
 
 import itertools
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -40,7 +41,7 @@ def start_engine(tmp_path: Path) -> Iterator[StartEngine]:
 
         def start(config: dict[str, Any]) -> Engine:
             number = next(_numbers)
-            named = {"name": f"test-{number}", **config}
+            named = {"name": f"test-{os.getpid()}-{number}", **config}
             files = Files(tmp_path / f"engine-{number}.json", tmp_path / f"engine-{number}.log")
             return stack.enter_context(Engine(named, files))
 
