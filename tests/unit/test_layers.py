@@ -39,7 +39,7 @@ LAYERS = (
     ("matrix",),
     ("report",),
     ("benching", "showing", "explaining", "reporting", "cleaning", "selfbench", "auditing"),
-    ("selfbenching", "sweeping", "matrixing"),
+    ("selfbenching", "sweeping", "matrixing", "nic"),
     ("cli",),
     ("__main__",),
 )

@@ -6,10 +6,9 @@ import pytest
 from rich.console import Console
 
 from linerate.evidence.causes import cause_of
-from linerate.nic import opening, patterns, probing
+from linerate.nic import opening, patterns, probing, report
 from linerate.nic.probing import FULL_AFTER, REMOVED_SINGLY
 from linerate.nic.rules import Answer, Refusal, RuleTextError
-from linerate.report import nic as report
 
 FULL = Refusal("ENOSPC", "unspecified", "", "the flow table is full")
 NO_JUMP = Refusal("ENOTSUP", "action", "action jump", "no jumps " + "at all " * 20)

@@ -11,11 +11,10 @@ from rich.console import Console
 
 from linerate.bench import Interrupted
 from linerate.benching import BY_SIGNAL, new_progress, signals
-from linerate.nic import patterns, probing
+from linerate.nic import patterns, probing, report
 from linerate.nic.opening import CARD, CARDS, Opened, TargetError, opened
 from linerate.nic.probing import Cell, Filling, Step
 from linerate.nic.rules import RuleTextError
-from linerate.report import nic as report
 
 USAGE = 2
 FAILED = 1
