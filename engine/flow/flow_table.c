@@ -199,10 +199,12 @@ uint32_t flow_create(struct flow_table *table, struct flow_words words, const ui
 	return index;
 }
 
-/* The last entry of the chain comes into the place, so that chains have no holes. */
-static void close_gap(struct flow_table *table, struct flow_bucket *holed, unsigned place)
+/* The last entry of the chain comes into the place, so that chains have no holes, and no empty
+ * bucket but the first. */
+static void close_gap(struct flow_table *table, struct flow_bucket *first,
+	struct flow_bucket *holed, unsigned place)
 {
-	struct flow_bucket *before = NULL, *last = holed;
+	struct flow_bucket *before = NULL, *last = first;
 	unsigned end = FLOW_BUCKET_ENTRIES;
 
 	while (last->next != 0) {
@@ -224,13 +226,14 @@ static void close_gap(struct flow_table *table, struct flow_bucket *holed, unsig
 void flow_take_out(struct flow_table *table, uint32_t index)
 {
 	uint64_t hash = flow_words_hash(table, flow_words(&table->records[index].key));
-	struct flow_bucket *bucket = &table->buckets[(uint32_t)hash & table->mask];
+	struct flow_bucket *first = &table->buckets[(uint32_t)hash & table->mask];
+	struct flow_bucket *bucket = first;
 	uint16_t signature = flow_hash_signature(hash);
 
 	for (;;) {
 		for (unsigned i = 0; i < FLOW_BUCKET_ENTRIES; i++)
 			if (bucket->signatures[i] == signature && bucket->indices[i] == index) {
-				close_gap(table, bucket, i);
+				close_gap(table, first, bucket, i);
 				table->live--;
 				return;
 			}

@@ -58,14 +58,15 @@ struct flow_counters {
 	uint64_t lost_samples;
 };
 
-/* Between the worker and the offload thread, by rings of one writer and one reader each. */
+/* Between the worker and the offload thread, by rings of one writer and one reader each, which copy
+ * words of 8 bytes. */
 
 /* Every 32nd packet or so. */
 struct flow_sample {
 	uint32_t mark;
 	uint16_t marked; /* 1: the packet came with it */
 	uint16_t port;   /* index of the port where it came in */
-};
+} __rte_aligned(8);
 
 /* From the offload thread, in the order in which they are carried out. */
 enum flow_order_what {
@@ -77,7 +78,7 @@ struct flow_order {
 	uint32_t mark; /* direction means nothing */
 	uint16_t what; /* enum flow_order_what */
 	uint16_t rules;
-};
+} __rte_aligned(8);
 
 /* To the offload thread. */
 enum flow_notice_what {
@@ -89,7 +90,7 @@ enum flow_notice_what {
 struct flow_notice {
 	uint32_t mark;
 	uint32_t what; /* enum flow_notice_what */
-};
+} __rte_aligned(8);
 
 /* By rte_ring_create_elem(). NULL: nobody listens. */
 struct flow_rings {

@@ -142,9 +142,6 @@ void rules_listen(void)
 {
 	struct flow_notice notice;
 
-	for (unsigned i = 0; i < RULES; i++)
-		if (rules[i].state == GIVEN_BACK && is_given_back(&rules[i]))
-			rules[i].state = NO_RULE;
 	while (rte_ring_sc_dequeue_elem(table->rings.notices, &notice, sizeof(notice)) == 0) {
 		struct rule *rule = rule_of(notice.mark);
 
@@ -168,6 +165,10 @@ void rules_listen(void)
 			break;
 		}
 	}
+	/* Only now: a flow may have ended, and said so, before its number was given back. */
+	for (unsigned i = 0; i < RULES; i++)
+		if (rules[i].state == GIVEN_BACK && is_given_back(&rules[i]))
+			rules[i].state = NO_RULE;
 }
 
 void rules_flow_ended(unsigned pair)
