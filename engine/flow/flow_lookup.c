@@ -372,23 +372,14 @@ static __rte_noinline void sample_marked(
 	table->sample_in[1] -= count;
 }
 
-/* Records the packets whose marks are right. Those that must be parsed are written to `mbufs`, in
- * their order, and their number returned. */
-static __rte_always_inline unsigned record_marked(
-	struct flow_table *table, struct rte_mbuf **marked, unsigned count, struct rte_mbuf **mbufs)
+/* Records the packets whose marks are right, each in the record of the same place in `indices`.
+ * Those that must be parsed are written to `mbufs`, in their order, and their number returned. */
+static __rte_always_inline unsigned record_marked(struct flow_table *table,
+	struct rte_mbuf **marked, const uint32_t *indices, unsigned count, struct rte_mbuf **mbufs)
 {
-	uint32_t indices[FLOW_VECTOR_MAX];
-	unsigned parse = 0;
+	unsigned parse = 0, bad = 0;
+	bool tcp = false;
 
-	for (unsigned i = 0; i < count; i++) {
-		uint32_t index = FLOW_MARK_INDEX(marked[i]->hash.fdir.hi) - table->base;
-
-		indices[i] = index < table->capacity ? index : flow_nobody(table);
-		rte_prefetch0(&table->records[indices[i]]);
-		if (table->marked_tcp)
-			rte_prefetch0(frame_of(marked[i]));
-	}
-	table->marked_tcp = false;
 	for (unsigned i = 0; i < count; i++) {
 		const struct rte_mbuf *mbuf = marked[i];
 		const struct flow_record *record = &table->records[indices[i]];
@@ -398,42 +389,53 @@ static __rte_always_inline unsigned record_marked(
 
 		if (unlikely(record->generation != FLOW_MARK_GENERATION(mark) ||
 			     (record->state != FLOW_OPEN && record->state != FLOW_CLOSING))) {
-			table->counters.bad_marks++;
+			bad++;
 			mbufs[parse++] = marked[i];
 			continue;
 		}
-		table->marked_tcp |= record->key.protocol == IPPROTO_TCP;
-		if (record->key.protocol == IPPROTO_TCP &&
-			unlikely(!known_tcp_flags(
-				record, mbuf, addition.direction, &addition.tcp_flags))) {
-			mbufs[parse++] = marked[i];
-			continue;
+		if (record->key.protocol == IPPROTO_TCP) {
+			tcp = true;
+			if (unlikely(!known_tcp_flags(
+				    record, mbuf, addition.direction, &addition.tcp_flags))) {
+				mbufs[parse++] = marked[i];
+				continue;
+			}
 		}
 		flow_add(table, indices[i], &addition);
-		table->counters.marked++;
 	}
+	table->marked_tcp = tcp;
+	table->counters.bad_marks += bad;
+	table->counters.marked += count - parse;
 	return parse;
 }
 
-/* Parts the vector in marked packets and others, each in their order. */
+/* Parts the vector in marked packets and others, each in their order, and fetches the records that
+ * marks name: all of them at once, since that is all there is to wait for. */
 static __rte_noinline void record_with_marks(
 	struct flow_table *table, struct rte_mbuf **mbufs, unsigned count)
 {
 	struct rte_mbuf *marked[FLOW_VECTOR_MAX], *others[2 * FLOW_VECTOR_MAX];
+	uint32_t indices[FLOW_VECTOR_MAX];
 	unsigned nb_marked = 0, nb_others = 0;
 
 	for (unsigned i = 0; i < count; i++) {
-		bool has_mark;
+		struct rte_mbuf *mbuf = mbufs[i];
+		bool has_mark = (mbuf->ol_flags & RTE_MBUF_F_RX_FDIR_ID) != 0;
+		uint32_t index = FLOW_MARK_INDEX(mbuf->hash.fdir.hi) - table->base;
 
 		if (likely(i + 2 * AHEAD < count))
 			rte_prefetch0(mbufs[i + 2 * AHEAD]);
-		has_mark = (mbufs[i]->ol_flags & RTE_MBUF_F_RX_FDIR_ID) != 0;
-		marked[nb_marked] = others[nb_others] = mbufs[i];
+		index = has_mark && index < table->capacity ? index : flow_nobody(table);
+		rte_prefetch0_write(&table->records[index]);
+		if (table->marked_tcp)
+			rte_prefetch0(frame_of(mbuf));
+		indices[nb_marked] = index;
+		marked[nb_marked] = others[nb_others] = mbuf;
 		nb_marked += has_mark;
 		nb_others += !has_mark;
 	}
 	if (nb_marked > 0) {
-		nb_others += record_marked(table, marked, nb_marked, others + nb_others);
+		nb_others += record_marked(table, marked, indices, nb_marked, others + nb_others);
 		sample_marked(table, marked, nb_marked);
 	}
 	if (nb_others > 0)
