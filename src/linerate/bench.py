@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from linerate import __version__, host, leftovers
 from linerate.counting import counted, generates, takes_turns
+from linerate.doctor import Host, examine_shortly
 from linerate.engine import EngineError
 from linerate.errors import SetupError
 from linerate.evidence import Evidence
@@ -174,6 +175,7 @@ class Bench:
             sweep=plan.sweep,
             testbed=plan.testbed,
             environment=host.environment(__version__, self._cpus),
+            host=examine_shortly(Host(), self._cpus, _devices(plan.testbed)),
         )
 
     def measure(self) -> Run:
@@ -354,6 +356,12 @@ class Bench:
         self.run = judged_together(
             self.run, {one.trial: self._evidence[one.trial] for one in results}
         )
+
+
+def _devices(testbed: Testbed) -> tuple[str, ...]:
+    """DPDK devices that a run uses, by name; those on PCI are looked at before it."""
+    dut, tester = testbed.dut.ports or (), (testbed.tester and testbed.tester.ports) or ()
+    return tuple(port.device for port in (*tester, *dut))
 
 
 def first_scale_ppm(line_pps: float, ceiling_pps: float | None) -> int:
