@@ -44,6 +44,8 @@ class Finding(_Model):
     source: str = ""
     #: Commands that mend it, as they are to be typed.
     fix: tuple[str, ...] = ()
+    #: What to do where no command does it, or besides.
+    advice: str = ""
     #: Boot parameters that mend it; printed only.
     boot: str = ""
     #: What --fix does: nothing but what is safe and can be taken back.

@@ -48,6 +48,13 @@ class RepairError(Exception):
     """A repair that was not made, and why."""
 
 
+def _said(path: object, error: OSError) -> RepairError:
+    """One line that says what to do."""
+    if isinstance(error, PermissionError):
+        return RepairError(f"{path}: not permitted, run it with sudo")
+    return RepairError(f"{path}: {(error.strerror or str(error)).lower()}")
+
+
 def load(host: Host) -> Journal:
     """Read the journal; an empty one when there is none. Raises RepairError."""
     path = host.at(JOURNAL)
@@ -56,7 +63,7 @@ def load(host: Host) -> Journal:
     except FileNotFoundError:
         return Journal()
     except OSError as error:
-        raise RepairError(f"{path}: {(error.strerror or str(error)).lower()}") from error
+        raise _said(path, error) from error
     except ValidationError as error:
         raise RepairError(f"{path}: no journal that this version reads") from error
 
@@ -74,7 +81,7 @@ def _save(host: Host, journal: Journal) -> None:
             file.write(journal.model_dump_json(indent=1) + "\n")
         Path(temporary).replace(path)
     except OSError as error:
-        raise RepairError(f"{path}: {(error.strerror or str(error)).lower()}") from error
+        raise _said(path, error) from error
 
 
 def describe(repair: Repair) -> str:
@@ -180,7 +187,7 @@ def _put(host: Host, path: str, value: str) -> None:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(value)
     except OSError as error:
-        raise RepairError(f"{path}: {(error.strerror or str(error)).lower()}") from error
+        raise _said(path, error) from error
 
 
 def _load_module(name: str) -> None:

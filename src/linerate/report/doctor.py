@@ -57,20 +57,26 @@ def _print_finding(console: Console, one: Finding) -> None:
     if one.state == "ok":
         return
     for title, said in (("why", one.why), ("source", one.source)):
-        for line in textwrap.wrap(
-            said,
-            _WIDTH,
-            initial_indent=f"  {title}: ",
-            subsequent_indent="    ",
-            break_on_hyphens=False,
-        ):
-            console.print(Text(line, "dim" if title == "source" else ""))
+        _print_sentence(console, title, said)
     for command in one.fix:
         for line in command_lines(command):
             console.print(Text(line))
+    _print_sentence(console, "do", one.advice)
     if one.boot:
         for line in command_lines(one.boot, "  boot: "):
             console.print(Text(line))
+
+
+def _print_sentence(console: Console, title: str, said: str) -> None:
+    lines = textwrap.wrap(
+        said,
+        _WIDTH,
+        initial_indent=f"  {title}: ",
+        subsequent_indent="    ",
+        break_on_hyphens=False,
+    )
+    for line in lines if said else ():
+        console.print(Text(line, "dim" if title == "source" else ""))
 
 
 def command_lines(command: str, title: str = "  fix: ") -> Iterator[str]:
@@ -128,7 +134,8 @@ def _print_rest(console: Console, findings: Sequence[Finding]) -> None:
             lines = textwrap.wrap(printable(one.found), _WIDTH - 24) or [""]
             table.add_row(Text(one.name[:22]), Text("\n".join(lines)))
         console.print(table)
-    right = list(dict.fromkeys(one.check for one in findings if one.state == "ok"))
+    wrong = {one.check for one in findings if one.state != "ok"}
+    right = list(dict.fromkeys(one.check for one in findings if one.check not in wrong))
     if right:
         console.print()
         console.print(Text("\n".join(textwrap.wrap(f"ok: {', '.join(right)}", _WIDTH))))

@@ -65,7 +65,9 @@ def _settled(found: Finding) -> Finding:
     """What is right needs no mending."""
     if found.state != "ok":
         return found
-    return found.model_copy(update={"fix": (), "boot": "", "repair": (), "heavy": False})
+    return found.model_copy(
+        update={"fix": (), "advice": "", "boot": "", "repair": (), "heavy": False}
+    )
 
 
 def check_nic(name: str, order: int, form: Form = Form.LONG) -> Callable[[CheckNic], CheckNic]:

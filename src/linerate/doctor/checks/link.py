@@ -19,9 +19,9 @@ def link(look: Look, nic: Nic) -> Finding | None:
     rated = f" at {nic.rated_bps / 1e9:g} Gb/s" if nic.rated_bps else ""
     fix: tuple[str, ...] = ()
     if not up:
-        fix = (f"sudo ip link set {nic.interface} up   # then the cable and the other end",)
+        fix = (f"sudo ip link set {nic.interface} up",)
     elif slow:
-        fix = (f"sudo ethtool -s {nic.interface} autoneg on   # then the cable and the other end",)
+        fix = (f"sudo ethtool -s {nic.interface} autoneg on",)
     return Finding(
         check="link",
         state="ok" if up and not slow else "fault",
@@ -29,5 +29,6 @@ def link(look: Look, nic: Nic) -> Finding | None:
         wanted=f"up{rated}",
         why="No frame passes." if not up else "All rates are shares of the link's." if slow else "",
         fix=fix,
+        advice="If that is not it: the cable, the module, the other end.",
         heavy=not up or slow,
     )

@@ -28,9 +28,7 @@ def numa(look: Look, nic: Nic) -> Finding | None:
         why="Each frame crosses between the sockets. A card near to every CPU had up to 2.7 "
         "times the throughput.",
         source="I. Smolyar et al., 'IOctopus: Outsmarting Nonuniform DMA', ASPLOS 2020",
-        fix=(
-            f"cpus: [{', '.join(map(str, near[:2]))}]   # in the testbed file; in VPP's "
-            f"startup.conf: corelist-workers {cpu_list(near[:2])}",
-        ),
+        advice=f"In the testbed file cpus: [{', '.join(map(str, near[:2]))}]; in VPP's "
+        f"startup.conf corelist-workers {cpu_list(near[:2])}.",
         heavy=bad,
     )

@@ -8,7 +8,7 @@ from linerate.doctor.look import Look
 from linerate.doctor.model import Finding
 
 _LOOKS = 4
-_PAUSE_SECONDS = 0.004
+_PAUSE_SECONDS = 0.002
 
 
 @check("running", order=63, form=Form.SHORT)
@@ -28,7 +28,7 @@ def running(look: Look) -> Finding:
         why="Somebody else works on this host: on the workers' CPUs it takes their time, and "
         "elsewhere their caches.",
         source="/proc/loadavg, proc(5)",
-        fix=("top -H -b -n 1 | head -n 20",) if fewest else (),
+        advice="See who: top -H -b -n 1 | head -n 20; end it, or wait.",
         heavy=bool(fewest),
     )
 

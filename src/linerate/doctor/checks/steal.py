@@ -32,7 +32,7 @@ def steal(look: Look) -> Finding:
         why="The hypervisor ran somebody else on the worker's CPU; at 14.88 Mpps a millisecond "
         "away is 14,880 packets.",
         source="docs/machine.md; 1 ms × 14.88 Mpps",
-        fix=("virsh vcpupin GUEST VCPU CPU   # on the hypervisor, for each vCPU",) if bad else (),
+        advice="On the hypervisor: a CPU of its own for each vCPU (virsh vcpupin GUEST VCPU CPU).",
         heavy=bad,
     )
 
