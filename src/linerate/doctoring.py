@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, NoReturn, TextIO
 
@@ -73,12 +74,14 @@ def doctor(
     try:
         if take_back:
             raise typer.Exit(_say(undo(host), "nothing to take back"))
-        look = look_at(host, tuple(sorted(workers or ())), tuple(nic or ()))
+        looking = partial(look_at, host, tuple(sorted(workers or ())), tuple(nic or ()))
+        look = looking()
         if nic and not look.nics:
             _usage(f"--nic: no such card: {', '.join(nic)}")
         findings = examine(look)
         if fix:
             _mend(host, findings, yes)
+            look = looking()
             findings = examine(look)
     except RepairError as error:
         print(f"linerate: {error}", file=sys.stderr)

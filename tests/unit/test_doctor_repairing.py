@@ -1,10 +1,14 @@
 """`linerate doctor --fix` and `--undo`, on copies of recorded hosts."""
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from linerate import doctoring
+from linerate.cli import app
 from linerate.doctor import Host, examine, look_at, repairing
 from linerate.doctor.model import Bind, Write
 from linerate.doctor.nics import PCI
@@ -36,6 +40,7 @@ def kernel(host, monkeypatch):
             put(to, path, value)
 
     monkeypatch.setattr(repairing, "_put", kernels)
+    monkeypatch.setattr(repairing, "_load_module", lambda name: written.append(("module", name)))
     return written
 
 
@@ -162,3 +167,66 @@ def test_a_broken_journal_is_one_line(host, text):
     with pytest.raises(repairing.RepairError, match="no journal"):
         repairing.apply(host, repairs(host, "governor"))
     assert host.read(GOVERNOR) == "powersave"
+
+
+# ---- the command
+
+
+@pytest.fixture
+def command(host, monkeypatch):
+    """Run the command on the copy as if it were this host."""
+
+    class Live(Host):
+        live = True
+
+        def later(self, seconds):
+            return Host(self.root / "later")
+
+        def _run(self, command):
+            return Host(self.root).output(*command)
+
+    monkeypatch.setattr(doctoring, "_host", lambda *_: Live(host.root))
+
+    def run(*arguments, typed=""):
+        return CliRunner().invoke(app, ["doctor", *arguments], input=typed)
+
+    return run
+
+
+def test_nothing_is_mended_without_a_yes(host, command, kernel):
+    done = command("--fix", typed="n\nn\n")
+    assert done.exit_code == 1
+    assert kernel == []
+    assert "  write performance to " + GOVERNOR in done.stderr
+    assert f"  bind {CARD} to vfio-pci" in done.stderr
+    assert not journal(host).exists()
+
+
+def test_what_is_wanted_is_mended_and_looked_at_again(host, command, kernel):
+    done = command("--fix", typed="y\nn\n")
+    assert done.exit_code == 1
+    assert kernel == [("scaling_governor", "performance")]
+    assert "powersave on CPUs 2" not in done.stdout
+    back = command("--undo")
+    assert (back.exit_code, back.stdout) == (0, f"done: {GOVERNOR}: performance → powersave\n")
+    assert host.read(GOVERNOR) == "powersave"
+
+
+def test_scripts_say_yes_to_all(host, command, kernel):
+    done = command("--fix", "--yes", "--json")
+    document = json.loads(done.stdout)
+    left = {(each["check"], each["subject"]) for each in document["findings"] if each["repairable"]}
+    assert left == set()
+    assert len(repairing.load(host).entries) == 2
+    assert kernel[1] == ("module", "vfio-pci")
+
+
+def test_who_may_not_write_is_told_in_one_line(command, monkeypatch):
+    def refuse(*_):
+        raise repairing.RepairError("/run/linerate/doctor.json: not permitted, run it with sudo")
+
+    monkeypatch.setattr(doctoring, "apply", refuse)
+    done = command("--fix", "--yes")
+    assert done.exit_code == 1
+    assert done.stderr.splitlines()[-1].endswith("not permitted, run it with sudo")
+    assert "Traceback" not in done.output
