@@ -15,7 +15,7 @@ from linerate.evidence import Evidence
 from linerate.evidence.measured import evidence_of
 from linerate.explain import explain
 from linerate.measurement import Load, Measurement, Progress
-from linerate.rig import Rig, Trials, has_ceiling
+from linerate.rig import Rig, Trials, dpdk_devices, has_ceiling
 from linerate.store import (
     Absent,
     Ceiling,
@@ -175,7 +175,7 @@ class Bench:
             sweep=plan.sweep,
             testbed=plan.testbed,
             environment=host.environment(__version__, self._cpus),
-            host=examine_shortly(Host(), self._cpus, _devices(plan.testbed)),
+            host=examine_shortly(Host(), self._cpus, dpdk_devices(plan.testbed)),
         )
 
     def measure(self) -> Run:
@@ -356,12 +356,6 @@ class Bench:
         self.run = judged_together(
             self.run, {one.trial: self._evidence[one.trial] for one in results}
         )
-
-
-def _devices(testbed: Testbed) -> tuple[str, ...]:
-    """DPDK devices that a run uses, by name; those on PCI are looked at before it."""
-    dut, tester = testbed.dut.ports or (), (testbed.tester and testbed.tester.ports) or ()
-    return tuple(port.device for port in (*tester, *dut))
 
 
 def first_scale_ppm(line_pps: float, ceiling_pps: float | None) -> int:

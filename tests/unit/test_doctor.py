@@ -18,6 +18,8 @@ from linerate.doctor.host import RecordingHost
 from linerate.doctor.model import Finding
 from linerate.report.doctor import command_lines, print_findings
 from linerate.report.host import host_line
+from linerate.rig import dpdk_devices
+from linerate.testbed import Testbed
 
 HOSTS = Path(__file__).parents[1] / "data" / "hosts"
 BOOT = {"isolcpus", "nohz_full", "rcu_nocbs"}
@@ -277,6 +279,18 @@ def test_a_bench_keeps_what_a_short_look_found(linerate, tmp_path):
     kept = json.loads(path.read_text())["host"]
     of_host = {"isolcpus", "governor", "smt", "hugepages", "thp", "steal", "running"}
     assert {each["check"] for each in kept} == of_host
+
+
+def test_a_bench_on_real_ports_looks_at_their_cards():
+    ports = [{"device": "0000:05:00.0"}, {"device": "0000:05:00.1"}]
+    macs = ["02:aa:00:00:00:01", "02:aa:00:00:00:02"]
+    document = {"wire": "ethdev", "link": "10G", "tester": {"ports": ports}}
+    testbed = Testbed.model_validate(document | {"dut": {"kind": "external", "macs": macs}})
+    kept = examine_shortly(Host(HOSTS / "box-n305"), (1,), dpdk_devices(testbed))
+    assert "pcie link" not in {each.check for each in kept}
+    kept = examine_shortly(Host(HOSTS / "box-mcx342a"), (1,), dpdk_devices(testbed))
+    assert one(kept, "pcie link").found == "8 GT/s x4 (31.5 Gb/s)"
+    assert dpdk_devices(Testbed()) == ()
 
 
 # ---- broken hosts
