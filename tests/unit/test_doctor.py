@@ -327,8 +327,17 @@ def test_no_cpu_list_raises(text):
 def test_an_empty_folder_is_a_host_of_which_nothing_is_known(tmp_path):
     findings = examine(look_at(Host(tmp_path)))
     assert found(findings, "fault") == set()
+    assert found(findings, "ok") == set()
     assert found(findings, "unknown") >= {"isolcpus", "hugepages", "memlock", "interrupts"}
     assert all(one.found for one in findings)
+
+
+def test_pages_that_nobody_counts_are_not_none_free(tmp_path):
+    host = copied("laptop", tmp_path)
+    for path in host.rglob("free_hugepages"):
+        path.write_bytes(b"\xff")
+    lost = one(examine(look_at(Host(host))), "hugepages")
+    assert (lost.state, lost.repair) == ("unknown", ())
 
 
 NONSENSE = st.one_of(

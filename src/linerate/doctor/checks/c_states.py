@@ -2,6 +2,7 @@
 
 from linerate.doctor.checks import check
 from linerate.doctor.cpus import CPU_SYSFS
+from linerate.doctor.host import UnknownError
 from linerate.doctor.look import Look
 from linerate.doctor.model import Finding
 from linerate.wire import line_rate
@@ -14,6 +15,8 @@ _PPS = line_rate(10e9, 64).packets_per_second
 @check("c-states", order=23)
 def c_states(look: Look) -> Finding:
     """Find the deepest idle state that is allowed on a worker."""
+    if not look.host.names(CPU_SYSFS):
+        raise UnknownError(f"{CPU_SYSFS}: {look.host.trouble(CPU_SYSFS)}")
     deepest, name = 0, ""
     for cpu in look.workers:
         folder = f"{CPU_SYSFS}/cpu{cpu}/cpuidle"

@@ -26,10 +26,11 @@ def sizes_kb(host: Host, folder: str) -> dict[int, str]:
 
 
 def free_kb(host: Host, folder: str) -> int:
-    """What of them is free."""
-    pages = {
-        size: host.number(f"{at}/free_hugepages") for size, at in sizes_kb(host, folder).items()
-    }
+    """What of them is free; raises UnknownError when nothing says."""
+    paths = {size: f"{at}/free_hugepages" for size, at in sizes_kb(host, folder).items()}
+    pages = {size: host.number(path) for size, path in paths.items()}
+    if all(count is None for count in pages.values()):
+        raise UnknownError(f"{folder}: no number of free pages")
     return sum(size * count for size, count in pages.items() if count and count > 0)
 
 
