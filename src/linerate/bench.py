@@ -8,13 +8,14 @@ from typing import Any, Protocol
 
 from linerate import __version__, host, leftovers
 from linerate.counting import counted, generates, takes_turns
+from linerate.doctor import Host, examine_shortly
 from linerate.engine import EngineError
 from linerate.errors import SetupError
 from linerate.evidence import Evidence
 from linerate.evidence.measured import evidence_of
 from linerate.explain import explain
 from linerate.measurement import Load, Measurement, Progress
-from linerate.rig import Rig, Trials, has_ceiling
+from linerate.rig import Rig, Trials, dpdk_devices, has_ceiling
 from linerate.store import (
     Absent,
     Ceiling,
@@ -174,6 +175,7 @@ class Bench:
             sweep=plan.sweep,
             testbed=plan.testbed,
             environment=host.environment(__version__, self._cpus),
+            host=examine_shortly(Host(), self._cpus, dpdk_devices(plan.testbed)),
         )
 
     def measure(self) -> Run:

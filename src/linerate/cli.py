@@ -15,6 +15,7 @@ from linerate.bench import suite_plan
 from linerate.benching import bench_into_folder
 from linerate.card import PRESETS
 from linerate.cleaning import clean
+from linerate.doctoring import doctor
 from linerate.drivers import INTERFACE_DRIVERS
 from linerate.engine import EngineError
 from linerate.explaining import explain_command
@@ -265,6 +266,14 @@ app.command(
     epilog="Examples:\n\n[bold]linerate clean --dry-run[/] what was left behind\n\n"
     "[bold]linerate clean[/] the same, removed",
 )(clean)
+
+
+app.command(
+    name="doctor",
+    epilog="Examples:\n\n[bold]linerate doctor[/] what is wrong here, and how to mend it\n\n"
+    "[bold]linerate doctor --cpus 2-5 --nic 05:00.0 --json[/]\n\n"
+    "[bold]sudo linerate doctor --fix[/] and [bold]--undo[/] hugepages, governor, drivers",
+)(doctor)
 
 
 app.command(

@@ -11,6 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from linerate.doctor import faults
 from linerate.ledger import forwarder_ledgers
 from linerate.store import Result, Run
 
@@ -239,13 +240,18 @@ def _clocks(results: list[Result]) -> dict[str, float]:
 
 def _conditions(base: Run, other: Run) -> tuple[tuple[str, str, str], ...]:
     """What else differs: a difference of machines is none of devices."""
-    here = _flat(base.environment) | _flat(base.testbed)
-    there = _flat(other.environment) | _flat(other.testbed)
+    here = _flat(base.environment) | _flat(base.testbed) | _faults(base)
+    there = _flat(other.environment) | _flat(other.testbed) | _faults(other)
     return tuple(
         (name, here.get(name, "none"), there.get(name, "none"))
         for name in dict.fromkeys([*here, *there])
         if here.get(name) != there.get(name)
     )
+
+
+def _faults(run: Run) -> dict[str, str]:
+    """What the doctor found before the run, in the same form."""
+    return {"faults of the host": ", ".join(found.name for found in faults(run.host)) or "none"}
 
 
 def _flat(model: BaseModel, prefix: str = "") -> dict[str, str]:

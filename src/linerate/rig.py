@@ -200,3 +200,11 @@ class Rig:
         """Name an engine; two labs on one host must not meet."""
         self._started += 1
         return f"bench-{os.getpid()}-{self._started}"
+
+
+def dpdk_devices(testbed: Testbed) -> tuple[str, ...]:
+    """DPDK devices that a run uses, by name; those on PCI are looked at before it."""
+    ports = [*(testbed.dut.ports or ())]
+    if testbed.tester is not None and testbed.tester.ports is not None:
+        ports += testbed.tester.ports
+    return tuple(port.device for port in ports)

@@ -14,6 +14,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from linerate.doctor import Finding
 from linerate.evidence.measured import written
 from linerate.explain import Verdict
 from linerate.host import Environment
@@ -141,6 +142,8 @@ class Run(_Model):
     tests: tuple[str, ...]
     testbed: Testbed
     environment: Environment
+    #: What a short look at the host found before the first trial (`linerate doctor`).
+    host: tuple[Finding, ...] = ()
     ceilings: tuple[Ceiling, ...] = ()
     sweep: Sweep | None = None
     #: Every attempt, invalid ones too, in the order in which they were measured.

@@ -11,6 +11,7 @@ from rich.text import Text
 from linerate.costs import Cost
 from linerate.matrix import Group, Row, groups
 from linerate.report import machine
+from linerate.report.host import host_line
 from linerate.report.terminal import LIMIT_STYLES, environment_line, mpps, plain_table
 from linerate.store import Absent, Run
 
@@ -43,6 +44,8 @@ def matrix_report(console: Console, run: Run, rows: list[Row], folder: Path) -> 
     assert run.sweep is not None
     console.print(Text(f"matrix: {len(rows)} configurations, {_how(run)}", "bold"))
     console.print(environment_line(run.environment), style="dim")
+    if doubtful := host_line(run.host):
+        console.print(Text(doubtful, "yellow"))
     wire = ""
     for group in groups(rows):
         if group.wire != wire:

@@ -2,6 +2,7 @@
 
 import shlex
 
+from linerate.doctor import faults
 from linerate.store import Result, Run
 
 
@@ -49,6 +50,7 @@ def about(run: Run) -> tuple[tuple[str, str], ...]:
         ("DPDK", environment.dpdk),
         ("packet memory", environment.memory),
         ("transparent hugepages", environment.transparent_hugepages),
+        ("faults of the host", ", ".join(found.name for found in faults(run.host))),
         ("linerate", environment.linerate),
     )
     return tuple((name, value) for name, value in pairs if value)

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from linerate.report import machine
+from linerate.report.host import host_line
 from linerate.report.terminal import environment_line, plain_table
 from linerate.store import Run
 from linerate.sweep import Point, points
@@ -28,6 +29,8 @@ def sweep_report(console: Console, run: Run, folder: Path) -> None:
     found = points(run)
     console.print(_heading(run))
     console.print(environment_line(run.environment), style="dim")
+    if doubtful := host_line(run.host):
+        console.print(Text(doubtful, "yellow"))
     console.print(Text(_said(run), "dim"))
     names = [name for name in run.sweep.configurations if any(name == one for one, _ in found)]
     widest = max((len(name) for name in names), default=0)

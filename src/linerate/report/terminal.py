@@ -14,6 +14,7 @@ from linerate.host import Environment
 from linerate.ledger import PacketLedger, TimeLedger
 from linerate.report import flow_table
 from linerate.report.cycles import clocks, cycles_table
+from linerate.report.host import host_line
 from linerate.store import Result, Run
 from linerate.wire import FrameRate, PcieLink, format_bps
 
@@ -60,6 +61,8 @@ def bench_report(console: Console, run: Run, folder: Path) -> None:
     results = run.reported()
     console.print(heading(run))
     console.print(environment_line(run.environment), style="dim")
+    if doubtful := host_line(run.host):
+        console.print(Text(doubtful, "yellow"))
     console.print()
     if not results:
         console.print("nothing was measured")

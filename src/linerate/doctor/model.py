@@ -1,0 +1,59 @@
+"""What a check finds."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+State = Literal["fault", "note", "unknown", "ok"]
+STATES: tuple[State, ...] = ("fault", "note", "unknown", "ok")
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Write(_Model):
+    """Put a value into a file of /sys; taken back by putting the old one there."""
+
+    path: str
+    value: str
+
+
+class Bind(_Model):
+    """Give a PCI device to another driver; taken back by giving it to the old one."""
+
+    address: str
+    driver: str
+
+
+Repair = Write | Bind
+
+
+class Finding(_Model):
+    """One check, on one subject."""
+
+    check: str
+    #: Which card, where there may be several.
+    subject: str = ""
+    #: fault: costs rate or makes figures doubtful. note: worth knowing. unknown: `found` says why.
+    state: State
+    found: str
+    wanted: str = ""
+    #: Why it matters, with a figure where one is known, and where that is from.
+    why: str = ""
+    source: str = ""
+    #: Commands that mend it, as they are to be typed.
+    fix: tuple[str, ...] = ()
+    #: What to do where no command does it, or besides.
+    advice: str = ""
+    #: Boot parameters that mend it; printed only.
+    boot: str = ""
+    #: What --fix does: nothing but what is safe and can be taken back.
+    repair: tuple[Repair, ...] = ()
+    #: Whether a result that was measured so is worth little: a report's header says it.
+    heavy: bool = False
+
+    @property
+    def name(self) -> str:
+        """The check, and on what."""
+        return f"{self.check} {self.subject}".strip()

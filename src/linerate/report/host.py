@@ -1,0 +1,23 @@
+"""What of the host makes a run's figures doubtful: one line of its report, if any."""
+
+import textwrap
+from collections.abc import Sequence
+
+from linerate.doctor import Finding
+
+_WIDTH = 80
+
+
+def printable(text: str) -> str:
+    """A host's file may say anything: nothing of it may steer a terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def host_line(findings: Sequence[Finding]) -> str:
+    """What of the host makes a run's figures doubtful: one line, or nothing."""
+    said = [f"{one.name}: {printable(one.found)}" for one in findings if one.heavy]
+    if not said:
+        return ""
+    more = f" and {len(said) - 1} more" if len(said) > 1 else ""
+    end = f"{more} (linerate doctor)"
+    return textwrap.shorten(f"host: {said[0]}", _WIDTH - len(end), placeholder="…") + end
