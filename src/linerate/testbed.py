@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from linerate.card import DEFAULT, PRESETS, Card
+from linerate.card import DEFAULT, PRESETS, Card, card_option
 from linerate.drivers import INTERFACE_DRIVERS, WITH_BATCH
 from linerate.flow_table import FlowTable
 from linerate.mistakes import mistake, yaml_mistake
@@ -143,6 +143,13 @@ class Burn(_Model):
         return self.how in ("sleep", "lock")
 
 
+class Lose(_Model):
+    """What makes the forwarder lose frames at random, on purpose: docs/engine.md."""
+
+    #: Of each frame, whatever the load.
+    probability: float = Field(ge=0, le=1)
+
+
 def _power_of_two(value: int) -> int:
     if value & (value - 1):
         raise ValueError(f"expected a power of two from 32 to 32768, not {value}")
@@ -174,6 +181,7 @@ class Dut(_Model):
     #: Packets that a reader or writer moves through that queue at once.
     queue_batch: int | None = Field(default=None, ge=1, le=256)
     burn: Burn | None = None
+    lose: Lose | None = None
     cli_file: Path | None = None
     flowtable: FlowTable | None = None
     ports: tuple[Port, Port] | None = None
@@ -353,9 +361,18 @@ def with_options(
     changes = {"kind": tester, "driver": driver}
     if given := {key: value for key, value in changes.items() if value is not None}:
         document["tester"] = (document["tester"] or {}) | given
-    changes = {"card": card, "wire": wire, "link": link}
+    changes = {"wire": wire, "link": link}
     document |= {key: value for key, value in changes.items() if value is not None}
+    if card is not None:
+        document["card"] = _card(card)
     return parse(document, "the command line")
+
+
+def _card(words: str) -> str | dict[str, object]:
+    try:
+        return card_option(words)
+    except ValueError as error:
+        raise TestbedError([f"the command line: card: {error}"]) from error
 
 
 def _kind_and_mode(word: str) -> dict[str, str]:
