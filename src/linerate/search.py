@@ -27,6 +27,7 @@ from linerate.testbed import Testbed
 from linerate.trial import TrialError, run_trial
 from linerate.validity import (
     OFFERED_WITHIN,
+    caused_by_host,
     caused_by_tester,
     lost_by_absence,
     may_be_by_absence,
@@ -237,6 +238,8 @@ class _Measurer:
         self._ceiling = ceiling
         self._lost_by_host: dict[str, int] = {}
         self._count = 0
+        #: The highest load that the tester offered in a valid trial.
+        self._offered_pps = 0.0
 
     def measure(self, intended_duration: float, intended_load: float) -> MeasurementResult:
         """Measure a load (packets a second) for so long; what the library is told is kept."""
@@ -264,13 +267,16 @@ class _Measurer:
         line_pps = step.loadtest.line_pps(step.testbed.line_bps)
         scale = max(1, round(FULL_SCALE_PPM * pps / line_pps))
         best: tuple[int, Measurement, str] | None = None
+        short = 0
         for number in range(1, ATTEMPTS + 1):
             measurement, result = self._bench.attempt(
                 step, self._trials, number, (scale, seconds), self._ceiling
             )
             if not result.valid:
-                self._check_tester(scale, number, measurement)
+                short += self._falls_short(measurement)
+                self._check_tester(scale, short, measurement)
                 continue
+            self._offered_pps = max(self._offered_pps, pps)
             lost = lost_of(measurement)[0]
             if not host_decides(measurement, self._bench.how.loss_ratios):
                 return measurement, result.trial, lost
@@ -285,11 +291,16 @@ class _Measurer:
             self._lost_by_host[trial] = by_host
         return measurement, trial, own
 
-    def _check_tester(self, scale: int, number: int, measurement: Measurement) -> None:
-        """Raise _TesterLimitError when it is for the tester that a trial is invalid."""
-        if not caused_by_tester(measurement):
+    def _falls_short(self, measurement: Measurement) -> bool:
+        """Whether the tester can't offer a load, for which no moment's delay accounts."""
+        known = measurement.load.asked_pps <= self._offered_pps
+        return not known and caused_by_tester(measurement) and not caused_by_host(measurement)
+
+    def _check_tester(self, scale: int, short: int, measurement: Measurement) -> None:
+        """Raise _TesterLimitError when a load was too much for the tester so often."""
+        if not short or not self._falls_short(measurement):
             return
-        lower = next_scale_ppm(scale, number, measurement)
+        lower = next_scale_ppm(scale, short, measurement)
         if lower < scale:
             self._ceiling = next_ceiling(self._ceiling, measurement)
             raise _TesterLimitError(lower)

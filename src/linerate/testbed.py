@@ -19,6 +19,7 @@ from pydantic import (
 from linerate.card import DEFAULT, PRESETS, Card, card_option
 from linerate.drivers import INTERFACE_DRIVERS, WITH_BATCH
 from linerate.flow_table import FlowTable
+from linerate.limits import Burn, Lose, TesterBurn
 from linerate.mistakes import mistake, yaml_mistake
 from linerate.wire import parse_bps
 
@@ -53,7 +54,6 @@ RxMode = Literal["polling", "interrupt", "adaptive"]
 RX_MODES: tuple[str, ...] = get_args(RxMode)
 Handoff = Literal["auto", "off"]
 Threading = Literal["run-to-completion", "locked", "lock-free"]
-BurnHow = Literal["spin", "sleep", "syscall", "lock"]
 
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 
@@ -103,13 +103,6 @@ class Port(_Model):
     mac: Mac | None = None
 
 
-class TesterBurn(_Model):
-    """What makes the tester slow on purpose, in TSC clocks."""
-
-    #: Of each frame sent.
-    clocks: int = Field(ge=0, le=1_000_000)
-
-
 class TesterSpec(_Model):
     """The tester's two ports (wire: ethdev) or their driver, and how slow it shall be."""
 
@@ -118,36 +111,6 @@ class TesterSpec(_Model):
     #: Of ports on the kernel's interfaces.
     driver: Driver | None = None
     burn: TesterBurn | None = None
-
-
-class Burn(_Model):
-    """What makes the forwarder slow on purpose, in TSC clocks: docs/engine.md."""
-
-    clocks: int = Field(default=0, ge=0, le=1_000_000)
-    call_clocks: int = Field(default=0, ge=0, le=100_000_000)
-    #: A packet, for each other worker.
-    contention_clocks: int = Field(default=0, ge=0, le=100_000)
-    how: BurnHow = "spin"
-    pause_every_us: int = Field(default=0, ge=0, le=10_000_000)
-    pause_for_us: int = Field(default=0, ge=0, le=100_000)
-
-    @model_validator(mode="after")
-    def _whole_pause(self) -> Self:
-        if (self.pause_every_us == 0) != (self.pause_for_us == 0):
-            raise ValueError("pause_every_us, pause_for_us: expected both or neither")
-        return self
-
-    @property
-    def shares_cpus(self) -> bool:
-        """Whether workers that burn so leave their CPU to each other."""
-        return self.how in ("sleep", "lock")
-
-
-class Lose(_Model):
-    """What makes the forwarder lose frames at random, on purpose: docs/engine.md."""
-
-    #: Of each frame, whatever the load.
-    probability: float = Field(ge=0, le=1)
 
 
 def _power_of_two(value: int) -> int:

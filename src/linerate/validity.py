@@ -182,6 +182,12 @@ def caused_by_tester(measurement: Measurement) -> bool:
     return any(True for rule in rules for _ in rule(measurement))
 
 
+def caused_by_host(measurement: Measurement) -> bool:
+    """Whether the machine took the CPU from who needed it, so that the same may be valid again."""
+    rules = (stretched, forwarder_absent)
+    return any(True for rule in rules for _ in rule(measurement))
+
+
 def roundtrip_changed(measurement: Measurement) -> Iterator[str]:
     """Say when the hypervisor moved the CPUs about."""
     after = {trip.worker: trip.median_ns for trip in measurement.stamp.roundtrips_after}

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -140,9 +139,9 @@ def _print_limits(console: Console, run: Run, search: Search) -> None:
     console.print(Text("What limits, and how we know", "bold"))
     for name, why in limit_lines(run, search):
         lines = Text(f"{name:<4} {why}").wrap(console, console.width - INDENT)
-        console.print(Padding(lines[0], (0, 0, 0, 2)))
-        for line in lines[1:]:
-            console.print(Padding(line, (0, 0, 0, INDENT)))
+        for number, line in enumerate(lines):
+            line.rstrip()
+            console.print(Text(" " * (INDENT if number else 2)) + line)
 
 
 def as_markdown(run: Run) -> str:
