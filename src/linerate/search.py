@@ -4,6 +4,7 @@ MLRsearch (FD.io's library) says which load to try next, for how long, and when 
 are found. Here each of its trials is measured, kept and judged as any other.
 """
 
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
@@ -35,8 +36,12 @@ from linerate.validity import (
 
 #: The two loads of a goal that is found are no further apart than this.
 WIDTH = 0.005
-#: An invalid trial, or one whose loss may be the host's, is measured so often.
+#: A trial whose loss may be the host's is measured so often; as long as none is valid, up to
+#: the second figure, with a wait between them that doubles: what else runs may end.
 ATTEMPTS = 5
+ATTEMPTS_MAX = 10
+WAIT_SECONDS = 0.05
+WAIT_MAX_SECONDS = 2.0
 #: So often the highest load is lowered to what the tester can offer.
 LOWER_LOADS = 4
 #: First trials at a load are shorter; not so short that nothing is read at load.
@@ -268,15 +273,19 @@ class _Measurer:
         scale = max(1, round(FULL_SCALE_PPM * pps / line_pps))
         best: tuple[int, Measurement, str] | None = None
         short = 0
-        for number in range(1, ATTEMPTS + 1):
+        for number in range(1, ATTEMPTS_MAX + 1):
+            if best is not None and number > ATTEMPTS:
+                break
             measurement, result = self._bench.attempt(
                 step, self._trials, number, (scale, seconds), self._ceiling
             )
             if not result.valid:
                 short += self._falls_short(measurement)
                 self._check_tester(scale, short, measurement)
+                if caused_by_host(measurement):
+                    time.sleep(min(WAIT_MAX_SECONDS, WAIT_SECONDS * 2**number))
                 continue
-            self._offered_pps = max(self._offered_pps, pps)
+            self._offered_pps = max(self._offered_pps, measurement.load.asked_pps)
             lost = lost_of(measurement)[0]
             if not host_decides(measurement, self._bench.how.loss_ratios):
                 return measurement, result.trial, lost
@@ -284,7 +293,7 @@ class _Measurer:
             if best is None or own < best[0]:
                 best = (own, measurement, result.trial)
         if best is None:
-            why = f"{trial_name(name, attempt=ATTEMPTS)} and all before it are invalid"
+            why = f"{trial_name(name, attempt=ATTEMPTS_MAX)} and all before it are invalid"
             raise TrialError(f"no valid trial at {pps / 1e6:.4g} Mpps: {why}")
         own, measurement, trial = best
         if by_host := lost_of(measurement)[0] - own:

@@ -32,7 +32,7 @@ def search(linerate, *arguments, **environment):
     return document, done, Path(document["run"])
 
 
-@pytest.mark.parametrize("pps", [1e6, 2e6, 5e6, 10e6])
+@pytest.mark.parametrize("pps", [1e6, 10e6])
 def test_both_goals_are_found(linerate, pps):
     document, done, folder = search(linerate, FAKE_DUT_PPS=str(pps))
     assert (done.returncode, done.stderr) == (0, "")
@@ -70,7 +70,7 @@ def test_each_trial_is_in_the_run(linerate):
     lower = [
         one for one in document["trials"] if one["trial"] == run.searches[0].goals[0].lower_trial
     ]
-    assert lower[0]["ledger"]["losses"] == {RX: 0} or lower[0]["loss_percent"] == 0
+    assert lower[0]["loss_percent"] == 0
     assert lower[0]["duration_seconds"] == pytest.approx(1, abs=0.01)
 
 
@@ -144,13 +144,8 @@ def test_without_a_valid_trial_there_is_no_figure(linerate, fault, said):
     assert document["ndr_pps"] is None
     assert document["pdr_pps"] is None
     assert "no valid trial at" in done.stderr
-    assert [result.trial for result in load_run(folder).results] == [
-        "U2.1",
-        "U2.1-2",
-        "U2.1-3",
-        "U2.1-4",
-        "U2.1-5",
-    ]
+    names = [result.trial for result in load_run(folder).results]
+    assert names == ["U2.1", *(f"U2.1-{number}" for number in range(2, 11))]
     assert all(said in trial["invalid"][0] for trial in document["trials"])
     assert "not found to the end" in (folder / "report.html").read_text()
 
@@ -177,7 +172,7 @@ def test_the_report_is_printed(linerate):
     ]
     why = lines.index("What limits, and how we know")
     assert lines[why + 1].startswith("  NDR  worker-cpu: forwarder-0 is saturated")
-    assert any("of its time to spare there" in " ".join(lines[why:]) for _ in "x")
+    assert "of its time to spare there" in " ".join(" ".join(lines[why:]).split())
     folder = next(line for line in lines if line.startswith("everything is in")).split()[-1]
     shown = linerate("show", "ledger", folder, "U2.2")
     assert shown.returncode == 0
@@ -347,9 +342,8 @@ def test_the_limit_is_named_by_the_lowest_load_that_shows_it(run, result, eviden
     made = run(held, hardly, clearly, most, searches=[found])
     goal = Goal(loss_ratio=0, lower_trial="U2.1", upper_trial="U2.2")
     assert clearly.verdict.limit == "card-pps"
-    assert limiting(made, found, goal) == (
-        clearly if hardly.verdict.limit in ("none", "unknown") else hardly
-    )
+    assert hardly.verdict.limit in ("none", "unknown")
+    assert limiting(made, found, goal) == clearly
     assert limiting(made, found, goal.model_copy(update={"upper_trial": "U2.3"})) == clearly
     assert limiting(made, found, Goal(loss_ratio=0)) is None
 
