@@ -290,7 +290,7 @@ app.command(
 app.command(
     epilog="Examples:\n\n[bold]linerate search[/] NDR and PDR of a router on a virtual card\n\n"
     "[bold]linerate search --loadtest B2 --goal 0.1% --card pps=2000000,link=10G[/]\n\n"
-    "[bold]linerate search testbed.yaml --size 512 --duration 10s --json[/]",
+    "[bold]linerate search testbed.yaml --sizes 64,512,1518 --duration 10s --json[/]",
 )(search)
 
 

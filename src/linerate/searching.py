@@ -40,8 +40,12 @@ def search(
     loadtest: Annotated[
         str, typer.Option(help="Whose frames; commas between several.", metavar="U2")
     ] = "U2",
-    size: Annotated[
-        int | None, typer.Option(help="Frame size instead, FCS counted.", metavar="BYTES")
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            help="Frame sizes instead, FCS counted, each a search: 64,512,1518 or 64:1518:64.",
+            metavar="SIZES",
+        ),
     ] = None,
     goals: Annotated[
         list[str] | None,
@@ -84,7 +88,7 @@ def search(
         chosen = with_options(given, dut, card, workers, wire=wire, link=link)
         check_cpus(chosen, host.allowed_cpus())
         how = How(_ratios(goals or []), _width(precision), duration)
-        loadtests = _loadtests(chosen, loadtest, size)
+        loadtests = _loadtests(chosen, loadtest, sizes)
     except TestbedError as error:
         _usage("\n".join(error.lines))
     except ValueError as error:
@@ -118,14 +122,15 @@ def _width(precision: str) -> float:
     return width
 
 
-def _loadtests(testbed: Testbed, names: str, size: int | None) -> tuple[Loadtest, ...]:
-    """Some of the suite's, with frames of another size where that is asked for."""
+def _loadtests(testbed: Testbed, names: str, sizes: str | None) -> tuple[Loadtest, ...]:
+    """Some of the suite's; with other frame sizes they are named LOADTEST@SIZE."""
     found = select("standard", names)
-    if size is None:
+    if sizes is None:
         return found
-    (frame_bytes,) = parse_sizes(str(size), largest_frame((testbed,)))
     return tuple(
-        replace(one, traffic=replace(one.traffic, frame_bytes=frame_bytes)) for one in found
+        replace(one, name=f"{one.name}@{size}", traffic=replace(one.traffic, frame_bytes=size))
+        for one in found
+        for size in parse_sizes(sizes, largest_frame((testbed,)))
     )
 
 

@@ -81,7 +81,7 @@ def test_other_goals_and_frames(linerate):
         "10%",
         "--goal",
         "0.5%",
-        "--size",
+        "--sizes",
         "512",
         "--loadtest",
         "b2",
@@ -128,6 +128,20 @@ def test_a_tester_that_manages_less_behind_the_device_is_asked_for_less(linerate
     assert document["max_pps"] < 10.1e6
     assert any(not trial["valid"] for trial in document["trials"])
     assert document["goals"][0]["limit"] == "tester"
+
+
+def test_frame_sizes_are_searches_of_their_own(linerate):
+    document, done, folder = search(
+        linerate, "--sizes", "64,1518", "--loadtest", "U2", FAKE_DUT_PPS="5e6"
+    )
+    assert done.returncode == 0
+    small, large = document["searches"]
+    assert (small["loadtest"], large["loadtest"]) == ("U2@64", "U2@1518")
+    assert small["ndr_pps"] == pytest.approx(5e6, rel=0.005)
+    # The line's rate of large frames.
+    assert large["ndr_pps"] == pytest.approx(812_744, rel=1e-4)
+    assert "search-U2-1518" in (folder / "report.html").read_text()
+    assert load_measurement(folder, "U2@1518.1").load.frame_bytes == 1518
 
 
 @pytest.mark.parametrize(
@@ -219,7 +233,7 @@ def test_the_page_shows_loads_and_limits(linerate):
         (("--goal", "100%"), "--goal: expected a loss ratio"),
         (("--precision", "0.01%"), "--precision: expected 0.1% to 50%"),
         (("--loadtest", "U9"), "no loadtest 'U9'"),
-        (("--size", "63"), "sizes: expected 64 to 1518 bytes"),
+        (("--sizes", "63"), "sizes: expected 64 to 1518 bytes"),
         (("--card", "pps=some"), "card: pps: expected a whole number, as pps=2000000,link=10G"),
         (("--card", "speed=5"), "card: expected each of pps, link"),
         (("--card", "pps=1,pps=2"), "at most once"),

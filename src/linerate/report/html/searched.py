@@ -65,7 +65,7 @@ def _trials(run: Run, search: Search) -> Table:
 
 def picture(run: Run, search: Search) -> Picture:
     """Loads in the order in which they were tried, and each goal's two."""
-    name, title = f"search-{search.loadtest}", "Loads tried, one after the other"
+    name, title = f"search-{search.loadtest.replace('@', '-')}", "Loads tried, one after the other"
     valid = [result for result in trials_of(run, search) if result.valid]
     if not valid:
         return Picture(name, title, "", None, "No trial has a valid result.")
