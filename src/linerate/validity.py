@@ -7,7 +7,15 @@ from collections.abc import Callable, Iterator
 
 from linerate.ledger import TimeLedger, forwarder_ledgers
 from linerate.measurement import Measurement
-from linerate.places import HANDOFF_FULL, RX_MISSED, TX_FULL, lost_at, lost_in_tester
+from linerate.places import (
+    HANDOFF_FULL,
+    PACKET_RATE,
+    PCIE,
+    RX_MISSED,
+    TX_FULL,
+    lost_at,
+    lost_in_tester,
+)
 
 #: The tester must offer what it was asked for, within its pacing error.
 OFFERED_WITHIN = 0.001
@@ -25,6 +33,8 @@ ROUNDTRIP_DOUBT = 1.5
 #: A worker that comes back from an absence finds full rings, and fills others: that
 #: costs somewhat more packets than arrived meanwhile.
 ABSENCE_FACTOR = 1.5
+#: Of the packets sent, no more than this is refused of bursts.
+BURST_SHARE = 1e-4
 #: Where packets wait for workers.
 RINGS = (RX_MISSED, TX_FULL, HANDOFF_FULL)
 #: A worker that polls in vain for less of its time has none to spare.
@@ -239,6 +249,17 @@ def lost_by_absence(measurement: Measurement) -> int:
     if busy is None or busy.spare_percent < BUSY_IDLE_PERCENT:
         return 0
     return may_be_by_absence(measurement)
+
+
+def refused_by_burst(measurement: Measurement) -> int:
+    """Packets that the virtual card refused of what its tester caught up with, off its CPU before.
+
+    All or none: a card at its limit refuses far more.
+    """
+    away = any(ledger.away_clocks for ledger in measurement.time if ledger.role == "tester")
+    refused = sum(lost_at(measurement.packets, place) for place in (PACKET_RATE, PCIE))
+    few = refused <= BURST_SHARE * measurement.packets.sent
+    return refused if away and few and measurement.card is not None else 0
 
 
 def _arrived_meanwhile(measurement: Measurement) -> float:

@@ -320,6 +320,12 @@ def test_loss_that_may_be_the_hosts_is_worth_another_trial(evidence):
     assert not host_decides(both, [0])
     assert not host_decides(evidence(), [0, 0.005])
     assert not caused_by_host(absent)
+    # A tester that was off its CPU catches up in a burst, of which a card refuses a little.
+    late = tuple(one.model_copy(update={"role": "tester"}) for one in away(0.001))
+    burst = evidence(losses={CEILING: 80}, time=late)
+    assert host_decides(burst, [0])
+    assert not host_decides(evidence(losses={CEILING: 80}, time=away(0)), [0])
+    assert not host_decides(evidence(losses={CEILING: 8_000}, time=late), [0])
     assert caused_by_host(evidence(time=away(1)))
 
 
