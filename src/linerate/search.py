@@ -167,7 +167,7 @@ class SearchBench(Bench):
                 line_pps=line_pps,
             )
             self._update(searches=(*self.run.searches, about))
-            self._warm_up(step, trials, scale_ppm)
+            self._keep_warm_up(step, trials, scale_ppm)
             self._narrow(_Measurer(self, step, trials, ceiling))
 
     def _narrow(self, measurer: "_Measurer") -> None:
@@ -183,13 +183,15 @@ class SearchBench(Bench):
             return
         raise TrialError("the tester offers less each time it is asked for less")
 
-    def _warm_up(self, step: Step, trials: Trials, scale_ppm: int) -> None:
-        """Send a little of it: kept as evidence, never a result."""
-        self._observer.step(f"{step.loadtest.name}: warm-up", WARM_UP_SECONDS)
-        scale = max(1, round(scale_ppm * WARM_UP_OF_MAX))
-        load = self._load(step.testbed, step.loadtest, scale, WARM_UP_SECONDS)
-        measurement = run_trial(trials.tester, load, self._observer.progress)
-        self._folder.save_measurement(f"{step.loadtest.name}-warm-up", measurement)
+    def _keep_warm_up(self, step: Step, trials: Trials, scale_ppm: int) -> None:
+        """Send a little of it, or as much as the loadtest asks: evidence, never a result."""
+        loadtest = step.loadtest
+        self._observer.step(f"{loadtest.name}: warm-up", WARM_UP_SECONDS)
+        if not loadtest.warmup_seconds:
+            scale_ppm = max(1, round(scale_ppm * WARM_UP_OF_MAX))
+            step = replace(step, loadtest=replace(loadtest, warmup_seconds=WARM_UP_SECONDS))
+        measurement = self._warm_up(trials, step, scale_ppm)
+        self._folder.save_measurement(f"{loadtest.name}-warm-up", measurement)
 
     def _note(self, **changes: object) -> None:
         """Write down how far the search is."""

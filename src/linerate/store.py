@@ -148,7 +148,7 @@ class Search(_Model):
 
     loadtest: str
     text: str
-    frame_bytes: int
+    frame_bytes: int | float
     #: A goal is reached when its two loads are no further apart, as a share of the upper one.
     width: float
     duration_seconds: float
