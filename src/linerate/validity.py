@@ -34,7 +34,7 @@ ROUNDTRIP_DOUBT = 1.5
 #: costs somewhat more packets than arrived meanwhile.
 ABSENCE_FACTOR = 1.5
 #: Of the packets sent, no more than this is refused of bursts.
-BURST_SHARE = 1e-4
+BURST_SHARE = 1e-3
 #: Where packets wait for workers.
 RINGS = (RX_MISSED, TX_FULL, HANDOFF_FULL)
 #: A worker that polls in vain for less of its time has none to spare.

@@ -325,7 +325,7 @@ def test_loss_that_may_be_the_hosts_is_worth_another_trial(evidence):
     burst = evidence(losses={CEILING: 80}, time=late)
     assert host_decides(burst, [0])
     assert not host_decides(evidence(losses={CEILING: 80}, time=away(0)), [0])
-    assert not host_decides(evidence(losses={CEILING: 8_000}, time=late), [0])
+    assert not host_decides(evidence(losses={CEILING: 80_000}, time=late), [0])
     assert caused_by_host(evidence(time=away(1)))
 
 
