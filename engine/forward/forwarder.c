@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "forwarder.h"
 
+#include "../node/lose.h"
 #include "../worker.h"
 #include "burn.h"
 
@@ -106,9 +107,10 @@ static void parse_rx_mode(const struct config_node *node)
 void forwarder_parse(const struct config_node *node)
 {
 	const char *keys[] = {
-		"mode", "ports", "workers", "rx_mode", "burn", HANDOFF_KEYS, NULL, NULL};
+		"mode", "ports", "workers", "rx_mode", "burn", "lose", HANDOFF_KEYS, NULL, NULL};
 	struct config_node array = config_child(node, "ports");
 	struct config_node burn = config_child(node, "burn");
+	struct config_node lose = config_child(node, "lose");
 	struct config_node threading_key = config_child(node, "threading");
 
 	if (!config_is_object(node))
@@ -128,6 +130,9 @@ void forwarder_parse(const struct config_node *node)
 	burn_parse(&burn, nb_workers);
 	if (burn_present() && mode != NULL && mode->entry == NULL)
 		config_mistake(&burn, "%s receives nothing", mode->name);
+	lose_parse(&lose);
+	if (lose_present() && mode != NULL && mode->entry == NULL)
+		config_mistake(&lose, "%s receives nothing", mode->name);
 	if (mode != NULL && mode->parse != NULL) {
 		struct config_node own = config_child(node, mode->key);
 
@@ -214,6 +219,8 @@ static int create_rx(struct port *port, struct port *peer)
 	rc = mode->entry(port, peer, entry);
 	if (rc == 0 && burn_present())
 		rc = burn_add_port(port, entry);
+	if (rc == 0 && lose_present())
+		rc = lose_add_port(port, entry);
 	if (rc == 0 && hands_off(port)) {
 		rc = handoff_add_port(port, entry);
 		snprintf(entry, sizeof(entry), "worker-handoff");

@@ -3,7 +3,7 @@
 import json
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -12,11 +12,13 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from linerate import measurement
-from linerate.bench import Bench, Interrupted, Plan
+from linerate.bench import Bench, Interrupted, Observer, Plan
 from linerate.report import machine, terminal
 from linerate.store import Absent, Result, Run, RunFolder
 
 FAILED = 1
+#: Makes what measures a plan.
+Maker = Callable[[Plan, RunFolder, Observer], Bench]
 #: A shell says 128 + signal for what a signal ended.
 BY_SIGNAL = 128
 
@@ -96,12 +98,12 @@ def bench_into_folder(plan: Plan, runs: Path, as_json: bool) -> int:
     return code
 
 
-def measure_into(plan: Plan, folder: RunFolder) -> tuple[Run, int]:
+def measure_into(plan: Plan, folder: RunFolder, make: Maker = Bench) -> tuple[Run, int]:
     """Measure into a run folder, within `signals`; returns the run and the exit code."""
     progress = new_progress()
     code = 0
     with progress:
-        bench = Bench(plan, folder, Bar(progress, plan.seconds))
+        bench = make(plan, folder, Bar(progress, plan.seconds))
         try:
             bench.measure()
         except Interrupted as interrupted:

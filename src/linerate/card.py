@@ -78,6 +78,49 @@ class Card(_Limits):
 
 DEFAULT = Card()
 
+#: What `--card` calls a limit.
+OPTIONS = {
+    "pps": "pps_ceiling",
+    "link": "link",
+    "rx_queues": "rx_queues",
+    "rx_ring": "rx_ring",
+    "tx_ring": "tx_ring",
+    "max_frame": "max_frame_bytes",
+}
+EXAMPLE = "as pps=2000000,link=10G"
+
+
+def card_option(words: str) -> str | dict[str, object]:
+    """Read `cx5-en`, `pps=2000000,link=10G` or `cx5-en,rx_queues=1`: a testbed file's `card`.
+
+    Raises ValueError; whether values are good is the model's to say.
+    """
+    first, *rest = words.split(",")
+    if not rest and "=" not in first:
+        return first
+    given = words.split(",") if "=" in first else rest
+    document: dict[str, object] = {} if "=" in first else {"preset": first}
+    for word in given:
+        key, equals, value = word.partition("=")
+        if key not in OPTIONS or not equals or OPTIONS[key] in document:
+            expected = ", ".join(OPTIONS)
+            raise ValueError(f"expected each of {expected} at most once, {EXAMPLE}; not '{word}'")
+        document[OPTIONS[key]] = value if key == "link" else _count(key, value)
+    return document
+
+
+def _count(key: str, value: str) -> int:
+    """Read `2000000` or `2M`."""
+    number, times = (value[:-1], 1_000_000) if value.endswith("M") else (value, 1)
+    try:
+        count = float(number) * times
+    except ValueError:
+        count = -1.0
+    if not 0 <= count < 1e15 or count != int(count):
+        raise ValueError(f"{key}: expected a whole number, {EXAMPLE}; not '{value}'")
+    return int(count)
+
+
 PRESETS: dict[str, Card] = {
     # 2.5 GbE, PCIe 2 x1, one rx queue in use (card list of the published
     # loadtests). A port is a controller with a lane of its own, so what two ports

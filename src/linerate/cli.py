@@ -23,6 +23,7 @@ from linerate.matrixing import matrix_command
 from linerate.nic.command import nic
 from linerate.report import machine, terminal
 from linerate.reporting import compare, report
+from linerate.searching import search
 from linerate.selfbenching import self_bench
 from linerate.showing import show
 from linerate.store import StoreError
@@ -152,7 +153,10 @@ def bench(
     ] = None,
     card: Annotated[
         str | None,
-        _one_of([*PRESETS, "default"], f"Virtual card: {', '.join(PRESETS)} or default."),
+        _one_of(
+            [*PRESETS, "default"],
+            f"Virtual card: {', '.join(PRESETS)} or default; limits: pps=2000000,link=10G.",
+        ),
     ] = None,
     workers: Annotated[
         int | None, typer.Option(help="Workers of the device under test.", min=1, max=16)
@@ -281,6 +285,13 @@ app.command(
     "[bold]linerate sweep --config mode=io --config mode=router --sizes 64:1518:64[/]\n\n"
     "[bold]linerate sweep testbed.yaml --repeat 5 --csv[/]",
 )(sweep)
+
+
+app.command(
+    epilog="Examples:\n\n[bold]linerate search[/] NDR and PDR of a router on a virtual card\n\n"
+    "[bold]linerate search --loadtest B2 --goal 0.1% --card pps=2000000,link=10G[/]\n\n"
+    "[bold]linerate search testbed.yaml --sizes 64,512,1518 --duration 10s --json[/]",
+)(search)
 
 
 app.command(

@@ -13,7 +13,8 @@ from linerate import compare as comparing
 from linerate.completing import complete_run
 from linerate.matrix import measured_costs, rows
 from linerate.report import comparison, csv, html, markdown
-from linerate.report.html import compared, swept
+from linerate.report import search as search_report
+from linerate.report.html import compared, searched, swept
 from linerate.report.html import matrix as matrix_page
 from linerate.store import Run, StoreError, load_measurement, load_run, write_whole
 
@@ -46,8 +47,14 @@ def report(
         page = _page(loaded, folder)
         _write(output or folder / "report.html", page)
     else:
-        made = csv.render(loaded) if form == "csv" else markdown.render(loaded)
-        _say(output, made)
+        _say(output, _text(loaded, form))
+
+
+def _text(run: Run, form: Literal["markdown", "csv"]) -> str:
+    """Make the text of a run, or of a search."""
+    if form == "csv":
+        return csv.render(run)
+    return search_report.as_markdown(run) if run.searches else markdown.render(run)
 
 
 def _page(run: Run, folder: Path) -> str:
@@ -55,6 +62,8 @@ def _page(run: Run, folder: Path) -> str:
     name = folder.resolve().name
     if run.suite == "matrix":
         return matrix_page.render(run, name, rows(run, measured_costs(run, folder)))
+    if run.searches:
+        return searched.render(run, name)
     if run.sweep is not None:
         return swept.render(run, name)
     measurements = {

@@ -129,6 +129,40 @@ class Sweep(_Model):
     hop: Hop | None = None
 
 
+class Goal(_Model):
+    """The highest load at which no more than a share of the packets is lost: 0 is NDR."""
+
+    loss_ratio: float
+    #: The highest load that held it, and the lowest that did not; None where none was found.
+    lower_pps: float | None = None
+    upper_pps: float | None = None
+    #: What came through at the lower one.
+    forwarded_pps: float | None = None
+    #: Trials at the two.
+    lower_trial: str = ""
+    upper_trial: str = ""
+
+
+class Search(_Model):
+    """A search for the loads of several goals with one loadtest; loads are of all directions."""
+
+    loadtest: str
+    text: str
+    frame_bytes: int | float
+    #: A goal is reached when its two loads are no further apart, as a share of the upper one.
+    width: float
+    duration_seconds: float
+    min_pps: float
+    #: The line's rate, or nearly what the tester can offer.
+    max_pps: float
+    line_pps: float
+    #: Every goal's two loads were measured for as long as asked, and are near each other.
+    found: bool = False
+    goals: tuple[Goal, ...] = ()
+    #: By trial: packets lost while the host kept a worker's CPU, in every attempt; not counted.
+    lost_by_host: dict[str, int] = {}
+
+
 class Run(_Model):
     """Everything that one command measured."""
 
@@ -146,6 +180,7 @@ class Run(_Model):
     host: tuple[Finding, ...] = ()
     ceilings: tuple[Ceiling, ...] = ()
     sweep: Sweep | None = None
+    searches: tuple[Search, ...] = ()
     #: Every attempt, invalid ones too, in the order in which they were measured.
     results: tuple[Result, ...] = ()
 

@@ -16,9 +16,10 @@ from pydantic import (
     model_validator,
 )
 
-from linerate.card import DEFAULT, PRESETS, Card
+from linerate.card import DEFAULT, PRESETS, Card, card_option
 from linerate.drivers import INTERFACE_DRIVERS, WITH_BATCH
 from linerate.flow_table import FlowTable
+from linerate.limits import Burn, Lose, TesterBurn
 from linerate.mistakes import mistake, yaml_mistake
 from linerate.wire import parse_bps
 
@@ -53,7 +54,6 @@ RxMode = Literal["polling", "interrupt", "adaptive"]
 RX_MODES: tuple[str, ...] = get_args(RxMode)
 Handoff = Literal["auto", "off"]
 Threading = Literal["run-to-completion", "locked", "lock-free"]
-BurnHow = Literal["spin", "sleep", "syscall", "lock"]
 
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 
@@ -103,13 +103,6 @@ class Port(_Model):
     mac: Mac | None = None
 
 
-class TesterBurn(_Model):
-    """What makes the tester slow on purpose, in TSC clocks."""
-
-    #: Of each frame sent.
-    clocks: int = Field(ge=0, le=1_000_000)
-
-
 class TesterSpec(_Model):
     """The tester's two ports (wire: ethdev) or their driver, and how slow it shall be."""
 
@@ -118,29 +111,6 @@ class TesterSpec(_Model):
     #: Of ports on the kernel's interfaces.
     driver: Driver | None = None
     burn: TesterBurn | None = None
-
-
-class Burn(_Model):
-    """What makes the forwarder slow on purpose, in TSC clocks: docs/engine.md."""
-
-    clocks: int = Field(default=0, ge=0, le=1_000_000)
-    call_clocks: int = Field(default=0, ge=0, le=100_000_000)
-    #: A packet, for each other worker.
-    contention_clocks: int = Field(default=0, ge=0, le=100_000)
-    how: BurnHow = "spin"
-    pause_every_us: int = Field(default=0, ge=0, le=10_000_000)
-    pause_for_us: int = Field(default=0, ge=0, le=100_000)
-
-    @model_validator(mode="after")
-    def _whole_pause(self) -> Self:
-        if (self.pause_every_us == 0) != (self.pause_for_us == 0):
-            raise ValueError("pause_every_us, pause_for_us: expected both or neither")
-        return self
-
-    @property
-    def shares_cpus(self) -> bool:
-        """Whether workers that burn so leave their CPU to each other."""
-        return self.how in ("sleep", "lock")
 
 
 def _power_of_two(value: int) -> int:
@@ -174,6 +144,7 @@ class Dut(_Model):
     #: Packets that a reader or writer moves through that queue at once.
     queue_batch: int | None = Field(default=None, ge=1, le=256)
     burn: Burn | None = None
+    lose: Lose | None = None
     cli_file: Path | None = None
     flowtable: FlowTable | None = None
     ports: tuple[Port, Port] | None = None
@@ -353,9 +324,18 @@ def with_options(
     changes = {"kind": tester, "driver": driver}
     if given := {key: value for key, value in changes.items() if value is not None}:
         document["tester"] = (document["tester"] or {}) | given
-    changes = {"card": card, "wire": wire, "link": link}
+    changes = {"wire": wire, "link": link}
     document |= {key: value for key, value in changes.items() if value is not None}
+    if card is not None:
+        document["card"] = _card(card)
     return parse(document, "the command line")
+
+
+def _card(words: str) -> str | dict[str, object]:
+    try:
+        return card_option(words)
+    except ValueError as error:
+        raise TestbedError([f"the command line: card: {error}"]) from error
 
 
 def _kind_and_mode(word: str) -> dict[str, str]:

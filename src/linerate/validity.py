@@ -7,7 +7,15 @@ from collections.abc import Callable, Iterator
 
 from linerate.ledger import TimeLedger, forwarder_ledgers
 from linerate.measurement import Measurement
-from linerate.places import HANDOFF_FULL, RX_MISSED, TX_FULL, lost_at, lost_in_tester
+from linerate.places import (
+    HANDOFF_FULL,
+    PACKET_RATE,
+    PCIE,
+    RX_MISSED,
+    TX_FULL,
+    lost_at,
+    lost_in_tester,
+)
 
 #: The tester must offer what it was asked for, within its pacing error.
 OFFERED_WITHIN = 0.001
@@ -25,6 +33,10 @@ ROUNDTRIP_DOUBT = 1.5
 #: A worker that comes back from an absence finds full rings, and fills others: that
 #: costs somewhat more packets than arrived meanwhile.
 ABSENCE_FACTOR = 1.5
+#: Of the packets sent, no more than this is refused of bursts.
+BURST_SHARE = 1e-3
+#: Where packets wait for workers.
+RINGS = (RX_MISSED, TX_FULL, HANDOFF_FULL)
 #: A worker that polls in vain for less of its time has none to spare.
 BUSY_IDLE_PERCENT = 5.0
 
@@ -180,6 +192,12 @@ def caused_by_tester(measurement: Measurement) -> bool:
     return any(True for rule in rules for _ in rule(measurement))
 
 
+def caused_by_host(measurement: Measurement) -> bool:
+    """Whether the machine took the CPU from who needed it, so that the same may be valid again."""
+    rules = (stretched, forwarder_absent)
+    return any(True for rule in rules for _ in rule(measurement))
+
+
 def roundtrip_changed(measurement: Measurement) -> Iterator[str]:
     """Say when the hypervisor moved the CPUs about."""
     after = {trip.worker: trip.median_ns for trip in measurement.stamp.roundtrips_after}
@@ -227,15 +245,39 @@ def lost_by_absence(measurement: Measurement) -> int:
     All or none of what the rings lost: none when the workers' absences can't have
     cost so many packets, or a worker was busy anyway.
     """
-    lost = sum(lost_at(measurement.packets, place) for place in (RX_MISSED, TX_FULL, HANDOFF_FULL))
     busy = busiest_worker(measurement)
     if busy is None or busy.spare_percent < BUSY_IDLE_PERCENT:
         return 0
+    return may_be_by_absence(measurement)
+
+
+def refused_by_burst(measurement: Measurement) -> int:
+    """Packets that the virtual card refused of what its tester caught up with, off its CPU before.
+
+    All or none: a card at its limit refuses far more.
+    """
+    away = any(ledger.away_clocks for ledger in measurement.time if ledger.role == "tester")
+    refused = sum(lost_at(measurement.packets, place) for place in (PACKET_RATE, PCIE))
+    few = refused <= BURST_SHARE * measurement.packets.sent
+    return refused if away and few and measurement.card is not None else 0
+
+
+def _arrived_meanwhile(measurement: Measurement) -> float:
+    """Packets that came while the forwarder's workers were off their CPUs."""
     away_seconds = sum(
         ledger.away_clocks / ledger.tsc_hz for ledger in forwarder_ledgers(measurement.time)
     )
-    arrived = measurement.offered.packets_per_second * away_seconds
-    return lost if lost <= ABSENCE_FACTOR * arrived else 0
+    return measurement.offered.packets_per_second * away_seconds
+
+
+def may_be_by_absence(measurement: Measurement) -> int:
+    """Packets lost at rings that workers' absences can have cost, had they time to spare or not.
+
+    What `lost_by_absence` does not take for the host's when a worker was busy anyway: worth
+    another trial, not an excuse.
+    """
+    lost = sum(lost_at(measurement.packets, place) for place in RINGS)
+    return lost if lost <= ABSENCE_FACTOR * _arrived_meanwhile(measurement) else 0
 
 
 def pushed_back(measurement: Measurement) -> Iterator[str]:

@@ -20,7 +20,7 @@ from linerate.wires import End, Ends
 from linerate.wires.card import CARD
 
 #: Keys of `dut` that are the forwarder's own.
-OF_FORWARDER = {"handoff", "handoff_ring", "queue_batch", "burn"}
+OF_FORWARDER = {"handoff", "handoff_ring", "queue_batch", "burn", "lose"}
 SECOND_CARD = "card1"
 FIRST_PORTS = (*DUT_PORTS, *TESTER_PORTS)
 SECOND_PORTS = (*SECOND_DUT_PORTS, *SECOND_TESTER_PORTS)

@@ -266,6 +266,7 @@ def test_help_has_examples(linerate):
         ("line",),
         ("explain",),
         ("sweep",),
+        ("search",),
         ("matrix",),
         ("self-bench",),
         ("audit",),
@@ -283,9 +284,7 @@ def test_words_complete_themselves(linerate):
             _LINERATE_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(position)
         ).stdout.split()
 
-    commands = (
-        "bench line explain clean doctor sweep matrix self-bench report compare audit show nic"
-    )
+    commands = "bench line explain clean doctor sweep search matrix self-bench report compare audit show nic"
     assert completed("linerate ", 1) == commands.split()
     assert "cx5-en" in completed("linerate bench --card cx", 3)
     data = Path(__file__).parents[1] / "data"

@@ -20,6 +20,7 @@ LAYERS = (
         "completing",
         "telling",
         "flow_table",
+        "limits",
     ),
     ("card", "ledger"),
     ("testbed",),
@@ -34,9 +35,9 @@ LAYERS = (
     ("rig", "trial"),
     ("explain",),
     ("store",),
-    ("verdicts",),
+    ("verdicts", "goals"),
     ("bench", "compare"),
-    ("sweep", "costs"),
+    ("sweep", "costs", "search"),
     ("matrix",),
     ("report",),
     (
@@ -49,7 +50,7 @@ LAYERS = (
         "auditing",
         "doctoring",
     ),
-    ("selfbenching", "sweeping", "matrixing", "nic"),
+    ("selfbenching", "sweeping", "matrixing", "nic", "searching"),
     ("cli",),
     ("__main__",),
 )

@@ -122,6 +122,7 @@ def test_a_preset_can_be_changed():
         ),
         ({"tester": {"burn": {}}}, "bed.yaml: tester.burn.clocks: required, but absent"),
         ({"dut": {"burn": {"cycles": 5}}}, "bed.yaml: dut.burn.cycles: no such key"),
+        ({"dut": {"lose": {}}}, "bed.yaml: dut.lose.probability: required, but absent"),
         (
             {"dut": {"burn": {"clocks": -1}}},
             "bed.yaml: dut.burn.clocks: expected 0 or more, not -1",
@@ -256,7 +257,12 @@ def test_the_ceiling_is_measured_over_a_bare_wire():
 
 
 def test_limits_made_on_purpose_go_to_the_engine():
-    dut = {"handoff": "off", "handoff_ring": 32, "burn": {"clocks": 8000, "how": "sleep"}}
+    dut = {
+        "handoff": "off",
+        "handoff_ring": 32,
+        "burn": {"clocks": 8000, "how": "sleep"},
+        "lose": {"probability": 0.01},
+    }
     testbed = parse({"dut": dut, "tester": {"burn": {"clocks": 500}}}, "x")
     config = bench_config(testbed, U4, "x")
     assert (config["forwarder"]["handoff"], config["forwarder"]["handoff_ring"]) == ("off", 32)
@@ -268,6 +274,7 @@ def test_limits_made_on_purpose_go_to_the_engine():
         "pause_every_us": 0,
         "pause_for_us": 0,
     }
+    assert config["forwarder"]["lose"] == {"probability": 0.01}
     assert config["tester"]["burn"] == {"clocks": 500}
     assert ceiling_config(testbed, U4, "x")["tester"]["burn"] == {"clocks": 500}
     assert with_options(testbed, workers=2).dut.burn == testbed.dut.burn

@@ -42,7 +42,7 @@ def render(run: Run, name: str, measurements: Mapping[str, Measurement]) -> str:
     for result in results:
         own = [sankey.picture(result), *([ceilings.picture(result)] if result.valid else [])]
         pictures += own
-        sections.append(_section(result, own))
+        sections.append(section(result, own))
     body = [
         _status(run),
         f'<p class="verdict">{text(headline(run))}</p>',
@@ -139,7 +139,7 @@ def _overview(pictures: list[Picture]) -> str:
     )
 
 
-def _section(result: Result, pictures: list[Picture]) -> str:
+def section(result: Result, pictures: list[Picture]) -> str:
     """One test: what limits it, how we know, what to try, where the packets went."""
     title = f"<h2>{text(result.test)} <small>{text(result.text)}</small></h2>"
     drawn = "".join(map(picture_html, pictures))

@@ -1,0 +1,48 @@
+"""Limits made on purpose: what makes a forwarder or a tester worse than it is (docs/engine.md)."""
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+BurnHow = Literal["spin", "sleep", "syscall", "lock"]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class TesterBurn(_Model):
+    """What makes the tester slow on purpose, in TSC clocks."""
+
+    #: Of each frame sent.
+    clocks: int = Field(ge=0, le=1_000_000)
+
+
+class Burn(_Model):
+    """What makes the forwarder slow on purpose, in TSC clocks: docs/engine.md."""
+
+    clocks: int = Field(default=0, ge=0, le=1_000_000)
+    call_clocks: int = Field(default=0, ge=0, le=100_000_000)
+    #: A packet, for each other worker.
+    contention_clocks: int = Field(default=0, ge=0, le=100_000)
+    how: BurnHow = "spin"
+    pause_every_us: int = Field(default=0, ge=0, le=10_000_000)
+    pause_for_us: int = Field(default=0, ge=0, le=100_000)
+
+    @model_validator(mode="after")
+    def _whole_pause(self) -> Self:
+        if (self.pause_every_us == 0) != (self.pause_for_us == 0):
+            raise ValueError("pause_every_us, pause_for_us: expected both or neither")
+        return self
+
+    @property
+    def shares_cpus(self) -> bool:
+        """Whether workers that burn so leave their CPU to each other."""
+        return self.how in ("sleep", "lock")
+
+
+class Lose(_Model):
+    """What makes the forwarder lose frames at random, on purpose: docs/engine.md."""
+
+    #: Of each frame, whatever the load.
+    probability: float = Field(ge=0, le=1)

@@ -1,0 +1,218 @@
+"""A search: each goal's two loads, what limits there, every trial; terminal, Markdown, JSON."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from linerate.goals import NDR, PDR, at_goal, goal_name, headline, limiting, trials_of
+from linerate.report import machine, markdown
+from linerate.report.summary import about
+from linerate.report.terminal import LIMIT_STYLES, count, environment_line, heading, plain_table
+from linerate.store import Goal, Result, Run, Search
+
+NONE = "–"
+GOAL_COLUMNS = ("goal", "loss up to", "lower Mpps", "upper Mpps", "% of line", "forwarded Mpps")
+TRIAL_COLUMNS = ("trial", "Mpps", "seconds", "sent", "lost", "loss", "limit")
+#: Behind a trial's name: part of what it lost is the host's.
+BY_HOST = "†"
+INDENT = 7
+
+
+def search_report(console: Console, run: Run, folder: Path) -> None:
+    """Print a whole run of searches."""
+    console.print(heading(run))
+    console.print(environment_line(run.environment), style="dim")
+    for search in run.searches:
+        console.print()
+        console.print(Text(f"{search.loadtest}  {search.text}", "bold"))
+        console.print(_goals_table(search))
+        console.print(Text(said(search), "dim"))
+        _print_limits(console, run, search)
+        console.print()
+        console.print(_trials_table(run, search))
+        for line in notes(run, search):
+            console.print(Text(line, "dim"))
+    if not run.results:
+        console.print("nothing was measured")
+    console.print()
+    if run.status != "complete":
+        console.print(Text(f"{run.status}: {run.problem or 'stopped before the end'}", "red"))
+    console.print(Text(f"everything is in {folder}"), soft_wrap=True)
+    console.print(Text(f"each packet and cycle: linerate show ledger {folder}"), soft_wrap=True)
+    console.print(Text(f"the page: {folder}/report.html"), soft_wrap=True)
+
+
+def said(search: Search) -> str:
+    """How the figures are meant."""
+    near = "" if search.found else ", not found to the end"
+    return (
+        f"offered loads, all directions together, {100 * search.width:g} % apart at most; "
+        f"trials of {search.duration_seconds:g} s{near}"
+    )
+
+
+def goal_rows(search: Search) -> list[tuple[str, ...]]:
+    """A goal, its two loads, the share of the line, what came through."""
+    return [
+        (
+            goal_name(goal.loss_ratio),
+            f"{100 * goal.loss_ratio:g} %",
+            _mpps(goal.lower_pps) if goal.lower_pps is not None else f"< {_mpps(search.min_pps)}",
+            _mpps(goal.upper_pps) if goal.upper_pps is not None else NONE,
+            f"{100 * goal.lower_pps / search.line_pps:.2f}" if goal.lower_pps else NONE,
+            _mpps(goal.forwarded_pps),
+        )
+        for goal in search.goals
+    ]
+
+
+def trial_rows(run: Run, search: Search) -> list[tuple[str, ...]]:
+    """A trial, its load and length, what was lost, what limits."""
+    return [_trial_row(result, search) for result in trials_of(run, search)]
+
+
+def _trial_row(result: Result, search: Search) -> tuple[str, ...]:
+    name = result.trial + BY_HOST * (result.trial in search.lost_by_host)
+    load = (name, _mpps(result.asked_pps), f"{result.duration_seconds:.3g}")
+    if not result.valid:
+        return (*load, NONE, NONE, NONE, "invalid")
+    lost = round(result.packets.sent * result.loss_percent / 100)
+    share = "0" if not lost else f"{result.loss_percent:.3g} %"
+    return (*load, count(result.packets.sent), count(lost), share, result.verdict.limit)
+
+
+def limit_lines(run: Run, search: Search) -> list[tuple[str, str]]:
+    """A goal's name, and why it is no higher."""
+    return [(goal_name(goal.loss_ratio), _why(run, search, goal)) for goal in search.goals]
+
+
+def _why(run: Run, search: Search, goal: Goal) -> str:
+    result = limiting(run, search, goal)
+    if result is None:
+        return "no trial shows it"
+    where = f" ({result.trial}, {_mpps(result.asked_pps)} Mpps)"
+    spare = at_goal(run, goal)
+    parts = [f"{result.verdict.limit}: {result.verdict.sentence.rstrip('.')}{where}"]
+    return "; ".join([*parts, spare] if spare else parts)
+
+
+def notes(run: Run, search: Search) -> list[str]:
+    """What a reader should know of the trials."""
+    lines = []
+    invalid = sum(not result.valid for result in trials_of(run, search))
+    if invalid:
+        lines.append(f"{invalid} invalid, and repeated: --json says why")
+    if search.lost_by_host:
+        lost = sum(search.lost_by_host.values())
+        lines.append(
+            f"{BY_HOST} {lost:,} packets lost while the host kept a worker's CPU, in each attempt: "
+            "not the device's, not counted"
+        )
+    return lines
+
+
+def _mpps(pps: float | None) -> str:
+    return NONE if pps is None else f"{pps / 1e6:.4f}"
+
+
+def _goals_table(search: Search) -> Table:
+    table = plain_table(("goal", "left"), *((name, "right") for name in GOAL_COLUMNS[1:]))
+    for row in goal_rows(search):
+        table.add_row(*row)
+    return table
+
+
+def _trials_table(run: Run, search: Search) -> Table:
+    right = ((name, "right") for name in TRIAL_COLUMNS[1:-1])
+    table = plain_table(("trial", "left"), *right, ("limit", "left"))
+    for *cells, limit in trial_rows(run, search):
+        table.add_row(*cells, Text(limit, LIMIT_STYLES.get(limit, "yellow")))
+    return table
+
+
+def _print_limits(console: Console, run: Run, search: Search) -> None:
+    console.print()
+    console.print(Text("What limits, and how we know", "bold"))
+    for name, why in limit_lines(run, search):
+        lines = Text(f"{name:<4} {why}").wrap(console, console.width - INDENT)
+        for number, line in enumerate(lines):
+            line.rstrip()
+            console.print(Text(" " * (INDENT if number else 2)) + line)
+
+
+def as_markdown(run: Run) -> str:
+    """The whole run."""
+    parts = [f"# {markdown.plain(heading(run).plain)}"]
+    if run.status != "complete":
+        why = markdown.plain(run.problem or "stopped before the end")
+        parts.append(f"**{run.status}:** {why}")
+    for search in run.searches:
+        parts += [
+            f"**{markdown.plain(headline(run, search))}**",
+            markdown.table(GOAL_COLUMNS, goal_rows(search)),
+            markdown.plain(said(search)),
+            markdown.table(("goal", "what limits"), limit_lines(run, search), words=2),
+            markdown.table(TRIAL_COLUMNS, trial_rows(run, search)),
+            *map(markdown.plain, notes(run, search)),
+        ]
+    measured_on = markdown.table(("what", "value"), about(run), words=2)
+    return "\n\n".join([*parts, f"## Measured on\n\n{measured_on}"])
+
+
+def document(run: Run, folder: Path) -> dict[str, Any]:
+    """As JSON. A search that was not found to its end has no NDR or PDR, only intervals."""
+    searches = [_search(run, search) for search in run.searches]
+    first: dict[str, Any] = searches[0] if searches else _search(run, None)
+    return {
+        "run": str(folder),
+        "status": run.status,
+        "problem": run.problem,
+        **first,
+        **({"searches": searches} if len(searches) > 1 else {}),
+    }
+
+
+def _search(run: Run, search: Search | None) -> dict[str, Any]:
+    if search is None:
+        return {"ndr_pps": None, "pdr_pps": None, "goals": [], "trials": []}
+    return {
+        "loadtest": search.loadtest,
+        "frame_bytes": search.frame_bytes,
+        "found": search.found,
+        "width": search.width,
+        "max_pps": search.max_pps,
+        "ndr_pps": _found(search, NDR),
+        "pdr_pps": _found(search, PDR),
+        "goals": [_goal(run, search, goal) for goal in search.goals],
+        "lost_by_host": search.lost_by_host,
+        "trials": [_trial(result) for result in trials_of(run, search)],
+    }
+
+
+def _found(search: Search, loss_ratio: float) -> float | None:
+    lower: Iterable[float | None] = (
+        goal.lower_pps for goal in search.goals if search.found and goal.loss_ratio == loss_ratio
+    )
+    return next(iter(lower), None)
+
+
+def _goal(run: Run, search: Search, goal: Goal) -> dict[str, Any]:
+    shows = limiting(run, search, goal)
+    return goal.model_dump() | {
+        "limit": shows.verdict.limit if shows else None,
+        "limit_trial": shows.trial if shows else None,
+        "sentence": shows.verdict.sentence if shows else None,
+    }
+
+
+def _trial(result: Result) -> dict[str, Any]:
+    figures = {
+        "trial": result.trial,
+        "asked_pps": result.asked_pps,
+        "duration_seconds": result.duration_seconds,
+    }
+    return figures | machine.trial(result)

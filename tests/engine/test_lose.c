@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A forwarder that loses frames at random loses as many as it is to, counts each, and lets the
+ * others go on in their order. */
+#include "harness.h"
+#include "node/lose.h"
+#include "node/node.h"
+
+#include <math.h>
+#include <rte_ip.h>
+
+#define ROUNDS 50
+#define ROUND_PACKETS 2000
+#define PACKETS ((uint64_t)ROUNDS * ROUND_PACKETS)
+#define NUMBER_AT (14 + 20 + 8) /* behind Ethernet, IPv4 and UDP */
+
+static uint64_t counted_as_lost(void)
+{
+	uint64_t lost = 0;
+
+	for (const struct node_state *s = node_states(); s != NULL; s = s->link)
+		if (strcmp(s->type->name, "lose") == 0)
+			lost += s->drops[0];
+	return lost;
+}
+
+/* Returns how many of a round came out; their numbers must rise. */
+static unsigned forward(void)
+{
+	struct frame frame;
+	uint32_t last = 0;
+	unsigned count = 0;
+
+	for (uint32_t number = 0; number < ROUND_PACKETS; number++) {
+		frame_ip4(
+			&frame, 0, RTE_IPV4(16, 0, 0, number % 64), RTE_IPV4(48, 0, 0, 1), 64, 18);
+		memcpy(frame.bytes + NUMBER_AT, &number, sizeof(number));
+		harness_put(0, &frame);
+	}
+	harness_walk();
+	for (; harness_get(1, &frame); count++) {
+		uint32_t number;
+
+		memcpy(&number, frame.bytes + NUMBER_AT, sizeof(number));
+		CHECK(count == 0 || number > last);
+		last = number;
+	}
+	return count;
+}
+
+/* Within five standard deviations of what a fair draw would lose. */
+static void lost_as_asked(double probability)
+{
+	double expected = (double)PACKETS * probability;
+	double deviation = sqrt(expected * (1 - probability));
+	uint64_t passed = 0;
+
+	for (unsigned round = 0; round < ROUNDS; round++)
+		passed += forward();
+	CHECK_EQUAL(passed + counted_as_lost(), PACKETS);
+	CHECK(fabs((double)counted_as_lost() - expected) <= 5 * deviation);
+}
+
+static void few(void)
+{
+	lost_as_asked(0.001);
+}
+
+static void half(void)
+{
+	lost_as_asked(0.5);
+}
+
+static void most(void)
+{
+	lost_as_asked(0.99);
+}
+
+static void every_one(void)
+{
+	lost_as_asked(1);
+}
+
+/* So small that none can be expected to be lost: no draw may wrap. */
+static void hardly_any(void)
+{
+	lost_as_asked(1e-18);
+}
+
+static void no_node(void)
+{
+	CHECK_EQUAL(forward(), ROUND_PACKETS);
+	for (const struct node_state *s = node_states(); s != NULL; s = s->link)
+		CHECK(strcmp(s->type->name, "lose") != 0);
+}
+
+static void run(const char *options, void (*of)(void))
+{
+	pid_t child;
+
+	if (harness_fork(&child)) {
+		harness_start_workers(2, options);
+		harness_run(of);
+	}
+	harness_wait(child);
+}
+
+#define CASE(name, options, of) \
+	static void name##_case(void) \
+	{ \
+		run("{\"mode\": \"io\", " options "}", of); \
+	}
+
+CASE(few, "\"lose\": {\"probability\": 0.001}", few)
+CASE(half, "\"lose\": {\"probability\": 0.5}", half)
+CASE(most, "\"lose\": {\"probability\": 0.99}", most)
+CASE(every, "\"lose\": {\"probability\": 1}", every_one)
+CASE(hardly, "\"lose\": {\"probability\": 1e-18}", hardly_any)
+CASE(burnt, "\"burn\": {\"clocks\": 10}, \"lose\": {\"probability\": 0.5}", half)
+CASE(absent, "\"lose\": {\"probability\": 0}", no_node)
+
+/* How many lines are said about it. */
+static unsigned mistakes(const char *text)
+{
+	struct config config;
+	struct config_node root;
+	unsigned count;
+
+	if (config_open_text(&config, "test.json", text) != 0)
+		return 0;
+	root = config_root(&config);
+	lose_parse(&root);
+	count = config.mistakes;
+	config_close(&config);
+	return count;
+}
+
+static void mistakes_are_one_line(void)
+{
+	CHECK_EQUAL(mistakes("{\"probability\": 0.5}"), 0);
+	CHECK_EQUAL(mistakes("{\"probability\": -0.1}"), 1);
+	CHECK_EQUAL(mistakes("{\"probability\": 1.1}"), 1);
+	CHECK_EQUAL(mistakes("{\"probability\": \"often\"}"), 1);
+	CHECK_EQUAL(mistakes("{\"chance\": 0.5}"), 1);
+}
+
+int main(void)
+{
+	static const struct test_case cases[] = {
+		{"few are lost", few_case},
+		{"half are lost", half_case},
+		{"most are lost", most_case},
+		{"every one is lost", every_case},
+		{"hardly any is lost", hardly_case},
+		{"beside burn", burnt_case},
+		{"nothing is lost unless asked", absent_case},
+		{"mistakes are one line", mistakes_are_one_line},
+		{NULL, NULL},
+	};
+
+	return test_run(cases);
+}

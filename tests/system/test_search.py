@@ -1,0 +1,70 @@
+"""`linerate search` with the real engine: limits of a known size are found.
+
+On a busy machine a search may find no valid trial; it is never wrong. Then there is nothing to
+compare, and the test is skipped.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linerate.store import load_measurement, load_run
+
+#: Of what is known, either way.
+WITHIN = 0.005
+LOSES = 0.002
+
+
+def search(folder: Path, *arguments: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", "linerate", "search", *arguments, "--json"]
+    done = subprocess.run(
+        [*command, "--runs", str(folder)], capture_output=True, text=True, timeout=600, check=False
+    )
+    document: dict[str, Any] = json.loads(done.stdout)
+    check_laws(Path(document["run"]))
+    if not document["found"]:
+        assert done.returncode == 1
+        pytest.skip(f"the machine was too busy: {document['problem']}")
+    assert done.returncode == 0, done.stderr
+    return document
+
+
+def check_laws(folder: Path) -> None:
+    """Both ledgers balance in every trial, and each has its evidence and verdict."""
+    for result in load_run(folder).results:
+        assert result.packets.violations == []
+        assert result.verdict.sentence
+        assert all(ledger.closes for ledger in result.time)
+        load_measurement(folder, result.trial)
+
+
+def test_a_cards_packet_rate_is_found(tmp_path: Path) -> None:
+    document = search(tmp_path, "--card", "pps=1M,link=10G", "--dut", "io")
+    ndr, pdr = document["goals"]
+    assert ndr["lower_pps"] == pytest.approx(1e6, rel=WITHIN)
+    assert pdr["lower_pps"] == pytest.approx(1e6 / 0.995, rel=WITHIN)
+    assert ndr["limit"] == "card-pps"
+    assert "card packet rate" in json.dumps(document["trials"][0]["ledger"]["losses"])
+
+
+def test_who_loses_at_random_has_a_pdr_and_no_ndr(tmp_path: Path) -> None:
+    testbed = tmp_path / "loses.yaml"
+    testbed.write_text(
+        "card: {link: 1G}\n"
+        f"dut: {{mode: io, lose: {{probability: {LOSES}}}}}\n"
+    )  # fmt: skip
+    document = search(tmp_path, str(testbed), "--goal", "0.1%")
+    ndr, tenth, pdr = document["goals"]
+    assert ndr["lower_pps"] is None
+    assert tenth["lower_pps"] is None or tenth["lower_pps"] < pdr["lower_pps"] / 2
+    assert pdr["lower_pps"] == pytest.approx(document["max_pps"], rel=WITHIN)
+    assert pdr["upper_pps"] is None
+    for trial in document["trials"]:
+        if trial["valid"]:
+            lost = trial["ledger"]["losses"].get("lose-e0: lost at random", 0)
+            share = lost / trial["ledger"]["sent"]
+            assert share == pytest.approx(LOSES, abs=5 * (LOSES / trial["ledger"]["sent"]) ** 0.5)
