@@ -49,6 +49,8 @@ LOWER_LOADS = 4
 INITIAL_SECONDS = 0.3
 #: What the search begins at the other end with, of the line: a millionth must be little of it.
 MIN_OF_LINE = 2e-4
+#: A trial of fewer packets is not exact to a thousandth.
+PACKETS_MIN = 5_000
 #: What was written of the last trial is on its way to the disk, which takes CPUs too.
 SETTLE_SECONDS = 0.15
 #: Before trials, so that addresses are known and tables filled.
@@ -162,7 +164,7 @@ class SearchBench(Bench):
                 frame_bytes=step.loadtest.traffic.frame_bytes,
                 width=self._how.width,
                 duration_seconds=self._how.duration_seconds,
-                min_pps=line_pps * MIN_OF_LINE,
+                min_pps=max(line_pps * MIN_OF_LINE, PACKETS_MIN / self._how.initial_seconds),
                 max_pps=line_pps * scale_ppm / FULL_SCALE_PPM,
                 line_pps=line_pps,
             )
