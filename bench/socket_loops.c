@@ -218,7 +218,8 @@ static unsigned rx_mmap_step(struct loop *loop)
 	struct tpacket3_hdr *header;
 	unsigned count;
 
-	if ((__atomic_load_n(&block->hdr.bh1.block_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER) == 0)
+	if (loop->map == NULL || (__atomic_load_n(&block->hdr.bh1.block_status, __ATOMIC_ACQUIRE) &
+					 TP_STATUS_USER) == 0)
 		return 0;
 	count = block->hdr.bh1.num_pkts;
 	header = (struct tpacket3_hdr *)((uint8_t *)block + block->hdr.bh1.offset_to_first_pkt);

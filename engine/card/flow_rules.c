@@ -109,7 +109,7 @@ static void reclaim(struct card_flow_table *table)
 
 static struct card_rule *take_slot(struct card_flow_table *table)
 {
-	const struct timespec pause = {.tv_nsec = RECLAIM_WAIT_US * NS_PER_US};
+	const struct timespec pause = {.tv_nsec = (long)RECLAIM_WAIT_US * NS_PER_US};
 
 	reclaim(table);
 	for (unsigned waits = 0; table->nb_free == 0 && waits < RECLAIM_WAITS; waits++) {

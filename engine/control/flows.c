@@ -91,16 +91,17 @@ static void look_at(struct request *request, const struct flow_table *table, uin
 static bool read_flows(struct request *request)
 {
 	struct before *before[WORKERS_MAX] = {NULL};
-	uint32_t counts[WORKERS_MAX], began = flowtable_clock_ms();
+	uint32_t counts[WORKERS_MAX] = {0}, began = flowtable_clock_ms();
+	unsigned tables = flowtable.nb_tables;
 	bool done = true;
 
-	for (unsigned i = 0; i < flowtable.nb_tables; i++) {
+	for (unsigned i = 0; i < tables; i++) {
 		counts[i] = __atomic_load_n(&flowtable.tables[i]->touched, __ATOMIC_ACQUIRE);
 		before[i] = read_before(flowtable.tables[i], counts[i]);
 		done &= before[i] != NULL;
 	}
 	usleep(WINDOW_US);
-	for (unsigned i = 0; i < flowtable.nb_tables && done; i++) {
+	for (unsigned i = 0; i < tables && done; i++) {
 		const struct flow_table *table = flowtable.tables[i];
 		uint32_t touched = __atomic_load_n(&table->touched, __ATOMIC_ACQUIRE);
 
@@ -108,7 +109,7 @@ static bool read_flows(struct request *request)
 			look_at(request, table, index, index < counts[i] ? &before[i][index] : NULL,
 				flowtable_clock_ms() - began);
 	}
-	for (unsigned i = 0; i < flowtable.nb_tables; i++)
+	for (unsigned i = 0; i < tables; i++)
 		free(before[i]);
 	return done;
 }
@@ -183,7 +184,8 @@ static void answer_counters(struct rte_tel_data *data)
 		"not_recorded_broken", "not_recorded_fragment", "not_recorded_full"};
 	static const char *const ends[FLOW_END_REASONS] = {
 		"ended_idle", "ended_closed", "ended_hard", "ended_stop"};
-	struct flow_counters sum = {0};
+	uint64_t sums[sizeof(struct flow_counters) / sizeof(uint64_t)] = {0};
+	struct flow_counters sum;
 	uint64_t flows = 0, capacity = 0;
 
 	for (unsigned i = 0; i < flowtable.nb_tables; i++) {
@@ -191,11 +193,12 @@ static void answer_counters(struct rte_tel_data *data)
 		/* All of it is counts. */
 		const uint64_t *counts = (const uint64_t *)&table->counters;
 
-		for (unsigned c = 0; c < sizeof(sum) / sizeof(*counts); c++)
-			((uint64_t *)&sum)[c] += counts[c];
+		for (unsigned c = 0; c < RTE_DIM(sums); c++)
+			sums[c] += counts[c];
 		flows += table->live;
 		capacity += table->capacity;
 	}
+	memcpy(&sum, sums, sizeof(sum));
 	answer_u64(data, "flows", flows);
 	answer_u64(data, "capacity", capacity);
 	answer_u64(data, "packets", sum.packets);

@@ -172,8 +172,8 @@ static void sort6(struct flow_parsed *parsed, const uint8_t *addresses, const ui
 
 	parsed->direction = order > 0 || (order == 0 && ports[0] > ports[1]) ? FLOW_HIGH_TO_LOW
 									     : FLOW_LOW_TO_HIGH;
-	hash = flow_key_addresses6(
-		addresses + 16 * parsed->direction, addresses + 16 * !parsed->direction);
+	hash = flow_key_addresses6(&addresses[(size_t)16 * parsed->direction],
+		&addresses[(size_t)16 * !parsed->direction]);
 	parsed->key.low_address = (uint32_t)hash;
 	parsed->key.high_address = (uint32_t)(hash >> 32);
 	parsed->addresses6 = addresses;

@@ -73,8 +73,8 @@ bool flow_notice(struct flow_table *table, uint32_t mark, enum flow_notice_what 
 static __rte_always_inline bool flow_same6(const struct flow_addresses6 *known,
 	const uint8_t *addresses6, enum flow_direction direction)
 {
-	return memcmp(known->low, addresses6 + 16 * direction, 16) == 0 &&
-	       memcmp(known->high, addresses6 + 16 * !direction, 16) == 0;
+	return memcmp(known->low, &addresses6[(size_t)16 * direction], 16) == 0 &&
+	       memcmp(known->high, &addresses6[(size_t)16 * !direction], 16) == 0;
 }
 
 static __rte_always_inline void flow_add(

@@ -185,8 +185,8 @@ uint32_t flow_create(struct flow_table *table, struct flow_words words, const ui
 	record->generation = generation == FLOW_GENERATION_MAX ? 1 : generation + 1;
 	table->cold[index] = (struct flow_cold){.first_seen_ms = {now, now}, .exported_ms = now};
 	if (addresses6 != NULL) {
-		memcpy(table->addresses6[index].low, addresses6 + 16 * direction, 16);
-		memcpy(table->addresses6[index].high, addresses6 + 16 * !direction, 16);
+		memcpy(table->addresses6[index].low, &addresses6[(size_t)16 * direction], 16);
+		memcpy(table->addresses6[index].high, &addresses6[(size_t)16 * !direction], 16);
 	}
 	put_in(table, flow_words_hash(table, words), index);
 	/* Others look at the record by flow_table_read(). */

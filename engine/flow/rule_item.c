@@ -153,7 +153,8 @@ static bool scan_value(struct rule_scan *scan, const struct field *field, uint8_
 	case VALUE_HOST32:
 		break;
 	}
-	if (!rule_scan_number(scan, UINT64_MAX >> (64 - field->bits), &value))
+	/* Values of 64 bits are none of the fields'. */
+	if (!rule_scan_number(scan, ((uint64_t)1 << (field->bits & 63)) - 1, &value))
 		return false;
 	word = (uint32_t)value;
 	if (field->kind == VALUE_HOST32)

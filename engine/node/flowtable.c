@@ -21,7 +21,7 @@
 #define FLOWS_MIN 1024
 /* The numbers in marks; none is over the last. */
 #define FLOWS_MAX (1u << FLOW_INDEX_BITS)
-#define TIMEOUT_MAX_MS (24u * 3600 * 1000)
+#define TIMEOUT_MAX_MS (24ull * 3600 * 1000)
 /* Workers that only receive record nothing. */
 #define READER_FLOWS 64
 
