@@ -300,12 +300,13 @@ struct rte_flow *card_flow_create(struct card_port *port, const struct rte_flow_
 	struct card_flow_table *table = port->flow_table;
 	struct card_rule wanted, *rule = NULL;
 	struct rte_flow *flow = NULL;
-	int rc = card_flow_validate(port, attr, pattern, actions, error);
+	int rc;
 
-	if (table == NULL)
+	if (table == NULL) {
+		(void)no_table(error);
 		return NULL;
-	if (rc == 0)
-		rc = card_flow_translate(port->card, attr, pattern, actions, &wanted, error);
+	}
+	rc = card_flow_translate(port->card, attr, pattern, actions, &wanted, error);
 	pthread_mutex_lock(&table->lock);
 	if (rc == 0) {
 		program(table);

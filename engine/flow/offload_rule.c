@@ -47,28 +47,21 @@ static bool match_ports(
 	switch (key->protocol) {
 	case IPPROTO_TCP:
 		rule->pattern[2].type = RTE_FLOW_ITEM_TYPE_TCP;
-		rule->upper_spec.tcp.hdr.src_port = source;
-		rule->upper_spec.tcp.hdr.dst_port = destination;
-		rule->upper_mask.tcp.hdr.src_port = UINT16_MAX;
-		rule->upper_mask.tcp.hdr.dst_port = UINT16_MAX;
 		break;
 	case IPPROTO_UDP:
 		rule->pattern[2].type = RTE_FLOW_ITEM_TYPE_UDP;
-		rule->upper_spec.udp.hdr.src_port = source;
-		rule->upper_spec.udp.hdr.dst_port = destination;
-		rule->upper_mask.udp.hdr.src_port = UINT16_MAX;
-		rule->upper_mask.udp.hdr.dst_port = UINT16_MAX;
 		break;
 	case IPPROTO_SCTP:
 		rule->pattern[2].type = RTE_FLOW_ITEM_TYPE_SCTP;
-		rule->upper_spec.sctp.hdr.src_port = source;
-		rule->upper_spec.sctp.hdr.dst_port = destination;
-		rule->upper_mask.sctp.hdr.src_port = UINT16_MAX;
-		rule->upper_mask.sctp.hdr.dst_port = UINT16_MAX;
 		break;
 	default:
 		return false;
 	}
+	/* All three begin with the ports. */
+	rule->upper_spec.udp.hdr.src_port = source;
+	rule->upper_spec.udp.hdr.dst_port = destination;
+	rule->upper_mask.udp.hdr.src_port = UINT16_MAX;
+	rule->upper_mask.udp.hdr.dst_port = UINT16_MAX;
 	rule->pattern[2].spec = &rule->upper_spec;
 	rule->pattern[2].mask = &rule->upper_mask;
 	return true;

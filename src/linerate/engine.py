@@ -41,6 +41,15 @@ def executable() -> Path:
     return path
 
 
+def companion(name: str) -> Path:
+    """Find a program that is built with the engine: beside it, or in a build folder's bench/."""
+    engine = executable()
+    for folder in (engine.parent, engine.parent.parent / "bench"):
+        if (folder / name).exists():
+            return folder / name
+    raise EngineError(f"{name} is not beside {engine}: build it with `make build`")
+
+
 def runtime_folders() -> list[Path]:
     """Folders in which engines have their sockets, where DPDK puts them.
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from linerate import host
-from linerate.engine import executable
+from linerate.engine import EngineError, companion
 from linerate.errors import SetupError
 from linerate.netns import namespaces, programs
 from linerate.netns.interfaces import Interface, make_veth
@@ -108,13 +108,10 @@ def _command(interface: Interface, way: str, call: str, cpu: int, seconds: float
 
 
 def _program() -> str:
-    """Installed beside the engine; in a build folder it is in a folder beside the engine's."""
-    engine = executable()
-    places = (engine.parent, engine.parent.parent / "bench")
-    found = next((folder / NAME for folder in places if (folder / NAME).exists()), None)
-    if found is None:
-        raise SetupError(f"{NAME} is not beside {engine}: build it with `make build`")
-    return str(found)
+    try:
+        return str(companion(NAME))
+    except EngineError as error:
+        raise SetupError(str(error)) from error
 
 
 def measure_hop(cpus: tuple[int, ...]) -> Hop:

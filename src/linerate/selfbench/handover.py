@@ -3,7 +3,7 @@
 import json
 import subprocess
 
-from linerate.engine import executable
+from linerate.engine import companion
 from linerate.selfbench.model import NotMeasuredError, Place, Stamp
 
 NAME = "linerate-handover"
@@ -13,12 +13,7 @@ TIMEOUT_SECONDS = 20.0
 
 def take_stamp(place: Place) -> Stamp:
     """Measure how near the CPUs are, and what mbufs over two rings do there now."""
-    engine = executable()
-    # Installed beside the engine; in a build folder it is in a folder beside the engine's.
-    beside = (engine.parent, engine.parent.parent / "bench")
-    program = next((path for folder in beside if (path := folder / NAME).exists()), None)
-    if program is None:
-        raise NotMeasuredError(f"{NAME} is not beside {engine}: build it with `make build`")
+    program = companion(NAME)
     cpus = (str(place.main_cpu), str(place.work_cpu))
     try:
         said = subprocess.run(
