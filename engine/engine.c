@@ -5,6 +5,7 @@
 #include "control/command.h"
 #include "forward/forwarder.h"
 #include "memory.h"
+#include "node/delay.h"
 #include "node/node.h"
 #include "port/port.h"
 #include "stream/tester.h"
@@ -154,7 +155,8 @@ static int eal_start(const char *program)
 
 /*
  * What a port receives may lie in its own rx rings, in any tx ring of the forwarder's (all
- * workers have one on each port), in rings between workers, in a worker's cache, or be under way.
+ * workers have one on each port), in rings between workers, where it is delayed, in a worker's
+ * cache, or be under way.
  */
 static unsigned buffers_needed(const struct port *port)
 {
@@ -165,7 +167,7 @@ static unsigned buffers_needed(const struct port *port)
 		return buffers;
 	for (unsigned i = 0; i < forwarder_ports(); i++)
 		buffers += forwarder_port(i)->tx_ring * forwarder_workers();
-	return buffers + forwarder_handoff_buffers();
+	return buffers + forwarder_handoff_buffers() + delay_buffers() * forwarder_workers();
 }
 
 static int create_pools(void)

@@ -115,6 +115,18 @@ struct worker *worker_at(unsigned index)
 	return index < nb_workers ? workers[index] : NULL;
 }
 
+bool worker_away_within(uint64_t since, uint64_t until)
+{
+	for (unsigned i = 0; i < workers_count(); i++) {
+		const struct worker *worker = worker_at(i);
+
+		if (__atomic_load_n(&worker->away_until, __ATOMIC_RELAXED) > since &&
+			__atomic_load_n(&worker->away_since, __ATOMIC_RELAXED) < until)
+			return true;
+	}
+	return false;
+}
+
 struct worker *worker_find(const char *name)
 {
 	for (unsigned i = 0; i < nb_workers; i++)
@@ -167,6 +179,14 @@ uint64_t worker_away_limit(void)
 	uint64_t us = ports_make_system_calls() ? WORKER_AWAY_SYSTEM_CALLS_US : WORKER_AWAY_US;
 
 	return rte_get_tsc_hz() / 1000000 * us;
+}
+
+/* Where polls are system calls, long ones are work. */
+uint64_t worker_stall_limit(void)
+{
+	if (ports_make_system_calls())
+		return worker_away_limit();
+	return rte_get_tsc_hz() / 1000000 * WORKER_STALL_US;
 }
 
 struct worker *worker_creating(void)

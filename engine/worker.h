@@ -77,6 +77,7 @@ struct worker {
 	/* Control thread to worker. */
 	uint32_t request __rte_cache_aligned; /* enum worker_request */
 	struct worker *peer;
+	uint64_t stall_limit; /* clocks: a poll in vain that took longer was interrupted */
 
 	/* Worker to control thread. */
 	uint64_t loops __rte_cache_aligned;
@@ -94,15 +95,22 @@ struct worker {
 	uint32_t roundtrip_min_clocks;
 	uint32_t roundtrip_median_clocks;
 
+	/* The last time for which it was off its CPU, or stalled, for others' workers to read. */
+	uint64_t away_since __rte_cache_aligned;
+	uint64_t away_until;
+
 	struct node_stats nodes[WORKER_NODES_MAX] __rte_cache_aligned;
 };
 
 /* A call that takes longer than this was interrupted: no vector of 256 needs it. */
 #define WORKER_AWAY_US 100
+/* The same of a poll that found nothing, and of the way from one walk to the next. */
+#define WORKER_STALL_US 5
 /* Unless the kernel sends them one by one, at 1 to 3 us each. */
 #define WORKER_AWAY_SYSTEM_CALLS_US 1500
 
 uint64_t worker_away_limit(void);
+uint64_t worker_stall_limit(void);
 
 /* A node that waits on purpose says so around it, at most once a call, and is not taken for
  * away. `clocks` of the wait were spent as it wanted. */
@@ -135,6 +143,9 @@ int workers_plan(
 int workers_create_wakers(void);
 unsigned workers_count(void);
 struct worker *worker_at(unsigned index);
+/* Whether some worker was off its CPU or stalled for a part of the time between two moments on the
+ * TSC, the second of which is now or nearly: only each one's last absence is known. */
+bool worker_away_within(uint64_t since, uint64_t until);
 struct worker *worker_find(const char *name);
 struct worker *worker_of_tester(void);
 struct worker *worker_of_forwarder(unsigned forwarder_index);

@@ -30,6 +30,13 @@
 /* What shares a CPU with a worker, housekeeping for one, still gets a tenth of it. */
 #define WORKER_NICE (-10)
 
+/* Off its CPU in a stretch that ends now: of `clocks` at most, nobody knows where in it. */
+static void worker_note_away(struct worker *worker, uint64_t now, uint64_t clocks)
+{
+	__atomic_store_n(&worker->away_since, now - clocks, __ATOMIC_RELAXED);
+	__atomic_store_n(&worker->away_until, now, __ATOMIC_RELAXED);
+}
+
 /*
  * Accounts a call that took longer than away_limit: what its node waited on purpose is the
  * node's, the rest was away unless it is short. `now` is the end of the call.
@@ -39,10 +46,12 @@ static __rte_noinline void worker_long_call(struct worker *worker, struct node_s
 {
 	uint64_t waited = RTE_MIN(worker->waited_clocks, spent);
 
-	if (spent - waited > away_limit)
+	if (spent - waited > away_limit) {
 		worker->away_clocks += spent - waited;
-	else
+		worker_note_away(worker, now, spent);
+	} else {
 		waited = spent;
+	}
 	stats->clocks += waited;
 	worker->last_tsc = now;
 	worker->waited_clocks = 0;
@@ -87,6 +96,8 @@ static __rte_always_inline uint64_t worker_walk(
 		} else {
 			stats->idle_calls++;
 			stats->idle_clocks += spent;
+			if (unlikely(spent > worker->stall_limit))
+				worker_note_away(worker, now, spent);
 		}
 		node->idx = 0;
 		head = likely((int32_t)head > 0) ? head & mask : head;
@@ -168,10 +179,14 @@ static __rte_always_inline void worker_step(
 {
 	uint64_t now = rte_rdtsc(), gap = now - worker->last_tsc;
 
-	if (unlikely(gap > away_limit))
+	if (unlikely(gap > away_limit)) {
 		worker->away_clocks += gap;
-	else
+		worker_note_away(worker, now, gap);
+	} else {
 		worker->overhead_clocks += gap;
+		if (unlikely(gap > worker->stall_limit))
+			worker_note_away(worker, now, gap);
+	}
 	worker->loops++;
 	worker->last_tsc = worker_walk(worker, now, away_limit, found);
 	rcu_quiescent(worker->index);
@@ -291,6 +306,7 @@ static int worker_main(void *argument)
 	const uint64_t away_limit = worker_away_limit();
 
 	worker->tid = rte_gettid();
+	worker->stall_limit = worker_stall_limit();
 	/* Whoever may keeps other programs off the workers' CPUs: what they take, a ring loses. All
 	 * workers alike: scheduling groups share their weight over CPUs, so that a forwarder of
 	 * more weight would leave the tester, on its own CPU, next to none beside another group.

@@ -2,6 +2,7 @@
 #include "card.h"
 
 #include "../flow.h"
+#include "../frame.h"
 #include "../ledger.h"
 #include "../memory.h"
 #include "flow_rules.h"
@@ -85,7 +86,8 @@ static void card_parse(const struct config_node *node)
 	card->rx_ring = card_parse_ring(node, "rx_ring");
 	card->tx_ring = card_parse_ring(node, "tx_ring");
 	card->pps_ceiling = config_number(node, "pps_ceiling", 0, 0, 1e12);
-	card->max_frame_bytes = (uint16_t)config_u64(node, "max_frame_bytes", 1518, 64, 9018);
+	card->max_frame_bytes = (uint16_t)config_u64(
+		node, "max_frame_bytes", 1518, FRAME_BYTES_MIN, FRAME_BYTES_MAX);
 	card->shunt = config_choice(node, "host", hosts, 0) == 1;
 	card_parse_pcie(&card->pcie, &pcie);
 	card_parse_rss(card, &rss);
@@ -191,8 +193,15 @@ unsigned card_pcie_down_bytes(const struct card_pcie *pcie, unsigned bytes)
 
 /* FIFO in front of the PCIe link: 128 KiB, of the order of the 82599's 512 KiB for all. */
 #define PCIE_FIFO_BYTES (128 << 10)
-/* Packets that may wait for the card's packet engine. */
+/* Packets that may wait for the card's packet engine: so many at least, and as many as come
+ * while a tester that was late catches up. At 10 Mpps that is 2,500, of 64 bytes 160 kB. */
 #define PPS_FIFO_PACKETS 256
+
+/* Clocks of work that may wait for a packet engine that does `pps`. */
+static double card_pps_backlog(double pps, double hz)
+{
+	return pps > 0 ? RTE_MAX(PPS_FIFO_PACKETS * hz / pps, hz / 1e6 * CARD_CREDIT_US) : 0;
+}
 
 static void card_set_limits(struct card *card)
 {
@@ -204,8 +213,7 @@ static void card_set_limits(struct card *card)
 		pacer_set(&card->ports[i].link_in, (double)card->link_bps / 8, hz, 0);
 		pacer_set(&card->ports[i].link_out, (double)card->link_bps / 8, hz, 0);
 	}
-	pacer_set(&card->pps_in, card->pps_ceiling, hz,
-		card->pps_ceiling > 0 ? PPS_FIFO_PACKETS * hz / card->pps_ceiling : 0);
+	pacer_set(&card->pps_in, card->pps_ceiling, hz, card_pps_backlog(card->pps_ceiling, hz));
 	pacer_set(&card->pps_out, card->pps_ceiling, hz, 0);
 	pacer_set(&card->pcie.up, pcie, hz, pcie > 0 ? PCIE_FIFO_BYTES * hz / pcie : 0);
 	pacer_set(&card->pcie.down, pcie, hz, 0);

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* A request has less. */
 #define TEXT_BYTES 1024
@@ -69,6 +70,17 @@ static struct command cli = {
 };
 COMMAND_REGISTER(cli)
 
+/* A pipe or a device may never end, and what is read of it would stay with this process. */
+static bool is_file(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) != 0)
+		return false;
+	errno = EINVAL;
+	return S_ISREG(status.st_mode);
+}
+
 static int exec_answer(const char *command, const char *parameters, struct rte_tel_data *data)
 {
 	size_t length;
@@ -78,7 +90,7 @@ static int exec_answer(const char *command, const char *parameters, struct rte_t
 	(void)command;
 	if (parameters == NULL)
 		return -1;
-	text = text_file_read(parameters, &length);
+	text = is_file(parameters) ? text_file_read(parameters, &length) : NULL;
 	if (text == NULL) {
 		rte_tel_data_start_dict(data);
 		answer_error(data, strerror(errno));

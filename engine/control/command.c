@@ -18,6 +18,18 @@
 
 static struct command *commands;
 
+/*
+ * DPDK before 24.03 takes commands apart with strtok(), which keeps its place for all threads
+ * together, and has a thread a client: a command might get the parameters of another client's.
+ * The linker prefers this one, in which each thread has its own place.
+ */
+char *strtok(char *restrict text, const char *restrict delimiters)
+{
+	static __thread char *rest;
+
+	return strtok_r(text, delimiters, &rest);
+}
+
 void command_register(struct command *command)
 {
 	command->link = commands;

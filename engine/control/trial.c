@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A month: what is longer overflows the clocks that it is counted in. */
+#define DURATION_US_MAX (30ull * 24 * 3600 * 1000000)
+
 static int trial_answer(const char *command, const char *parameters, struct rte_tel_data *data)
 {
 	struct trial_status status;
@@ -48,7 +51,8 @@ static int trial_start_answer(
 	if (parameters == NULL ||
 		sscanf(parameters, "duration_us=%lu,scale_ppm=%lu%c", &duration_us, &scale_ppm,
 			&rest) != 2 ||
-		duration_us == 0 || scale_ppm == 0 || scale_ppm > 1000000000)
+		duration_us == 0 || duration_us > DURATION_US_MAX || scale_ppm == 0 ||
+		scale_ppm > 1000000000)
 		return -1;
 	number = trial_start(duration_us, (double)scale_ppm / 1e6);
 	rte_tel_data_start_dict(data);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "forwarder.h"
 
+#include "../node/delay.h"
 #include "../node/lose.h"
 #include "../worker.h"
 #include "burn.h"
@@ -106,11 +107,12 @@ static void parse_rx_mode(const struct config_node *node)
 
 void forwarder_parse(const struct config_node *node)
 {
-	const char *keys[] = {
-		"mode", "ports", "workers", "rx_mode", "burn", "lose", HANDOFF_KEYS, NULL, NULL};
+	const char *keys[] = {"mode", "ports", "workers", "rx_mode", "burn", "lose", "delay",
+		HANDOFF_KEYS, NULL, NULL};
 	struct config_node array = config_child(node, "ports");
 	struct config_node burn = config_child(node, "burn");
 	struct config_node lose = config_child(node, "lose");
+	struct config_node delay = config_child(node, "delay");
 	struct config_node threading_key = config_child(node, "threading");
 
 	if (!config_is_object(node))
@@ -133,6 +135,11 @@ void forwarder_parse(const struct config_node *node)
 	lose_parse(&lose);
 	if (lose_present() && mode != NULL && mode->entry == NULL)
 		config_mistake(&lose, "%s receives nothing", mode->name);
+	delay_parse(&delay);
+	if (delay_present() && mode != NULL && mode->entry == NULL)
+		config_mistake(&delay, "%s receives nothing", mode->name);
+	if (delay_present() && rx_mode != RX_POLLING)
+		config_mistake(&delay, "a worker that sleeps is late: expected rx_mode polling");
 	if (mode != NULL && mode->parse != NULL) {
 		struct config_node own = config_child(node, mode->key);
 
@@ -207,6 +214,19 @@ static int create_tx(void)
 	return 0;
 }
 
+/* Whoever takes the port's frames into the mode may have to hold them. */
+static void add_delay(const struct port *port)
+{
+	for (unsigned w = 0; w < nb_workers && delay_present(); w++) {
+		bool takes = hands_off(port);
+
+		for (unsigned q = 0; q < port->nb_rx_queues; q++)
+			takes |= worker_of_queue(q) == w;
+		if (takes)
+			delay_add_worker(port, worker_of_forwarder(w));
+	}
+}
+
 /* One port-rx an rx queue. */
 static int create_rx(struct port *port, struct port *peer)
 {
@@ -221,6 +241,8 @@ static int create_rx(struct port *port, struct port *peer)
 		rc = burn_add_port(port, entry);
 	if (rc == 0 && lose_present())
 		rc = lose_add_port(port, entry);
+	if (rc == 0 && delay_present())
+		rc = delay_add_port(port, entry);
 	if (rc == 0 && hands_off(port)) {
 		rc = handoff_add_port(port, entry);
 		snprintf(entry, sizeof(entry), "worker-handoff");
@@ -235,6 +257,7 @@ static int create_rx(struct port *port, struct port *peer)
 		snprintf(name, sizeof(name), "port-rx-%s", suffix);
 		worker_add_node(worker_of_forwarder(worker_of_queue(q)), name);
 	}
+	add_delay(port);
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "origin.h"
 
+#include "../frame.h"
 #include "../memory.h"
 #include "../worker.h"
 #include "forwarder.h"
@@ -15,8 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FRAME_MIN 64
-#define FRAME_MAX 9018
 #define TTL 64
 /* Buffers a worker beyond those in the tx rings: its pool cache, frames not sent yet. */
 #define WORKER_BUFFERS (RTE_MEMPOOL_CACHE_MAX_SIZE * 2 + ORIGIN_BURST)
@@ -25,13 +24,14 @@ _Static_assert(ORIGIN_HEADER_BYTES ==
 		       RTE_ETHER_HDR_LEN + sizeof(struct rte_ipv4_hdr) + sizeof(struct rte_udp_hdr),
 	"the template is Ethernet, IPv4 and UDP");
 
-static uint16_t frame_bytes = FRAME_MIN; /* FCS included */
+static uint16_t frame_bytes = FRAME_BYTES_MIN; /* FCS included */
 
 void origin_parse(const struct config_node *node)
 {
 	if (!config_is_object(node))
 		return;
-	frame_bytes = (uint16_t)config_u64(node, "frame_bytes", FRAME_MIN, FRAME_MIN, FRAME_MAX);
+	frame_bytes = (uint16_t)config_u64(
+		node, "frame_bytes", FRAME_BYTES_MIN, FRAME_BYTES_MIN, FRAME_BYTES_MAX);
 	peers_parse(node);
 }
 

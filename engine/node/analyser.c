@@ -3,9 +3,13 @@
  * analyser: takes back what the tester sent. A frame with a signature counts for its stream
  * and its place in the sequence; any other frame counts as `other`.
  *
+ * A latency stream's frames carry the time when they were sent, and port-rx says when it fetched
+ * them.
+ *
  * Frames of one stream mostly come one after the other, as they were sent: such a run is
  * noted at once.
  */
+#include "../stream/latency.h"
 #include "../stream/signature.h"
 #include "../stream/tester.h"
 #include "free.h"
@@ -26,10 +30,12 @@ static bool is_ours(const struct run *run)
 	uint16_t id = (uint16_t)(run->word >> 32);
 
 	return signature_is(run->word) && id < tester.nb_streams &&
+	       signature_is_stamped(run->word) == (tester.streams[id]->latency != NULL) &&
 	       (tester.streams[id]->rx_port < 0 || tester.streams[id]->rx_port == run->port);
 }
 
-static void note(const struct run *run)
+/* `mbufs` are the frames of the run. */
+static void note(const struct run *run, struct rte_mbuf *const *mbufs)
 {
 	struct stream *stream;
 
@@ -43,6 +49,8 @@ static void note(const struct run *run)
 	stream = tester.streams[(uint16_t)(run->word >> 32)];
 	sequence_note_run(&stream->sequence, (uint32_t)run->word, run->count);
 	stream->rx_bytes += run->bytes;
+	if (unlikely(stream->latency != NULL))
+		latency_note(stream->latency, mbufs, run->count, port_at(run->port)->received_tsc);
 }
 
 static __rte_always_inline uint64_t read_signature(const struct rte_mbuf *mbuf)
@@ -83,10 +91,10 @@ static uint16_t analyser_process(
 			run.bytes += bytes;
 			continue;
 		}
-		note(&run);
+		note(&run, mbufs + i - run.count);
 		run = (struct run){word, bytes, 1, mbufs[i]->port};
 	}
-	note(&run);
+	note(&run, mbufs + count - run.count);
 	free_mbufs(mbufs, count);
 	return count;
 }

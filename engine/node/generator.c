@@ -2,14 +2,19 @@
 /*
  * generator: makes the frames of one tester port's streams when they are due. At most
  * STREAM_BURST_MAX frames a call; when the worker came late it catches up at no more
- * than 1 / CATCH_UP_SPACING of the rate, so that bursts stay apart.
+ * than 1 / SCHEDULE_CATCH_UP of the rate, so that bursts stay apart.
  */
+#include "../stream/latency.h"
 #include "../stream/tester.h"
 
 #include <math.h>
 #include <rte_cycles.h>
 
-#define CATCH_UP_SPACING 0.75
+/* Of a port whose streams have bursts; and how many steps without a frame a call takes. */
+#define STEP_US 5
+#define STEPS_MAX 64
+/* Between two readings of one clock, unless the worker loses its CPU there. */
+#define CLOCKS_ALIKE_US 5
 /* How many slots ahead the streams are fetched. */
 #define SLOTS_AHEAD 16
 
@@ -25,19 +30,45 @@ static void schedule_start(struct schedule *schedule, const struct trial_order *
 	schedule->pps = schedule->full_pps * order->scale;
 	schedule->sent = 0;
 	schedule->not_before = 0;
-	schedule->limit = isinf(schedule->pps) ? UINT64_MAX : (uint64_t)(schedule->pps * seconds);
+	schedule->scale = order->scale;
+	schedule->limit = isinf(schedule->pps) ? UINT64_MAX
+					       : schedule_frames(schedule, order->scale, seconds);
 	if (schedule->burst != 0)
 		schedule->limit = RTE_MIN(schedule->burst, schedule->limit);
+	if (schedule->at != NULL)
+		schedule_timed_start(schedule, (double)rte_get_tsc_hz());
+}
+
+/*
+ * Ports that go by one clock begin a trial at the same time of it, so that frames of both
+ * directions of a capture are as far apart as they were. Clocks that read alike are one.
+ */
+static uint64_t common_start(const struct tester_port *port, uint32_t number, uint64_t now)
+{
+	uint64_t near = rte_get_tsc_hz() / 1000000 * CLOCKS_ALIKE_US;
+
+	for (unsigned i = 0; i < tester.nb_ports; i++) {
+		const struct tester_port *other = &tester.ports[i];
+
+		if (other != port && other->trial.started == number &&
+			tester_clock(other->port) - now < near)
+			return RTE_MIN(other->trial.start_clock, now);
+	}
+	return now;
 }
 
 static void trial_start(struct tester_port *port, uint32_t number, uint64_t now)
 {
+	port->paced = 0;
 	for (unsigned i = 0; i < port->nb_schedules; i++)
 		schedule_start(&port->schedules[i], &tester.order);
 	/* All is drained: what comes from now on is this trial's. */
-	for (unsigned i = 0; i < port->nb_streams; i++)
+	for (unsigned i = 0; i < port->nb_streams; i++) {
 		sequence_restart(&port->streams[i]->sequence, port->streams[i]->next_sequence);
-	port->trial.start_clock = now;
+		if (port->streams[i]->latency != NULL)
+			latency_restart(port->streams[i]->latency);
+	}
+	port->trial.start_clock = common_start(port, number, now);
 	port->trial.start_tsc = rte_rdtsc();
 	__atomic_store_n(&port->trial.started, number, __ATOMIC_RELEASE);
 }
@@ -62,7 +93,13 @@ static unsigned due(const struct schedule *schedule, uint64_t elapsed, unsigned 
 		return 0;
 	if (isinf(schedule->pps))
 		return whole_rounds(schedule, room);
-	frames = (uint64_t)(schedule->pps * (double)elapsed / (double)rte_get_tsc_hz());
+	if (unlikely(schedule->uneven)) {
+		if (schedule->at != NULL)
+			return schedule_timed_due(schedule, elapsed, room);
+		frames = schedule_frames(
+			schedule, schedule->scale, (double)elapsed / (double)rte_get_tsc_hz());
+	} else
+		frames = (uint64_t)(schedule->pps * (double)elapsed / (double)rte_get_tsc_hz());
 	frames = RTE_MIN(frames, schedule->limit) - schedule->sent;
 	return whole_rounds(schedule, (unsigned)RTE_MIN(frames, (uint64_t)room));
 }
@@ -121,6 +158,17 @@ static void trial_finish(struct tester_port *port, uint64_t now)
 	__atomic_store_n(&port->trial.finished, port->trial.started, __ATOMIC_RELEASE);
 }
 
+/* When the schedule is asked again, after so many frames. */
+static void pace(struct schedule *schedule, uint64_t elapsed, unsigned count)
+{
+	if (unlikely(schedule->at != NULL))
+		schedule_timed_sent(schedule, elapsed, count);
+	else
+		schedule->not_before =
+			elapsed + (uint64_t)(SCHEDULE_CATCH_UP * count * (double)rte_get_tsc_hz() /
+					     schedule->pps);
+}
+
 static uint16_t generate(
 	struct rte_graph *graph, struct rte_node *node, struct tester_port *port, uint64_t elapsed)
 {
@@ -137,13 +185,28 @@ static uint16_t generate(
 		if (unlikely(rte_mempool_get_bulk(port->pool, (void **)mbufs + total, count) != 0))
 			break;
 		fill(schedule, mbufs + total, count);
-		schedule->not_before =
-			elapsed + (uint64_t)(CATCH_UP_SPACING * count * (double)rte_get_tsc_hz() /
-					     schedule->pps);
+		pace(schedule, elapsed, count);
 		total += count;
 	}
 	rte_node_next_stream_put(graph, node, NEXT_MADE, (uint16_t)total);
 	return (uint16_t)total;
+}
+
+/*
+ * The same where streams have bursts: a late worker goes on in small steps, so that streams that
+ * take turns keep their order.
+ */
+static uint16_t generate_in_steps(
+	struct rte_graph *graph, struct rte_node *node, struct tester_port *port, uint64_t elapsed)
+{
+	uint64_t step = rte_get_tsc_hz() / 1000000 * STEP_US;
+	uint16_t made = 0;
+
+	for (unsigned i = 0; i < STEPS_MAX && made == 0 && port->paced < elapsed; i++) {
+		port->paced = RTE_MIN(elapsed, port->paced + step);
+		made = generate(graph, node, port, port->paced);
+	}
+	return made;
 }
 
 static uint16_t generator_process(
@@ -172,6 +235,8 @@ static uint16_t generator_process(
 		trial_finish(port, now);
 		return 0;
 	}
+	if (unlikely(port->uneven))
+		return generate_in_steps(graph, node, port, elapsed);
 	return generate(graph, node, port, elapsed);
 }
 

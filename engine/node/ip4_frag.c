@@ -8,6 +8,7 @@
  * rte_ip_frag does the cutting: of the options, those with the copied flag are in every
  * fragment, the others in the first (RFC 791 3.1). All pieces are as large as the first.
  */
+#include "../frame.h"
 #include "../router/adjacency.h"
 #include "../router/interface.h"
 #include "../router/packet.h"
@@ -31,7 +32,7 @@ enum reason {
 #define UNIT_BYTES 8
 #define DATAGRAM_BYTES_MAX 65535
 /* A jumbo frame in pieces of UNIT_BYTES. */
-#define FRAGMENTS_MAX (9018 / UNIT_BYTES)
+#define FRAGMENTS_MAX (FRAME_BYTES_MAX / UNIT_BYTES)
 
 /* Where in the whole datagram the packet ends. */
 static uint32_t end_in_datagram(const struct rte_mbuf *mbuf)

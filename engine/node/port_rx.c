@@ -3,6 +3,8 @@
 #include "../port/port.h"
 #include "node.h"
 
+#include <rte_cycles.h>
+
 static uint16_t port_rx_process(
 	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
 {
@@ -12,6 +14,8 @@ static uint16_t port_rx_process(
 	count = queue->rx_burst(queue->rx, (struct rte_mbuf **)node->objs, NODE_VECTOR_MAX);
 	if (count == 0)
 		return 0;
+	if (unlikely(queue->received_tsc != NULL))
+		*queue->received_tsc = rte_rdtsc();
 	node->idx = count;
 	rte_node_next_stream_move(graph, node, 0);
 	return count;

@@ -3,6 +3,7 @@
  * Driver `ethdev`: any port that DPDK drives, PCI devices and virtual ones (memif, af_xdp,
  * af_packet, tap, ring, null, pcap). "device" is a PCI address or a vdev name.
  */
+#include "../frame.h"
 #include "../ledger.h"
 #include "../memory.h"
 #include "../waker.h"
@@ -89,7 +90,8 @@ static int eth_parse(struct port *port, const struct config_node *node)
 	snprintf(eth->netns, sizeof(eth->netns), "%.255s", netns);
 	eth->link_bps = config_u64(node, "link_bps", 0, 0, 1000000000000);
 	eth->wanted_queues = (uint16_t)config_u64(node, "rx_queues", 1, 1, PORT_QUEUES_MAX);
-	port->max_frame_bytes = (uint16_t)config_u64(node, "max_frame_bytes", 1518, 64, 9018);
+	port->max_frame_bytes = (uint16_t)config_u64(
+		node, "max_frame_bytes", 1518, FRAME_BYTES_MIN, FRAME_BYTES_MAX);
 	port->system_calls = makes_system_calls(device);
 	port->device = eth;
 	port->nb_rx_queues = eth->wanted_queues;

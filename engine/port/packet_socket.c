@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "packet_socket.h"
 
+#include "../frame.h"
 #include "../ledger.h"
 #include "../waker.h"
 #include "fresh.h"
@@ -62,7 +63,8 @@ int packet_port_parse(
 	if (method->batch != 0)
 		packet->batch = (unsigned)config_u64(node, "batch", method->batch, 1, 256);
 	port->nb_rx_queues = (uint16_t)config_u64(node, "rx_queues", 1, 1, method->rx_queues_max);
-	port->max_frame_bytes = (uint16_t)config_u64(node, "max_frame_bytes", 1518, 64, 9018);
+	port->max_frame_bytes = (uint16_t)config_u64(
+		node, "max_frame_bytes", 1518, FRAME_BYTES_MIN, FRAME_BYTES_MAX);
 	port->rx_ring = method->rx_ring;
 	port->tx_ring = method->tx_ring;
 	port->system_calls = true;

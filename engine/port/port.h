@@ -112,6 +112,7 @@ struct port_queue {
 	uint16_t (*tx_burst)(void *queue, struct rte_mbuf **mbufs, uint16_t count);
 	void *tx; /* NULL: no such tx queue */
 	struct port *port;
+	uint64_t *received_tsc; /* where rx says when frames came; NULL: nobody asks */
 } __rte_cache_aligned;
 
 struct port {
@@ -120,6 +121,7 @@ struct port {
 	bool wire_end;
 	bool tester;        /* used by the tester: keeps frames that found no room */
 	bool rx_interrupts; /* its workers may sleep */
+	bool stamps_rx;     /* some of what it receives carries the time when it was sent */
 	bool system_calls;  /* its data path makes some: a vector may take a millisecond */
 	struct rte_ether_addr mac;
 	struct port_driver *driver;
@@ -128,6 +130,7 @@ struct port {
 	void *rx_queues[PORT_QUEUES_MAX];
 	void *tx_queues[PORT_QUEUES_MAX];
 	struct port_queue queues[PORT_QUEUES_MAX]; /* of the two above, once configured */
+	uint64_t received_tsc;                     /* when the newest frames were fetched */
 	struct rte_mempool *pool;                  /* for received frames */
 	uint16_t max_frame_bytes;                  /* FCS included */
 	uint32_t rx_ring, tx_ring; /* descriptors a queue: pools' sizes go by them */

@@ -60,6 +60,11 @@ static int replay_parse(struct port *port, const struct config_node *node)
 
 		if (stream == NULL)
 			continue;
+		if (stream->latency != NULL) {
+			config_mistake(&item, "latency: nobody takes a replay's frames back");
+			stream_free(stream);
+			continue;
+		}
 		stream->id = (uint16_t)replay->nb_streams;
 		port->max_frame_bytes = RTE_MAX(port->max_frame_bytes, stream->frame_bytes);
 		replay->streams[replay->nb_streams++] = stream;

@@ -2,6 +2,7 @@
 /* The tester's per-packet work: template, modifiers, signature, checksums. */
 #include "signature.h"
 #include "stream.h"
+#include "template.h"
 
 #include <rte_byteorder.h>
 #include <rte_prefetch.h>
@@ -118,9 +119,16 @@ static void switch_template(const struct stream *stream, struct rte_mbuf *mbuf, 
 	unsigned bytes = stream->header_bytes;
 
 	if (mbuf->hash.fdir.hi != 0) {
-		bytes = RTE_MAX(bytes, mbuf->hash.fdir.lo);
-		memset(frame + signature_offset(mbuf->data_len), 0, SIGNATURE_BYTES);
+		uint8_t *at = frame + signature_offset(mbuf->data_len);
+
+		bytes = RTE_MAX(bytes, mbuf->hash.fdir.lo & ~STREAM_TAG_STAMPED);
+		memset(at, 0, SIGNATURE_BYTES);
+		if (unlikely(stream_is_stamped(mbuf)))
+			memset(at - STAMP_BYTES, 0, STAMP_BYTES);
 	}
+	/* A frame that was given whole goes further than any header. */
+	if (unlikely(bytes > STREAM_HEADER_MAX))
+		memset(frame + STREAM_HEADER_MAX, 0, bytes - STREAM_HEADER_MAX);
 	/* Behind a template's header there are zeros, as in the frame. */
 	if (likely(bytes <= USUAL_HEADER_BYTES))
 		memcpy(frame, stream->header, USUAL_HEADER_BYTES);
@@ -129,7 +137,9 @@ static void switch_template(const struct stream *stream, struct rte_mbuf *mbuf, 
 	mbuf->data_len = length;
 	mbuf->pkt_len = length;
 	mbuf->hash.fdir.hi = stream->id + 1u;
-	mbuf->hash.fdir.lo = stream->header_bytes;
+	mbuf->hash.fdir.lo =
+		stream->header_bytes |
+		(signature_is_stamped((uint64_t)stream->magic << 48) ? STREAM_TAG_STAMPED : 0);
 }
 
 /* wyrand (Wang Yi, 2019): a Weyl sequence, one wide multiplication. */
@@ -230,11 +240,12 @@ static void write_signatures(
 	struct stream *stream, uint8_t *const *frames, unsigned count, uint32_t *l4)
 {
 	unsigned offset = signature_offset(stream->frame_bytes - RTE_ETHER_CRC_LEN);
-	uint32_t sequence = stream->next_sequence;
+	uint64_t word = signature_word(stream->magic, stream->id, 0);
+	uint32_t sequence = stream->next_sequence, base = stream->magic + stream->id;
 
 	for (unsigned i = 0; i < count; i++, sequence++) {
-		signature_write(frames[i] + offset, signature_word(stream->id, sequence));
-		l4[i] += SIGNATURE_MAGIC + stream->id + (sequence & 0xffff) + (sequence >> 16);
+		signature_write(frames[i] + offset, word | sequence);
+		l4[i] += base + (sequence & 0xffff) + (sequence >> 16);
 	}
 	stream->next_sequence = sequence;
 }
@@ -264,8 +275,8 @@ static void fill_signed(struct stream *stream, struct rte_mbuf **mbufs, unsigned
 {
 	unsigned offset = signature_offset(stream->frame_bytes - RTE_ETHER_CRC_LEN);
 	unsigned checksum_offset = stream->l4_checksum_offset;
-	uint64_t word = signature_word(stream->id, 0);
-	uint32_t base = stream->l4_base + SIGNATURE_MAGIC + stream->id;
+	uint64_t word = signature_word(stream->magic, stream->id, 0);
+	uint32_t base = stream->l4_base + stream->magic + stream->id;
 	uint32_t sequence = stream->next_sequence;
 
 	for (unsigned i = 0; i < count; i++, sequence++) {
@@ -293,8 +304,8 @@ static void fill_flows(struct stream *stream, struct rte_mbuf **mbufs, unsigned 
 	unsigned src_at = flows->src_at, dst_at = flows->dst_at, ports_at = flows->ports_at;
 	bool ports = flows->ports, signature = stream->signature;
 	uint32_t sequence = stream->next_sequence;
-	uint64_t word = signature_word(stream->id, 0), l3_base = stream->l3_base;
-	uint64_t l4_base = stream->l4_base + (signature ? SIGNATURE_MAGIC + stream->id : 0);
+	uint64_t word = signature_word(stream->magic, stream->id, 0), l3_base = stream->l3_base;
+	uint64_t l4_base = stream->l4_base + (signature ? stream->magic + stream->id : 0);
 	struct flow_words words;
 
 	flows_next(stream->flows, &words, count);
@@ -377,6 +388,8 @@ void stream_fill(struct stream *stream, struct rte_mbuf **mbufs, unsigned count)
 		fill_flows(stream, mbufs, count);
 	else if (stream->signature)
 		fill_signed(stream, mbufs, count);
+	else if (stream->template != NULL)
+		template_fill(stream, mbufs, count);
 	else
 		for (unsigned i = 0; i < count; i++)
 			(void)frame_of(stream, mbufs[i]);

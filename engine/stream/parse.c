@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "../frame.h"
 #include "../port/port.h"
+#include "latency.h"
 #include "signature.h"
 #include "stream.h"
+#include "template.h"
 
 #include <rte_malloc.h>
 #include <stdio.h>
@@ -45,22 +48,107 @@ static void parse_rate(struct stream *stream, const struct config_node *node)
 		config_mistake(&rate, "expected exactly one of pps, l1_bps, l2_bps, percent, max");
 }
 
+/* What the end of each frame is for; templates carry a signature only if it is asked for. */
+static void parse_signature(struct stream *stream, const struct config_node *node)
+{
+	struct config_node key = config_child(node, "latency");
+	bool stamped = config_bool(node, "latency", false);
+
+	bool layered = config_child(node, "template").json == NULL;
+
+	stream->signature = config_bool(node, "signature", layered || stamped);
+	if (stamped && !stream->signature)
+		config_mistake(&key, "needs the signature");
+	stream->magic = stamped ? SIGNATURE_MAGIC_STAMPED : SIGNATURE_MAGIC;
+	stream->tail_bytes = stream->signature ? SIGNATURE_BYTES : 0;
+	if (!stamped)
+		return;
+	stream->tail_bytes += STAMP_BYTES;
+	stream->latency = latency_new();
+	if (stream->latency == NULL)
+		config_mistake(&key, "no memory for its histograms");
+}
+
+/* Whatever is at the frame's end starts at an even offset. */
+static void check_room(const struct stream *stream, const struct config_node *node)
+{
+	unsigned end = stream->frame_bytes - RTE_ETHER_CRC_LEN;
+	const char *tail = stream->tail_bytes == 0 ? ""
+			   : stream->tail_bytes == SIGNATURE_BYTES
+				   ? " and the signature"
+				   : " and the signature with its time stamp";
+
+	if (stream->signature)
+		end = signature_offset(end) + SIGNATURE_BYTES - stream->tail_bytes;
+	if (stream->header_bytes > end)
+		config_mistake(node, "frame_bytes: %u bytes of headers%s need at least %u",
+			stream->header_bytes, tail,
+			stream->header_bytes + RTE_ETHER_CRC_LEN + stream->tail_bytes);
+}
+
 void stream_free(struct stream *stream)
 {
-	if (stream != NULL)
+	if (stream != NULL) {
 		free(stream->flows);
+		free(stream->places);
+		free(stream->at);
+		template_free(stream->template);
+		latency_free(stream->latency);
+	}
 	free(stream);
+}
+
+static void parse_bursts(struct stream *stream, const struct config_node *node)
+{
+	static const char *const keys[] = {"frames", "count", "gap_us", NULL};
+	struct config_node bursts = config_child(node, "bursts");
+
+	stream->burst = config_u64(node, "burst", 0, 0, 1ull << 40);
+	stream->bursts.start_s = config_number(node, "start_us", 0, 0, 1e12) / 1e6;
+	if (!config_is_object(&bursts))
+		return;
+	config_known(&bursts, keys);
+	if (stream->burst != 0)
+		config_mistake(&bursts, "expected either \"burst\" or \"bursts\"");
+	stream->bursts.frames = config_u64(&bursts, "frames", 1, 1, 1ull << 30);
+	stream->bursts.count = config_u64(&bursts, "count", 1, 0, 1ull << 30);
+	stream->bursts.gap_s = config_number(&bursts, "gap_us", 0, 0, 1e12) / 1e6;
+	stream->burst = stream->bursts.frames * stream->bursts.count;
+}
+
+/* Headers and payload by layers. */
+static void parse_layered(struct stream *stream, const struct config_node *node)
+{
+	static const char *const others[] = {"program", "checksums", NULL};
+	struct config_node layers = config_child(node, "layers");
+	struct config_node modifiers = config_child(node, "modifiers");
+	struct config_node flows = config_child(node, "flows");
+
+	for (unsigned i = 0; others[i] != NULL; i++) {
+		struct config_node other = config_child(node, others[i]);
+
+		if (other.json != NULL)
+			config_mistake(&other, "goes with a template, not with layers");
+	}
+	stream->frame_bytes = (uint16_t)config_u64(
+		node, "frame_bytes", FRAME_BYTES_MIN, FRAME_BYTES_MIN, FRAME_BYTES_MAX);
+	stream->mean_bytes = stream->frame_bytes;
+	if (stream_parse_layers(stream, &layers)) {
+		stream_parse_modifiers(stream, &modifiers);
+		stream->flows = flows_parse(stream, &flows);
+	}
+	check_room(stream, node);
 }
 
 struct stream *stream_parse(const struct config_node *node)
 {
 	static const char *const keys[] = {"name", "port", "rx_port", "frame_bytes", "rate",
-		"layers", "modifiers", "flows", "burst", "signature", "weight", NULL};
-	struct config_node layers = config_child(node, "layers");
-	struct config_node modifiers = config_child(node, "modifiers");
-	struct config_node flows = config_child(node, "flows");
-	unsigned mistakes = node->config->mistakes, end;
+		"layers", "modifiers", "flows", "template", "program", "checksums", "burst",
+		"bursts", "start_us", "signature", "latency", "weight", "places", "at", NULL};
+	struct config_node places = config_child(node, "places"), at = config_child(node, "at");
+	unsigned mistakes = node->config->mistakes;
 	struct stream *stream;
+	bool layered;
 
 	if (!config_is_object(node))
 		return NULL;
@@ -72,27 +160,22 @@ struct stream *stream_parse(const struct config_node *node)
 	snprintf(stream->name, sizeof(stream->name), "%.47s", config_string(node, "name", ""));
 	stream->port = parse_port(node, "port");
 	stream->rx_port = parse_port(node, "rx_port");
-	stream->frame_bytes = (uint16_t)config_u64(node, "frame_bytes", 64, 64, STREAM_FRAME_MAX);
-	stream->burst = config_u64(node, "burst", 0, 0, 1ull << 40);
+	parse_bursts(stream, node);
 	stream->weight = (unsigned)config_u64(node, "weight", 1, 1, STREAM_WEIGHT_MAX);
-	stream->signature = config_bool(node, "signature", true);
 	parse_rate(stream, node);
-	if (stream_parse_layers(stream, &layers)) {
-		stream_parse_modifiers(stream, &modifiers);
-		stream->flows = flows_parse(stream, &flows);
-	}
-	end = stream->frame_bytes - RTE_ETHER_CRC_LEN;
-	if (stream->signature)
-		end = signature_offset(end);
-	if (stream->header_bytes > end)
-		config_mistake(node, "frame_bytes: %u bytes of headers%s need at least %u",
-			stream->header_bytes, stream->signature ? " and the signature" : "",
-			stream->header_bytes + RTE_ETHER_CRC_LEN +
-				(stream->signature ? SIGNATURE_BYTES : 0));
+	parse_signature(stream, node);
+	stream_parse_places(stream, &places);
+	stream_parse_times(stream, &at);
+	layered = config_child(node, "template").json == NULL;
+	if (layered)
+		parse_layered(stream, node);
+	else
+		stream_parse_template(stream, node);
 	if (node->config->mistakes != mistakes) {
 		stream_free(stream);
 		return NULL;
 	}
-	stream_finish(stream);
+	if (layered)
+		stream_finish(stream);
 	return stream;
 }

@@ -23,7 +23,7 @@ static int by_place(const void *a, const void *b)
 /* The smallest table in which every stream's share is exact, if there is a small one. */
 static uint32_t table_size(struct stream *const *streams, unsigned count, double total)
 {
-	for (uint32_t size = count; size <= SCHEDULE_SLOTS_MAX / 16; size++) {
+	for (uint32_t size = count; size <= SCHEDULE_SLOTS_MAX; size++) {
 		unsigned i;
 
 		for (i = 0; i < count; i++) {
@@ -67,11 +67,17 @@ static void share_slots(struct stream *const *streams, unsigned count, double to
 
 int schedule_create(struct schedule *schedule, struct stream *const *streams, unsigned count)
 {
-	uint32_t *shares = calloc(count, sizeof(*shares));
+	uint32_t *shares;
 	struct place *places;
 	uint32_t size, used = 0;
 	double total = 0;
 
+	if ((count > 1 || streams[0]->at != NULL) && schedule_has_places(streams, count)) {
+		int rc = schedule_in_places(schedule, streams, count);
+
+		return rc != 0 ? rc : schedule_set_times(schedule, streams, count);
+	}
+	shares = calloc(count, sizeof(*shares));
 	for (unsigned i = 0; i < count; i++)
 		total += streams[i]->pps;
 	size = count == 1 || isinf(total) ? 0 : table_size(streams, count, total);
@@ -98,7 +104,33 @@ int schedule_create(struct schedule *schedule, struct stream *const *streams, un
 	schedule->nb_slots = used;
 	schedule->full_pps = total;
 	schedule->burst = streams[0]->burst;
+	if (schedule_alone(streams[0]))
+		schedule->bursts = streams[0]->bursts;
+	schedule->uneven = schedule->bursts.frames != 0 || schedule->bursts.start_s != 0;
 	free(shares);
 	free(places);
 	return 0;
+}
+
+uint64_t schedule_frames(const struct schedule *schedule, double scale, double seconds)
+{
+	const struct stream_bursts *bursts = &schedule->bursts;
+	double pps = schedule->full_pps * scale, frames, period, whole;
+
+	if (schedule->at != NULL)
+		return schedule_timed_frames(schedule, scale, seconds);
+	seconds -= bursts->start_s / scale;
+	if (seconds < 0 || pps <= 0)
+		return 0;
+	frames = pps * seconds;
+	if (bursts->frames != 0) {
+		/* The first frame of a burst opens it. */
+		period = ((double)bursts->frames - 1) / pps + bursts->gap_s / scale;
+		whole = period > 0 ? floor(seconds / period) : 0;
+		frames = floor((seconds - whole * period) * pps) + 1;
+		frames = whole * (double)bursts->frames + fmin(frames, (double)bursts->frames);
+	}
+	if (schedule->burst != 0)
+		frames = fmin(frames, (double)schedule->burst);
+	return frames < 0x1p62 ? (uint64_t)frames : 1ull << 62;
 }

@@ -3,30 +3,42 @@
 
 #include <rte_ether.h>
 #include <rte_ip.h>
+#include <stddef.h>
 
-static uint64_t signature_before_padding(const uint8_t *frame, unsigned length)
+static bool stands_at(const uint8_t *at)
 {
+	return signature_is(signature_read(at));
+}
+
+static const uint8_t *place_before_padding(const uint8_t *frame, unsigned length)
+{
+	const uint8_t *at;
 	unsigned packet, end;
 
 	if (length < RTE_ETHER_HDR_LEN + sizeof(struct rte_ipv4_hdr) || frame[12] != 0x08 ||
 		frame[13] != 0)
-		return 0;
+		return NULL;
 	packet = (unsigned)frame[16] << 8 | frame[17];
 	end = RTE_ETHER_HDR_LEN + packet;
 	if (packet < sizeof(struct rte_ipv4_hdr) + SIGNATURE_BYTES || end > length)
-		return 0;
-	return signature_read(frame + signature_offset(end));
+		return NULL;
+	at = frame + signature_offset(end);
+	return stands_at(at) ? at : NULL;
+}
+
+const uint8_t *signature_place(const uint8_t *frame, unsigned length)
+{
+	const uint8_t *at;
+
+	if (length < SIGNATURE_BYTES)
+		return NULL;
+	at = frame + signature_offset(length);
+	return stands_at(at) ? at : place_before_padding(frame, length);
 }
 
 uint64_t signature_find(const uint8_t *frame, unsigned length)
 {
-	uint64_t word;
+	const uint8_t *at = signature_place(frame, length);
 
-	if (length < SIGNATURE_BYTES)
-		return 0;
-	word = signature_read(frame + signature_offset(length));
-	if (signature_is(word))
-		return word;
-	word = signature_before_padding(frame, length);
-	return signature_is(word) ? word : 0;
+	return at == NULL ? 0 : signature_read(at);
 }

@@ -18,7 +18,6 @@
 #define STREAM_MODIFIERS_MAX 8
 #define STREAM_BURST_MAX FLOWS_BURST
 #define STREAM_WEIGHT_MAX 1000
-#define STREAM_FRAME_MAX 9018 /* FCS included */
 
 enum rate_kind {
 	RATE_PPS,
@@ -32,6 +31,17 @@ enum modifier_op {
 	MODIFIER_INCREMENT,
 	MODIFIER_DECREMENT,
 	MODIFIER_RANDOM,
+};
+
+struct template;
+
+/* Of a stream that does not go on evenly: so many bursts of so many frames, at its rate, and a
+ * gap from the last frame of one to the first of the next. */
+struct stream_bursts {
+	uint64_t frames; /* of each; 0: there are none */
+	uint64_t count;  /* 0: goes on */
+	double gap_s;
+	double start_s; /* after the trial's start */
 };
 
 /* How a value lies in the frame. */
@@ -59,6 +69,8 @@ struct stream {
 	uint16_t id;
 	uint16_t frame_bytes; /* FCS included */
 	bool signature;
+	uint16_t magic;      /* of the signature */
+	uint16_t tail_bytes; /* signature and stamp */
 	uint16_t header_bytes;
 	uint16_t l3_offset;                              /* of the IP header; 0: none */
 	uint16_t l4_offset;                              /* of the UDP or TCP header; 0: none */
@@ -66,6 +78,8 @@ struct stream {
 	uint32_t l3_base, l4_base; /* sums over all that no modifier and no signature changes */
 	unsigned nb_modifiers;
 	struct flows *flows; /* NULL: one, or what the modifiers make */
+	struct template
+		*template; /* NULL: of layers. Has its own signature; the one above is false */
 	uint8_t header[STREAM_HEADER_MAX] __rte_cache_aligned;
 	struct modifier modifiers[STREAM_MODIFIERS_MAX];
 
@@ -76,15 +90,30 @@ struct stream {
 	struct rte_mbuf *gathered[STREAM_BURST_MAX];
 	struct sequence sequence __rte_cache_aligned;
 	uint64_t rx_bytes;
+	struct latency *latency; /* NULL: it is no latency stream */
 
 	char name[48];
 	int port, rx_port; /* indices of ports; rx_port -1: any */
 	enum rate_kind rate_kind;
 	double rate;
-	double pps;      /* at full scale, once the link rate is known */
-	unsigned weight; /* frames in a round, where streams have no rates to share a port by */
-	uint64_t burst;  /* frames; 0: goes on */
+	double mean_bytes; /* of a frame, FCS included */
+	double pps;        /* at full scale, once the link rate is known */
+	unsigned weight;   /* frames in a round, where streams have no rates to share a port by */
+	uint64_t burst;    /* frames in all; 0: goes on */
+	uint32_t *places;  /* in the round of its port; NULL: spread evenly */
+	uint32_t nb_places;
+	double *at; /* when each of those is sent, as a part of the round; NULL: evenly */
+	struct stream_bursts bursts;
 } __rte_cache_aligned;
+
+/* What a buffer of the tester's remembers of the frame that it holds: header bytes, and: */
+#define STREAM_TAG_STAMPED (1u << 16)
+
+/* Whether the tester's buffer holds a frame of a latency stream. */
+static inline bool stream_is_stamped(const struct rte_mbuf *mbuf)
+{
+	return (mbuf->hash.fdir.lo & STREAM_TAG_STAMPED) != 0;
+}
 
 /* Fetches what stream_fill() needs of a stream for one frame. */
 static inline void stream_prefetch(const struct stream *stream)
@@ -100,6 +129,10 @@ struct stream *stream_parse(const struct config_node *node);
 /* Parts of the above, in their own files. */
 bool stream_parse_layers(struct stream *stream, const struct config_node *array);
 bool stream_parse_modifiers(struct stream *stream, const struct config_node *array);
+/* Places of its frames in the round of its port, if the configuration says them. */
+bool stream_parse_places(struct stream *stream, const struct config_node *array);
+/* When they are sent, if it says so; after its places. */
+bool stream_parse_times(struct stream *stream, const struct config_node *array);
 /* Fills in lengths and checksum sums. */
 void stream_finish(struct stream *stream);
 void stream_free(struct stream *stream);
@@ -107,7 +140,7 @@ void stream_free(struct stream *stream);
 /* L1 bits of one frame. */
 static inline double stream_l1_bits(const struct stream *stream)
 {
-	return (stream->frame_bytes + 20.0) * 8.0;
+	return (stream->mean_bytes + 20.0) * 8.0;
 }
 
 /*

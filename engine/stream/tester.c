@@ -4,6 +4,8 @@
 #include "../ledger.h"
 #include "../memory.h"
 #include "../worker.h"
+#include "connections.h"
+#include "latency.h"
 
 #include <errno.h>
 #include <math.h>
@@ -61,6 +63,7 @@ static void add_stream(struct stream *stream, const struct config_node *node)
 		return;
 	port->streams = streams;
 	streams[port->nb_streams++] = stream;
+	port->nb_stamped += stream->latency != NULL;
 	stream->id = (uint16_t)tester.nb_streams;
 	if (stream->name[0] == '\0')
 		snprintf(stream->name, sizeof(stream->name), "%u", stream->id);
@@ -77,12 +80,27 @@ static void parse_burn(const struct config_node *node)
 	tester.burn_clocks = config_u64(node, "clocks", 0, 0, BURN_CLOCKS_MAX);
 }
 
+/* Where latency streams are, all ports of the tester say when frames came. */
+static void check_latency(const struct config_node *streams)
+{
+	unsigned stamped = 0;
+
+	for (unsigned i = 0; i < tester.nb_ports; i++)
+		stamped += tester.ports[i].nb_stamped;
+	for (unsigned i = 0; i < tester.nb_ports; i++)
+		tester.ports[i].port->stamps_rx = stamped > 0;
+	if (stamped > LATENCY_STREAMS_MAX)
+		config_mistake(streams, "%u latency streams, expected at most %d", stamped,
+			LATENCY_STREAMS_MAX);
+}
+
 void tester_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {"ports", "streams", "burn", NULL};
+	static const char *const keys[] = {"ports", "streams", "connections", "burn", NULL};
 	struct config_node burn = config_child(node, "burn");
 	struct config_node ports = config_child(node, "ports");
 	struct config_node streams = config_child(node, "streams");
+	struct config_node connections = config_child(node, "connections");
 	size_t count;
 
 	if (!config_is_object(node))
@@ -90,7 +108,10 @@ void tester_parse(const struct config_node *node)
 	config_known(node, keys);
 	parse_ports(&ports);
 	parse_burn(&burn);
+	tester.connections = connections_parse(&connections);
 	count = config_items(&streams);
+	if (count > 0 && connections.json != NULL)
+		config_mistake(&streams, "a tester has streams or connections, not both");
 	if (count > STREAMS_MAX) {
 		config_mistake(&streams, "more than %d streams", STREAMS_MAX);
 		return;
@@ -102,6 +123,7 @@ void tester_parse(const struct config_node *node)
 		if (stream != NULL)
 			add_stream(stream, &item);
 	}
+	check_latency(&streams);
 }
 
 static int stream_set_pps(struct stream *stream, const struct port *port)
@@ -117,7 +139,7 @@ static int stream_set_pps(struct stream *stream, const struct port *port)
 		stream->pps = stream->rate / l1_bits;
 		break;
 	case RATE_L2_BPS:
-		stream->pps = stream->rate / (stream->frame_bytes * 8.0);
+		stream->pps = stream->rate / (stream->mean_bytes * 8.0);
 		break;
 	case RATE_PERCENT:
 		if (line_bps == 0) {
@@ -130,10 +152,28 @@ static int stream_set_pps(struct stream *stream, const struct port *port)
 		stream->pps = line_bps * stream->rate / 100 / l1_bits;
 		break;
 	case RATE_MAX:
-		stream->pps = line_bps == 0 ? INFINITY : line_bps / l1_bits;
+		stream->pps = INFINITY; /* or what share_line() says */
 		break;
 	}
+	if (isinf(stream->pps) && (stream->bursts.frames != 0 || stream->bursts.start_s != 0)) {
+		fprintf(stderr, "stream %s: bursts and start_us go with a rate; give one\n",
+			stream->name);
+		return -EINVAL;
+	}
 	return 0;
+}
+
+/* Streams without rates of their own fill the line together, in proportion to their weights. */
+static void share_line(const struct tester_port *port)
+{
+	double line_bps = (double)port->port->driver->link_bps(port->port), round_bits = 0;
+
+	for (unsigned i = 0; i < port->nb_streams; i++)
+		if (port->streams[i]->rate_kind == RATE_MAX)
+			round_bits += port->streams[i]->weight * stream_l1_bits(port->streams[i]);
+	for (unsigned i = 0; i < port->nb_streams && line_bps != 0; i++)
+		if (port->streams[i]->rate_kind == RATE_MAX)
+			port->streams[i]->pps = port->streams[i]->weight * line_bps / round_bits;
 }
 
 /* More than the line can carry is a mistake of the plan, not a thing to find out by losses. */
@@ -162,14 +202,16 @@ static int create_schedules(struct tester_port *port)
 		return -ENOMEM;
 	}
 	for (unsigned i = 0; i < port->nb_streams; i++)
-		if (port->streams[i]->burst == 0 && port->streams[i]->pps > 0)
+		if (!schedule_alone(port->streams[i]) && port->streams[i]->pps > 0)
 			continuous[count++] = port->streams[i];
 	if (count > 0)
 		rc = schedule_create(&port->schedules[port->nb_schedules++], continuous, count);
 	for (unsigned i = 0; i < port->nb_streams && rc == 0; i++)
-		if (port->streams[i]->burst != 0)
+		if (schedule_alone(port->streams[i]))
 			rc = schedule_create(
 				&port->schedules[port->nb_schedules++], &port->streams[i], 1);
+	for (unsigned i = 0; i < port->nb_schedules; i++)
+		port->uneven |= port->schedules[i].uneven && port->schedules[i].at == NULL;
 	free(continuous);
 	return rc;
 }
@@ -205,8 +247,12 @@ static int tester_port_create(struct tester_port *port)
 
 	for (unsigned i = 0; i < port->nb_streams; i++) {
 		rc = stream_set_pps(port->streams[i], port->port);
-		if (rc == 0)
-			rc = stream_set_new_flows(port->streams[i]);
+		if (rc != 0)
+			return rc;
+	}
+	share_line(port);
+	for (unsigned i = 0; i < port->nb_streams; i++) {
+		rc = stream_set_new_flows(port->streams[i]);
 		if (rc != 0)
 			return rc;
 		frame_bytes = RTE_MAX(frame_bytes, port->streams[i]->frame_bytes);
@@ -230,35 +276,72 @@ int tester_create(void)
 		if (rc != 0)
 			return rc;
 	}
-	return 0;
+	return tester.connections == NULL ? 0 : connections_create(tester.connections);
 }
 
-/* What makes the port's frames, what sends them, and what burns clocks between the two. */
+/* Names of the nodes that a port's frames go through: where those go that are made, and what
+ * sends them. */
+struct tx_names {
+	char made[RTE_NODE_NAMESIZE], wire[RTE_NODE_NAMESIZE];
+};
+
+static struct tx_names tx_names(const struct port *port)
+{
+	struct tx_names names;
+
+	snprintf(names.wire, sizeof(names.wire), "tester-tx-%s", port->name);
+	snprintf(names.made, sizeof(names.made), "tester-%s-%s",
+		tester.burn_clocks == 0 ? "tx" : "burn", port->name);
+	return names;
+}
+
+/* What sends the port's frames, and what burns clocks before that. */
 static int create_tx_nodes(struct tester_port *port, struct worker *worker)
 {
-	char wire[RTE_NODE_NAMESIZE], burn[RTE_NODE_NAMESIZE], generator[RTE_NODE_NAMESIZE];
-	const char *const to_wire[] = {wire, NULL};
-	const char *const made_and_kept[] = {tester.burn_clocks == 0 ? wire : burn, wire, NULL};
+	struct tx_names names = tx_names(port->port);
+	const char *const to_wire[] = {names.wire, NULL};
 	const char *name = port->port->name;
 
-	snprintf(wire, sizeof(wire), "tester-tx-%s", name);
-	snprintf(burn, sizeof(burn), "tester-burn-%s", name);
-	snprintf(generator, sizeof(generator), "generator-%s", name);
 	if (node_clone("tester-tx", name, port, NULL) == RTE_NODE_ID_INVALID)
 		return -EINVAL;
 	if (tester.burn_clocks != 0 &&
 		node_clone("tester-burn", name, port, to_wire) == RTE_NODE_ID_INVALID)
 		return -EINVAL;
-	if (node_clone("generator", name, port, made_and_kept) == RTE_NODE_ID_INVALID)
+	worker_add_node(worker, names.wire);
+	return 0;
+}
+
+static int create_generator(struct tester_port *port, struct worker *worker)
+{
+	struct tx_names names = tx_names(port->port);
+	const char *const made_and_kept[] = {names.made, names.wire, NULL};
+	char generator[RTE_NODE_NAMESIZE];
+
+	snprintf(generator, sizeof(generator), "generator-%s", port->port->name);
+	if (node_clone("generator", port->port->name, port, made_and_kept) == RTE_NODE_ID_INVALID)
 		return -EINVAL;
-	worker_add_node(worker, wire);
 	worker_add_node(worker, generator);
 	return 0;
 }
 
+static int create_connections(struct connections *connections, struct worker *worker)
+{
+	struct tx_names client = tx_names(connections->ports[SIDE_CLIENT]->port);
+	struct tx_names server = tx_names(connections->ports[SIDE_SERVER]->port);
+	const char *const made[] = {client.made, server.made};
+	const char *const kept[] = {client.wire, server.wire};
+
+	return connections_create_nodes(connections, worker, made, kept);
+}
+
+static const char *analyser_name(void)
+{
+	return tester.connections == NULL ? "analyser" : "connection-analyser";
+}
+
 static int create_port_nodes(struct tester_port *port, struct worker *worker)
 {
-	const char *const to_analyser[] = {"analyser", NULL};
+	const char *const to_analyser[] = {analyser_name(), NULL};
 	char name[RTE_NODE_NAMESIZE];
 
 	for (unsigned q = 0; q < port->port->nb_rx_queues; q++) {
@@ -272,19 +355,30 @@ static int create_port_nodes(struct tester_port *port, struct worker *worker)
 	return create_tx_nodes(port, worker);
 }
 
+/* Whose frames connections make has no generator: one of the two finishes a trial. */
+static bool has_generator(const struct tester_port *port)
+{
+	const struct connections *connections = tester.connections;
+
+	return connections == NULL ||
+	       (port != connections->ports[SIDE_CLIENT] && port != connections->ports[SIDE_SERVER]);
+}
+
 int tester_create_nodes(void)
 {
 	struct worker *worker = worker_of_tester();
 
 	if (tester.nb_ports > 0)
-		worker_add_node(worker, "analyser");
+		worker_add_node(worker, analyser_name());
 	for (unsigned i = 0; i < tester.nb_ports; i++) {
 		int rc = create_port_nodes(&tester.ports[i], worker);
 
+		if (rc == 0 && has_generator(&tester.ports[i]))
+			rc = create_generator(&tester.ports[i], worker);
 		if (rc != 0)
 			return rc;
 	}
-	return 0;
+	return tester.connections == NULL ? 0 : create_connections(tester.connections, worker);
 }
 
 void tester_ledger_sent(struct ledger *ledger)
@@ -294,6 +388,10 @@ void tester_ledger_sent(struct ledger *ledger)
 
 		for (unsigned s = 0; s < tester.ports[i].nb_streams; s++)
 			sent += tester.ports[i].streams[s]->sent;
+		for (unsigned side = 0; side < CONNECTION_SIDES && tester.connections; side++)
+			if (tester.connections->ports[side] == &tester.ports[i])
+				sent += connections_sent(
+					tester.connections, (enum connection_side)side);
 		ledger_add(ledger, LEDGER_SENT, sent, "tester %s", tester.ports[i].port->name);
 		if (tester.ports[i].nb_held != 0)
 			ledger_add(ledger, LEDGER_HELD, tester.ports[i].nb_held,
@@ -307,6 +405,8 @@ void tester_ledger_received(struct ledger *ledger)
 
 	for (unsigned i = 0; i < tester.nb_streams; i++)
 		received += tester.streams[i]->sequence.received;
+	if (tester.connections != NULL)
+		received += connections_received(tester.connections);
 	if (tester.nb_ports == 0)
 		return;
 	ledger_add(ledger, LEDGER_RECEIVED, received, "tester");

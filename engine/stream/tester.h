@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+struct connections;
 struct ledger;
 
 #define TESTER_BUFFERS 4096
@@ -35,9 +36,12 @@ struct tester_port {
 	struct port *port;
 	struct rte_mempool *pool; /* of frames to send; only streams write to them */
 	unsigned nb_streams;
+	unsigned nb_stamped; /* of its streams, those whose frames carry a time stamp */
 	struct stream **streams;
 	unsigned nb_schedules;
 	struct schedule *schedules;
+	bool uneven;    /* some schedule has bursts or begins late */
+	uint64_t paced; /* of such: up to where frames were made, in clocks of the trial */
 	/* Frames that the port had no room for; sent before any new one. */
 	uint16_t nb_held;
 	void *held[NODE_VECTOR_MAX];
@@ -49,6 +53,7 @@ struct tester {
 	struct tester_port ports[PORTS_MAX];
 	unsigned nb_streams;
 	struct stream *streams[STREAMS_MAX];
+	struct connections *connections; /* instead of streams; NULL: none */
 	uint64_t burn_clocks; /* a frame sent, by "tester-burn"; 0: there is no such node */
 	struct trial_order order;
 	uint64_t other; /* frames that are none of ours, by the analyser */

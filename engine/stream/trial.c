@@ -3,6 +3,8 @@
 
 #include "../card/card.h"
 #include "../ledger.h"
+#include "connections.h"
+#include "../node/delay.h"
 #include "tester.h"
 
 #include <errno.h>
@@ -42,6 +44,8 @@ static uint64_t sent_total(void)
 
 	for (unsigned i = 0; i < tester.nb_streams; i++)
 		sent += tester.streams[i]->sent;
+	for (unsigned side = 0; side < CONNECTION_SIDES && tester.connections != NULL; side++)
+		sent += connections_sent(tester.connections, (enum connection_side)side);
 	return sent;
 }
 
@@ -51,6 +55,8 @@ static uint64_t received_total(void)
 
 	for (unsigned i = 0; i < tester.nb_streams; i++)
 		received += tester.streams[i]->sequence.received;
+	if (tester.connections != NULL)
+		received += connections_received(tester.connections);
 	return received;
 }
 
@@ -76,19 +82,17 @@ static uint64_t waits_total(void)
 /* What the schedules will send at this scale; 0 when some are unpaced. */
 static uint64_t asked_packets(double seconds, double scale)
 {
-	uint64_t asked = 0;
+	uint64_t asked = tester.connections == NULL
+				 ? 0
+				 : connections_asked(tester.connections, seconds, scale);
 
 	for (unsigned i = 0; i < tester.nb_ports; i++)
 		for (unsigned s = 0; s < tester.ports[i].nb_schedules; s++) {
 			const struct schedule *schedule = &tester.ports[i].schedules[s];
-			uint64_t packets;
 
 			if (isinf(schedule->full_pps))
 				return 0;
-			packets = (uint64_t)(schedule->full_pps * scale * seconds);
-			if (schedule->burst != 0)
-				packets = RTE_MIN(packets, schedule->burst);
-			asked += packets;
+			asked += schedule_frames(schedule, scale, seconds);
 		}
 	return asked;
 }
@@ -148,7 +152,8 @@ static bool balanced(uint64_t *moved)
 		out += ledger_sum(&ledger, (enum ledger_kind)kind);
 	*moved = in + out;
 	ledger_free(&ledger);
-	return in == out;
+	/* What is delayed is accounted for, but still on its way. */
+	return in == out && delay_held() == 0;
 }
 
 static void follow_drain(uint64_t now)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A forwarder that burns clocks passes everything on in order, and takes the time that it is
  * to take. */
+#include "config_mistakes.h"
 #include "forward/burn.h"
 #include "forward/handoff.h"
 #include "harness.h"
@@ -135,20 +136,14 @@ CASE(pauses, "\"burn\": {\"pause_every_us\": 500, \"pause_for_us\": 5000}", paus
 CASE(stop, "\"burn\": {\"clocks\": 1000000, \"how\": \"sleep\"}", a_stop_ends_it)
 CASE(absent, "\"workers\": 1", nothing_burns)
 
-/* How many lines are said about it. */
+static void parse_of_two_workers(const struct config_node *node)
+{
+	burn_parse(node, 2);
+}
+
 static unsigned mistakes(const char *text)
 {
-	struct config config;
-	struct config_node root;
-	unsigned count;
-
-	if (config_open_text(&config, "test.json", text) != 0)
-		return 0;
-	root = config_root(&config);
-	burn_parse(&root, 2);
-	count = config.mistakes;
-	config_close(&config);
-	return count;
+	return config_mistakes_in(text, parse_of_two_workers);
 }
 
 static void mistakes_are_one_line(void)

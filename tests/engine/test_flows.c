@@ -2,7 +2,7 @@
 /* The flows of a stream: which come, how often, and that their frames are right. */
 #include "stream/flows.h"
 #include "stream/signature.h"
-#include "stream/stream.h"
+#include "stream_text.h"
 #include "test.h"
 
 #include <math.h>
@@ -22,26 +22,10 @@
 #define ADDRESSES 254u
 #define PORTS (65536u - 1025u)
 
-static struct stream *parse(const char *text, unsigned *mistakes)
-{
-	struct config config;
-	struct stream *stream = NULL;
-
-	*mistakes = 1000;
-	if (config_open_text(&config, "stream", text) == 0) {
-		struct config_node root = config_root(&config);
-
-		stream = stream_parse(&root);
-		*mistakes = config.mistakes;
-		config_close(&config);
-	}
-	return stream;
-}
-
 static struct stream *made(const char *text)
 {
 	unsigned mistakes;
-	struct stream *stream = parse(text, &mistakes);
+	struct stream *stream = stream_of_text(text, &mistakes);
 
 	CHECK_EQUAL(mistakes, 0);
 	if (stream == NULL || stream->flows == NULL) {
@@ -278,7 +262,7 @@ static void frames_are_right(void)
 			CHECK(!stream->signature ||
 				signature_read(
 					frame.data + signature_offset(frame.mbuf.data_len)) ==
-					signature_word(0, i));
+					signature_word(SIGNATURE_MAGIC, 0, i));
 		}
 		stream_free(stream);
 	}
@@ -420,7 +404,7 @@ static void mistakes_are_found(void)
 
 	for (unsigned i = 0; i < RTE_DIM(texts); i++) {
 		unsigned mistakes;
-		struct stream *stream = parse(texts[i], &mistakes);
+		struct stream *stream = stream_of_text(texts[i], &mistakes);
 
 		CHECK(stream == NULL);
 		CHECK(mistakes >= 1 && mistakes < 1000);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A forwarder that loses frames at random loses as many as it is to, counts each, and lets the
  * others go on in their order. */
+#include "config_mistakes.h"
 #include "harness.h"
 #include "node/lose.h"
 #include "node/node.h"
@@ -118,20 +119,9 @@ CASE(hardly, "\"lose\": {\"probability\": 1e-18}", hardly_any)
 CASE(burnt, "\"burn\": {\"clocks\": 10}, \"lose\": {\"probability\": 0.5}", half)
 CASE(absent, "\"lose\": {\"probability\": 0}", no_node)
 
-/* How many lines are said about it. */
 static unsigned mistakes(const char *text)
 {
-	struct config config;
-	struct config_node root;
-	unsigned count;
-
-	if (config_open_text(&config, "test.json", text) != 0)
-		return 0;
-	root = config_root(&config);
-	lose_parse(&root);
-	count = config.mistakes;
-	config_close(&config);
-	return count;
+	return config_mistakes_in(text, lose_parse);
 }
 
 static void mistakes_are_one_line(void)

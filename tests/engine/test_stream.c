@@ -1,24 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Mistakes in a stream; frames themselves are checked against scapy in tests/system. */
 #include "stream/signature.h"
-#include "stream/stream.h"
+#include "stream_text.h"
 #include "test.h"
-
-static struct stream *parse(const char *text, unsigned *mistakes)
-{
-	struct config config;
-	struct stream *stream = NULL;
-
-	*mistakes = 1000;
-	if (config_open_text(&config, "stream", text) == 0) {
-		struct config_node root = config_root(&config);
-
-		stream = stream_parse(&root);
-		*mistakes = config.mistakes;
-		config_close(&config);
-	}
-	return stream;
-}
 
 #define LAYERS "\"layers\": [{\"ethernet\": {}}, {\"ipv4\": {}}, {\"udp\": {}}]"
 
@@ -35,7 +19,12 @@ static void mistakes_are_found(void)
 		"{\"layers\": [{\"ethernet\": {}, \"ipv4\": {}}]}",
 		"{\"layers\": [{\"ethernet\": {}}, {\"ipv4\": {\"src\": \"1.2.3\"}}]}",
 		"{\"frame_bytes\": 63, " LAYERS "}",
-		"{\"frame_bytes\": 9019, " LAYERS "}",
+		"{\"frame_bytes\": 9729, " LAYERS "}",
+		"{\"at\": [0.5], " LAYERS "}",
+		"{\"places\": [0, 1], \"at\": [0.5], " LAYERS "}",
+		"{\"places\": [0], \"at\": [1], " LAYERS "}",
+		"{\"places\": [0], \"at\": [\"soon\"], " LAYERS "}",
+		"{\"places\": [0], \"at\": [0.5], \"burst\": 7, " LAYERS "}",
 		"{\"rate\": {}, " LAYERS "}",
 		"{\"rate\": {\"pps\": 1, \"percent\": 5}, " LAYERS "}",
 		"{\"rate\": {\"percent\": 101}, " LAYERS "}",
@@ -51,7 +40,7 @@ static void mistakes_are_found(void)
 
 	for (unsigned i = 0; i < RTE_DIM(texts); i++) {
 		unsigned mistakes;
-		struct stream *stream = parse(texts[i], &mistakes);
+		struct stream *stream = stream_of_text(texts[i], &mistakes);
 
 		CHECK(stream == NULL);
 		CHECK(mistakes >= 1 && mistakes < 1000);
@@ -74,7 +63,7 @@ static void reused_buffers_are_clean(void)
 	unsigned mistakes;
 
 	for (unsigned i = 0; i < RTE_DIM(texts); i++) {
-		streams[i] = parse(texts[i], &mistakes);
+		streams[i] = stream_of_text(texts[i], &mistakes);
 		CHECK(streams[i] != NULL);
 		streams[i]->id = (uint16_t)i;
 	}
@@ -104,7 +93,7 @@ static void signature_stands_at_an_even_offset(void)
 		CHECK(signature_offset(length) + SIGNATURE_BYTES <= length);
 		CHECK(signature_offset(length) + SIGNATURE_BYTES >= length - 1);
 	}
-	CHECK(signature_is(signature_word(7, 9)));
+	CHECK(signature_is(signature_word(SIGNATURE_MAGIC, 7, 9)));
 	CHECK(!signature_is(0));
 }
 

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How long frames are: what is sent, and what ports and cards may be told to take. */
+#ifndef LINERATE_FRAME_H
+#define LINERATE_FRAME_H
+
+/* With FCS, without VLAN tags. The longest is what an X710 takes. */
+#define FRAME_BYTES_MIN 64
+#define FRAME_BYTES_MAX 9728
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is said about a piece of configuration. */
+#ifndef LINERATE_CONFIG_MISTAKES_H
+#define LINERATE_CONFIG_MISTAKES_H
+
+#include "config.h"
+
+/* How many lines `parse` says about the text; 1000 when it is no JSON. */
+static inline unsigned config_mistakes_in(
+	const char *text, void (*parse)(const struct config_node *node))
+{
+	struct config config;
+	struct config_node root;
+	unsigned count;
+
+	if (config_open_text(&config, "test.json", text) != 0)
+		return 1000;
+	root = config_root(&config);
+	parse(&root);
+	count = config.mistakes;
+	config_close(&config);
+	return count;
+}
+
+#endif

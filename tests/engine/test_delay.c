@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A forwarder that delays holds each frame, counts what it holds and what has no room, and lets all
+ * go on in their order. */
+#include "config_mistakes.h"
+#include "harness.h"
+#include "node/delay.h"
+
+#include <rte_cycles.h>
+#include <rte_ip.h>
+
+#define NUMBER_AT (14 + 20 + 8) /* behind Ethernet, IPv4 and UDP */
+#define MORE 100u
+
+static void put(uint32_t number)
+{
+	struct frame frame;
+
+	frame_ip4(&frame, 0, RTE_IPV4(16, 0, 0, number % 64), RTE_IPV4(48, 0, 0, 1), 64, 18);
+	memcpy(frame.bytes + NUMBER_AT, &number, sizeof(number));
+	harness_put(0, &frame);
+}
+
+/* Walks until nothing is held any more; how long that takes is up to the clock. */
+static void walk_until_released(void)
+{
+	while (harness_held() > 0)
+		harness_walk_worker(0);
+}
+
+static void in_order_after_the_time(void)
+{
+	uint64_t before = rte_rdtsc();
+	struct frame frame;
+	uint32_t number;
+
+	for (uint32_t i = 0; i < MORE; i++)
+		put(i);
+	harness_walk_worker(0);
+	walk_until_released();
+	harness_walk_worker(0);
+	CHECK(rte_rdtsc() - before >= rte_get_tsc_hz() / 1000 * 5);
+	for (uint32_t i = 0; i < MORE; i++) {
+		CHECK(harness_get(1, &frame));
+		memcpy(&number, frame.bytes + NUMBER_AT, sizeof(number));
+		CHECK_EQUAL(number, i);
+	}
+	CHECK(!harness_get(1, &frame));
+}
+
+static void what_waits_is_held(void)
+{
+	for (uint32_t i = 0; i < MORE; i++)
+		put(i);
+	harness_walk_worker(0);
+	CHECK_EQUAL(harness_held(), MORE);
+	CHECK_EQUAL(delay_held(), MORE);
+	CHECK(harness_balanced());
+	CHECK_EQUAL(harness_flush(), 0);
+	walk_until_released();
+	CHECK_EQUAL(delay_held(), 0);
+	harness_walk_worker(0);
+	CHECK_EQUAL(harness_flush(), MORE);
+}
+
+static void run(const char *options, void (*of)(void))
+{
+	pid_t child;
+
+	if (harness_fork(&child)) {
+		harness_start_workers(2, options);
+		harness_run(of);
+	}
+	harness_wait(child);
+}
+
+static void order_case(void)
+{
+	run("{\"mode\": \"io\", \"delay\": {\"us\": 5000}}", in_order_after_the_time);
+}
+
+/* As long as may be, so that no walk of the test is slow enough to see them go. */
+static void held_case(void)
+{
+	run("{\"mode\": \"io\", \"delay\": {\"us\": 100000}}", what_waits_is_held);
+}
+
+static void beside_others_case(void)
+{
+	run("{\"mode\": \"io\", \"delay\": {\"us\": 5000}, \"burn\": {\"clocks\": 10}}",
+		in_order_after_the_time);
+}
+
+static unsigned mistakes(const char *text)
+{
+	return config_mistakes_in(text, delay_parse);
+}
+
+static void mistakes_are_one_line(void)
+{
+	CHECK_EQUAL(mistakes("{\"us\": 100}"), 0);
+	CHECK_EQUAL(mistakes("{\"us\": -1}"), 1);
+	CHECK_EQUAL(mistakes("{\"us\": 100001}"), 1);
+	CHECK_EQUAL(mistakes("{\"us\": \"long\"}"), 1);
+	CHECK_EQUAL(mistakes("{\"ms\": 1}"), 1);
+}
+
+int main(void)
+{
+	static const struct test_case cases[] = {
+		{"in order, after the time", order_case},
+		{"what waits is held", held_case},
+		{"beside burn", beside_others_case},
+		{"mistakes are one line", mistakes_are_one_line},
+		{NULL, NULL},
+	};
+
+	return test_run(cases);
+}
