@@ -29,7 +29,7 @@ BUILD_PACKAGES := gcc libc6-dev pkg-config libdpdk-dev libjansson-dev libpcap-de
 # Ubuntu has Chromium as a snap only: there, the test of the report's page is skipped.
 CHROMIUM := $(shell grep -qs '^ID=debian' /etc/os-release && echo chromium)
 TEST_PACKAGES := $(CHROMIUM) dpdk dpdk-dev ethtool iperf3 iproute2 iputils-arping iputils-ping iputils-tracepath \
-	ndisc6 nfdump nftables tcpdump traceroute tshark
+	ndisc6 nfdump nftables prometheus tcpdump traceroute tshark
 # Debian has dpdk-testpmd in dpdk-dev.
 PEER_PACKAGES := dpdk dpdk-dev
 SCREENSHOT_PACKAGES := chromium fonts-dejavu-core
@@ -129,8 +129,15 @@ test-engine: setup-test
 	@$(BIN)/meson test -C build/asan --print-errorlogs
 
 test-python: build setup-test
-	@echo "linerate: testing the lab, and the whole"
+ifeq ($(strip $(ARGS)),)
+	@echo "linerate: testing the lab"
+	@$(BIN)/python -m pytest -n 4 -m "not alone" tests/unit
+	@echo "linerate: testing the whole"
+	@$(BIN)/python -m pytest tests/system
+	@$(BIN)/python -m pytest -m alone tests/unit
+else
 	@$(BIN)/python -m pytest $(ARGS)
+endif
 ifneq ($(shell id -u),0)
 	@echo "linerate: testing with network namespaces, by sudo"
 	@sudo env PYTHONDONTWRITEBYTECODE=1 $(BIN)/python -m pytest -p no:cacheprovider $(ARGS) \

@@ -2,7 +2,6 @@
 
 import itertools
 import os
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -15,7 +14,8 @@ from linerate.evidence import Evidence
 from linerate.evidence.measured import evidence_of
 from linerate.explain import explain
 from linerate.measurement import Load, Measurement, Progress
-from linerate.rig import Rig, Trials, dpdk_devices, has_ceiling
+from linerate.planning import CEILING_SECONDS, Kind, Plan, Step, kind_of
+from linerate.rig import Rig, Trials, dpdk_devices
 from linerate.store import (
     Absent,
     Ceiling,
@@ -23,21 +23,17 @@ from linerate.store import (
     Result,
     Run,
     RunFolder,
-    Sweep,
     Which,
     result_of,
     trial_name,
 )
-from linerate.suite import Loadtest, Traffic
-from linerate.suite import find as find_suite
+from linerate.suite import Loadtest
 from linerate.telemetry import TelemetryError
 from linerate.testbed import Testbed
 from linerate.trial import TrialError, run_trial, watch
 from linerate.validity import caused_by_tester, doubts, reasons
 from linerate.verdicts import judged_together, source_of
 
-#: An invalid trial is retried so often.
-RETRIES = 2
 #: Of its own ceiling, the tester is asked for no more than this.
 OF_CEILING = 0.95
 #: A tester that can't send what it is asked for is asked for less, so often more.
@@ -47,7 +43,6 @@ LOWER_LOADS = 3
 OF_MANAGED = 0.92
 #: Below this it is no moment's delay that kept it from sending all: the same would not do.
 NEARLY_ALL = 0.98
-CEILING_SECONDS = 0.5
 FULL_SCALE_PPM = 1_000_000
 
 
@@ -75,80 +70,6 @@ class Observer(Protocol):
         """Say that a configuration can't be measured."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One loadtest on one testbed; `repeat` counts from 1."""
-
-    testbed: Testbed
-    loadtest: Loadtest
-    repeat: int = 1
-    #: Of the configuration, in a sweep.
-    configuration: str = ""
-
-    @property
-    def text(self) -> str:
-        """In words."""
-        repeat = f", repeat {self.repeat}" if self.repeat > 1 else ""
-        return f"{self.loadtest.name}, {self.loadtest.text}{repeat}"
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to measure, step by step in this order."""
-
-    #: The one that the report is headed by; steps may change it.
-    testbed: Testbed
-    suite: str
-    steps: tuple[Step, ...]
-    duration_seconds: float
-    command: tuple[str, ...]
-    retries: int = RETRIES
-    sweep: Sweep | None = None
-
-    @property
-    def seconds(self) -> float:
-        """How long all steps send, if no trial is repeated."""
-        warmup = sum(step.loadtest.warmup_seconds for step in self.steps)
-        ceilings = len(self.kinds) * CEILING_SECONDS
-        return ceilings + warmup + len(self.steps) * self.duration_seconds
-
-    @property
-    def kinds(self) -> dict["Kind", Testbed]:
-        """What the tester's ceiling is measured for, each with a testbed to do it on."""
-        return {
-            kind_of(step.testbed, step.loadtest): step.testbed
-            for step in reversed(self.steps)
-            if has_ceiling(step.testbed) and generates(step.testbed)
-        }
-
-    @property
-    def tests(self) -> tuple[str, ...]:
-        """Names of the tests, each once."""
-        return tuple(dict.fromkeys(step.loadtest.name for step in self.steps))
-
-
-#: Wire, frames, directions.
-Kind = tuple[str, Traffic, int]
-
-
-def kind_of(testbed: Testbed, loadtest: Loadtest) -> Kind:
-    """Say which loadtests have one ceiling."""
-    return (testbed.wire, loadtest.traffic, loadtest.directions)
-
-
-def suite_plan(
-    testbed: Testbed,
-    suite: str,
-    loadtests: tuple[Loadtest, ...],
-    duration_seconds: float,
-    command: tuple[str, ...],
-) -> Plan:
-    """Plan each loadtest once, on the testbed that the suite makes of one."""
-    prepared = find_suite(suite).testbed
-    steps = tuple(Step(prepared(testbed, loadtest), loadtest) for loadtest in loadtests)
-    return Plan(testbed, suite, steps, duration_seconds, command)
-
-
 class Bench:
     """Measures one plan into one run folder."""
 
@@ -164,7 +85,7 @@ class Bench:
         self._evidence: dict[str, Evidence] = {}
         # Made before the lab keeps aside: they look at which CPUs may be used.
         self._rigs = {
-            testbed: Rig(testbed, folder.engine_file)
+            testbed: Rig(testbed, folder.engine_file, folder.journal)
             for testbed in dict.fromkeys(step.testbed for step in plan.steps)
         }
         self.run = Run(
@@ -266,6 +187,7 @@ class Bench:
             counted=counted(testbed),
             takes_turns=takes_turns(testbed, self._cpus),
             pushes_back=self._rigs[testbed].pushes_back,
+            offered=loadtest.traffic.offered,
         )
 
     def _measure_loadtest(self, step: Step) -> None:
@@ -317,7 +239,7 @@ class Bench:
             # Then it sends no more than the wire takes, and a device that does part of the
             # kernel's work may take more than the bare wire.
             return FULL_SCALE_PPM, ceiling
-        return first_scale_ppm(step.loadtest.line_pps(testbed.line_bps), ceiling), ceiling
+        return first_scale_ppm(step.loadtest.full_pps(testbed.line_bps), ceiling), ceiling
 
     def _retries(self, measurement: Measurement) -> int:
         """How often an invalid trial is repeated at most: lower loads are worth some more."""
@@ -358,11 +280,11 @@ class Bench:
         )
 
 
-def first_scale_ppm(line_pps: float, ceiling_pps: float | None) -> int:
-    """Offer the line's rate, or nearly what the tester can do if that is less."""
+def first_scale_ppm(full_pps: float, ceiling_pps: float | None) -> int:
+    """Offer all that was asked for, or nearly what the tester can do if that is less."""
     if ceiling_pps is None:
         return FULL_SCALE_PPM
-    return min(FULL_SCALE_PPM, max(1, int(FULL_SCALE_PPM * OF_CEILING * ceiling_pps / line_pps)))
+    return min(FULL_SCALE_PPM, max(1, int(FULL_SCALE_PPM * OF_CEILING * ceiling_pps / full_pps)))
 
 
 def next_scale_ppm(scale_ppm: int, attempt: int, measurement: Measurement) -> int:
@@ -372,10 +294,11 @@ def next_scale_ppm(scale_ppm: int, attempt: int, measurement: Measurement) -> in
     loses frames itself sends faster than it receives: it is asked for what it received.
     """
     if measurement.load.pushes_back and caused_by_tester(measurement):
-        return max(1, int(FULL_SCALE_PPM * OF_CEILING * measurement.percent_of_line / 100))
+        came_back = measurement.received.packets_per_second / measurement.load.full_pps
+        return max(1, int(FULL_SCALE_PPM * OF_CEILING * came_back))
     if not caused_by_tester(measurement):
         return scale_ppm
-    asked = measurement.load.asked_pps
+    asked = measurement.asked_pps
     managed = min(1.0, measurement.offered.packets_per_second / asked) if asked else 1.0
     if attempt == 1 and managed > NEARLY_ALL:
         return scale_ppm

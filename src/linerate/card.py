@@ -8,7 +8,13 @@ A preset copies published figures: where each comes from is said beside it.
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from linerate.flow_table import FlowRules
-from linerate.wire import GIGATRANSFERS, PcieLink, parse_bps
+from linerate.wire import (
+    FRAME_BYTES_MAX,
+    FRAME_BYTES_MIN,
+    GIGATRANSFERS,
+    PcieLink,
+    parse_bps,
+)
 
 
 class _Limits(BaseModel):
@@ -60,7 +66,7 @@ class Card(_Limits):
     rss: Rss = Rss()
     pps_ceiling: int = Field(default=0, ge=0)
     pcie: Pcie | None = None
-    max_frame_bytes: int = Field(default=1518, ge=64, le=9018)
+    max_frame_bytes: int = Field(default=1518, ge=FRAME_BYTES_MIN, le=FRAME_BYTES_MAX)
     flow_table: FlowRules | None = None
 
     @field_validator("link_bps", mode="before")

@@ -1,18 +1,18 @@
-"""Runs side by side: which is faster, by how much, is it more than the trials' own spread.
+"""Runs side by side: which is faster, by how much, is it more than noise.
 
-Several runs of one device are repeated trials of it; with one each there is no spread,
-and nothing is said of what a difference is worth.
+Repeated trials in a run, or in several runs of one device, are ranked: an exact test says whether
+a difference is more than noise. With too few of them nothing is said of what it is worth.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Literal
 
 from pydantic import BaseModel
 
 from linerate.doctor import faults
 from linerate.ledger import forwarder_ledgers
+from linerate.repeats import RankTest, Rates, p_text, rank_test, rates_of, repeats_needed
 from linerate.store import Result, Run
 
 Judgement = Literal["faster", "slower", "same", "unknown"]
@@ -36,26 +36,9 @@ class Side:
     runs: tuple[Run, ...]
 
     def results(self, test: str) -> list[Result]:
-        """Valid trials of a test, over all runs."""
-        found = (result for run in self.runs for result in run.results if result.test == test)
+        """Valid trials of a test, over all runs, the last attempt at each."""
+        found = (result for run in self.runs for result in run.repeats().get(test, []))
         return [result for result in found if result.valid]
-
-
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """What repeated trials of one test came to, packets a second."""
-
-    trials: tuple[float, ...]
-
-    @property
-    def middle(self) -> float:
-        """Median."""
-        return median(self.trials)
-
-    @property
-    def spread(self) -> float | None:
-        """From the slowest trial to the fastest; None of a single one."""
-        return max(self.trials) - min(self.trials) if len(self.trials) > 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +62,18 @@ class Difference:
         return None if self.ratio is None else 100 * (self.ratio - 1)
 
     @property
+    def rank_test(self) -> RankTest:
+        """How often chance alone would part the trials so."""
+        return rank_test(self.base.trials, self.other.trials)
+
+    @property
     def judgement(self) -> Judgement:
-        """Is it more than the spread: each trial of one beats each of the other, and by that."""
-        if self.base.spread is None or self.other.spread is None:
+        """Is it more than noise; unknown with too few trials to tell."""
+        test = self.rank_test
+        if not test.can_tell:
             return "unknown"
         gap = self.other.middle - self.base.middle
-        if abs(gap) <= max(self.base.spread, self.other.spread):
-            return "same"
-        apart = min(self.other.trials) > max(self.base.trials)
-        if gap < 0:
-            apart = max(self.other.trials) < min(self.base.trials)
-        if not apart:
+        if not test.tells or not gap:
             return "same"
         return "faster" if gap > 0 else "slower"
 
@@ -128,7 +112,7 @@ class Pair:
 
     @property
     def repeated(self) -> bool:
-        """Whether any test has a spread on both."""
+        """Whether any test has trials enough on both to tell."""
         return any(difference.judgement != "unknown" for difference in self.rates)
 
 
@@ -204,7 +188,7 @@ def _pair(base: Side, other: Side) -> Pair:
 
 
 def _rates(results: list[Result]) -> Rates:
-    return Rates(tuple(result.received_pps for result in results))
+    return Rates(tuple(rates_of(results)))
 
 
 def _changes(
@@ -240,8 +224,8 @@ def _clocks(results: list[Result]) -> dict[str, float]:
 
 def _conditions(base: Run, other: Run) -> tuple[tuple[str, str, str], ...]:
     """What else differs: a difference of machines is none of devices."""
-    here = _flat(base.environment) | _flat(base.testbed) | _faults(base)
-    there = _flat(other.environment) | _flat(other.testbed) | _faults(other)
+    here = _flat(base.environment) | _flat(base.testbed) | _faults(base) | _profiles(base)
+    there = _flat(other.environment) | _flat(other.testbed) | _faults(other) | _profiles(other)
     return tuple(
         (name, here.get(name, "none"), there.get(name, "none"))
         for name in dict.fromkeys([*here, *there])
@@ -252,6 +236,16 @@ def _conditions(base: Run, other: Run) -> tuple[tuple[str, str, str], ...]:
 def _faults(run: Run) -> dict[str, str]:
     """What the doctor found before the run, in the same form."""
     return {"faults of the host": ", ".join(found.name for found in faults(run.host)) or "none"}
+
+
+def _profiles(run: Run) -> dict[str, str]:
+    """What tests of a traffic profile offered."""
+    return {
+        f"traffic of {one.test}": f"{one.profile.text} at {one.profile.rate}, "
+        f"{one.profile.streams:,} streams, mean frame {one.profile.frame_bytes:.1f} B"
+        for one in run.reported()
+        if one.profile is not None
+    }
 
 
 def _flat(model: BaseModel, prefix: str = "") -> dict[str, str]:
@@ -276,13 +270,15 @@ def sentence(pair: Pair) -> str:
     for judgement in ("faster", "slower"):
         those = [difference for difference in pair.rates if difference.judgement == judgement]
         if those:
-            parts.append(f"{judgement} in {len(those)} of {count} tests ({_span(those)})")
+            least = p_text(max(difference.rank_test.p for difference in those))
+            p = f"p {least}" if least.startswith("<") else f"p ≤ {least}"
+            parts.append(f"{judgement} in {len(those)} of {count} tests ({_span(those)}, {p})")
     same = sum(difference.judgement == "same" for difference in pair.rates)
     unknown = sum(difference.judgement == "unknown" for difference in pair.rates)
     if same:
-        parts.append(f"within the spread of repeated trials in {same} of {count}")
+        parts.append(f"no more than noise in {same} of {count}")
     if unknown:
-        parts.append(f"no spread known in {unknown}")
+        parts.append(f"too few repeats in {unknown}")
     said = "; ".join(parts)
     return f"{other} against {base}: {_held_back(pair)}{said}."
 
@@ -297,18 +293,13 @@ def _held_back(pair: Pair) -> str:
 
 
 def _unknown(pair: Pair) -> str:
-    """Why there is no spread, and what to do."""
-    trials = [
-        min(len(rates.trials) for rates in every)
-        for every in (
-            [difference.base for difference in pair.rates],
-            [difference.other for difference in pair.rates],
-        )
-    ]
-    which = "one trial each" if max(trials) == 1 else "one trial of one of them"
+    """Why nothing can be told, and what to do."""
+    each = [(len(one.base.trials), len(one.other.trials)) for one in pair.rates]
+    fewest = min(map(min, each), default=1)
+    trials = "one trial" if fewest == 1 else f"{fewest} trials"
     return (
-        f"{which}: no spread known; repeat the runs, and give those of one device "
-        "with commas: linerate compare A1,A2 B1,B2"
+        f"{trials} of one of them: needs at least {repeats_needed()} repeats of each to tell "
+        "(linerate bench --repeat, or linerate compare A1,A2 B1,B2)"
     )
 
 

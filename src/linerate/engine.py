@@ -18,16 +18,20 @@ from types import TracebackType
 from typing import Any, Self
 
 from linerate import marks
-from linerate.telemetry import Telemetry, TelemetryError
+from linerate.errors import ToldError
+from linerate.signals import held_back
+from linerate.telemetry import Telemetry, TelemetryError, TurnedAwayError
 
 READY_TIMEOUT_SECONDS = 60.0
 STOP_TIMEOUT_SECONDS = 5.0
+#: So long other clients may have all places of its control socket.
+CONNECT_SECONDS = 5.0
 #: A folder without a socket may belong to an engine that is just starting.
 STARTING_SECONDS = 120.0
 FOLDER_PREFIX = "linerate-"
 
 
-class EngineError(Exception):
+class EngineError(ToldError):
     """The engine is missing, could not start, or stopped by itself."""
 
 
@@ -50,22 +54,45 @@ def companion(name: str) -> Path:
     raise EngineError(f"{name} is not beside {engine}: build it with `make build`")
 
 
-def runtime_folders() -> list[Path]:
-    """Folders in which engines have their sockets, where DPDK puts them.
-
-    $LINERATE_RUNTIME names another place to look, and the only one then.
-    """
+def _runtime_bases() -> list[Path]:
+    """Where DPDK makes folders; $LINERATE_RUNTIME names another place, and the only one then."""
     if chosen := os.environ.get("LINERATE_RUNTIME"):
-        bases = [Path(chosen)]
-    else:
-        bases = [Path("/var/run/dpdk"), Path("/tmp/dpdk")]
-        if runtime := os.environ.get("XDG_RUNTIME_DIR"):
-            bases.insert(1, Path(runtime) / "dpdk")
+        return [Path(chosen)]
+    bases = [Path("/var/run/dpdk"), Path("/tmp/dpdk")]
+    if runtime := os.environ.get("XDG_RUNTIME_DIR"):
+        bases.insert(1, Path(runtime) / "dpdk")
+    return bases
+
+
+def runtime_folders() -> list[Path]:
+    """Folders in which engines have their sockets."""
     found = []
-    for base in bases:
+    for base in _runtime_bases():
         with contextlib.suppress(OSError):
             found += [path for path in sorted(base.iterdir()) if _is_ours(path)]
     return found
+
+
+def engine_sockets() -> tuple[dict[str, Path], list[Path]]:
+    """Names and sockets of engines that may run, and places that may not be looked into.
+
+    Nobody is connected to, so that a look takes no client's place: the engine may be gone.
+    """
+    sockets, refused = {}, []
+    for base in _runtime_bases():
+        try:
+            folders = [path for path in sorted(base.iterdir()) if _is_ours(path)]
+        except PermissionError:
+            refused.append(base)
+            continue
+        except OSError:
+            continue
+        for folder in folders:
+            if not os.access(folder, os.R_OK | os.X_OK):
+                refused.append(folder)
+            elif path := _socket_in(folder):
+                sockets[folder.name.removeprefix(FOLDER_PREFIX)] = path
+    return sockets, refused
 
 
 def _environment() -> dict[str, str]:
@@ -183,7 +210,11 @@ class Engine:
         program = executable()
         self._keep.config.write_text(json.dumps(self._config, indent=1) + "\n", encoding="utf-8")
         command = [str(program), "--parent", str(os.getpid()), str(self._keep.config)]
-        with self._keep.log.open("w", encoding="utf-8") as log, _affinity(self._cpus):
+        with (
+            held_back(),
+            self._keep.log.open("w", encoding="utf-8") as log,
+            _affinity(self._cpus),
+        ):
             # In its own process group: Ctrl-C is for the lab, which then stops the engine.
             self._process = subprocess.Popen(
                 command,
@@ -214,11 +245,23 @@ class Engine:
         raise EngineError(f"the engine was not ready after {READY_TIMEOUT_SECONDS:.0f} s")
 
     def connect(self) -> Telemetry:
-        """Open a connection to its control socket."""
-        try:
-            return Telemetry(Path(self.ready["socket"]))
-        except TelemetryError as error:
-            raise EngineError(f"{error}; {self.last_words()}") from error
+        """Open a connection to its control socket.
+
+        DPDK serves ten clients and turns others away: who only looks leaves soon, so it is tried
+        for a while.
+        """
+        deadline = time.monotonic() + CONNECT_SECONDS
+        while True:
+            try:
+                return Telemetry(Path(self.ready["socket"]))
+            except TurnedAwayError as error:
+                if time.monotonic() > deadline:
+                    raise EngineError(
+                        f"{error}; ten clients hold its places: end those that only watch"
+                    ) from error
+                time.sleep(0.05)
+            except TelemetryError as error:
+                raise EngineError(f"{error}; {self.last_words()}") from error
 
     def last_words(self) -> str:
         """Why it stopped, in one line: what it said last, its exit code."""

@@ -1,4 +1,8 @@
-"""What goes wrong around a trial, whoever finds it out."""
+"""What goes wrong, whoever finds it out."""
+
+
+class ToldError(Exception):
+    """What ends a command, told in one line."""
 
 
 class SetupError(Exception):

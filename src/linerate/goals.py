@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from linerate.ledger import forwarder_ledgers
-from linerate.store import Goal, Result, Run, Search
+from linerate.records import Goal, Search
+from linerate.store import Result, Run
 
 NDR = 0.0
 PDR = 0.005
@@ -48,7 +49,12 @@ def _mpps(pps: float | None) -> str:
 
 def trials_of(run: Run, search: Search) -> list[Result]:
     """All its trials, repeated ones too, in the order in which they were measured."""
-    return [result for result in run.results if result.test.startswith(f"{search.loadtest}.")]
+    before = f"{search.loadtest}."
+    return [
+        result
+        for result in run.results
+        if result.test.startswith(before) and result.test.removeprefix(before).isdigit()
+    ]
 
 
 def trial_named(run: Run, trial: str) -> Result | None:

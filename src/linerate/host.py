@@ -127,12 +127,23 @@ def cpu_seconds() -> dict[int, CpuSeconds]:
     return known
 
 
-def involuntary_switches(pid: int, tid: int) -> int | None:
-    """How often the kernel took the CPU from a thread; None when the thread is gone."""
-    for line in _read(_PROC / str(pid) / "task" / str(tid) / "status").splitlines():
-        if line.startswith("nonvoluntary_ctxt_switches:"):
-            return int(line.split()[1])
-    return None
+class Switches(NamedTuple):
+    """How often a thread lost its CPU to the kernel, and how often it gave it away."""
+
+    involuntary: int
+    voluntary: int
+
+
+def switches(pid: int, tid: int, proc: Path = _PROC) -> Switches | None:
+    """Context switches of a thread so far; None when it is gone."""
+    counts = {}
+    for line in _read(proc / str(pid) / "task" / str(tid) / "status").splitlines():
+        name, _, value = line.partition(":")
+        if name.endswith("voluntary_ctxt_switches"):
+            counts[name] = int(value)
+    if len(counts) != 2:
+        return None
+    return Switches(counts["nonvoluntary_ctxt_switches"], counts["voluntary_ctxt_switches"])
 
 
 def kernel_seconds(pid: int, tid: int) -> float:

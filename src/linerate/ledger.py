@@ -80,6 +80,14 @@ class PacketLedger(_Value):
         return self.total("other")
 
     @property
+    def returned(self) -> int:
+        """Packets that the tester got back, those of no stream too, less what the device made.
+
+        So sent less returned is what was lost, consumed or held, whatever was signed.
+        """
+        return self.received + self.other - self.originated
+
+    @property
     def consumed(self) -> int:
         """Packets that were for the device under test itself."""
         return self.total("consumed")

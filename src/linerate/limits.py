@@ -46,3 +46,9 @@ class Lose(_Model):
 
     #: Of each frame, whatever the load.
     probability: float = Field(ge=0, le=1)
+
+
+class Delay(_Model):
+    """What makes the forwarder hold each frame, on purpose: docs/engine.md."""
+
+    us: int = Field(ge=0, le=100_000)

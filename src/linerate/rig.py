@@ -6,16 +6,19 @@ Whatever measures (bench, sweep) asks it for a tester and gives that to `run_tri
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from linerate import dut, host, wires
+from linerate.counting import generates
 from linerate.dut import Place
 from linerate.engine import Engine, Files
 from linerate.ledger import PacketLedger
+from linerate.live import Journal, Watched
 from linerate.measurement import Load, Measurement, Progress, ToolCpu
-from linerate.measurement.engine import counters_since
+from linerate.measurement.engine import counters_since, read_ledger
 from linerate.needs import Need
 from linerate.suite import Loadtest
 from linerate.testbed import Testbed
@@ -23,9 +26,11 @@ from linerate.tester import LoadTool, Tester, find_tool
 from linerate.tester._with_dut import WithDut
 from linerate.tester.engine import EngineTester
 from linerate.wires import BareWire, Ends
-from linerate.wiring import bench_config, cards_of, ceiling_config, tester_config
+from linerate.wiring import bare_config, bench_config, cards_of, ceiling_config, tester_config
 
 FileNamer = Callable[[str], Path]
+#: Makes a tester's configuration.
+Configure = Callable[[Testbed, Ends, Loadtest, str], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,8 @@ class Trials:
     info: dict[str, Any]
     #: Raises SetupError when somebody took the wires away meanwhile.
     check: Callable[[], None]
+    #: The tester's ledger alone: cheap enough to ask while packets fly.
+    ledger: Callable[[], PacketLedger]
 
 
 def missing(testbed: Testbed) -> list[Need]:
@@ -54,6 +61,15 @@ def can_run(testbed: Testbed, loadtest: Loadtest) -> bool:
     if tool is not None and not tool.offers(loadtest):
         return False
     return loadtest.traffic.protocol in dut.find(testbed.dut.kind).forwards(testbed)
+
+
+def lacking(testbed: Testbed, loadtest: Loadtest, what: str) -> str:
+    """Why our tester can't offer a loadtest to a device for `what`, or nothing."""
+    if testbed.by_tool or not generates(testbed):
+        return f"{testbed.dut.name}: {what} needs our tester to offer loads, expected another"
+    if absent := missing(testbed):
+        return "\n".join(map(str, absent))
+    return "" if can_run(testbed, loadtest) else f"{loadtest.name}: {why_not(testbed)}"
 
 
 def why_not(testbed: Testbed) -> str:
@@ -75,10 +91,11 @@ def has_ceiling(testbed: Testbed) -> bool:
 class Rig:
     """Puts a testbed together, once for each loadtest."""
 
-    def __init__(self, testbed: Testbed, file: FileNamer) -> None:
-        """`file` says where a file of the run is kept, by its name."""
+    def __init__(self, testbed: Testbed, file: FileNamer, journal: Journal | None = None) -> None:
+        """`file` says where a file of the run is kept, by its name; trials go into `journal`."""
         self._testbed = testbed
         self._file = file
+        self._journal = journal
         self._cpus = testbed.cpus or host.allowed_cpus()
         self._wire = wires.find(testbed.wire)
         self._dut = dut.find(testbed.dut.kind)
@@ -101,20 +118,38 @@ class Rig:
             if self._together:
                 config = bench_config(self._testbed, ends, loadtest, self._name())
                 with self._tester(config, ends, label, self._cpus) as trials:
-                    yield trials
+                    yield self._watched(trials, loadtest, label)
                 return
             with self._beside_dut(ends, loadtest, label) as trials:
-                yield trials
+                yield self._watched(trials, loadtest, label)
 
     @contextmanager
     def bare(self, loadtest: Loadtest, label: str) -> Iterator[Trials]:
         """The tester alone, its two ports joined, as fast as it can."""
+        with self._bare(loadtest, label, ceiling_config) as trials:
+            yield trials
+
+    @contextmanager
+    def bare_at_rate(self, loadtest: Loadtest, label: str) -> Iterator[Trials]:
+        """The same at the rate that a device would be offered."""
+        with self._bare(loadtest, label, bare_config) as trials:
+            yield trials
+
+    @contextmanager
+    def _bare(self, loadtest: Loadtest, label: str, configure: Configure) -> Iterator[Trials]:
         assert isinstance(self._wire, BareWire), "has_ceiling was not asked"
         with self._wire.bare(self._testbed) as ends:
-            config = ceiling_config(self._testbed, ends, loadtest, self._name())
+            config = configure(self._testbed, ends, loadtest, self._name())
             cpus = self._cpus if self._together else self._cpus[:1]
             with self._tester(config, ends, label, cpus) as trials:
-                yield trials
+                yield self._watched(trials, loadtest, label)
+
+    def _watched(self, trials: Trials, loadtest: Loadtest, label: str) -> Trials:
+        """The same; whatever trials read is noted for those who watch the run."""
+        if self._journal is None:
+            return trials
+        about = {"label": label, "loadtest": loadtest.name, "text": loadtest.text}
+        return replace(trials, tester=Watched(trials.tester, self._journal, trials.ledger, about))
 
     def by_tool(self, loadtest: Loadtest, load: Load, label: str) -> Measurement:
         """Let the testbed's load tool run once, and read the device before and after."""
@@ -173,7 +208,7 @@ class Rig:
     def _beside_dut(self, ends: Ends, loadtest: Loadtest, label: str) -> Iterator[Trials]:
         """The tester on the first CPU, the device on the others."""
         name = self._name()
-        place = self._place(name, label)
+        place = replace(self._place(name, label), networks=loadtest.traffic.networks)
         config = tester_config(self._testbed, ends, loadtest, name)
         foreign = not self._testbed.dut.built_in
         with (
@@ -182,7 +217,7 @@ class Rig:
         ):
             assert isinstance(trials.tester, EngineTester)
             both = WithDut(trials.tester, running, foreign)
-            yield Trials(both, trials.info, trials.check)
+            yield replace(trials, tester=both)
 
     @contextmanager
     def _tester(
@@ -194,7 +229,7 @@ class Rig:
         cards = cards_of(config)
         with Engine(config, files, cpus) as engine, engine.connect() as telemetry:
             tester = EngineTester(telemetry, cards)
-            yield Trials(tester, tester.info, ends.check)
+            yield Trials(tester, tester.info, ends.check, partial(read_ledger, telemetry))
 
     def _name(self) -> str:
         """Name an engine; two labs on one host must not meet."""

@@ -10,18 +10,23 @@ import os
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from linerate.doctor import Finding
+from linerate.errors import ToldError
 from linerate.evidence.measured import written
 from linerate.explain import Verdict
 from linerate.host import Environment
 from linerate.ledger import PacketLedger, TimeLedger, forwarder_ledgers
+from linerate.live import FILE as LIVE_FILE
+from linerate.live import Journal
 from linerate.loops import Hop
 from linerate.measurement import Measurement
-from linerate.suite import TESTER_PORTS
+from linerate.measurement.latency import LatencyFigures, LatencyLoads, figures
+from linerate.records import FrameSize, Search, SoakState
+from linerate.suite import TESTER_PORTS, Profiled
 from linerate.testbed import Testbed
 from linerate.validity import WIRE_TOOK
 from linerate.wire import WIRE_OVERHEAD_BYTES
@@ -32,7 +37,7 @@ SCHEMA = 2
 Status = Literal["running", "complete", "interrupted", "failed"]
 
 
-class StoreError(Exception):
+class StoreError(ToldError):
     """A run that is not there, or that this version can't read."""
 
 
@@ -86,9 +91,20 @@ class Result(_Model):
     loss_percent: float
     verdict: Verdict
     flow_table: FlowFigures | None = None
+    #: Of a traffic profile, what it was at full scale.
+    profile: Profiled | None = None
+    #: Of each latency stream, and the same over the bare wire at this load: the tester's own.
+    latency: tuple[LatencyFigures, ...] = ()
+    own_latency: tuple[LatencyFigures, ...] = ()
     packets: PacketLedger
     time: tuple[TimeLedger, ...]
     time_at_load: tuple[TimeLedger, ...]
+
+    @property
+    def came_back(self) -> int:
+        """Packets that the tester got back; of a profile without signatures, of no stream too."""
+        unsigned = self.profile is not None and not self.profile.signed
+        return self.packets.returned if unsigned else self.packets.received
 
     @property
     def disturbed(self) -> bool:
@@ -129,40 +145,6 @@ class Sweep(_Model):
     hop: Hop | None = None
 
 
-class Goal(_Model):
-    """The highest load at which no more than a share of the packets is lost: 0 is NDR."""
-
-    loss_ratio: float
-    #: The highest load that held it, and the lowest that did not; None where none was found.
-    lower_pps: float | None = None
-    upper_pps: float | None = None
-    #: What came through at the lower one.
-    forwarded_pps: float | None = None
-    #: Trials at the two.
-    lower_trial: str = ""
-    upper_trial: str = ""
-
-
-class Search(_Model):
-    """A search for the loads of several goals with one loadtest; loads are of all directions."""
-
-    loadtest: str
-    text: str
-    frame_bytes: int | float
-    #: A goal is reached when its two loads are no further apart, as a share of the upper one.
-    width: float
-    duration_seconds: float
-    min_pps: float
-    #: The line's rate, or nearly what the tester can offer.
-    max_pps: float
-    line_pps: float
-    #: Every goal's two loads were measured for as long as asked, and are near each other.
-    found: bool = False
-    goals: tuple[Goal, ...] = ()
-    #: By trial: packets lost while the host kept a worker's CPU, in every attempt; not counted.
-    lost_by_host: dict[str, int] = {}
-
-
 class Run(_Model):
     """Everything that one command measured."""
 
@@ -181,6 +163,9 @@ class Run(_Model):
     ceilings: tuple[Ceiling, ...] = ()
     sweep: Sweep | None = None
     searches: tuple[Search, ...] = ()
+    rfc2544: tuple[FrameSize, ...] = ()
+    soak: SoakState | None = None
+    latencies: tuple[LatencyLoads, ...] = ()
     #: Every attempt, invalid ones too, in the order in which they were measured.
     results: tuple[Result, ...] = ()
 
@@ -237,7 +222,7 @@ def result_of(which: Which, measurement: Measurement, judged: "Judged") -> Resul
         duration_seconds=measurement.seconds,
         directions=measurement.load.directions,
         frame_bytes=measurement.load.frame_bytes,
-        asked_pps=measurement.load.asked_pps,
+        asked_pps=measurement.asked_pps,
         offered_pps=measurement.offered.packets_per_second,
         received_pps=received.packets_per_second,
         l1_bps=received.l1_bps,
@@ -247,6 +232,8 @@ def result_of(which: Which, measurement: Measurement, judged: "Judged") -> Resul
         loss_percent=measurement.loss_percent,
         verdict=judged.verdict,
         flow_table=flow_figures(measurement),
+        profile=measurement.load.offered.summary if measurement.load.offered else None,
+        latency=figures(measurement.latency, measurement.streams),
         packets=measurement.packets,
         time=measurement.time,
         time_at_load=measurement.time_at_load,
@@ -294,6 +281,10 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        #: For those who watch.
+        self.journal = Journal(path / LIVE_FILE)
+        self._noted = 0
+        self._status = ""
 
     @classmethod
     def create(cls, runs: Path, label: str, now: datetime | None = None) -> "RunFolder":
@@ -312,15 +303,37 @@ class RunFolder:
     def save(self, run: Run) -> None:
         """Write run.json anew."""
         write_whole(self.path / "run.json", run.model_dump_json(indent=1, by_alias=False))
+        self._note(run)
+
+    def _note(self, run: Run) -> None:
+        """Tell those who watch what is new."""
+        if run.status != self._status:
+            self._status = run.status
+            about = {"pid": os.getpid(), "dut": run.testbed.dut.name, "tests": list(run.tests)}
+            self.journal.note("status", status=run.status, problem=run.problem, **about)
+        for result in run.results[self._noted :]:
+            self.journal.note("result", number=self.journal.trials, **_in_short(result))
+        self._noted = len(run.results)
 
     def save_measurement(self, trial: str, measurement: Measurement) -> None:
         """Write what one trial measured, as evidence."""
         path = self.path / "evidence" / f"{trial}.json"
         write_whole(path, written(measurement))
+        self.journal.note("measured", number=self.journal.trials, trial=trial)
 
     def engine_file(self, name: str) -> Path:
         """Name a file that belongs to one engine."""
         return self.path / "engine" / name
+
+
+def _in_short(result: Result) -> dict[str, Any]:
+    """What those who watch are told of a trial."""
+    verdict = result.verdict
+    return {"test": result.test, "trial": result.trial, "valid": result.valid,
+            "invalid": list(result.invalid), "received_pps": round(result.received_pps),
+            "percent_of_line": round(result.percent_of_line, 2),
+            "loss_percent": round(result.loss_percent, 4),
+            "limit": verdict.limit, "sentence": verdict.sentence}  # fmt: skip
 
 
 def write_whole(path: Path, text: str) -> None:

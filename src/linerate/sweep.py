@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
-from linerate.bench import Plan, Step
 from linerate.configuration import Configuration
 from linerate.loops import Hop
+from linerate.planning import Plan, Step
 from linerate.store import Absent, Result, Run, Sweep
 from linerate.suite import Loadtest, Traffic
 from linerate.testbed import Testbed

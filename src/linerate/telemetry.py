@@ -2,9 +2,12 @@
 
 import json
 import socket
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+from linerate.errors import ToldError
 
 #: No engine command takes longer, the round trip included.
 TIMEOUT_SECONDS = 10.0
@@ -12,15 +15,23 @@ TIMEOUT_SECONDS = 10.0
 _GREETING_BYTES = 1024
 
 
-class TelemetryError(Exception):
+class TelemetryError(ToldError):
     """The engine did not answer, or answered nonsense."""
 
 
+class _ClosedError(TelemetryError):
+    """The engine closed the connection."""
+
+
+class TurnedAwayError(TelemetryError):
+    """The engine serves as many clients as it can, and has no place for another now."""
+
+
 class RefusedError(TelemetryError):
-    """The engine understood and refused; it may say more than the reason."""
+    """The engine refused a command, and answers others; it may say more than the reason."""
 
     def __init__(self, said: str, answer: dict[str, Any]) -> None:
-        """`answer` is all that it said, the reason as `error`."""
+        """`answer` is all that it said, the reason as `error`; it may be empty."""
         super().__init__(said)
         self.answer = answer
 
@@ -28,14 +39,24 @@ class RefusedError(TelemetryError):
 class Telemetry:
     """A connection to one engine."""
 
-    def __init__(self, path: Path, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
-        """Connect; raises TelemetryError when nothing listens there."""
+    def __init__(
+        self,
+        path: Path,
+        timeout_seconds: float = TIMEOUT_SECONDS,
+        until: float | None = None,
+    ) -> None:
+        """Connect; raises TelemetryError when nothing listens there.
+
+        `timeout_seconds` is for each answer, `until` (of the monotonic clock) for all together.
+        """
         self._path = path
+        self._timeout_seconds = timeout_seconds
+        self._until = until
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._socket.settimeout(timeout_seconds)
         try:
-            self._socket.connect(str(path))
-            self.greeting = self._receive("greeting", _GREETING_BYTES)
+            self._limit_waiting()
+            self._connect()
+            self.greeting = self._greeting()
             self._max_bytes = int(self.greeting["max_output_len"])
         except (OSError, KeyError, TypeError, ValueError) as error:
             self.close()
@@ -44,10 +65,31 @@ class Telemetry:
             self.close()
             raise
 
+    def _limit_waiting(self) -> None:
+        """Wait no longer than is left; raises TimeoutError when nothing is."""
+        left = self._timeout_seconds
+        if self._until is not None:
+            left = min(left, self._until - time.monotonic())
+        if left <= 0:
+            raise TimeoutError
+        self._socket.settimeout(left)
+
+    def _connect(self) -> None:
+        try:
+            self._socket.connect(str(self._path))
+        except BlockingIOError as error:
+            raise TurnedAwayError(f"{self._path}: too many clients come at once") from error
+
+    def _greeting(self) -> dict[str, Any]:
+        try:
+            return self._receive("greeting", _GREETING_BYTES)
+        except (ConnectionResetError, _ClosedError) as error:
+            raise TurnedAwayError(f"{self._path}: the engine turned us away") from error
+
     def _receive(self, what: str, max_bytes: int) -> dict[str, Any]:
         data = self._socket.recv(max_bytes)
         if not data:
-            raise TelemetryError(f"{self._path}: {what}: the engine closed the connection")
+            raise _ClosedError(f"{self._path}: {what}: the engine closed the connection")
         try:
             answer = json.loads(data)
         except ValueError as error:
@@ -59,13 +101,14 @@ class Telemetry:
     def ask(self, command: str) -> Any:  # noqa: ANN401 (an answer may be of any JSON type)
         """Send one command (`/linerate/info`) and return what it answered."""
         try:
+            self._limit_waiting()
             self._socket.send(command.encode())
             answer = self._receive(command, self._max_bytes)
         except OSError as error:
             raise TelemetryError(f"{self._path}: {command}: {_reason(error)}") from error
         name = command.split(",", maxsplit=1)[0]
         if answer.get(name) is None:
-            raise TelemetryError(f"{self._path}: {command}: the engine refused the command")
+            raise RefusedError(f"{self._path}: {command}: the engine refused the command", {})
         if isinstance(answer[name], dict) and "error" in answer[name]:
             said = f"{self._path}: {command}: {answer[name]['error']}"
             raise RefusedError(said, answer[name])

@@ -19,7 +19,7 @@ from pydantic import (
 from linerate.card import DEFAULT, PRESETS, Card, card_option
 from linerate.drivers import INTERFACE_DRIVERS, WITH_BATCH
 from linerate.flow_table import FlowTable
-from linerate.limits import Burn, Lose, TesterBurn
+from linerate.limits import Burn, Delay, Lose, TesterBurn
 from linerate.mistakes import mistake, yaml_mistake
 from linerate.wire import parse_bps
 
@@ -145,6 +145,7 @@ class Dut(_Model):
     queue_batch: int | None = Field(default=None, ge=1, le=256)
     burn: Burn | None = None
     lose: Lose | None = None
+    delay: Delay | None = None
     cli_file: Path | None = None
     flowtable: FlowTable | None = None
     ports: tuple[Port, Port] | None = None

@@ -4,12 +4,13 @@ It asks seldom while packets fly (the lab shares the tester's CPU), and takes th
 two readings that the ledgers need when none do.
 """
 
+import itertools
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from linerate.card import Card
-from linerate.ledger import TimeLedger
+from linerate.meanwhile import AtLoad, HostReading, Use, ledgers_since
 from linerate.measurement import (
     Load,
     Measurement,
@@ -22,6 +23,7 @@ from linerate.measurement import (
 from linerate.measurement.engine import counters_since, errors_since, rings_since
 from linerate.measurement.model import RoundTrip
 from linerate.tester import Tester
+from linerate.validity import STRETCH_LIMIT
 
 POLL_SECONDS = 0.25
 #: A sample asks more of the engine than its progress: every so many polls.
@@ -33,6 +35,11 @@ WINDOW_SECONDS_MIN = 0.25
 #: Sending is over: now it costs nothing to ask often.
 DRAIN_POLL_SECONDS = 0.02
 DRAIN_TIMEOUT_SECONDS = 5.0
+#: While a load is held, so often is looked whether it ended.
+HOLD_POLL_SECONDS = 1.0
+#: The tester's clock stands still while it is off its CPU. A trial that takes longer than asked by
+#: twice what makes it invalid is stopped: it would else go on for as long as its CPU is taken.
+OVERTIME = 2 * STRETCH_LIMIT
 #: A tester that can't send what it was asked for is stopped after this many durations.
 GIVE_UP_FACTOR = 3.0
 GIVE_UP_SECONDS = 2.0
@@ -52,7 +59,7 @@ def run_trial(
     ceiling_pps: float | None = None,
 ) -> Measurement:
     """Run it and return what was measured; nothing is judged here."""
-    before_host = _HostReading(tester)
+    before_host = HostReading(tester, tester.roundtrips())
     before = tester.readings()
     tester.start(load.duration_us, load.scale_ppm)
     try:
@@ -83,15 +90,15 @@ def watch(
 
     It neither starts nor stops for us: counters are read while packets fly.
     """
-    before_host = _HostReading(tester)
+    before_host = HostReading(tester, tester.roundtrips())
     before, began = tester.readings(), time.monotonic()
-    used = _Use(tester)
+    used = Use(tester)
     end = began + load.duration_us / 1e6
     while (left := end - time.monotonic()) > 0:
         elapsed_us = round((time.monotonic() - began) * 1e6)
         on_progress(Progress(trial=0, state="running", elapsed_us=elapsed_us))
         time.sleep(min(left, POLL_SECONDS))
-    at_load = _Use(tester).since(used)
+    at_load = Use(tester).since(used)
     after, ended = tester.readings(), time.monotonic()
     progress = Progress(
         trial=0, state="done", elapsed_us=round((ended - began) * 1e6), drained=True
@@ -100,13 +107,105 @@ def watch(
     return _measured(_Moments(before, after, at_load, stamp, progress), load, card, ceiling_pps)
 
 
+#: Is told what was measured since the start and since it was told last, and gets a way to measure
+#: since the start once more; whether to stop.
+OnInterval = Callable[[Measurement, Measurement, Callable[[], Measurement]], bool]
+
+
+def hold(
+    tester: Tester,
+    load: Load,
+    every_seconds: float,
+    on_interval: OnInterval,
+    card: Card | None = None,
+    ceiling_pps: float | None = None,
+) -> tuple[Measurement, KeyboardInterrupt | None]:
+    """Run one long trial and read it every so often while packets fly; stop it as any other.
+
+    Returns what was measured, all drained, and the signal that ended it, if one did. Nothing is
+    gathered meanwhile: a trial of days takes no more memory than one of minutes.
+    """
+    start = _Held.read(tester, tester.roundtrips())
+    tester.start(load.duration_us, load.scale_ppm)
+    last, interrupted = start, None
+
+    def so_far() -> Measurement:
+        return _Held.read(tester).since(start, load, card, ceiling_pps)
+
+    try:
+        began = time.monotonic()
+        over = began + load.duration_us / 1e6 * (1 + OVERTIME) + HOLD_POLL_SECONDS
+        for number in itertools.count(1):
+            if _sent_by(tester, min(began + number * every_seconds, over)):
+                break
+            now = _Held.read(tester)
+            since = now.since(last, load, card, ceiling_pps)
+            stop = on_interval(now.since(start, load, card, ceiling_pps), since, so_far)
+            if stop or time.monotonic() >= over:
+                break
+            last = now
+    except KeyboardInterrupt as signal:
+        interrupted = signal
+    except BaseException:
+        _stop(tester)
+        raise
+    tester.stop()
+    _drain(tester, lambda _progress: None)
+    end = _Held.read(tester, tester.roundtrips())
+    return end.since(start, load, card, ceiling_pps), interrupted
+
+
+def _sent_by(tester: Tester, moment: float) -> bool:
+    """Wait until then, or until all is sent; returns which of the two."""
+    while (left := moment - time.monotonic()) > 0:
+        time.sleep(min(left, HOLD_POLL_SECONDS))
+        if _has_sent(tester):
+            return True
+    return _has_sent(tester)
+
+
+def _has_sent(tester: Tester) -> bool:
+    return tester.progress().state in ("draining", "done")
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """All that is known at one moment of a long trial."""
+
+    #: Seconds, of the wall's clock: the tester's stands still while it is off its CPU.
+    at: float
+    progress: Progress
+    reading: Reading
+    host: HostReading
+
+    @classmethod
+    def read(cls, tester: Tester, roundtrips: tuple[RoundTrip, ...] = ()) -> "_Held":
+        """Sequence numbers are read before the ledger: what they miss, it must know."""
+        host = HostReading(tester, roundtrips)
+        return cls(time.monotonic(), tester.progress(), tester.readings(), host)
+
+    def since(
+        self, before: "_Held", load: Load, card: Card | None, ceiling_pps: float | None
+    ) -> Measurement:
+        """What was measured between two moments."""
+        elapsed_us = round((self.at - before.at) * 1e6)
+        if self.progress.state == "done" and before.progress.trial != self.progress.trial:
+            elapsed_us = self.progress.elapsed_us
+        progress = self.progress.model_copy(update={"elapsed_us": elapsed_us})
+        stamp = before.host.until(self.host, self.progress, AtLoad())
+        moments = _Moments(before.reading, self.reading, AtLoad(), stamp, progress)
+        # It may end before its time, and that is meant.
+        shorter = load.model_copy(update={"duration_us": max(1, elapsed_us)})
+        return _measured(moments, shorter, card, ceiling_pps)
+
+
 @dataclass(frozen=True, slots=True)
 class _Moments:
     """What was read in a trial."""
 
     before: Reading
     after: Reading
-    at_load: "_AtLoad"
+    at_load: AtLoad
     stamp: Stamp
     progress: Progress
     samples: tuple[Sample, ...] = ()
@@ -117,7 +216,7 @@ def _measured(
 ) -> Measurement:
     """Take differences."""
     before, after = read.before, read.after
-    time_ledgers = _since(after.workers, before.workers)
+    time_ledgers = ledgers_since(after.workers, before.workers)
     return Measurement(
         load=load,
         progress=read.progress,
@@ -129,6 +228,8 @@ def _measured(
         cards=counters_since(after.cards, before.cards),
         rings=rings_since(after.rings, before.rings),
         streams=counters_since(after.streams, before.streams),
+        connections=counters_since(after.connections, before.connections),
+        latency=after.latency,
         flows=after.flows.since(before.flows) if after.flows and before.flows else None,
         stamp=read.stamp,
         samples=read.samples,
@@ -136,40 +237,6 @@ def _measured(
         foreign=after.foreign,
         ceiling_pps=ceiling_pps,
     )
-
-
-def _since(
-    after: tuple[WorkerReading, ...], before: tuple[WorkerReading, ...]
-) -> tuple[TimeLedger, ...]:
-    return tuple(later.since(earlier) for later, earlier in zip(after, before, strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class _AtLoad:
-    """What workers did while packets flew."""
-
-    time: tuple[TimeLedger, ...] = ()
-    kernel_percent: dict[str, float] = field(default_factory=dict)
-    lock_wait_percent: dict[str, float] = field(default_factory=dict)
-
-
-class _Use:
-    """What workers have used of their CPUs, at a moment."""
-
-    def __init__(self, tester: Tester) -> None:
-        self._at = time.monotonic()
-        self._kernel = tester.kernel_seconds()
-        self._locks = tester.lock_wait_seconds()
-        self._workers = tester.workers()
-
-    def since(self, before: "_Use") -> _AtLoad:
-        """Say what was used between two moments."""
-        took = self._at - before._at
-        return _AtLoad(
-            time=_since(self._workers, before._workers),
-            kernel_percent=_percent(self._kernel, before._kernel, took),
-            lock_wait_percent=_percent(self._locks, before._locks, took),
-        )
 
 
 class _Sampler:
@@ -207,36 +274,36 @@ class _Sampler:
         )
 
 
-def _send(tester: Tester, load: Load, on_progress: OnProgress, sampler: "_Sampler") -> "_AtLoad":
+def _send(tester: Tester, load: Load, on_progress: OnProgress, sampler: "_Sampler") -> AtLoad:
     """Wait until all is sent; returns what the workers did in a window within the sending."""
     seconds = load.duration_us / 1e6
     give_up = time.monotonic() + GIVE_UP_FACTOR * seconds + GIVE_UP_SECONDS
     windowed = seconds >= WINDOW_SECONDS_MIN
-    first: _Use | None = None
-    last: _Use | None = None
+    first: Use | None = None
+    last: Use | None = None
     if windowed:
         time.sleep(MARGIN_SECONDS)
-        first = _Use(tester)
+        first = Use(tester)
     while time.monotonic() < give_up:
         progress = tester.progress()
         on_progress(progress)
         sampler.note(progress)
         if progress.state in ("draining", "done"):
-            return last.since(first) if first and last else _AtLoad()
+            return last.since(first) if first and last else AtLoad()
         left = max(seconds - progress.elapsed_us / 1e6, 0.0)
         if load.pushes_back and not left:
             # What the wire did not take by now would go on being offered.
             tester.stop()
-            return last.since(first) if first and last else _AtLoad()
+            return last.since(first) if first and last else AtLoad()
         if windowed and not last and left <= POLL_SECONDS + MARGIN_SECONDS:
             time.sleep(max(left - MARGIN_SECONDS, 0.0))
-            last = _Use(tester)
+            last = Use(tester)
             time.sleep(MARGIN_SECONDS / 2)
         else:
             time.sleep(min(max(left, DRAIN_POLL_SECONDS), POLL_SECONDS))
     # What was measured until now is invalid, but it is evidence.
     tester.stop()
-    return _AtLoad()
+    return AtLoad()
 
 
 def _drain(tester: Tester, on_progress: OnProgress) -> Progress:
@@ -258,39 +325,3 @@ def _stop(tester: Tester) -> None:
         tester.stop()
     except Exception:
         return
-
-
-class _HostReading:
-    """What the machine did to the workers, before and after a trial."""
-
-    def __init__(self, tester: Tester) -> None:
-        self._roundtrips: tuple[RoundTrip, ...] = tester.roundtrips()
-        self._steal = tester.steal_seconds()
-        self._switches = tester.involuntary_switches()
-
-    def stamp(self, tester: Tester, progress: Progress, at_load: "_AtLoad") -> Stamp:
-        steal = tester.steal_seconds()
-        switches = tester.involuntary_switches()
-        return Stamp(
-            roundtrips_before=self._roundtrips,
-            roundtrips_after=tester.roundtrips(),
-            steal_seconds={
-                name: round(steal[name] - seconds, 3) for name, seconds in self._steal.items()
-            },
-            involuntary_switches={
-                name: switches[name] - count for name, count in self._switches.items()
-            },
-            paused_us=progress.paused_us,
-            kernel_percent=at_load.kernel_percent,
-            lock_wait_percent=at_load.lock_wait_percent,
-        )
-
-
-def _percent(
-    after: dict[str, float], before: dict[str, float], took_seconds: float
-) -> dict[str, float]:
-    """Seconds between two readings, as a share of the time that passed."""
-    return {
-        name: round(100 * (after[name] - seconds) / took_seconds, 1)
-        for name, seconds in before.items()
-    }

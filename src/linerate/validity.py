@@ -5,6 +5,7 @@ A reason makes a trial invalid; a doubt makes it suspect, and is shown with it.
 
 from collections.abc import Callable, Iterator
 
+from linerate.disturbance import CpuDisturbance
 from linerate.ledger import TimeLedger, forwarder_ledgers
 from linerate.measurement import Measurement
 from linerate.places import (
@@ -19,6 +20,11 @@ from linerate.places import (
 
 #: The tester must offer what it was asked for, within its pacing error.
 OFFERED_WITHIN = 0.001
+#: A burst may take so much longer, and its last frames may be late by that.
+BURST_WITHIN = 0.02
+BURST_LATE_US = 50
+#: The tester's clock is read in whole microseconds.
+CLOCK_US = 1
 #: While the tester is off its CPU its clock stands still but the forwarder works
 #: on, so a rate over the tester's clock is too high by this much.
 STRETCH_LIMIT = 0.05
@@ -29,6 +35,12 @@ STEAL_DOUBT = 0.01
 ABSENT_LIMIT = 0.05
 #: Ratio of the core-to-core round trips before and after.
 ROUNDTRIP_DOUBT = 1.5
+
+#: SMIs stop all CPUs for some 100 µs each: more a second than this cost what a trial measures.
+SMIS_A_SECOND = 10.0
+#: Clocks and rates at two frequencies are no one measurement.
+FREQUENCY_LIMIT = 0.05
+FREQUENCY_DOUBT = 0.01
 
 #: A worker that comes back from an absence finds full rings, and fills others: that
 #: costs somewhat more packets than arrived meanwhile.
@@ -52,7 +64,10 @@ def offered_below_asked(measurement: Measurement) -> Iterator[str]:
     """Say when the tester sent slower than it was asked to, and not for the wire."""
     if measurement.load.pushes_back:
         return
-    asked = measurement.load.asked_pps
+    if measurement.load.burst:
+        yield from _broken_burst(measurement)
+        return
+    asked = measurement.asked_pps
     offered = measurement.offered.packets_per_second
     if offered < asked * (1 - OFFERED_WITHIN):
         yield (
@@ -61,9 +76,16 @@ def offered_below_asked(measurement: Measurement) -> Iterator[str]:
         )
 
 
+def _broken_burst(measurement: Measurement) -> Iterator[str]:
+    """Say when the frames of a burst were further apart than they were to be."""
+    asked, took = measurement.load.duration_us, measurement.progress.elapsed_us
+    if took > asked * (1 + BURST_WITHIN) + BURST_LATE_US:
+        yield f"burst broken: it took {took:,} µs of {asked:,}, the tester was late"
+
+
 def offered_above_asked(measurement: Measurement) -> Iterator[str]:
     """Say when the tester sent more than it was asked for."""
-    asked = measurement.load.asked_pps * measurement.load.duration_us / 1e6
+    asked = measurement.asked_pps * measurement.load.duration_us / 1e6
     if measurement.packets.sent > asked * (1 + OFFERED_WITHIN) + 64:
         yield f"offered above asked: {measurement.packets.sent:,} of {asked:,.0f} packets"
 
@@ -91,7 +113,7 @@ def tester_fetched_late(measurement: Measurement) -> Iterator[str]:
 
 def _card_is_slower(measurement: Measurement) -> bool:
     """Whether the card's own limits let its link idle, however often the tester polls."""
-    card, asked = measurement.card, measurement.load.asked_pps
+    card, asked = measurement.card, measurement.asked_pps
     if card is None:
         return False
     slot = card.pcie.link.usable(measurement.load.frame_bytes) if card.pcie else None
@@ -138,7 +160,7 @@ def forwarder_absent(measurement: Measurement) -> Iterator[str]:
 def cut_short(measurement: Measurement) -> Iterator[str]:
     """Say when the tester stopped before its time."""
     asked, took = measurement.load.duration_us, measurement.progress.elapsed_us
-    if took < asked * (1 - OFFERED_WITHIN):
+    if took < asked * (1 - OFFERED_WITHIN) - CLOCK_US:
         yield f"cut short: {took / 1e6:.3f} of {asked / 1e6:.3f} s"
 
 
@@ -172,6 +194,36 @@ def cycles_open(measurement: Measurement) -> Iterator[str]:
             yield f"{ledger.worker}: {ledger.closed_percent:.2f} % of its cycles accounted for"
 
 
+def many_smis(measurement: Measurement) -> Iterator[str]:
+    """Say when the firmware took the CPUs too often."""
+    smis = _smis(measurement)
+    if measurement.seconds and smis > max(1.0, SMIS_A_SECOND * measurement.seconds):
+        yield f"{smis:,} SMIs: the firmware stopped the CPUs that often"
+
+
+def _smis(measurement: Measurement) -> int:
+    """All CPUs are stopped at once: the most that one of them counted."""
+    return max((cpu.smis or 0 for cpu in measurement.stamp.cpus.values()), default=0)
+
+
+def throttled(measurement: Measurement) -> Iterator[str]:
+    """Say when a worker's CPU was too hot to run as fast as it can."""
+    for worker, cpu in measurement.stamp.cpus.items():
+        if cpu.throttles:
+            yield f"{worker}: its CPU throttled {cpu.throttles:,} times, it is too hot"
+
+
+def frequency_changed(measurement: Measurement) -> Iterator[str]:
+    """Say when a worker's CPU did not keep its frequency."""
+    for worker, cpu in measurement.stamp.cpus.items():
+        if cpu.frequency_change > FREQUENCY_LIMIT:
+            yield f"{worker}: {_frequencies(cpu)}: set the governor to performance"
+
+
+def _frequencies(cpu: CpuDisturbance) -> str:
+    return f"its CPU went between {cpu.megahertz_min:,.0f} and {cpu.megahertz_max:,.0f} MHz"
+
+
 INVALID: tuple[Rule, ...] = (
     offered_below_asked,
     offered_above_asked,
@@ -183,6 +235,9 @@ INVALID: tuple[Rule, ...] = (
     not_drained,
     ledger_violated,
     cycles_open,
+    many_smis,
+    throttled,
+    frequency_changed,
 )
 
 
@@ -194,7 +249,7 @@ def caused_by_tester(measurement: Measurement) -> bool:
 
 def caused_by_host(measurement: Measurement) -> bool:
     """Whether the machine took the CPU from who needed it, so that the same may be valid again."""
-    rules = (stretched, forwarder_absent)
+    rules = (stretched, forwarder_absent, many_smis, throttled, frequency_changed)
     return any(True for rule in rules for _ in rule(measurement))
 
 
@@ -214,6 +269,19 @@ def stolen(measurement: Measurement) -> Iterator[str]:
         share = seconds / measurement.seconds if measurement.seconds else 0.0
         if share > STEAL_DOUBT:
             yield f"{worker}: {100 * share:.1f} % of its CPU stolen by the hypervisor"
+
+
+def some_smis(measurement: Measurement) -> Iterator[str]:
+    """Say when the firmware took the CPUs, though not often."""
+    if smis := _smis(measurement):
+        yield f"{smis:,} SMI{'s' * (smis > 1)}: the firmware stopped the CPUs"
+
+
+def frequency_moved(measurement: Measurement) -> Iterator[str]:
+    """Say when a worker's CPU hardly kept its frequency."""
+    for worker, cpu in measurement.stamp.cpus.items():
+        if FREQUENCY_DOUBT < cpu.frequency_change <= FREQUENCY_LIMIT:
+            yield f"{worker}: {_frequencies(cpu)}"
 
 
 def paused(measurement: Measurement) -> Iterator[str]:
@@ -282,7 +350,7 @@ def may_be_by_absence(measurement: Measurement) -> int:
 
 def pushed_back(measurement: Measurement) -> Iterator[str]:
     """Say when the wire took less than the tester was asked to offer."""
-    asked = measurement.load.asked_pps
+    asked = measurement.asked_pps
     offered = measurement.offered.packets_per_second
     if measurement.load.pushes_back and offered < asked * (1 - OFFERED_WITHIN):
         yield (
@@ -301,6 +369,8 @@ def unexplained_by_foreign(measurement: Measurement) -> Iterator[str]:
 SUSPECT: tuple[Rule, ...] = (
     roundtrip_changed,
     stolen,
+    some_smis,
+    frequency_moved,
     paused,
     lost_to_absence,
     pushed_back,

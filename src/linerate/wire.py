@@ -16,7 +16,13 @@ GAP_BYTES = 12
 WIRE_OVERHEAD_BYTES = PREAMBLE_BYTES + START_DELIMITER_BYTES + GAP_BYTES
 
 FRAME_BYTES_MIN = 64
-FRAME_BYTES_MAX = 9018
+#: The engine's (engine/frame.h): what an X710 takes.
+FRAME_BYTES_MAX = 9728
+
+
+def l1_bits(frame_bytes: float) -> float:
+    """Bits that a frame takes on the wire, FCS, preamble and gap counted."""
+    return (frame_bytes + WIRE_OVERHEAD_BYTES) * 8
 
 
 @dataclass(frozen=True, slots=True)

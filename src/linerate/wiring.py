@@ -20,8 +20,15 @@ from linerate.wires import End, Ends
 from linerate.wires.card import CARD
 
 #: Keys of `dut` that are the forwarder's own.
-OF_FORWARDER = {"handoff", "handoff_ring", "queue_batch", "burn", "lose"}
+OF_FORWARDER = {"handoff", "handoff_ring", "queue_batch", "burn", "lose", "delay"}
 SECOND_CARD = "card1"
+#: Of the device under test, as router.vpp has them.
+NEIGHBORS = ("100.64.1.2", "100.64.2.2")
+#: The same in IPv6, and the router's own: /126s that no profile has.
+NEIGHBORS6 = ("fd64:1::2", "fd64:2::2")
+OWN6 = ("fd64:1::1/126", "fd64:2::1/126")
+#: Prefixes behind t0 and behind t1.
+Networks = tuple[tuple[str, ...], tuple[str, ...]]
 FIRST_PORTS = (*DUT_PORTS, *TESTER_PORTS)
 SECOND_PORTS = (*SECOND_DUT_PORTS, *SECOND_TESTER_PORTS)
 
@@ -30,7 +37,7 @@ def bench_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) ->
     """The whole testbed in one engine, with streams at the full rate of the line."""
     config = tester_config(testbed, ends, loadtest, name)
     config["ports"] = dut_ports(testbed, ends) + config["ports"]
-    config["forwarder"] = _forwarder(testbed)
+    config["forwarder"] = _forwarder(testbed, loadtest.traffic.networks)
     return doubled(config, ends.second) if loadtest.loopbacks > 1 else config
 
 
@@ -78,20 +85,35 @@ def _ports_by_name(more: Ends) -> dict[str, dict[str, Any]]:
 def tester_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) -> dict[str, Any]:
     """The tester alone, with streams at the full rate of the line."""
     macs = dut_macs(testbed)
-    its_streams = streams(loadtest, macs, {"percent": 100}) if generates(testbed) else []
-    return _tester_alone(testbed, ends, its_streams, name)
+    if not generates(testbed):
+        return _tester_alone(testbed, ends, {"streams": []}, name)
+    connections = loadtest.traffic.connections(macs)
+    if connections is not None:
+        return _tester_alone(testbed, ends, {"connections": connections}, name)
+    its_streams = streams(loadtest, macs, {"percent": 100})
+    return _tester_alone(testbed, ends, {"streams": its_streams}, name)
 
 
 def ceiling_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) -> dict[str, Any]:
     """The tester alone, as fast as it can."""
-    return _tester_alone(testbed, ends, streams(loadtest, DUT_MACS, {"max": True}), name)
+    its_streams = streams(loadtest, DUT_MACS, {"max": True})
+    return _tester_alone(testbed, ends, {"streams": its_streams}, name)
 
 
-def dut_config(testbed: Testbed, ends: Ends, name: str) -> dict[str, Any]:
+def bare_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) -> dict[str, Any]:
+    """The tester alone at the rate that a device is offered, on links of the same rate."""
+    config = tester_config(testbed, ends, loadtest, name)
+    cards = [card | {"link_bps": testbed.line_bps} for card in config.get("cards", ())]
+    return config | ({"cards": cards} if cards else {})
+
+
+def dut_config(
+    testbed: Testbed, ends: Ends, name: str, networks: Networks = ((), ())
+) -> dict[str, Any]:
     """The forwarder alone."""
     config = _common(testbed, name)
     config["ports"] = dut_ports(testbed, ends)
-    config["forwarder"] = _forwarder(testbed)
+    config["forwarder"] = _forwarder(testbed, networks)
     return config
 
 
@@ -116,13 +138,13 @@ def dut_ports(testbed: Testbed, ends: Ends) -> list[dict[str, Any]]:
 
 
 def _tester_alone(
-    testbed: Testbed, ends: Ends, its_streams: list[dict[str, Any]], name: str
+    testbed: Testbed, ends: Ends, traffic: dict[str, Any], name: str
 ) -> dict[str, Any]:
     config = _common(testbed, name)
     if ends.cards:
         config["cards"] = list(ends.cards)
     config["ports"] = _ports(TESTER_PORTS, ends.tester, TESTER_MACS)
-    config["tester"] = _tester(testbed, its_streams)
+    config["tester"] = _tester(testbed, traffic)
     return config
 
 
@@ -142,14 +164,14 @@ def _ports(
     ]
 
 
-def _tester(testbed: Testbed, its_streams: list[dict[str, Any]]) -> dict[str, Any]:
-    tester: dict[str, Any] = {"ports": list(TESTER_PORTS), "streams": its_streams}
+def _tester(testbed: Testbed, traffic: dict[str, Any]) -> dict[str, Any]:
+    tester: dict[str, Any] = {"ports": list(TESTER_PORTS), **traffic}
     if testbed.tester is not None and testbed.tester.burn is not None:
         tester["burn"] = testbed.tester.burn.model_dump()
     return tester
 
 
-def _forwarder(testbed: Testbed) -> dict[str, Any]:
+def _forwarder(testbed: Testbed, networks: Networks) -> dict[str, Any]:
     forwarder: dict[str, Any] = {
         "mode": testbed.dut.mode,
         "ports": list(DUT_PORTS),
@@ -160,14 +182,36 @@ def _forwarder(testbed: Testbed) -> dict[str, Any]:
     if testbed.dut.threading != "run-to-completion":
         forwarder["threading"] = testbed.dut.threading
     if testbed.dut.mode == "router":
-        forwarder["router"] = {"cli": router_cli(testbed.dut.cli_file)}
+        forwarder["router"] = {"cli": router_cli(testbed.dut.cli_file, networks)}
     if testbed.dut.mode == "flowtable" and testbed.dut.flowtable is not None:
         forwarder["flowtable"] = testbed.dut.flowtable.model_dump(exclude_none=True)
     return forwarder
 
 
-def router_cli(chosen: Path | None) -> str:
-    """Text of the router's configuration in VPP's CLI: the file given, or our own."""
+def router_cli(chosen: Path | None, networks: Networks = ((), ())) -> str:
+    """Text of the router's configuration in VPP's CLI: the file given, or our own.
+
+    Ours has routes to the networks too; whoever gives a file says in it what is routed.
+    """
     if chosen is not None:
         return chosen.read_text(encoding="utf-8")
-    return (files("linerate") / "router.vpp").read_text(encoding="utf-8")
+    text = (files("linerate") / "router.vpp").read_text(encoding="utf-8")
+    routes = [
+        f"ip route add {prefix} via {(NEIGHBORS6 if ':' in prefix else NEIGHBORS)[here]}"
+        for here, prefixes in enumerate(networks)
+        for prefix in prefixes
+    ]
+    ip6 = _ip6_links() if any(":" in route for route in routes) else []
+    return "\n".join([text.rstrip("\n"), *ip6, *routes, ""])
+
+
+def _ip6_links() -> list[str]:
+    """What router.vpp has of IPv4 alone."""
+    return [
+        line
+        for here, port in enumerate(DUT_PORTS)
+        for line in (
+            f"set int ip address {port} {OWN6[here]}",
+            f"ip neighbor {port} {NEIGHBORS6[here]} {TESTER_MACS[here]}",
+        )
+    ]

@@ -20,6 +20,8 @@ TSC_HZ = 1_000_000_000
 #: What the invented forwarder and tester can do, packets a second.
 DUT_PPS = float(os.environ.get("FAKE_DUT_PPS", "20e6"))
 TESTER_PPS = float(os.environ.get("FAKE_TESTER_PPS", "60e6"))
+#: Packets that wait for the forwarder.
+BUFFER = int(os.environ.get("FAKE_BUFFER", "0"))
 OFFERED = float(os.environ.get("FAKE_OFFERED", "1"))
 #: Behind a device it manages so many with all that come back; of more asked, a part.
 MANAGES = float(os.environ.get("FAKE_MANAGES", "inf"))
@@ -34,6 +36,8 @@ DIE_IN = int(os.environ.get("FAKE_DIE_IN", "0"))
 MISBEHAVE = os.environ.get("FAKE_MISBEHAVE", "")
 #: Trials are so much shorter than they say.
 HURRY = float(os.environ.get("FAKE_HURRY", "1"))
+#: After so many seconds of a trial the tester gets no CPU any more.
+STARVES = float(os.environ.get("FAKE_STARVES", "inf"))
 
 
 def line_pps(stream, link_bps):
@@ -75,11 +79,12 @@ class Fake:
             if stream["rate"].get("max"):
                 pps += TESTER_PPS / len(self.streams)
             else:
-                pps += line_pps(stream, self.card["link_bps"]) * self.trial["scale"]
+                share = stream["rate"].get("percent", 100) / 100 * self.trial["scale"]
+                pps += line_pps(stream, self.card["link_bps"]) * share
         if pps > MANAGES and not self.shunt:
             pps = MANAGES + MANAGES_OF_MORE * (pps - MANAGES)
         sent = round(min(pps, TESTER_PPS) * seconds * (1 if self.shunt else OFFERED))
-        passed = sent if self.shunt else min(sent, round(DUT_PPS * seconds))
+        passed = sent if self.shunt else min(sent, round(DUT_PPS * seconds) + BUFFER)
         self.busy = min(1.0, pps / DUT_PPS)
         self.sent += sent
         self.received += passed - (0 if self.shunt else UNEXPLAINED)
@@ -96,7 +101,7 @@ class Fake:
     def progress(self):
         trial = self.trial
         if trial["state"] == "running":
-            elapsed = (time.monotonic() - trial["begun"]) * 1e6 * HURRY
+            elapsed = min((time.monotonic() - trial["begun"]) * HURRY, STARVES) * 1e6
             trial["elapsed_us"] = round(min(elapsed, trial["duration_us"]))
             if elapsed >= trial["duration_us"] and not (STUCK and not self.shunt):
                 self.finish()
@@ -235,6 +240,7 @@ class Fake:
             "card": self.card_counters,
             "rings": self.rings,
             "locks": lambda: {"name": [], "acquisitions": [], "waits": [], "wait_clocks": []},
+            "latency": lambda: {"stream": [], "name": [], "port": [], "rx_port": []},
             "ledger": self.ledger,
             "streams": self.stream_counters,
             "trial": self.progress,

@@ -8,12 +8,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.system import labs
+from tests.system.labs import Lab, wait_for
 
 from linerate.engine import live_engines
 from linerate.store import Run, load_measurement, load_run
@@ -99,29 +100,21 @@ def own_engines(lab: int) -> dict[str, Path]:
     return {name: path for name, path in live_engines().items() if f"-{lab}-" in name}
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def start_lab(folder: Path) -> subprocess.Popen[str]:
-    """A bench that has measured U1 (with trials too long to end by themselves)."""
-    command = [sys.executable, "-m", "linerate", "bench", "--dut", "io", "--only", "U1,U2",
-               "--duration", "2s", "--json", "--runs", str(folder)]  # fmt: skip
-    lab = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    wait_for(
-        lambda: [run for run in folder.glob("*/run.json") if '"test": "U1"' in run.read_text()]
-    )
-    wait_for(lambda: list(folder.glob("*/engine/U2.config.json")) and own_engines(lab.pid))
-    return lab
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[Lab]:
+    """A bench that has measured U1, and is held in the midst of U2."""
+    words = ("--dut", "io", "--only", "U1,U2", "--duration", "2s", "--json")
+    with labs.lab("bench", *words, "--runs", str(tmp_path)) as lab:
+        wait_for(lambda: labs.sends(tmp_path, "U2"))
+        labs.hold(lab)
+        yield lab
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_an_ended_lab_leaves_no_engine(tmp_path: Path, number: int) -> None:
-    lab = start_lab(tmp_path)
+def test_an_ended_lab_leaves_no_engine(lab: Lab, tmp_path: Path, number: int) -> None:
+    assert own_engines(lab.pid)
     lab.send_signal(number)
+    labs.release(lab)
     lab.communicate(timeout=30)
     assert lab.returncode == (-number if number == signal.SIGKILL else 128 + number)
     wait_for(lambda: not own_engines(lab.pid), 10)
@@ -131,12 +124,11 @@ def test_an_ended_lab_leaves_no_engine(tmp_path: Path, number: int) -> None:
     assert run.status == ("running" if number == signal.SIGKILL else "interrupted")
 
 
-def test_an_ended_engine_ends_the_run_and_loses_nothing(tmp_path: Path) -> None:
-    lab = start_lab(tmp_path)
-    assert lab.stdout is not None
+def test_an_ended_engine_ends_the_run_and_loses_nothing(lab: Lab) -> None:
     (children,) = Path(f"/proc/{lab.pid}/task").glob(f"{lab.pid}/children")
     (engine,) = children.read_text().split()
     os.kill(int(engine), signal.SIGKILL)
+    labs.release(lab)
     output = lab.communicate(timeout=30)[0]
     assert lab.returncode == 1
     document = json.loads(output)

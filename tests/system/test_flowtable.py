@@ -1,12 +1,11 @@
 """Forwarding mode `flowtable` with the real engine: each packet passes, each flow has a record."""
 
 import json
-import subprocess
-import sys
 import time
 from typing import Any
 
 import pytest
+from tests.system import labs
 from tests.system.configs import card_config, stream
 from tests.system.conftest import StartEngine
 from tests.system.trials import Outcome, read_ledger, run_trial
@@ -160,11 +159,9 @@ def test_without_hand_off_rss_must_do_it(start_engine: StartEngine) -> None:
 def test_show_flows(start_engine: StartEngine) -> None:
     engine = start_engine(card_config({}, forwarder(), both_directions("tcp", frame_bytes=90)))
     run_trial(engine, 0.1)
-    command = [sys.executable, "-m", "linerate", "show", "flows", "--engine", engine.name]
 
     def show(*options: str) -> str:
-        run = [*command, *options]
-        return subprocess.run(run, capture_output=True, text=True, check=True, timeout=120).stdout
+        return labs.shown("show", "flows", "--engine", engine.name, *options)
 
     text = show("--top", "3", "--by", "bytes")
     assert f"{FLOWS} of 1,048,576 flows" in text

@@ -4,8 +4,6 @@ Whatever it does, packets go on: the ledger balances, and what is lost is lost f
 """
 
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.system import labs
 from tests.system.configs import card_config, stream
 from tests.system.conftest import StartEngine
 from tests.system.trials import Ledger, Outcome, read_ledger
@@ -219,12 +218,9 @@ def test_a_small_table(start_engine: StartEngine, tmp_path: Path) -> None:
 
 def test_show_offload(start_engine: StartEngine) -> None:
     engine = start_engine(config({"preset": "x710-patched", "refuse": "mark"}))
-    command = [sys.executable, "-m", "linerate", "show", "offload", "--engine", engine.name]
 
     def show(*options: str) -> str:
-        return subprocess.run(
-            [*command, *options], capture_output=True, text=True, check=True, timeout=120
-        ).stdout
+        return labs.shown("show", "offload", "--engine", engine.name, *options)
 
     with running(engine) as trial:
         trial.wait("both ports are switched off", switched_off)

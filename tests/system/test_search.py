@@ -20,7 +20,8 @@ LOSES = 0.002
 
 
 def search(folder: Path, *arguments: str) -> dict[str, Any]:
-    command = [sys.executable, "-m", "linerate", "search", *arguments, "--json"]
+    command = [sys.executable, "-m", "linerate", "search", *arguments, "--duration", "500ms",
+               "--json"]  # fmt: skip
     done = subprocess.run(
         [*command, "--runs", str(folder)], capture_output=True, text=True, timeout=600, check=False
     )

@@ -1,10 +1,9 @@
 """`linerate show …` of a real engine: right after its start, and when it has worked."""
 
 import json
-import subprocess
-import sys
 
 import pytest
+from tests.system import labs
 from tests.system.configs import card_config, stream
 from tests.system.conftest import StartEngine
 from tests.system.trials import run_trial
@@ -23,8 +22,7 @@ ROUTER = {
 
 
 def show(engine: Engine, table: str, *options: str) -> str:
-    command = [sys.executable, "-m", "linerate", "show", table, "--engine", engine.name, *options]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
+    return labs.shown("show", table, "--engine", engine.name, *options)
 
 
 @pytest.fixture

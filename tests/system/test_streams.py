@@ -15,6 +15,8 @@ from scapy.utils import PcapReader
 from tests.system.conftest import StartEngine
 from tests.system.trials import run_trial
 
+from linerate.wire import FRAME_BYTES_MAX
+
 ETHERNET = {"ethernet": {"src": "50:7c:6f:20:30:70", "dst": "02:00:00:00:0e:00"}}
 SIGNATURE_BYTES = 8
 
@@ -32,7 +34,7 @@ def capture(
                 "driver": "ethdev",
                 "device": "net_pcap0",
                 "devargs": f"tx_pcap={path}",
-                "max_frame_bytes": 9018,
+                "max_frame_bytes": FRAME_BYTES_MAX,
             }
         ],
         "tester": {"ports": ["t0"], "streams": [{"port": "t0", **s} for s in streams]},
@@ -75,7 +77,7 @@ TEMPLATES = {
 }
 
 
-@pytest.mark.parametrize("frame_bytes", [90, 91, 128, 1514, 9018])
+@pytest.mark.parametrize("frame_bytes", [90, 91, 128, 1514, FRAME_BYTES_MAX])
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_frames_are_right(
     start_engine: StartEngine, tmp_path: Path, name: str, frame_bytes: int

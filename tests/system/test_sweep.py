@@ -8,11 +8,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.system import labs
+from tests.system.labs import wait_for
 
 from linerate.engine import live_engines
 from linerate.store import Run, load_measurement, load_run
@@ -101,9 +102,8 @@ def test_a_matrix_over_veth(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_an_ended_matrix_leaves_no_engine(tmp_path: Path, number: int) -> None:
-    command = [sys.executable, "-m", "linerate", "matrix", "--only", "loopback-2,router",
-               "--duration", "2s", "--json", "--runs", str(tmp_path)]  # fmt: skip
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as lab:
+    words = ("--only", "loopback-2,router", "--duration", "2s", "--json", "--runs", str(tmp_path))
+    with labs.lab("matrix", *words) as lab:
         wait_for(lambda: any('"trial": "loopback-2@64"' in path.read_text()
                              for path in tmp_path.glob("*/run.json")))  # fmt: skip
         lab.send_signal(number)
@@ -113,10 +113,3 @@ def test_an_ended_matrix_leaves_no_engine(tmp_path: Path, number: int) -> None:
     (folder,) = tmp_path.iterdir()
     assert load_run(folder).reported()[0].test == "loopback-2@64"
     assert linerate("report", str(folder)).returncode == 0
-
-
-def wait_for(condition: Any) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)

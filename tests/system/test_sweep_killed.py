@@ -10,11 +10,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.system import labs
+from tests.system.labs import Lab, wait_for
 
 from linerate.engine import live_engines
 from linerate.netns import namespaces
@@ -40,13 +42,6 @@ NEXT = {
 }  # fmt: skip
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 def left_by(lab: int) -> list[str]:
     """Namespaces and processes of a lab; interfaces live and go with their namespaces."""
     found = [name for name in namespaces.names() if name.startswith(f"lr-{lab}-")]
@@ -61,24 +56,28 @@ def interfaces() -> set[str]:
     return {path.name for path in Path("/sys/class/net").iterdir()}
 
 
-def half_way(folder: Path, command: tuple[str, ...]) -> "subprocess.Popen[str]":
-    """A lab that has measured one configuration and is in the midst of the next one's trial."""
-    words = [sys.executable, "-m", "linerate", *command, "--repeat", "1", "--duration", "3s",
-             "--json", "--runs", str(folder)]  # fmt: skip
-    lab = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    wait_for(lambda: any(len(list(path.glob("*@64.json"))) for path in folder.glob("*/evidence")))
-    wait_for(lambda: len(list(folder.glob("*/engine/*@64.config.json"))) > 1)
-    wait_for(lambda: any(name.endswith("-dut") for name in left_by(lab.pid)))
-    return lab
+@contextmanager
+def half_way(folder: Path, command: tuple[str, ...]) -> Iterator[Lab]:
+    """A lab that has measured one configuration, held when it has made what the next one needs."""
+    words = (*command, "--repeat", "1", "--duration", "1s", "--json", "--runs", str(folder))
+    with labs.lab(*words) as lab:
+        wait_for(
+            lambda: any(len(list(path.glob("*@64.json"))) for path in folder.glob("*/evidence"))
+        )
+        wait_for(lambda: len(list(folder.glob("*/engine/*@64.config.json"))) > 1)
+        wait_for(lambda: any(name.endswith("-dut") for name in left_by(lab.pid)))
+        labs.hold(lab)
+        yield lab
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize("kind", list(LABS))
 def test_what_is_ended_half_way_leaves_nothing(tmp_path: Path, kind: str, number: int) -> None:
     before = interfaces()
-    lab = half_way(tmp_path, LABS[kind])
-    lab.send_signal(number)
-    lab.communicate(timeout=120)
+    with half_way(tmp_path, LABS[kind]) as lab:
+        lab.send_signal(number)
+        labs.release(lab)
+        lab.communicate(timeout=120)
     killed = number == signal.SIGKILL
     assert lab.returncode == (-number if killed else 128 + number)
     if killed:

@@ -10,12 +10,14 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.system import labs
+from tests.system.labs import Lab
 
 from linerate.netns import namespaces
 from linerate.store import Run, load_run
@@ -40,11 +42,8 @@ def left_by(lab: int) -> list[str]:
 
 
 def bench(folder: Path, *arguments: str) -> tuple[dict[str, Any], Run]:
-    command = [sys.executable, "-m", "linerate", "bench", "--only", "U2", *arguments,
-               "--duration", "300ms", "--json", "--runs", str(folder)]  # fmt: skip
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as lab:
+    words = ("bench", "--only", "U2", *arguments, "--duration", "300ms", "--json")
+    with labs.lab(*words, "--runs", str(folder)) as lab:
         said, wrong = lab.communicate(timeout=300)
     assert said, wrong
     document = json.loads(said)
@@ -90,28 +89,29 @@ def test_other_peoples_testers_send_through_a_bridge(tmp_path: Path, tester: str
     assert result.packets.received > 0
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+StartLab = Callable[..., Lab]
 
 
-def start_lab(folder: Path, *arguments: str, duration: str = "4s") -> "subprocess.Popen[str]":
-    """A bench that has measured U1, and is in the middle of U2."""
-    command = [sys.executable, "-m", "linerate", "bench", "--wire", "veth", *arguments,
-               "--only", "U1,U2", "--duration", duration, "--json", "--runs", str(folder)]  # fmt: skip
-    lab = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    wait_for(
-        lambda: [run for run in folder.glob("*/run.json") if '"test": "U1"' in run.read_text()]
-    )
-    wait_for(lambda: list(folder.glob("*/engine/U2.config.json")))
-    time.sleep(1)
-    return lab
+@pytest.fixture
+def start_lab(tmp_path: Path) -> Iterator[StartLab]:
+    """Start benches that have measured U1, and are held in the midst of U2."""
+    with ExitStack() as stack:
+
+        def start(*arguments: str) -> Lab:
+            words = (*arguments, "--only", "U1,U2", "--duration", "2s", "--json")
+            lab = stack.enter_context(
+                labs.lab("bench", "--wire", "veth", *words, "--runs", str(tmp_path))
+            )
+            labs.wait_for(lambda: labs.sends(tmp_path, "U2"))
+            labs.hold(lab)
+            return lab
+
+        yield start
 
 
-def ended(lab: "subprocess.Popen[str]", folder: Path) -> tuple[Run, str]:
-    """What a lab kept, and what it said."""
+def ended(lab: Lab, folder: Path) -> tuple[Run, str]:
+    """Let a lab go on to its end: what it kept, and what it said."""
+    labs.release(lab)
     _, said = lab.communicate(timeout=120)
     (run,) = folder.iterdir()
     return load_run(run), said
@@ -122,8 +122,10 @@ def namespace_of(lab: int, role: str) -> str:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_stopped_lab_removes_what_it_made(tmp_path: Path, number: int) -> None:
-    lab = start_lab(tmp_path, "--dut", "kernel")
+def test_a_stopped_lab_removes_what_it_made(
+    start_lab: StartLab, tmp_path: Path, number: int
+) -> None:
+    lab = start_lab("--dut", "kernel")
     assert left_by(lab.pid)
     lab.send_signal(number)
     run, _ = ended(lab, tmp_path)
@@ -133,8 +135,10 @@ def test_a_stopped_lab_removes_what_it_made(tmp_path: Path, number: int) -> None
     assert left_by(lab.pid) == []
 
 
-def test_what_a_killed_lab_left_is_cleaned(tmp_path: Path) -> None:
-    lab = start_lab(tmp_path, "--dut", "testpmd", duration="12s")
+def test_what_a_killed_lab_left_is_cleaned(start_lab: StartLab, tmp_path: Path) -> None:
+    lab = start_lab("--dut", "testpmd")
+    # Held still: beside busy workers the commands below take longer than any trial, and a lab that
+    # goes on removes what it made.
     mine = left_by(lab.pid)
     assert mine
     # What a live lab owns is nobody's to remove.
@@ -154,7 +158,7 @@ def test_what_a_killed_lab_left_is_cleaned(tmp_path: Path) -> None:
     assert load_run(next(tmp_path.iterdir())).reported()[0].test == "U1"
 
 
-def assert_deletion_is_told(lab: subprocess.Popen[str], tmp_path: Path) -> None:
+def assert_deletion_is_told(lab: Lab, tmp_path: Path) -> None:
     run, said = ended(lab, tmp_path)
     assert lab.returncode == 1
     assert run.status == "failed"
@@ -163,23 +167,27 @@ def assert_deletion_is_told(lab: subprocess.Popen[str], tmp_path: Path) -> None:
     assert left_by(lab.pid) == []
 
 
-def test_a_deleted_interface_ends_the_run_in_one_line(tmp_path: Path) -> None:
-    lab = start_lab(tmp_path, "--dut", "kernel")
+def test_a_deleted_interface_ends_the_run_in_one_line(start_lab: StartLab, tmp_path: Path) -> None:
+    lab = start_lab("--dut", "kernel")
     dut = namespace_of(lab.pid, "dut")
     subprocess.run(["ip", "-n", dut, "link", "delete", "e0"], check=True)
     assert_deletion_is_told(lab, tmp_path)
 
 
 @pytest.mark.parametrize("role", ["t0", "dut"])
-def test_a_deleted_namespace_ends_the_run_in_one_line(tmp_path: Path, role: str) -> None:
-    lab = start_lab(tmp_path, "--dut", "io")
+def test_a_deleted_namespace_ends_the_run_in_one_line(
+    start_lab: StartLab, tmp_path: Path, role: str
+) -> None:
+    lab = start_lab("--dut", "io")
     subprocess.run(["ip", "netns", "delete", namespace_of(lab.pid, role)], check=True)
     assert_deletion_is_told(lab, tmp_path)
 
 
 @pytest.mark.parametrize("program", ["dpdk-testpmd", "linerate-engine"])
-def test_a_killed_process_ends_the_run_in_one_line(tmp_path: Path, program: str) -> None:
-    lab = start_lab(tmp_path, "--dut", "testpmd")
+def test_a_killed_process_ends_the_run_in_one_line(
+    start_lab: StartLab, tmp_path: Path, program: str
+) -> None:
+    lab = start_lab("--dut", "testpmd")
     (pid,) = [
         int(path.parent.name)
         for path in Path("/proc").glob("[0-9]*/comm")

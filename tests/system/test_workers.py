@@ -329,12 +329,15 @@ def test_each_rx_mode_forwards_and_sleeps(
         last = runtimes(telemetry)
     for name, runtime in last.items():
         asleep = runtime["sleep_clocks"] - first[name]["sleep_clocks"]
-        share = asleep / (runtime["tsc"] - first[name]["tsc"])
+        # On a machine that is busy it waits for its CPU when it would go to sleep.
+        away = runtime["away_clocks"] - first[name]["away_clocks"]
+        share = (asleep + away) / (runtime["tsc"] - first[name]["tsc"])
         assert runtime["rx_mode"] == rx_mode
         assert closed(runtime) == pytest.approx(1, abs=0.02)
         if rx_mode == "polling":
             assert runtime["sleeps"] == runtime["sleep_clocks"] == 0
             continue
+        assert asleep > 0
         assert share > 0.7
         assert (cpu_seconds(engine.pid, tids[name]) - used[name]) / elapsed < 0.3
     # It ends by itself, asleep or not, long before it would be killed.

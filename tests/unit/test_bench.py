@@ -284,7 +284,10 @@ def test_words_complete_themselves(linerate):
             _LINERATE_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(position)
         ).stdout.split()
 
-    commands = "bench line explain clean doctor sweep search matrix self-bench report compare audit show nic"
+    commands = (
+        "bench sweep search latency soak matrix report compare runs export serve exporter top "
+        "explain doctor clean audit line self-bench show nic traffic"
+    )
     assert completed("linerate ", 1) == commands.split()
     assert "cx5-en" in completed("linerate bench --card cx", 3)
     data = Path(__file__).parents[1] / "data"

@@ -1,4 +1,4 @@
-"""Comparisons: their arithmetic, the rule of the spread, what they say."""
+"""Comparisons: their arithmetic, what the rank test makes of them, what they say."""
 
 import io
 import json
@@ -8,13 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from linerate.compare import CompareError, Difference, Rates, Side, compare, sentence, sides
+from linerate.compare import CompareError, Difference, Side, compare, sentence, sides
+from linerate.repeats import SIGNIFICANCE, Rates, least_p
 from linerate.report import comparison
 from linerate.report.html import compared
 from linerate.testbed import parse
 
 MISSED = "card0 port 0: rx missed (ring full)"
-RATES = st.lists(st.floats(1.0, 1e9), min_size=1, max_size=5).map(lambda pps: Rates(tuple(pps)))
+RATES = st.lists(st.floats(1.0, 1e9), min_size=1, max_size=7).map(lambda pps: Rates(tuple(pps)))
 OPPOSITE = {"faster": "slower", "slower": "faster", "same": "same", "unknown": "unknown"}
 IO = parse({"dut": {"mode": "io"}}, "x")
 
@@ -27,16 +28,9 @@ def test_a_against_b_is_the_inverse_of_b_against_a(a, b):
 
 
 @given(RATES, RATES)
-def test_a_difference_within_the_spread_is_none(a, b):
-    difference = Difference("U1", a, b)
-    if difference.judgement == "unknown":
-        assert len(a.trials) == 1 or len(b.trials) == 1
-        return
-    more = difference.judgement in ("faster", "slower")
-    overlap = max(min(a.trials), min(b.trials)) <= min(max(a.trials), max(b.trials))
-    assert not (more and overlap)
-    if more:
-        assert abs(a.middle - b.middle) > max(a.spread, b.spread)
+def test_too_few_trials_tell_nothing(a, b):
+    few = least_p(len(a.trials), len(b.trials)) > SIGNIFICANCE
+    assert (Difference("U1", a, b).judgement == "unknown") == few
 
 
 @given(RATES)
@@ -60,12 +54,12 @@ def pairs_of(*groups):
     return compare(sides(groups))
 
 
-def test_one_trial_each_has_no_spread(measured):
+def test_one_trial_each_tells_nothing(measured):
     (pair,) = pairs_of([("a", measured(10))], [("b", measured(20_000_000))])
     assert {difference.judgement for difference in pair.rates} == {"unknown"}
     said = sentence(pair)
-    assert "one trial each: no spread known" in said
-    assert "linerate compare A1,A2 B1,B2" in said
+    assert "one trial of one of them: needs at least 4 repeats of each to tell" in said
+    assert "linerate bench --repeat" in said
 
 
 def test_runs_of_one_testbed_are_repeats_when_there_is_another(measured):
@@ -85,13 +79,13 @@ def test_runs_of_one_testbed_alone_stand_against_each_other(measured):
     assert [(side.name, len(side.runs)) for side in devices] == [("a", 1), ("a (2)", 1)]
 
 
-def test_what_is_more_than_the_spread_is_named(measured):
-    slow = [(f"a{n}", measured(20_000_000 + n)) for n in range(3)]
-    fast = [(f"b{n}", measured(10 + n)) for n in range(3)]
+def test_what_is_more_than_noise_is_named(measured):
+    slow = [(f"a{n}", measured(20_000_000 + n)) for n in range(4)]
+    fast = [(f"b{n}", measured(10 + n)) for n in range(4)]
     (pair,) = pairs_of(slow, fast)
     judged = {difference.test: difference.judgement for difference in pair.rates}
     assert judged == {"U1": "same", "U2": "faster"}
-    assert "faster in 1 of 2 tests (+36.8 %)" in sentence(pair)
+    assert "faster in 1 of 2 tests (+36.8 %, p ≤ 0.029)" in sentence(pair)
     (change,) = pair.losses
     assert (change.test, change.name) == ("U2", MISSED)
     assert change.by == pytest.approx(-26.88, abs=0.01)
@@ -133,4 +127,4 @@ def test_all_forms_say_the_same(measured):
     for made in (out.getvalue(), comparison.as_markdown(pairs), page):
         assert "+36.76 %" in made or "\\+36.76 %" in made
     assert "<b>" not in page.split("<script>")[0]
-    assert "no spread known" in out.getvalue()
+    assert "too few repeats" in out.getvalue()

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from linerate import doctoring
 from linerate.cli import app
+from linerate.commands import doctor
 from linerate.doctor import Host, examine, look_at, repairing
 from linerate.doctor.model import Bind, Write
 from linerate.doctor.nics import PCI
@@ -185,7 +185,7 @@ def command(host, monkeypatch):
         def _run(self, command):
             return Host(self.root).output(*command)
 
-    monkeypatch.setattr(doctoring, "_host", lambda *_: Live(host.root))
+    monkeypatch.setattr(doctor, "_host", lambda *_: Live(host.root))
 
     def run(*arguments, typed=""):
         return CliRunner().invoke(app, ["doctor", *arguments], input=typed)
@@ -225,7 +225,7 @@ def test_who_may_not_write_is_told_in_one_line(command, monkeypatch):
     def refuse(*_):
         raise repairing.RepairError("/run/linerate/doctor.json: not permitted, run it with sudo")
 
-    monkeypatch.setattr(doctoring, "apply", refuse)
+    monkeypatch.setattr(doctor, "apply", refuse)
     done = command("--fix", "--yes")
     assert done.exit_code == 1
     assert done.stderr.splitlines()[-1].endswith("not permitted, run it with sudo")

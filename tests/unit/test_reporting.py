@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from linerate.completing import complete_run
+from linerate.commands.completion import complete_run
 from linerate.store import RunFolder
 
 
@@ -38,13 +38,13 @@ def test_runs_are_compared(linerate, folder, tmp_path):
     done = linerate("compare", str(folder), str(folder), "--json")
     assert json.loads(done.stdout)[0]["tests"][0]["judgement"] == "unknown"
     done = linerate("compare", str(folder), str(folder))
-    assert "no spread known" in done.stdout
+    assert "too few repeats" in done.stdout
     html = ("--format", "html", "-o", "c.html")
     assert linerate("compare", str(folder), str(folder), *html).stdout == "c.html\n"
     assert (tmp_path / "c.html").read_text().startswith("<!DOCTYPE html>")
     text = linerate("compare", str(folder), str(folder), "-o", "c.txt")
     assert text.stdout == "c.txt\n"
-    assert "no spread known" in (tmp_path / "c.txt").read_text()
+    assert "too few repeats" in (tmp_path / "c.txt").read_text()
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from linerate.attempts import host_decides, lost_of
 from linerate.card import Card, card_option
 from linerate.goals import goals_text, limiting, parse_ratio
 from linerate.ledger import TimeLedger
 from linerate.measurement import Load
-from linerate.search import Point, host_decides, interval, lost_of
-from linerate.store import Goal, Search, load_measurement, load_run
+from linerate.records import Goal, Search
+from linerate.search import Point, interval
+from linerate.store import load_measurement, load_run
 from linerate.testbed import Testbed, TestbedError, with_options
 from linerate.validity import caused_by_host
 
@@ -158,6 +160,8 @@ def test_without_a_valid_trial_there_is_no_figure(linerate, fault, said):
     assert document["ndr_pps"] is None
     assert document["pdr_pps"] is None
     assert "no valid trial at" in done.stderr
+    assert f"({said}" in done.stderr
+    assert ("linerate doctor" in done.stderr) == ("FAKE_PAUSED" in fault)
     names = [result.trial for result in load_run(folder).results]
     assert names == ["U2.1", *(f"U2.1-{number}" for number in range(2, 11))]
     assert all(said in trial["invalid"][0] for trial in document["trials"])
@@ -238,6 +242,7 @@ def test_the_page_shows_loads_and_limits(linerate):
         (("--card", "speed=5"), "card: expected each of pps, link"),
         (("--card", "pps=1,pps=2"), "at most once"),
         (("--card", "link=fast"), "card.link_bps: expected a bit rate"),
+        (("--repeat", "2"), "--repeat: of bursts, with --rfc2544"),
         (("--dut", "txonly"), "txonly: a search needs our tester to offer loads"),
     ],
 )
@@ -396,7 +401,8 @@ def test_progress_shows_the_interval_narrowing(fake_environment, tmp_path):
     made = bench.measure()
     assert made.status == "complete"
     said = [text for text in listener.said if text.startswith("B2.")]
-    assert said[0] == "B2.1: NDR ?, PDR ?"
-    assert said[1] == "B2.2: NDR < 29.76 Mpps, PDR < 29.76 Mpps"
+    assert said[0] == "B2.1, 29.76 Mpps: NDR ?, PDR ?"
+    assert said[1].startswith("B2.2, ")
+    assert said[1].endswith(" Mpps: NDR < 29.76 Mpps, PDR < 29.76 Mpps")
     assert all("–" in text for text in said[3:])
     assert made.searches[0].goals[0].upper_pps == pytest.approx(20e6, rel=0.006)

@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from linerate import selfbenching
 from linerate.cli import app
+from linerate.commands import self_bench
 from linerate.host import Environment
 from linerate.selfbench import curves, kinds, registry, report
 from linerate.selfbench.model import (
@@ -237,7 +237,7 @@ def test_internet_table_has_its_shape():
 
 def test_command_prints_json(monkeypatch):
     given = [Result("io", 8.0, 300.0, 1.0, "testpmd", 16.0, 2.0, 150.0)]
-    monkeypatch.setattr(selfbenching, "_measure", lambda *arguments: (given, 0))
+    monkeypatch.setattr(self_bench, "_measure", lambda *arguments: (given, 0))
     done = CliRunner().invoke(app, ["self-bench", "--only", "io", "--json"])
     assert done.exit_code == 0
     assert json.loads(done.stdout)[0]["ratio"] == 2.0

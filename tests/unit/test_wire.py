@@ -4,9 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linerate.wire import FrameRate, PcieLink, format_bps, line_rate, parse_bps
+from linerate.wire import (
+    FRAME_BYTES_MAX,
+    FrameRate,
+    PcieLink,
+    format_bps,
+    line_rate,
+    parse_bps,
+)
 
-FRAMES = st.integers(64, 9018)
+FRAMES = st.integers(64, FRAME_BYTES_MAX)
 LINKS = st.integers(10**6, 10**12)
 RATES = st.floats(1, 1e9)
 

@@ -74,6 +74,7 @@ def test_a_child_carries_its_labs_mark():
         child.communicate()
 
 
+@pytest.mark.alone
 def test_only_what_dead_labs_left_is_found(monkeypatch, tmp_path):
     dead = f"lr-{dead_pid()}-1-1"
     names = [f"{dead}-dut", marks.new_name("dut"), "lrs-t", "blue", "lr-1-2-dut"]
@@ -91,6 +92,7 @@ def test_only_what_dead_labs_left_is_found(monkeypatch, tmp_path):
     assert not (tmp_path / f"{dead}-memif").exists()
 
 
+@pytest.mark.alone
 def test_a_dead_labs_process_is_ended():
     mark = {marks.VARIABLE: f"{dead_pid()}-1"}
     with subprocess.Popen(["sleep", "60"], env=os.environ | mark) as orphan:

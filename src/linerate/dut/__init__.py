@@ -28,6 +28,8 @@ class Place:
     name: str
     #: Says where a file of this run is kept, by its name.
     file: Callable[[str], Path]
+    #: Behind the tester's two ports, beside those that are always there.
+    networks: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
 
 class Running(Protocol):

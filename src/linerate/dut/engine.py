@@ -51,7 +51,8 @@ class EngineDut:
     @contextmanager
     def running(self, testbed: Testbed, ends: Ends, place: Place) -> Iterator[Running]:
         """Start an engine that has the forwarder alone."""
-        config = dut_config(testbed, ends, place.name) | {"cpus": list(place.cpus)}
+        config = dut_config(testbed, ends, place.name, place.networks)
+        config["cpus"] = list(place.cpus)
         files = Files(place.file("config.json"), place.file("log"))
         with Engine(config, files, place.cpus) as engine, engine.connect() as telemetry:
             yield _RunningEngine(telemetry)

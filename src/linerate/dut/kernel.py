@@ -9,6 +9,7 @@ from pathlib import Path
 
 from linerate.dut import Place, Running, register
 from linerate.dut._linux import KernelForwarding, interfaces, steer_to
+from linerate.errors import SetupError
 from linerate.needs import Need
 from linerate.netns import namespaces
 from linerate.netns.interfaces import NUD_PERMANENT, Interface, control, index_of
@@ -63,6 +64,8 @@ class KernelDut:
     @contextmanager
     def running(self, _testbed: Testbed, ends: Ends, place: Place) -> Iterator[Running]:
         """Give addresses, routes and neighbours; all go with the namespace."""
+        if any(":" in network for behind in place.networks for network in behind):
+            raise SetupError("the kernel routes IPv4 alone here; expected `dut: {kind: engine}`")
         ports = interfaces(ends)
         netns = ports[0].netns
         for key in ("ip_forward", "conf/all/forwarding"):
@@ -70,7 +73,7 @@ class KernelDut:
         for index, port in enumerate(ports):
             for key in (f"conf/{port.name}/rp_filter", "conf/all/rp_filter"):
                 namespaces.set_sysctl(netns, f"ipv4/{key}", "0")
-            _address(port, index)
+            _address(port, index, place.networks[index])
         if _has_mpls():
             _labels(ports)
         if not place.shared:
@@ -78,14 +81,15 @@ class KernelDut:
         yield KernelForwarding(ports, place, lambda: _ip_losses(netns))
 
 
-def _address(port: Interface, here: int) -> None:
+def _address(port: Interface, here: int, networks: tuple[str, ...]) -> None:
     with control(port.netns, f"setting up {port.name}") as route:
         index = index_of(route, port)
         route.link("set", index=index, address=DUT_MACS[here])
         route.addr("add", index=index, address=ADDRESSES[here], prefixlen=30)
         neighbor = {"dst": NEIGHBORS[here], "lladdr": TESTER_MACS[here]}
         route.neigh("add", ifindex=index, state=NUD_PERMANENT, **neighbor)
-        route.route("add", dst=f"{NETWORKS[here]}.0/24", gateway=NEIGHBORS[here], oif=index)
+        for network in (f"{NETWORKS[here]}.0/24", *networks):
+            route.route("add", dst=network, gateway=NEIGHBORS[here], oif=index)
 
 
 def _ip_losses(netns: str) -> dict[str, int]:

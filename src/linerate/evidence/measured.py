@@ -99,7 +99,7 @@ def _conditions(measurement: Measurement, quotes: _Quotes) -> Conditions:
         flows=load.flows,
         protocol=load.protocol,
         workers=len(workers) or None,
-        asked_pps=load.asked_pps,
+        asked_pps=measurement.asked_pps,
         pushes_back=load.pushes_back,
         offered_pps=measurement.offered.packets_per_second,
         received_pps=measurement.received.packets_per_second,

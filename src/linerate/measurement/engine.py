@@ -4,6 +4,7 @@ from typing import Any, cast
 
 from linerate.ledger import Entry, NodeTime, PacketLedger
 from linerate.measurement.flows import read_flows
+from linerate.measurement.latency import read_latency
 from linerate.measurement.model import (
     Counters,
     DropCount,
@@ -52,13 +53,17 @@ def worker_reading(row: dict[str, Any], runtime: dict[str, Any], tsc_hz: int) ->
 def read_all(telemetry: Telemetry, tsc_hz: int, cards: tuple[str, ...]) -> Reading:
     """All counters. The ledger last: packets may still be on their way into it."""
     ports = [row["name"] for row in telemetry.table("/linerate/ports")]
+    streams = read_streams(telemetry)
+    connections = {} if streams else read_connections(telemetry)
     return Reading(
         workers=read_workers(telemetry, tsc_hz),
         errors=read_errors(telemetry),
         ports={name: _counters(telemetry.ask(f"/linerate/port,{name}")) for name in ports},
         cards={name: read_card(telemetry, name) for name in cards},
         rings=_named(telemetry.table("/linerate/rings")),
-        streams=read_streams(telemetry),
+        streams=streams or sent_by_side(connections),
+        connections=connections,
+        latency=read_latency(telemetry),
         flows=read_flows(telemetry),
         ledger=read_ledger(telemetry),
     )
@@ -91,6 +96,26 @@ def read_streams(telemetry: Telemetry) -> dict[str, Counters]:
         if len(table) < STREAMS_A_CALL:
             return found
         first += STREAMS_A_CALL
+
+
+def read_connections(telemetry: Telemetry) -> dict[str, Counters]:
+    """Counters of each template of connections; none when there is no tester or it has streams."""
+    found: dict[str, Counters] = {}
+    while True:
+        answer = telemetry.ask(f"/linerate/connections,{len(found)}")
+        table = rows(answer, "/linerate/connections")
+        found |= _named(table)
+        if not table or len(found) >= int(answer["total"]):
+            return found
+
+
+def sent_by_side(templates: dict[str, Counters]) -> dict[str, Counters]:
+    """As counters of streams: a template's two sides, by the names that a profile gives them."""
+    return {
+        f"{name}-{side}": {"sent": counters[f"{side}_packets"]}
+        for name, counters in templates.items()
+        for side in ("client", "server")
+    }
 
 
 def read_progress(telemetry: Telemetry) -> Progress:

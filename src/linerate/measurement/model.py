@@ -5,8 +5,11 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from linerate.card import Card
+from linerate.disturbance import CpuDisturbance
 from linerate.ledger import Counted, NodeTime, PacketLedger, TimeLedger, node_times_minus
 from linerate.measurement.flows import FlowCounts
+from linerate.measurement.latency import StreamLatency
+from linerate.suite.offered import Offered
 from linerate.wire import FrameRate, line_rate
 
 
@@ -32,8 +35,12 @@ class Load(_Model):
     counted: Counted = "received"
     #: Workers of the device share one CPU by intent, and each is off it while another is on.
     takes_turns: bool = False
+    #: So many frames in a row as fast as asked, and how long that takes does not matter.
+    burst: bool = False
     #: The wire does not take what does not fit: what was sent is the load, and may be less.
     pushes_back: bool = False
+    #: Of a traffic profile: what full scale is.
+    offered: Offered | None = None
 
     @property
     def line(self) -> FrameRate:
@@ -44,7 +51,17 @@ class Load(_Model):
     @property
     def asked_pps(self) -> float:
         """Packets a second that the trial asks of the tester."""
-        return self.line.packets_per_second * self.scale_ppm / 1e6
+        return self.full_pps * self.scale_ppm / 1e6
+
+    @property
+    def full_pps(self) -> float:
+        """Packets a second at full scale: the line's rate, or what a profile asks for."""
+        return self.line.packets_per_second if self.offered is None else self.offered.full_pps
+
+    @property
+    def signed(self) -> bool:
+        """Whether every frame says whose it is; those that don't come back as `other`."""
+        return self.offered is None or self.offered.signed
 
 
 class Progress(_Model):
@@ -115,6 +132,10 @@ class Reading(_Model):
     cards: dict[str, Counters] = {}
     rings: dict[str, Counters] = {}
     streams: dict[str, Counters] = {}
+    #: Templates of connections: started, finished, not started and why.
+    connections: dict[str, Counters] = {}
+    #: Since the trial began.
+    latency: tuple[StreamLatency, ...] = ()
     #: Of a forwarder that keeps a flow table.
     flows: FlowCounts | None = None
     #: The device under test is not ours: it need not say where each packet went.
@@ -138,6 +159,10 @@ class Stamp(_Model):
     steal_seconds: dict[str, float] = {}
     #: By worker: how often the kernel took its CPU away.
     involuntary_switches: dict[str, int] = {}
+    #: By worker: how often its thread gave its CPU away.
+    voluntary_switches: dict[str, int] = {}
+    #: By worker: what its CPU did meanwhile that no scheduler knows of.
+    cpus: dict[str, CpuDisturbance] = {}
     paused_us: int = 0
     #: By worker: share of the trial that its thread spent in the kernel.
     kernel_percent: dict[str, float] = {}
@@ -179,6 +204,9 @@ class Measurement(_Model):
     cards: dict[str, Counters] = {}
     rings: dict[str, Counters] = {}
     streams: dict[str, Counters] = {}
+    #: Templates of connections: started, finished, not started and why.
+    connections: dict[str, Counters] = {}
+    latency: tuple[StreamLatency, ...] = ()
     #: Of a forwarder that keeps a flow table.
     flows: FlowCounts | None = None
     stamp: Stamp = Stamp()
@@ -198,6 +226,20 @@ class Measurement(_Model):
         """How long was sent, on the tester's clock."""
         return self.progress.elapsed_us / 1e6
 
+    @property
+    def asked_pps(self) -> float:
+        """Packets a second that the tester was asked for.
+
+        Of bursts, what they come to; of connections, those that are whole in so short a time.
+        """
+        offered = self.load.offered
+        whole = self.progress.asked_packets * 1e6 / self.load.duration_us
+        if offered is not None and offered.uneven and whole:
+            return whole
+        if offered is not None and offered.connections_per_second:
+            return min(self.load.asked_pps, whole)
+        return self.load.asked_pps
+
     def rate(self, packets: int) -> FrameRate:
         """Packets of this trial as a rate."""
         per_second = packets / self.seconds if self.seconds else 0.0
@@ -216,6 +258,8 @@ class Measurement(_Model):
     @property
     def came_through(self) -> int:
         """Packets of the kind that the load says counts."""
+        if self.load.counted == "received" and not self.load.signed:
+            return self.packets.returned
         return self.packets.total(self.load.counted)
 
     @property

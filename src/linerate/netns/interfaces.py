@@ -5,9 +5,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from pyroute2 import IPRoute
-from pyroute2.netlink.exceptions import NetlinkError
-
 from linerate.errors import SetupError
 from linerate.netns import namespaces
 from linerate.netns.ethtool import offloads_off
@@ -33,6 +30,9 @@ class Interface:
 @contextmanager
 def control(netns: str, doing: str) -> Iterator[Any]:
     """Netlink in a namespace; what goes wrong there is one line of SetupError."""
+    from pyroute2 import IPRoute  # noqa: PLC0415 (slow to load)
+    from pyroute2.netlink.exceptions import NetlinkError  # noqa: PLC0415 (slow to load)
+
     # A socket stays in the namespace where it was opened; `IPRoute(netns=…)` would fork.
     with namespaces.inside(netns):
         route = IPRoute()

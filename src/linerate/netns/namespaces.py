@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from pyroute2 import netns
-
 from linerate import marks
 from linerate.errors import SetupError
 
@@ -41,11 +39,15 @@ def _create(name: str) -> None:
     """
     if _libc.unshare(_CLONE_NEWNET):
         raise OSError(ctypes.get_errno(), "unshare")
+    from pyroute2 import netns  # noqa: PLC0415 (slow to load)
+
     netns.attach(name, "thread-self")
 
 
 def remove(name: str) -> None:
     """Remove it, with the interfaces that are in it; one that is gone is no mistake."""
+    from pyroute2 import netns  # noqa: PLC0415 (slow to load)
+
     with contextlib.suppress(OSError):
         netns.remove(name)
 

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from linerate.compare import Change, Difference, Pair, Side, sentence
+from linerate.repeats import p_text, repeats_needed
 from linerate.report import markdown
 from linerate.report.terminal import mpps, plain_table
 
@@ -15,11 +16,11 @@ CHANGES_A_TEST = 3
 JUDGED = {
     "faster": "faster",
     "slower": "slower",
-    "same": "within the spread",
-    "unknown": "no spread known",
+    "same": "no more than noise",
+    "unknown": "too few repeats",
 }
 Row = tuple[str, ...]
-COLUMNS = ("test", "base Mpps", "other Mpps", "change", "spreads", "verdict")
+COLUMNS = ("test", "base Mpps", "other Mpps", "change", "spreads", "p", "verdict")
 
 
 def row(difference: Difference) -> Row:
@@ -34,6 +35,7 @@ def row(difference: Difference) -> Row:
         mpps(difference.other.middle),
         "–" if difference.percent is None else f"{difference.percent:+.2f} %",
         " / ".join(spreads),
+        p_text(difference.rank_test.p) if difference.rank_test.can_tell else "–",
         JUDGED[difference.judgement],
     )
 
@@ -133,6 +135,12 @@ def as_json(pairs: list[Pair]) -> list[dict[str, Any]]:
                     "ratio": difference.ratio,
                     "percent": difference.percent,
                     "judgement": difference.judgement,
+                    "rank_test": {
+                        "test": "Mann–Whitney, two-sided",
+                        "p": difference.rank_test.p,
+                        "can_tell": difference.rank_test.can_tell,
+                        "repeats_needed": repeats_needed(),
+                    },
                 }
                 for difference in pair.rates
             ],

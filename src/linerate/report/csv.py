@@ -68,8 +68,8 @@ def _cells(result: Result) -> dict[str, object]:
     return said | {
         **figures,
         "sent": ledger.sent,
-        "received": ledger.received,
-        "lost": ledger.sent - ledger.received,
+        "received": result.came_back,
+        "lost": ledger.sent - result.came_back,
         "unexplained": ledger.unexplained,
         "limit": verdict.limit,
         "also": "; ".join(verdict.also),

@@ -5,7 +5,7 @@ from typing import Any
 
 from linerate.explain import Verdict
 from linerate.ledger import PacketLedger, TimeLedger
-from linerate.report import flow_table
+from linerate.report import flow_table, offered, repeats
 from linerate.store import Result, Run
 from linerate.wire import FrameRate, PcieLink
 
@@ -16,7 +16,8 @@ def bench(run: Run, folder: Path) -> dict[str, Any]:
         "run": str(folder),
         "status": run.status,
         "problem": run.problem,
-        "trials": [trial(result) for result in run.reported()],
+        "trials": [trial(result) | offered.document(result, folder) for result in run.reported()],
+        **repeats.document(run),
         **_flow_table(run.reported()),
     }
 
@@ -48,9 +49,20 @@ def trial(result: Result) -> dict[str, Any]:
         "invalid": list(result.invalid),
         "suspect": list(result.suspect),
         "attempt": result.attempt,
+        **_latency(result),
         "ledger": packets(result.packets),
         "workers": [worker(ledger) for ledger in result.time],
     }
+
+
+def _latency(result: Result) -> dict[str, Any]:
+    """Of streams that were timed, if any were; of an invalid trial too, as evidence."""
+    if not result.latency:
+        return {}
+    told = {"latency": [one.model_dump() for one in result.latency]}
+    if result.own_latency:
+        told["own_latency"] = [one.model_dump() for one in result.own_latency]
+    return told
 
 
 def verdict(found: Verdict) -> dict[str, Any]:

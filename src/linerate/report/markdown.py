@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from linerate.report import flow_table
+from linerate.report import flow_table, latency
 from linerate.report.summary import about, headline
 from linerate.report.terminal import heading, loss, mpps
 from linerate.store import Result, Run
@@ -40,6 +40,8 @@ def render(run: Run) -> str:
             table(flow_table.COLUMNS, cells, words=flow_table.WORDS),
             plain(flow_table.EXPLAINED),
         ]
+    if timed := latency.rows(results):
+        parts += [f"## {plain(latency.TITLE)}", table(latency.COLUMNS, timed, words=2)]
     parts += [_test(result) for result in results]
     parts.append("## Measured on\n\n" + table(("what", "value"), about(run), words=2))
     return "\n\n".join(parts)

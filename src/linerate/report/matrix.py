@@ -11,6 +11,7 @@ from rich.text import Text
 from linerate.costs import Cost
 from linerate.matrix import Group, Row, groups
 from linerate.report import machine
+from linerate.report.ending import how_it_ended
 from linerate.report.host import host_line
 from linerate.report.terminal import LIMIT_STYLES, environment_line, mpps, plain_table
 from linerate.store import Absent, Run
@@ -58,10 +59,7 @@ def matrix_report(console: Console, run: Run, rows: list[Row], folder: Path) -> 
         console.print(Text(EXPLAINED, "dim"))
         console.print(Text(COSTS_EXPLAINED, "dim"))
     _print_absent(console, run)
-    console.print()
-    if run.status != "complete":
-        console.print(Text(f"{run.status}: {run.problem or 'stopped before the end'}", "red"))
-    console.print(Text(f"everything is in {folder}, as a page too: report.html"), soft_wrap=True)
+    how_it_ended(console, run, folder, f"the page: {folder}/report.html")
 
 
 def _print_group(console: Console, group: Group) -> None:

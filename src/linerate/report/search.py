@@ -9,10 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 from linerate.goals import NDR, PDR, at_goal, goal_name, headline, limiting, trials_of
+from linerate.records import Goal, Search
 from linerate.report import machine, markdown
+from linerate.report.ending import how_it_ended
 from linerate.report.summary import about
 from linerate.report.terminal import LIMIT_STYLES, count, environment_line, heading, plain_table
-from linerate.store import Goal, Result, Run, Search
+from linerate.store import Result, Run
 
 NONE = "–"
 GOAL_COLUMNS = ("goal", "loss up to", "lower Mpps", "upper Mpps", "% of line", "forwarded Mpps")
@@ -29,21 +31,24 @@ def search_report(console: Console, run: Run, folder: Path) -> None:
     for search in run.searches:
         console.print()
         console.print(Text(f"{search.loadtest}  {search.text}", "bold"))
-        console.print(_goals_table(search))
+        if search.goals:
+            console.print(_goals_table(search))
         console.print(Text(said(search), "dim"))
-        _print_limits(console, run, search)
+        if search.goals:
+            _print_limits(console, run, search)
         console.print()
         console.print(_trials_table(run, search))
         for line in notes(run, search):
             console.print(Text(line, "dim"))
     if not run.results:
         console.print("nothing was measured")
-    console.print()
-    if run.status != "complete":
-        console.print(Text(f"{run.status}: {run.problem or 'stopped before the end'}", "red"))
-    console.print(Text(f"everything is in {folder}"), soft_wrap=True)
-    console.print(Text(f"each packet and cycle: linerate show ledger {folder}"), soft_wrap=True)
-    console.print(Text(f"the page: {folder}/report.html"), soft_wrap=True)
+    how_it_ended(
+        console,
+        run,
+        folder,
+        f"each packet and cycle: linerate show ledger {folder}",
+        f"the page: {folder}/report.html",
+    )
 
 
 def said(search: Search) -> str:
@@ -153,14 +158,18 @@ def as_markdown(run: Run) -> str:
     for search in run.searches:
         parts += [
             f"**{markdown.plain(headline(run, search))}**",
-            markdown.table(GOAL_COLUMNS, goal_rows(search)),
+            *([markdown.table(GOAL_COLUMNS, goal_rows(search))] if search.goals else []),
             markdown.plain(said(search)),
-            markdown.table(("goal", "what limits"), limit_lines(run, search), words=2),
+            *([_limits_table(run, search)] if search.goals else []),
             markdown.table(TRIAL_COLUMNS, trial_rows(run, search)),
             *map(markdown.plain, notes(run, search)),
         ]
     measured_on = markdown.table(("what", "value"), about(run), words=2)
     return "\n\n".join([*parts, f"## Measured on\n\n{measured_on}"])
+
+
+def _limits_table(run: Run, search: Search) -> str:
+    return markdown.table(("goal", "what limits"), limit_lines(run, search), words=2)
 
 
 def document(run: Run, folder: Path) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from linerate.report import machine
+from linerate.report.ending import how_it_ended
 from linerate.report.host import host_line
 from linerate.report.terminal import environment_line, plain_table
 from linerate.store import Run
@@ -40,12 +41,13 @@ def sweep_report(console: Console, run: Run, folder: Path) -> None:
     if not names:
         console.print("nothing was measured")
     _notes(console, run, found)
-    console.print()
-    if run.status != "complete":
-        console.print(Text(f"{run.status}: {run.problem or 'stopped before the end'}", "red"))
-    console.print(Text(f"everything is in {folder}"), soft_wrap=True)
-    console.print(Text(f"what limits each: linerate explain {folder}"), soft_wrap=True)
-    console.print(Text(f"the chart: {folder}/report.html"), soft_wrap=True)
+    how_it_ended(
+        console,
+        run,
+        folder,
+        f"what limits each: linerate explain {folder}",
+        f"the chart: {folder}/report.html",
+    )
 
 
 def _heading(run: Run) -> Text:

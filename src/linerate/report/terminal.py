@@ -12,8 +12,9 @@ from rich.text import Text
 
 from linerate.host import Environment
 from linerate.ledger import PacketLedger, TimeLedger
-from linerate.report import flow_table
+from linerate.report import flow_table, offered
 from linerate.report.cycles import clocks, cycles_table
+from linerate.report.ending import how_it_ended
 from linerate.report.host import host_line
 from linerate.store import Result, Run
 from linerate.wire import FrameRate, PcieLink, format_bps
@@ -40,7 +41,7 @@ def count(packets: int, width: int = 11) -> str:
 
 def loss(result: Result) -> str:
     """Write the loss so that none is told apart from little."""
-    lost = result.packets.sent - result.packets.received
+    lost = result.packets.sent - result.came_back
     if lost == 0:
         return "0"
     if result.loss_percent < 0.01:
@@ -69,6 +70,7 @@ def bench_report(console: Console, run: Run, folder: Path) -> None:
     else:
         console.print(fitting_table(console, results))
         console.print(EXPLAINED, style="dim")
+        _print_offered(console, results, folder)
         _print_flow_table(console, results)
         for section in (_invalid, _losses):
             _print_section(console, section(results))
@@ -81,11 +83,7 @@ def bench_report(console: Console, run: Run, folder: Path) -> None:
                 Text("Where the forwarder's cycles went: clocks a packet, by node", "bold")
             )
             console.print(table)
-    console.print()
-    if run.status != "complete":
-        console.print(Text(f"{run.status}: {run.problem or 'stopped before the end'}", "red"))
-    console.print(Text(f"everything is in {folder}"), soft_wrap=True)
-    console.print(Text(f"each packet and cycle: linerate show ledger {folder}"), soft_wrap=True)
+    how_it_ended(console, run, folder, f"each packet and cycle: linerate show ledger {folder}")
 
 
 def heading(run: Run) -> Text:
@@ -148,7 +146,7 @@ def _figures(result: Result) -> dict[str, str]:
     """By FIGURES."""
     cells = (
         count(result.packets.sent),
-        count(result.packets.received),
+        count(result.came_back),
         mpps(result.received_pps),
         f"{result.l1_bps / 1e9:.2f}",
         f"{result.l2_bps / 1e9:.2f}",
@@ -156,6 +154,22 @@ def _figures(result: Result) -> dict[str, str]:
         loss(result),
     )
     return dict(zip(FIGURES, cells, strict=True))
+
+
+def _print_offered(console: Console, results: list[Result], folder: Path) -> None:
+    """Of traffic profiles: what they were, and the streams that lost most."""
+    for result in (one for one in results if one.profile is not None):
+        console.print()
+        for line in offered.lines(result):
+            console.print(Text(line), soft_wrap=True)
+        rows = offered.worst(result, folder)
+        if rows:
+            table = plain_table(
+                *((name, "left" if name == "stream" else "right") for name in offered.COLUMNS)
+            )
+            for row in rows:
+                table.add_row(*row)
+            console.print(table)
 
 
 def _print_flow_table(console: Console, results: list[Result]) -> None:

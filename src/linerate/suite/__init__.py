@@ -16,6 +16,7 @@ from linerate.suite.model import (
     Traffic,
     streams,
 )
+from linerate.suite.offered import Offered, Profiled, StreamRate
 
 __all__ = [
     "DUT_MACS",
@@ -28,7 +29,10 @@ __all__ = [
     "TESTER_MACS",
     "TESTER_PORTS",
     "Loadtest",
+    "Offered",
+    "Profiled",
     "Protocol",
+    "StreamRate",
     "Suite",
     "Traffic",
     "find",

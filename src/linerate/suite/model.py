@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from linerate.suite.offered import Offered
 from linerate.testbed import Testbed
 from linerate.wire import line_rate
 
@@ -23,6 +24,10 @@ MPLS_LABELS = (16, 17)
 Flows = Literal["many", "one", "skewed"]
 #: Of skewed traffic, what the one flow has.
 SKEWED_SHARE = 0.9
+#: Of timed traffic, one frame in so many is.
+TIMED_ONE_IN = 10
+#: The engine's, of streams without rates.
+WEIGHT_MAX = 1000
 Protocol = Literal["ipv4", "mpls"]
 
 
@@ -72,6 +77,8 @@ class Traffic:
     frame_bytes: float
     flows: Flows
     protocol: Protocol = "ipv4"
+    #: A part of the frames carries the time when they were sent.
+    latency: bool = False
 
     @property
     def text(self) -> str:
@@ -99,6 +106,26 @@ class Traffic:
                 "modifiers": _many_flows(way.here, way.there),
             },
         ]
+
+    @property
+    def offered(self) -> Offered | None:
+        """What full scale is, where that is not the line's rate of equal frames."""
+        return None
+
+    @property
+    def always_paced(self) -> bool:
+        """Whether it can't be sent as fast as can be: then the tester's ceiling isn't measured."""
+        return False
+
+    def connections(self, dut_macs: tuple[str, str]) -> dict[str, Any] | None:
+        """What the engine replays instead of streams, at full scale."""
+        del dut_macs
+        return None
+
+    @property
+    def networks(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Prefixes behind t0 and t1 that a device must have routes to, beside `NETWORKS`."""
+        return (), ()
 
     def _stream(self, way: Way) -> dict[str, Any]:
         mpls = [{"mpls": {"label": MPLS_LABELS[way.here], "ttl": 64}}]
@@ -144,6 +171,11 @@ class Loadtest:
         """Frames a second that fill the links."""
         return self.links * line_rate(link_bps, self.traffic.frame_bytes).packets_per_second
 
+    def full_pps(self, link_bps: float) -> float:
+        """Frames a second at full scale: those that fill the links, or what a profile asks for."""
+        offered = self.traffic.offered
+        return self.line_pps(link_bps) if offered is None else self.loopbacks * offered.full_pps
+
 
 @dataclass(frozen=True, slots=True)
 class Suite:
@@ -159,12 +191,36 @@ class Suite:
 
 def streams(loadtest: Loadtest, dut_macs: tuple[str, str], rate: Rate) -> Streams:
     """Streams of the engine's configuration, for each direction."""
-    return [
+    made = [
         stream
         for here in range(loadtest.directions)
         for stream in loadtest.traffic.streams(
             Way(f"{loadtest.name}-{TESTER_PORTS[here]}", here, dut_macs[here], rate)
         )
+    ]
+    if not loadtest.traffic.latency:
+        return made
+    return [part for stream in made for part in _partly_timed(stream)]
+
+
+def _partly_timed(stream: dict[str, Any]) -> Streams:
+    """The same frames at the same rate in two streams, one of which is timed."""
+    if stream.get("latency") or stream.get("burst") or not stream.get("signature", True):
+        return [stream]
+    weight, rest = int(stream.get("weight", 1)), TIMED_ONE_IN - 1
+    return [
+        stream
+        | {
+            "rate": share_of_rate(stream["rate"], rest / TIMED_ONE_IN),
+            "weight": min(WEIGHT_MAX, weight * rest),
+        },
+        stream
+        | {
+            "name": f"{stream['name']}-latency",
+            "rate": share_of_rate(stream["rate"], 1 / TIMED_ONE_IN),
+            "weight": weight,
+            "latency": True,
+        },
     ]
 
 

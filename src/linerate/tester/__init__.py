@@ -9,6 +9,8 @@ import pkgutil
 from dataclasses import dataclass
 from typing import Protocol
 
+from linerate.disturbance import Moment
+from linerate.host import Switches
 from linerate.ledger import Entry
 from linerate.measurement import Progress, Reading, WorkerReading
 from linerate.measurement.model import RoundTrip
@@ -32,8 +34,11 @@ class Tester(Protocol):
     def steal_seconds(self) -> dict[str, float]:
         """By worker: how long the hypervisor kept its CPU since boot."""
 
-    def involuntary_switches(self) -> dict[str, int]:
-        """By worker: how often the kernel took its CPU away so far."""
+    def switches(self) -> dict[str, Switches]:
+        """By worker: context switches of its thread so far."""
+
+    def moments(self) -> dict[str, Moment]:
+        """By worker: what its CPU says of itself now."""
 
     def kernel_seconds(self) -> dict[str, float]:
         """By worker: how long its thread was in the kernel so far."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from linerate import host
+from linerate import disturbance, host
 from linerate.measurement import Progress, Reading, WorkerReading
 from linerate.measurement import engine as readings
 from linerate.measurement.model import RoundTrip
@@ -45,12 +45,14 @@ class EngineTester:
         steal = host.steal_seconds()
         return {row["name"]: steal.get(row["cpu"], 0.0) for row in self._workers}
 
-    def involuntary_switches(self) -> dict[str, int]:
+    def switches(self) -> dict[str, host.Switches]:
         """By worker, of its thread."""
-        return {
-            row["name"]: host.involuntary_switches(self._pid, row["tid"]) or 0
-            for row in self._workers
-        }
+        gone = host.Switches(0, 0)
+        return {row["name"]: host.switches(self._pid, row["tid"]) or gone for row in self._workers}
+
+    def moments(self) -> dict[str, disturbance.Moment]:
+        """By worker, of its CPU."""
+        return {row["name"]: disturbance.read(row["cpu"]) for row in self._workers}
 
     def kernel_seconds(self) -> dict[str, float]:
         """By worker, of its thread."""

@@ -1,6 +1,7 @@
 """Runs side by side as one page: bars with the spread of their trials, and what changed."""
 
-from linerate.compare import Pair, Rates, sentence
+from linerate.compare import Pair, sentence
+from linerate.repeats import Rates
 from linerate.report.comparison import COLUMNS, row, sections
 from linerate.report.html.page import document, picture_html
 from linerate.report.html.picture import PALETTE, Figure, Picture, Style, layout, plain
@@ -80,7 +81,7 @@ def _trace(name: str, style: Style, rates: dict[str, Rates]) -> Figure:
 
 
 def _pair(number: int, pair: Pair) -> str:
-    rates = Table("Rates", COLUMNS, tuple(map(row, pair.rates)), frozenset({0, 5}))
+    rates = Table("Rates", COLUMNS, tuple(map(row, pair.rates)), frozenset({0, 6}))
     tables = [rates]
     for title, columns, rows in sections(pair):
         words = range(len(columns)) if columns[0] == "what" else (0, 1)

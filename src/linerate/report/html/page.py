@@ -9,16 +9,15 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from string import Template
 from typing import Any
 
-from plotly.offline import get_plotlyjs
-
 from linerate.measurement import Measurement
-from linerate.report import flow_table
-from linerate.report.html import ceilings, clocks, over_time, sankey, time_shares
+from linerate.report import flow_table, latency, repeats
+from linerate.report.html import ceilings, clocks, over_time, percentiles, sankey, time_shares
 from linerate.report.html.picture import Figure, Picture, node_styles
 from linerate.report.html.table import Table, details, results_table, text
 from linerate.report.html.table import render as table_html
@@ -43,13 +42,17 @@ def render(run: Run, name: str, measurements: Mapping[str, Measurement]) -> str:
         own = [sankey.picture(result), *([ceilings.picture(result)] if result.valid else [])]
         pictures += own
         sections.append(section(result, own))
+    timed = [percentiles.of_trial(result) for result in valid if result.latency]
+    pictures += timed
     body = [
         _status(run),
         f'<p class="verdict">{text(headline(run))}</p>',
         table_html(results_table(results)) if results else "<p>Nothing was measured.</p>",
+        _repeats(run),
         _flow_table(results),
         _suspect(results),
         *([_overview(overview)] if valid else []),
+        _latency(results, timed),
         *sections,
         environment(run),
     ]
@@ -58,6 +61,8 @@ def render(run: Run, name: str, measurements: Mapping[str, Measurement]) -> str:
 
 def document(title: str, top: str, body: Iterable[str], pictures: Iterable[Picture]) -> str:
     """Put a page together; `body` is HTML, all else text."""
+    from plotly.offline import get_plotlyjs  # noqa: PLC0415 (slow to load)
+
     figures = {picture.name: picture.figure for picture in pictures if picture.figure}
     plotly, script = get_plotlyjs(), _part("page.js")
     data = _json(figures)
@@ -71,6 +76,28 @@ def document(title: str, top: str, body: Iterable[str], pictures: Iterable[Pictu
         data=data,
         script=script if figures else "",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a page is put together from, to be put into another one; all of it HTML or JSON."""
+
+    heading: str
+    body: str
+    figures: str
+
+
+def parts_of(page: str) -> Parts:
+    """Take a page of `document` apart again; no text of a run can look like its seams."""
+    head, _, rest = page.partition("</h1></header>\n<main>\n")
+    body, _, tail = rest.partition("\n</main>\n")
+    _, _, data = tail.partition('<script type="application/json" id="figures">')
+    return Parts(head.rpartition("<header><h1>")[2], body, data.partition("</script>")[0])
+
+
+def part(name: str) -> str:
+    """A file of the page: page.css, page.js."""
+    return _part(name)
 
 
 @cache
@@ -131,6 +158,14 @@ def _status(run: Run) -> str:
         return ""
     why = run.problem or "stopped before the end"
     return f'<p class="warning">{text(run.status)}: {text(why)}</p>'
+
+
+def _repeats(run: Run) -> str:
+    """Medians and spreads of tests that were measured several times."""
+    found = repeats.rows(run)
+    if not found:
+        return ""
+    return table_html(Table(repeats.TITLE, repeats.COLUMNS, tuple(found)))
 
 
 def _overview(pictures: list[Picture]) -> str:
@@ -194,6 +229,18 @@ def _flow_table(results: list[Result]) -> str:
     words = frozenset(range(flow_table.WORDS))
     table = Table(flow_table.TITLE, flow_table.COLUMNS, rows, words)
     return f'{table_html(table)}<p class="note">{text(flow_table.EXPLAINED)}</p>'
+
+
+def _latency(results: list[Result], pictures: list[Picture]) -> str:
+    """Of streams that were timed; nothing where none was."""
+    rows = tuple(latency.rows(results))
+    if not rows:
+        return ""
+    table = Table(latency.TITLE, latency.COLUMNS, rows, frozenset({0, 1}))
+    said = (f"{test}: {line}" for test, line in latency.notes(results))
+    notes = "".join(f'<p class="note">{text(line)}</p>' for line in (*said, latency.EXPLAINED))
+    drawn = "".join(map(picture_html, pictures))
+    return f'<section id="latency"><h2>Latency</h2>{table_html(table)}{notes}{drawn}</section>'
 
 
 def _suspect(results: list[Result]) -> str:

@@ -1,6 +1,7 @@
 """A search as one page: the loads that were tried, where they closed in, what limits there."""
 
 from linerate.goals import goal_name, headline, limiting, trial_named, trials_of
+from linerate.records import Search
 from linerate.report.html import ceilings, sankey
 from linerate.report.html.page import document, environment, picture_html, section
 from linerate.report.html.picture import BLUE, PALETTE, VERMILLION, Picture, Style, layout, plain
@@ -17,7 +18,7 @@ from linerate.report.search import (
     trial_rows,
 )
 from linerate.report.terminal import heading
-from linerate.store import Result, Run, Search
+from linerate.store import Result, Run
 
 HELD, LOST = "nothing lost", "packets lost"
 

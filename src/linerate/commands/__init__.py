@@ -1,0 +1,1 @@
+"""The commands of `linerate`, each in a module of its name, and what they share."""

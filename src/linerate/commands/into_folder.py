@@ -1,0 +1,131 @@
+"""`linerate bench`: progress while it measures, a report when it has; signals keep both."""
+
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from linerate import measurement
+from linerate.bench import Bench, Interrupted, Observer
+from linerate.commands.usage import FAILED
+from linerate.planning import Plan
+from linerate.report import latency, machine, repeats, terminal
+from linerate.signals import ENDING
+from linerate.store import Absent, Result, Run, RunFolder
+
+#: Makes what measures a plan.
+Maker = Callable[[Plan, RunFolder, Observer], Bench]
+#: A shell says 128 + signal for what a signal ended.
+BY_SIGNAL = 128
+
+
+class Bar:
+    """A progress bar; drawn a few times a second only, on the tester's CPU."""
+
+    def __init__(self, progress: Progress, total_seconds: float) -> None:
+        self._progress = progress
+        self._task: TaskID = progress.add_task("starting", total=total_seconds)
+        self._done_seconds = 0.0
+        self._step_seconds = 0.0
+
+    def step(self, text: str, seconds: float) -> None:
+        """Begin a step that is to take so long."""
+        self._done_seconds += self._step_seconds
+        self._step_seconds = seconds
+        self._progress.update(self._task, completed=self._done_seconds, description=text)
+        self._progress.refresh()
+
+    def progress(self, progress: measurement.Progress) -> None:
+        """Move on within the step."""
+        elapsed = min(progress.elapsed_us / 1e6, self._step_seconds)
+        self._progress.update(self._task, completed=self._done_seconds + elapsed)
+        self._progress.refresh()
+
+    def measured(self, result: Result) -> None:
+        """Make room for another attempt when this one was in vain."""
+        if not result.valid:
+            text = f"{result.test}: {result.invalid[0]}"
+            self._progress.console.print(text, style="yellow", soft_wrap=True)
+
+    def absent(self, absent: Absent) -> None:
+        """Say what can't be measured as soon as that is known."""
+        text = f"{absent.configuration}: {absent.reason}"
+        self._progress.console.print(text, style="yellow", soft_wrap=True)
+
+
+@contextmanager
+def signals() -> Iterator[None]:
+    """SIGINT and SIGTERM stop a bench once; further ones don't disturb the cleaning up."""
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        for each in ENDING:
+            signal.signal(each, signal.SIG_IGN)
+        raise Interrupted(number)
+
+    before = {number: signal.signal(number, stop) for number in ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def new_progress() -> Progress:
+    """Make a bar for people who watch: on standard error, and only if it is a terminal."""
+    watching = Console(stderr=True, highlight=False)
+    return Progress(
+        TextColumn("{task.description:<40}"),
+        BarColumn(),
+        TimeRemainingColumn(),
+        console=watching,
+        auto_refresh=False,
+        transient=True,
+        disable=not watching.is_terminal,
+    )
+
+
+def bench_into_folder(plan: Plan, runs: Path, as_json: bool, make: Maker = Bench) -> int:
+    """Measure into a new run folder and report; returns the exit code."""
+    folder = RunFolder.create(runs, plan.testbed.dut.name)
+    with signals():
+        run, code = measure_into(plan, folder, make)
+        _report(run, folder, as_json)
+    return code
+
+
+def measure_into(plan: Plan, folder: RunFolder, make: Maker = Bench) -> tuple[Run, int]:
+    """Measure into a run folder, within `signals`; returns the run and the exit code."""
+    progress = new_progress()
+    code = 0
+    with progress:
+        bench = make(plan, folder, Bar(progress, plan.seconds))
+        try:
+            bench.measure()
+        except Interrupted as interrupted:
+            code = BY_SIGNAL + interrupted.signal_number
+    return bench.run, code or exit_code(bench.run)
+
+
+def exit_code(run: Run) -> int:
+    """0 when all was measured and is valid; of repeated trials, one at least."""
+    results = run.reported()
+    whole = run.status == "complete" and len(results) == len(run.tests) > 0
+    return 0 if whole and all(result.valid for result in results) else FAILED
+
+
+def _report(run: Run, folder: RunFolder, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(machine.bench(run, folder.path), indent=1))
+        if run.problem:
+            print(f"linerate: {run.problem}", file=sys.stderr)
+    else:
+        console = Console(highlight=False)
+        terminal.bench_report(console, run, folder.path)
+        latency.section(console, run.reported())
+        repeats.terminal(console, run)

@@ -1,0 +1,131 @@
+"""`linerate latency`: latency of a device at 10 % to 100 % of what it forwards without loss."""
+
+import json
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+
+from linerate import host, rig
+from linerate.commands.durations import as_seconds
+from linerate.commands.into_folder import measure_into, signals
+from linerate.commands.options import (
+    CardOption,
+    DutOption,
+    JsonOption,
+    LinkOption,
+    RunsOption,
+    TestbedArgument,
+    WireOption,
+    WorkersOption,
+)
+from linerate.commands.usage import FAILED, told, usage
+from linerate.goals import NDR
+from linerate.latency import PERCENTS, LatencyLoadsBench, Loads, latency_plan
+from linerate.report import latency_loads as report
+from linerate.report.html import timed
+from linerate.search import How
+from linerate.store import Run, RunFolder, write_whole
+from linerate.suite import select
+from linerate.testbed import Testbed, check_cpus, load, with_options
+
+#: What `--ndr` says for the line's rate.
+LINE: Literal["line"] = "line"
+
+
+def latency(
+    testbed: TestbedArgument = None,
+    loadtest: Annotated[
+        str, typer.Option(help="Loadtests of the standard suite.", metavar="U2")
+    ] = "U2",
+    ndr: Annotated[
+        str | None,
+        typer.Option(
+            help="The highest load, all directions together, instead of a search for it: "
+            "packets a second, or line.",
+            metavar="PPS|line",
+        ),
+    ] = None,
+    loads: Annotated[
+        str | None,
+        typer.Option(help="In percent of the highest load.", metavar="10,50,100"),
+    ] = None,
+    duration: Annotated[
+        float,
+        typer.Option(help="How long each trial sends.", parser=as_seconds, metavar="2s"),
+    ] = "2s",  # type: ignore[assignment]  # the parser makes a number of it
+    dut: DutOption = None,
+    card: CardOption = None,
+    workers: WorkersOption = None,
+    wire: WireOption = None,
+    link: LinkOption = None,
+    runs: RunsOption = Path("runs"),
+    as_json: JsonOption = False,
+) -> None:
+    """Measure latency at 10 % to 100 % of the NDR, beside the bare wire's."""
+    with told():
+        given = load(testbed) if testbed else Testbed()
+        chosen = with_options(given, dut, card, workers, wire=wire, link=link)
+        check_cpus(chosen, host.allowed_cpus())
+        loadtests = select("standard", loadtest)
+        wanted = _loads(ndr, loads)
+    for one in loadtests:
+        if lacking := rig.lacking(chosen, one, "latency"):
+            usage(lacking)
+    plan = latency_plan(chosen, loadtests, duration, tuple(sys.argv))
+    folder = RunFolder.create(runs, "latency")
+    how = How((NDR,), duration_seconds=min(duration, 1.0))
+    with signals():
+        run, code = measure_into(plan, folder, partial(LatencyLoadsBench, how=how, loads=wanted))
+        page = timed.render(run, folder.path.resolve().name)
+        write_whole(folder.path / "report.html", page)
+        _report(run, folder, as_json)
+    raise typer.Exit(code if code not in (0, FAILED) else outcome(run))
+
+
+def _loads(ndr: str | None, percents: str | None) -> Loads:
+    """Read the two options; raises ValueError."""
+    shares = (
+        PERCENTS if percents is None else tuple(sorted(set(map(_percent, percents.split(",")))))
+    )
+    top: Literal["NDR", "given", "line"] = "NDR" if ndr is None else "given"
+    if ndr == LINE:
+        return Loads(shares, LINE)
+    return Loads(shares, top, _pps(ndr) if ndr is not None else 0.0)
+
+
+def _percent(text: str) -> int:
+    if not text.strip().isascii() or not text.strip().isdigit() or not 1 <= int(text) <= 100:
+        raise ValueError(f"--loads: expected 1 to 100, as 10,50,100; not '{text}'")
+    return int(text)
+
+
+def _pps(text: str) -> float:
+    times = {"k": 1e3, "M": 1e6}.get(text[-1:], 1.0)
+    try:
+        pps = times * float(text if times == 1 else text[:-1])
+    except ValueError:
+        pps = 0.0
+    if not 0 < pps < 1e12:
+        raise ValueError(f"--ndr: expected packets a second, as 1.5M, or line; not '{text}'")
+    return pps
+
+
+def outcome(run: Run) -> int:
+    """0 when every load was measured and is valid."""
+    by_trial = {result.trial: result for result in run.results}
+    points = [point for loads in run.latencies for point in loads.points]
+    whole = run.status == "complete" and points
+    return 0 if whole and all(by_trial[point.trial].valid for point in points) else FAILED
+
+
+def _report(run: Run, folder: RunFolder, as_json: bool) -> None:
+    if not as_json:
+        report.loads_report(Console(highlight=False), run, folder.path)
+        return
+    print(json.dumps(report.loads_document(run, folder.path), indent=1))
+    if run.problem:
+        print(f"linerate: {run.problem}", file=sys.stderr)

@@ -1,0 +1,52 @@
+"""`linerate line`: the arithmetic of a link."""
+
+import json
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from linerate import wire
+from linerate.commands.usage import USAGE
+from linerate.report import machine, terminal
+
+#: PCIe slots that cards are commonly found in.
+SLOTS = {
+    "PCIe 2 x1": wire.PcieLink(5.0, 1),
+    "PCIe 2 x4": wire.PcieLink(5.0, 4),
+    "PCIe 2 x8": wire.PcieLink(5.0, 8),
+    "PCIe 3 x4": wire.PcieLink(8.0, 4),
+    "PCIe 3 x8": wire.PcieLink(8.0, 8),
+    "PCIe 4 x8": wire.PcieLink(16.0, 8),
+    "PCIe 4 x16": wire.PcieLink(16.0, 16),
+}
+
+
+def line(
+    link: Annotated[str, typer.Argument(help="Link rate, as 10G or 2.5G.", metavar="LINK")],
+    frame_bytes: Annotated[
+        int,
+        typer.Argument(
+            help="Frame size, FCS counted.",
+            min=wire.FRAME_BYTES_MIN,
+            max=wire.FRAME_BYTES_MAX,
+            metavar="FRAME_BYTES",
+        ),
+    ],
+    pps: Annotated[
+        float | None, typer.Option(help="Packets a second, instead of the line's rate.", min=1)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
+) -> None:
+    """Say what fits on a link and through PCIe: packets/s, L1, L2, L2 without FCS."""
+    try:
+        link_bps = wire.parse_bps(link)
+    except ValueError as error:
+        print(f"the command line: link: {error}", file=sys.stderr)
+        raise typer.Exit(USAGE) from error
+    rate = wire.FrameRate(frame_bytes, pps) if pps else wire.line_rate(link_bps, frame_bytes)
+    if as_json:
+        print(json.dumps(machine.line(rate, link_bps, SLOTS), indent=1))
+    else:
+        terminal.line_report(Console(highlight=False), rate, link_bps, SLOTS)

@@ -1,0 +1,111 @@
+"""`linerate matrix`: all configurations that this host can run, in one go."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from linerate import host, leftovers, matrix
+from linerate.commands.durations import as_seconds
+from linerate.commands.into_folder import measure_into, signals
+from linerate.commands.usage import told
+from linerate.errors import SetupError
+from linerate.loops import Hop, measure_hop
+from linerate.report import matrix as report
+from linerate.report.html import matrix as page
+from linerate.store import Run, RunFolder, write_whole
+from linerate.sweep import How, sweep_plan
+from linerate.testbed import Testbed, check_cpus, load
+
+
+def complete_cases(incomplete: str) -> list[str]:
+    """Complete the last of several names."""
+    before, comma, last = incomplete.rpartition(",")
+    keys = [case.configuration.key for case in matrix.cases()]
+    words = [f"{key}=" for key in matrix.CHOSEN_BY]
+    return [f"{before}{comma}{key}" for key in (*keys, *words) if key.startswith(last)]
+
+
+def matrix_command(
+    testbed: Annotated[
+        Path | None,
+        typer.Argument(help="Testbed file: its card, link, CPUs.", metavar="[TESTBED.yaml]"),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            help="Only these cases: names, '*rx-only*', mode=l2-switch, driver=io_uring.",
+            metavar="CASE,…",
+            autocompletion=complete_cases,
+        ),
+    ] = None,
+    repeat: Annotated[int, typer.Option(help="Trials of each.", min=1, max=100)] = 3,
+    duration: Annotated[
+        float, typer.Option(help="How long each trial sends.", parser=as_seconds, metavar="1s")
+    ] = "1s",  # type: ignore[assignment]  # the parser makes a number of it
+    directions: Annotated[int, typer.Option(help="1: one way; 2: both at once.", min=1, max=2)] = 2,
+    runs: Annotated[Path, typer.Option(help="Where run folders are made.")] = Path("runs"),
+    only_list: Annotated[
+        bool, typer.Option("--list", help="Only say what can be run here, and what can't.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
+) -> None:
+    """Run every configuration that this host can, and compare them: rate, limit, cost."""
+    with told():
+        base = load(testbed) if testbed else Testbed()
+        check_cpus(base, host.allowed_cpus())
+        looked = matrix.look(base, (case.configuration for case in matrix.select(only)))
+    if only_list:
+        _list(looked, as_json)
+        return
+    how = How((matrix.FRAME_BYTES,), repeat, directions, duration)
+    folder = RunFolder.create(runs, "matrix")
+    if not as_json:
+        print(_announced(len(looked.lines), how), file=sys.stderr, flush=True)
+    with signals():
+        hop = _hop(base, looked)
+        plan = sweep_plan(base, looked.lines, how, tuple(sys.argv), "matrix", looked.absent, hop)
+        run, code = measure_into(plan, folder)
+        rows = matrix.rows(run, matrix.measured_costs(run, folder.path))
+        write_whole(folder.path / "report.html", page.render(run, folder.path.name, rows))
+        _report(run, rows, folder, as_json)
+    raise typer.Exit(code)
+
+
+def _hop(base: Testbed, looked: matrix.Looked) -> Hop | None:
+    """What the wire costs by itself; without it, costs are said as they are."""
+    if not any(line.testbed.wire == "veth" for line in looked.lines):
+        return None
+    try:
+        leftovers.remove(leftovers.find())
+        return measure_hop(base.cpus or host.allowed_cpus())
+    except SetupError as error:
+        print(f"the wire's own cost is not known: {error}", file=sys.stderr)
+        return None
+
+
+def _announced(count: int, how: How) -> str:
+    """Say how long it will take, before it starts."""
+    took = matrix.seconds(count * how.repeats, how.duration_seconds)
+    long = f"{took / 60:.0f} minutes" if took >= 90 else f"{took:.0f} seconds"
+    times = f", {how.repeats} times" if how.repeats > 1 else ""
+    return f"matrix: {count} configurations{times}, {how.duration_seconds:g} s each: about {long}"
+
+
+def _report(run: Run, rows: list[matrix.Row], folder: RunFolder, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(report.document(run, rows, folder.path), indent=1))
+    else:
+        report.matrix_report(Console(highlight=False), run, rows, folder.path)
+
+
+def _list(looked: matrix.Looked, as_json: bool) -> None:
+    able = [line.configuration.name for line in looked.lines]
+    if as_json:
+        absent = [one.model_dump() for one in looked.absent]
+        print(json.dumps({"configurations": able, "absent": absent}, indent=1))
+    else:
+        report.list_report(Console(highlight=False), able, looked.absent)

@@ -1,0 +1,168 @@
+"""`linerate nic probe`: progress while it tries, a table or JSON when it has."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from linerate.bench import Interrupted
+from linerate.commands.into_folder import BY_SIGNAL, new_progress, signals
+from linerate.commands.usage import FAILED, USAGE
+from linerate.nic import patterns, probing, report
+from linerate.nic.opening import CARD, CARDS, Opened, TargetError, opened
+from linerate.nic.probing import Cell, Filling, Step
+from linerate.nic.rules import RuleTextError
+
+nic = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="What a NIC can do, found out by trying.",
+)
+
+
+def _complete(incomplete: str) -> list[str]:
+    words = ["card", *(f"card:{name}" for name in CARDS)]
+    return [word for word in words if word.startswith(incomplete)]
+
+
+@nic.callback()
+def _group() -> None:
+    """Options of the group itself: none."""
+
+
+@nic.command(
+    epilog="Examples:\n\n[bold]linerate nic probe card:x710[/] # the virtual card's flow table\n\n"
+    "[bold]linerate nic probe 0000:05:00.0 --max-rules 2000[/] # a NIC bound to DPDK\n\n"
+    '[bold]linerate nic probe card --rule "ingress pattern eth / ipv4 / end actions drop / end"[/]'
+)
+def probe(
+    port: Annotated[
+        str,
+        typer.Argument(
+            help=f"card (as card:{CARD}), card:PRESET, card:JSON; a PCI address or a device as "
+            "net_tap0,iface=x; or a port of a running engine.",
+            metavar="PORT",
+            autocompletion=_complete,
+        ),
+    ],
+    rule: Annotated[
+        str | None,
+        typer.Option(help="Try this rule alone, in testpmd's syntax.", metavar="TEXT"),
+    ] = None,
+    max_rules: Annotated[
+        int, typer.Option(help="Make so many rules at most.", min=1, max=1 << 20)
+    ] = 10_000,
+    queues: Annotated[
+        int | None, typer.Option(help="Open the port with so many rx queues.", min=1, max=16)
+    ] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="Which engine, if several have PORT.", metavar="NAME")
+    ] = None,
+    create: Annotated[
+        bool,
+        typer.Option("--create", help="On a running engine's port, make rules too, not only ask."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
+) -> None:
+    """Find out which rte_flow rules a port takes, how many, and how fast."""
+    console = Console(highlight=False)
+    try:
+        with signals(), opened(port, engine, queues) as target:
+            creating = create or not target.live
+            if rule is None:
+                code = _all(console, target, max_rules, creating, as_json)
+            else:
+                code = _one(console, target, rule, creating, as_json)
+    except TargetError as error:
+        print(f"the command line: {error}", file=sys.stderr)
+        raise typer.Exit(USAGE) from error
+    except RuleTextError as error:
+        print(error.shown(), file=sys.stderr)
+        raise typer.Exit(USAGE) from error
+    except Interrupted as interrupted:
+        raise typer.Exit(BY_SIGNAL + interrupted.signal_number) from interrupted
+    raise typer.Exit(code)
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Step]:
+    """Show how far it is, on standard error, to people who watch."""
+    progress = new_progress()
+    task = progress.add_task("starting", total=total)
+    shown = -1
+
+    def step(text: str, done: int) -> None:
+        nonlocal shown
+        if done * 100 // total != shown:
+            shown = done * 100 // total
+            progress.update(task, description=text, completed=done)
+            progress.refresh()
+
+    with progress:
+        yield step
+
+
+def _all(
+    console: Console,
+    target: Opened,
+    max_rules: int,
+    creating: bool,
+    as_json: bool,
+) -> int:
+    with _bar(len(patterns.PATTERNS)) as step:
+        cells = probing.table(target.rules, probing.make if creating else probing.ask, step)
+    chosen = probing.best(cells)
+    filling = None if chosen is None else _filled(target, chosen, max_rules)
+    if as_json:
+        document: dict[str, Any] = {"port": target.text, "table": report.document(cells)}
+        print(json.dumps(document | {"rules": filling and filling.document()}, indent=1))
+        return 0
+    console.print(f"rte_flow on {target.text}", style="bold")
+    console.print()
+    report.print_table(console, cells)
+    console.print()
+    if filling is not None:
+        report.print_filling(console, filling)
+    elif creating:
+        console.print("no rule for a flow could be made: nothing to count or to time")
+    else:
+        console.print("only asked, not tried: a running engine's port (--create tries)")
+    return 0
+
+
+def _filled(target: Opened, chosen: Cell, max_rules: int) -> Filling:
+    def text_of(number: int) -> str:
+        flow = patterns.nth_flow(chosen.pattern.text, number)
+        return patterns.rule(flow, chosen.actions.text)
+
+    with _bar(max_rules) as step:
+        return probing.fill(target.rules, text_of, max_rules, step, flush=not target.live)
+
+
+def _one(
+    console: Console,
+    target: Opened,
+    rule: str,
+    creating: bool,
+    as_json: bool,
+) -> int:
+    refusal = target.rules.validate(rule).refusal
+    filling = Filling(rule, 1)
+    if refusal is None and creating:
+        with _bar(probing.REPEATS) as step:
+            filling = probing.repeat(target.rules, rule, step)
+    reason = refusal or filling.first_refusal
+    if as_json:
+        validated = {"port": target.text, "rule": rule, "validated": refusal is None}
+        why = {"reason": reason and reason.document()}
+        print(json.dumps(validated | why | {"rules": filling.document()}, indent=1))
+    elif reason is not None:
+        console.print(f"{'refused' if refusal else 'validated, then refused'}: {reason}")
+    else:
+        console.print("accepted" if filling.created else "validated; not tried (--create tries)")
+        report.print_times(console, filling)
+    return FAILED if reason is not None else 0

@@ -1,0 +1,170 @@
+"""`linerate soak`: a load held for hours, a line a minute, a verdict at the end."""
+
+import json
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from linerate import host, rig
+from linerate.commands.durations import as_long_seconds
+from linerate.commands.into_folder import measure_into, signals
+from linerate.commands.options import (
+    CardOption,
+    DutOption,
+    JsonOption,
+    LinkOption,
+    RunsOption,
+    TestbedArgument,
+    WireOption,
+    WorkersOption,
+)
+from linerate.commands.traffic_options import DirectionsOption, RateOption, TrafficOption, profiled
+from linerate.commands.usage import FAILED, told, usage
+from linerate.goals import NDR
+from linerate.records import StopAt
+from linerate.report import machine, terminal
+from linerate.soak import How, Minute, SoakBench, passed, soak_plan
+from linerate.store import Run, RunFolder, load_run
+from linerate.suite import select
+from linerate.testbed import Testbed, check_cpus, load, with_options
+
+
+def soak(
+    testbed: TestbedArgument = None,
+    offered: Annotated[
+        str,
+        typer.Option(
+            "--load", help="Of the line (80%), of --of, or packets a second.", metavar="80%|2M"
+        ),
+    ] = "80%",
+    of: Annotated[
+        Path | None,
+        typer.Option(help="Run of a search: --load is a share of its NDR.", metavar="RUN"),
+    ] = None,
+    duration: Annotated[
+        float,
+        typer.Option("--for", help="How long.", parser=as_long_seconds, metavar="8h"),
+    ] = "8h",  # type: ignore[assignment]  # the parser makes a number of it
+    every: Annotated[
+        float,
+        typer.Option(help="A line so often.", parser=as_long_seconds, metavar="1m"),
+    ] = "1m",  # type: ignore[assignment]
+    stop_at: Annotated[
+        StopAt, typer.Option(help="Packets lost that no counter explains; any lost; never.")
+    ] = "unexplained",
+    loadtest: Annotated[str, typer.Option(help="Whose frames.", metavar="U2")] = "U2",
+    traffic: TrafficOption = None,
+    rate: RateOption = None,
+    directions: DirectionsOption = None,
+    dut: DutOption = None,
+    card: CardOption = None,
+    workers: WorkersOption = None,
+    wire: WireOption = None,
+    link: LinkOption = None,
+    runs: RunsOption = Path("runs"),
+    as_json: JsonOption = False,
+) -> None:
+    """Hold a load for hours; stop with a verdict at the first loss that nothing explains."""
+    with told():
+        given = load(testbed) if testbed else Testbed()
+        chosen = with_options(given, dut, card, workers, wire=wire, link=link)
+        check_cpus(chosen, host.allowed_cpus())
+        how = How(parse_load(offered, of), duration, min(every, duration), stop_at)
+        (one,) = profiled(traffic, rate, directions, chosen) or select("standard", loadtest)
+    if lacking := rig.lacking(chosen, one, "a soak"):
+        usage(lacking)
+    lines = sys.stderr if as_json else sys.stdout
+    say = partial(_say, Console(file=lines, highlight=False))
+    folder = RunFolder.create(runs, "soak")
+    with signals():
+        plan = soak_plan(chosen, one, how, tuple(sys.argv))
+        make = partial(SoakBench, how=how, on_minute=say)
+        run, code = measure_into(plan, folder, make)
+        _report(run, folder, as_json)
+    raise typer.Exit(code if code not in (0, FAILED) else outcome(run))
+
+
+def parse_load(text: str, of: Path | None = None) -> float:
+    """Read `80%` or `2M`: a share of the line up to 1, or packets a second above it."""
+    word = text.strip()
+    times = {"%": 0.01, "k": 1e3, "M": 1e6}.get(word[-1:], 1.0)
+    try:
+        value = float(word[:-1] if word[-1:] in "%kM" else word) * times
+    except ValueError:
+        value = 0.0
+    share = word.endswith("%")
+    if not 0 < value < 1e12 or (share and value > 1) or (not share and value < 2):
+        raise ValueError(f"--load: expected 80% or packets a second, as 2M; not '{text}'")
+    if of is None:
+        return value
+    if not share:
+        raise ValueError(f"--load: with --of a share, as 90%; not '{text}'")
+    return value * ndr_of(of)
+
+
+def ndr_of(path: Path) -> float:
+    """NDR of a search, packets a second; raises ValueError, StoreError."""
+    for search in load_run(path).searches:
+        for goal in search.goals:
+            if search.found and goal.loss_ratio == NDR and goal.lower_pps:
+                return goal.lower_pps
+    raise ValueError(f"--of: {path} is no search that found an NDR")
+
+
+def outcome(run: Run) -> int:
+    """0 when it lasted as long as was asked and nothing stopped it."""
+    whole = run.status == "complete" and run.soak is not None and passed(run.soak)
+    valid = all(result.valid for result in run.results)
+    return 0 if whole and valid and run.results else FAILED
+
+
+def minute_line(minute: Minute) -> str:
+    """One line, 80 columns at most."""
+    hours, rest = divmod(round(minute.seconds), 3600)
+    when = f"{hours:02d}:{rest // 60:02d}:{rest % 60:02d}"
+    away = max(minute.away_ms.values(), default=0.0)
+    parts = [
+        f"{when}  {minute.pps / 1e6:.4f} Mpps",
+        f"lost {minute.lost:,} ({minute.lost_total:,})",
+        f"on their way {minute.on_their_way:,}",
+    ]
+    if minute.unexplained:
+        parts.append(f"UNEXPLAINED {minute.unexplained:,}")
+    elif away >= 1:
+        parts.append(f"off CPU {away:.0f} ms")
+    return "  ".join(parts)
+
+
+def _say(console: Console, minute: Minute) -> None:
+    console.print(minute_line(minute), soft_wrap=True)
+
+
+def document(run: Run, folder: Path) -> dict[str, Any]:
+    """As JSON."""
+    state = {} if run.soak is None else run.soak.model_dump()
+    return {
+        "run": str(folder),
+        "status": run.status,
+        "problem": run.problem,
+        **state,
+        "passed": outcome(run) == 0,
+        "trials": [machine.trial(result) for result in run.results],
+    }
+
+
+def _report(run: Run, folder: RunFolder, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(document(run, folder.path), indent=1))
+        if run.problem:
+            print(f"linerate: {run.problem}", file=sys.stderr)
+        return
+    console = Console(highlight=False)
+    console.print()
+    terminal.bench_report(console, run, folder.path)
+    if run.soak is not None and run.soak.verdict:
+        style = "green" if outcome(run) == 0 else "red"
+        console.print(run.soak.verdict, style=style, soft_wrap=True)

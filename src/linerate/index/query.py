@@ -1,0 +1,128 @@
+"""What is asked of the list of runs: words to find, columns to compare, an order, a page."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+#: Of the table, in its order.
+COLUMNS = {
+    "name": "VARCHAR",
+    "started": "TIMESTAMPTZ",
+    "command": "VARCHAR",
+    "suite": "VARCHAR",
+    "dut": "VARCHAR",
+    "wire": "VARCHAR",
+    "card": "VARCHAR",
+    "workers": "INTEGER",
+    "loadtests": "VARCHAR",
+    "trials": "INTEGER",
+    "best_mpps": "DOUBLE",
+    "best_test": "VARCHAR",
+    "percent_of_line": "DOUBLE",
+    "ndr_mpps": "DOUBLE",
+    "verdict": "VARCHAR",
+    "status": "VARCHAR",
+    "problem": "VARCHAR",
+    "cpu": "VARCHAR",
+}
+WORDS = tuple(name for name, kind in COLUMNS.items() if kind == "VARCHAR")
+#: As users call them.
+ALIASES = {"date": "started", "mpps": "best_mpps", "ndr": "ndr_mpps", "limit": "verdict"}
+_FILTER = re.compile(r"(\w+)\s*(!=|<=|>=|=|<|>)\s*(.*)", re.DOTALL)
+
+
+class QueryError(ValueError):
+    """A filter or an order that the table can't answer; one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """`filters` all hold; each is `dut=router`, `best_mpps>5`, or words that stand anywhere."""
+
+    filters: tuple[str, ...] = ()
+    #: A column; with a dash before it, the largest first.
+    sort: str = "-started"
+    limit: int | None = None
+    offset: int = 0
+
+    def sql(self) -> tuple[str, list[Any]]:
+        """As a statement and its values: nothing of a user's text stands in the statement."""
+        where, values = self._where()
+        descending = self.sort.startswith("-")
+        column = _column(self.sort.removeprefix("-"))
+        order = f'"{column}" {"DESC" if descending else "ASC"} NULLS LAST, "name" DESC'
+        page = ""
+        if self.limit is not None:
+            page = " LIMIT ? OFFSET ?"
+            values += [self.limit, self.offset]
+        names = ", ".join(_said(name) for name in COLUMNS)
+        return f"SELECT {names} FROM runs{where} ORDER BY {order}{page}", values
+
+    def count_sql(self) -> tuple[str, list[Any]]:
+        """How many rows fit, as `rows`."""
+        where, values = self._where()
+        return f'SELECT count(*) AS "rows" FROM runs{where}', values
+
+    def _where(self) -> tuple[str, list[Any]]:
+        parts, values = [], []
+        for one in self.filters:
+            part, its = _condition(one)
+            parts.append(part)
+            values += its
+        return (" WHERE " + " AND ".join(parts) if parts else ""), values
+
+
+def _said(name: str) -> str:
+    """A column as it is read: moments as text, in UTC."""
+    if COLUMNS[name] == "TIMESTAMPTZ":
+        return f"strftime(\"{name}\" AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%SZ') AS \"{name}\""
+    return f'"{name}"'
+
+
+def _column(name: str) -> str:
+    found = ALIASES.get(name, name)
+    if found not in COLUMNS:
+        raise QueryError(f"'{name}': no such column; there are {', '.join(COLUMNS)}")
+    return found
+
+
+def _condition(text: str) -> tuple[str, list[Any]]:
+    """One filter as a condition and its values."""
+    match = _FILTER.fullmatch(text.strip())
+    if match is None:
+        anywhere = " || ' ' || ".join(f"coalesce(\"{name}\", '')" for name in WORDS)
+        return f"contains(lower({anywhere}), lower(?))", [text.strip()]
+    name, sign, value = _column(match[1]), match[2], match[3].strip()
+    kind = COLUMNS[name]
+    if kind == "VARCHAR":
+        return _of_words(name, sign, value)
+    if kind == "TIMESTAMPTZ" and sign in ("=", "!="):
+        not_ = "NOT " if sign == "!=" else ""
+        said = f"strftime(\"{name}\" AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%SZ')"
+        return f"{not_}starts_with({said}, ?)", [value]
+    number = _moment(value) if kind == "TIMESTAMPTZ" else _number(name, value)
+    return f'"{name}" {sign} ?', [number]
+
+
+def _of_words(name: str, sign: str, value: str) -> tuple[str, list[Any]]:
+    """Part of what stands there, capitals or not."""
+    if sign not in ("=", "!="):
+        raise QueryError(f"{name}: expected {name}=… or {name}!=…")
+    not_ = "NOT " if sign == "!=" else ""
+    return f"{not_}contains(lower(coalesce(\"{name}\", '')), lower(?))", [value]
+
+
+def _number(name: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError as error:
+        raise QueryError(f"{name}: expected a number, not '{value}'") from error
+
+
+def _moment(value: str) -> datetime:
+    try:
+        found = datetime.fromisoformat(value)
+    except ValueError as error:
+        raise QueryError(f"started: expected a date as 2026-11-21, not '{value}'") from error
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -1,0 +1,173 @@
+"""Latency as pictures: percentiles as HdrHistogram plots have them, and over offered load."""
+
+from linerate import histogram
+from linerate.measurement.latency import LatencyFigures, LatencyLoads
+from linerate.report import latency, latency_loads
+from linerate.report.html.picture import GREY, PALETTE, Figure, Picture, Style, layout, plain
+from linerate.store import Result, Run
+
+#: Where the axis of percentiles is labelled: 1 / (1 - share).
+TICKS = {1: "0", 2: "p50", 10: "p90", 100: "p99", 1000: "p99.9", 10**4: "p99.99", 10**5: "p99.999"}
+NS_PER_US = 1000.0
+#: Lines of one picture; more hide each other.
+LINES_MAX = 6
+#: What is drawn over offered load.
+OVER_LOAD = (("p50", "p50_us"), ("p99", "p99_us"), ("p99.9", "p99_9_us"))
+
+#: A line's name, and the histogram.
+Line = tuple[str, LatencyFigures]
+
+
+def headline(run: Run, loads: LatencyLoads) -> str:
+    """The lowest and the highest load in one sentence."""
+    valid = [
+        point for point in latency_loads.points(run, loads) if point[2].valid and point[2].latency
+    ]
+    if not valid:
+        return f"{loads.loadtest}: no load was measured."
+    ends = valid[:1] + valid[1:][-1:]
+    parts = [
+        f"{latency.us(_worst(result, 'p50_us'))} µs at p50 and "
+        f"{latency.us(_worst(result, 'p99_us'))} µs at p99 at {percent:g} % of the load"
+        for percent, _, result in ends
+    ]
+    return f"{loads.loadtest} ({loads.text}): {', '.join(parts)}."
+
+
+def _worst(result: Result, key: str, own: bool = False) -> float | None:
+    """Of the directions."""
+    told = result.own_latency if own else result.latency
+    values = [value for one in told if (value := getattr(one, key)) is not None]
+    return max(values, default=None)
+
+
+def of_trial(result: Result) -> Picture:
+    """Each direction, and the bare wire's in grey."""
+    lines: list[Line] = [(one.direction, one) for one in result.latency[:LINES_MAX]]
+    own = [(f"{latency.WIRE} {one.direction}", one) for one in result.own_latency[:LINES_MAX]]
+    return _percentiles(f"latency-{_id(result.test)}", f"{result.test}: percentiles", lines, own)
+
+
+def over_loads(run: Run, loads: LatencyLoads) -> Picture:
+    """The first direction at some of the loads; the bare wire at the highest."""
+    valid = [
+        point for point in latency_loads.points(run, loads) if point[2].valid and point[2].latency
+    ]
+    step = max(1, -(-len(valid) // LINES_MAX))
+    chosen = valid[::-step][::-1]
+    lines: list[Line] = [
+        (f"{percent:g} % of the load", result.latency[0]) for percent, _, result in chosen
+    ]
+    own: list[Line] = [
+        (f"{latency.WIRE} at {percent:g} %", result.own_latency[0])
+        for percent, _, result in chosen[-1:]
+        if result.own_latency
+    ]
+    title = f"{loads.loadtest}: percentiles"
+    if chosen:
+        title += f", {chosen[-1][2].latency[0].direction}"
+    return _percentiles(f"percentiles-{_id(loads.loadtest)}", title, lines, own)
+
+
+def _percentiles(name: str, title: str, lines: list[Line], own: list[Line]) -> Picture:
+    looks = [Style(PALETTE[at % len(PALETTE)]) for at in range(len(lines))]
+    drawn = [
+        (said, one, look) for (said, one), look in zip(lines, looks, strict=True) if one.histogram
+    ]
+    drawn += [(said, one, Style(GREY)) for said, one in own if one.histogram]
+    if not drawn:
+        return Picture(name, title, "", None, "No frame was timed.")
+    return Picture(
+        name=name,
+        title=title,
+        alt="; ".join(
+            f"{said}: p50 {latency.us(one.p50_us)}, p99 {latency.us(one.p99_us)}, "
+            f"maximum {latency.us(one.max_us)} µs"
+            for said, one, _ in drawn
+        ),
+        figure={
+            "data": [
+                _curve(said, one, look, one in [o for _, o in own]) for said, one, look in drawn
+            ],
+            "layout": layout(
+                400,
+                xaxis={
+                    "type": "log",
+                    "tickvals": list(TICKS),
+                    "ticktext": list(TICKS.values()),
+                    "title": {"text": "percentile"},
+                },
+                yaxis={
+                    "type": "log",
+                    "title": {"text": "µs"},
+                    "automargin": True,
+                    "dtick": 1,
+                },
+            ),
+        },
+        note="Each figure is the latency that so many frames did not exceed; grey: the bare wire.",
+        legend=tuple((said, look) for said, _, look in drawn),
+    )
+
+
+def _curve(said: str, one: LatencyFigures, look: Style, dashed: bool) -> Figure:
+    points = histogram.curve(histogram.from_text(one.histogram))
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": plain(said),
+        "x": [1 / (1 - share) for share, _ in points],
+        "y": [value / NS_PER_US for _, value in points],
+        "line": {"color": look.colour, "shape": "hv", "dash": "dot" if dashed else "solid"},
+        "customdata": [f"{100 * share:.6g}" for share, _ in points],
+        "hovertemplate": f"{plain(said)}<br>p%{{customdata}}: %{{y:.2f}} µs<extra></extra>",
+    }
+
+
+def over_load(run: Run, loads: LatencyLoads) -> Picture:
+    """Percentiles of the slower direction over the load, and the bare wire's median."""
+    name, title = f"over-load-{_id(loads.loadtest)}", f"{loads.loadtest}: latency over offered load"
+    valid = [
+        point for point in latency_loads.points(run, loads) if point[2].valid and point[2].latency
+    ]
+    if not valid:
+        return Picture(name, title, "", None, "No load has a valid result.")
+    kinds = [(said, key, False, Style(PALETTE[at])) for at, (said, key) in enumerate(OVER_LOAD)]
+    kinds.append((f"{latency.WIRE}, p50", "p50_us", True, Style(GREY)))
+    data = [
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": plain(said),
+            "x": [pps / 1e6 for _, pps, _ in valid],
+            "y": [_worst(result, key, own) for _, _, result in valid],
+            "line": {"color": look.colour, "dash": "dot" if own else "solid"},
+            "customdata": [f"{percent:g}" for percent, _, _ in valid],
+            "hovertemplate": f"{plain(said)} at %{{customdata}} %: %{{y:.2f}} µs<extra></extra>",
+        }
+        for said, key, own, look in kinds
+    ]
+    return Picture(
+        name=name,
+        title=title,
+        alt=headline(run, loads),
+        figure={
+            "data": data,
+            "layout": layout(
+                380,
+                xaxis={"title": {"text": "Mpps offered"}, "rangemode": "tozero"},
+                yaxis={
+                    "type": "log",
+                    "title": {"text": "µs"},
+                    "automargin": True,
+                    "dtick": 1,
+                },
+            ),
+        },
+        note="Of two directions the slower; grey: the bare wire at the same load.",
+        legend=tuple((said, look) for said, _, _, look in kinds),
+    )
+
+
+def _id(name: str) -> str:
+    return "".join(letter if letter.isalnum() else "-" for letter in name)

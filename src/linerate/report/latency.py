@@ -1,0 +1,123 @@
+"""Latency in words and tables: of a trial's streams."""
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from linerate.measurement.latency import LatencyFigures
+from linerate.report.terminal import plain_table
+from linerate.store import Result
+
+NONE = "–"
+TITLE = "Latency in µs"
+#: Behind the name of what it is of.
+FIGURES = ("frames", "mean", "p50", "p99", "p99.9", "p99.99", "max", "jitter", "lost")
+COLUMNS = ("test", "of", *FIGURES)
+WIRE = "bare wire"
+EXPLAINED = (
+    "p99.99 of so many frames only as can tell it; jitter: mean difference of two in a row; "
+    f"{WIRE}: the tester's and the wire's own at the same load, included above"
+)
+
+
+def us(value: float | None) -> str:
+    """Microseconds, with digits as they deserve."""
+    if value is None:
+        return NONE
+    digits = 2 if value < 100 else 1 if value < 1000 else 0
+    return f"{value:,.{digits}f}"
+
+
+def cells(one: LatencyFigures) -> tuple[str, ...]:
+    """By FIGURES."""
+    told = (one.mean_us, one.p50_us, one.p99_us, one.p99_9_us, one.p99_99_us)
+    return (
+        f"{one.count:,}",
+        *map(us, told),
+        us(one.max_us),
+        us(one.jitter_us),
+        f"{one.lost:,}",
+    )
+
+
+def stream_rows(result: Result) -> list[tuple[str, ...]]:
+    """A row a stream, each followed by the same over the bare wire."""
+    rows = []
+    for one in result.latency:
+        rows.append((_of(one, result), *cells(one)))
+        rows += [(WIRE, *cells(own)) for own in _own(one, result)]
+    return rows
+
+
+def _of(one: LatencyFigures, result: Result) -> str:
+    """The direction; where that has several streams, their names."""
+    same = [other for other in result.latency if other.direction == one.direction]
+    return one.direction if len(same) == 1 else one.stream
+
+
+def _own(one: LatencyFigures, result: Result) -> list[LatencyFigures]:
+    """At another load of the same loadtest a stream may be called otherwise: ports tell."""
+    if by_name := [own for own in result.own_latency if own.stream == one.stream]:
+        return by_name
+    same = [own for own in result.own_latency if own.direction == one.direction]
+    return same if len(same) == 1 else []
+
+
+def sentences(result: Result) -> list[str]:
+    """What of it is the tester's; what the host spoilt."""
+    said = []
+    for one in result.latency:
+        own = next(iter(_own(one, result)), None)
+        if one.p50_us is not None and own is not None and own.p50_us is not None:
+            said.append(
+                f"{_of(one, result)}: {us(one.p50_us)} µs at p50, of which {us(own.p50_us)} µs "
+                f"{'is' if own.p50_us <= one.p50_us else 'would be'} the tester's and the wire's"
+            )
+        if one.disturbed:
+            share = 100 * one.disturbed / (one.count + one.disturbed)
+            said.append(
+                f"{_of(one, result)}: {one.disturbed:,} frames ({share:.2g} %) not counted, up to "
+                f"{us(one.disturbed_max_us)} µs: the host kept a worker's CPU meanwhile"
+            )
+        if one.damaged:
+            said.append(f"{_of(one, result)}: {one.damaged:,} frames came with a damaged stamp")
+    return said
+
+
+def rows(results: Iterable[Result]) -> list[tuple[str, ...]]:
+    """By COLUMNS, of the valid ones."""
+    return [
+        (result.test if not number else "", *row)
+        for result in results
+        if result.valid
+        for number, row in enumerate(stream_rows(result))
+    ]
+
+
+def notes(results: Iterable[Result]) -> list[tuple[str, str]]:
+    """Test and sentence, of the valid ones."""
+    return [(one.test, said) for one in results if one.valid for said in sentences(one)]
+
+
+def table(columns: tuple[str, ...], words: int, lines: Iterable[tuple[str, ...]]) -> Table:
+    """A table for the terminal."""
+    sides = ("left" if at < words else "right" for at in range(len(columns)))
+    made = plain_table(*zip(columns, sides, strict=True), gap=1)
+    for line in lines:
+        made.add_row(*line)
+    return made
+
+
+def section(console: Console, results: list[Result]) -> None:
+    """Print the part of a bench's report; nothing where nothing was timed."""
+    found = rows(results)
+    if not found:
+        return
+    console.print()
+    console.print(Text(TITLE, "bold"))
+    console.print(table(COLUMNS, 2, found))
+    for test, said in notes(results):
+        console.print(Text(f"  {test:<4} {said}"), soft_wrap=True)
+    console.print(EXPLAINED, style="dim")

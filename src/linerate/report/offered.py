@@ -1,0 +1,108 @@
+"""What a traffic profile offered, and what became of each of its streams."""
+
+from pathlib import Path
+from typing import Any
+
+from linerate.measurement import Measurement
+from linerate.store import Result, StoreError, load_measurement
+from linerate.wire import l1_bits
+
+COLUMNS = ("stream", "frame B", "sent", "received", "lost", "loss", "reordered")
+#: So many streams are shown, those that lost most first; all are in --json and in the evidence.
+SHOWN = 10
+#: So many sizes are said one by one.
+SIZES_SHOWN = 6
+UNSIGNED = "its frames carry no signature: what came back is told by the ledger, not by stream"
+
+
+def lines(result: Result) -> list[str]:
+    """Two or three lines on what was offered."""
+    about = result.profile
+    if about is None:
+        return []
+    plural = "s" * (about.streams > 1)
+    sizes = ", ".join(
+        f"{size} B {100 * share:.2f} %" for size, share in list(about.sizes.items())[:SIZES_SHOWN]
+    )
+    if len(about.sizes) > SIZES_SHOWN:
+        sizes += f", {len(about.sizes) - SIZES_SHOWN} more"
+    rate = f"{about.full_pps * l1_bits(about.frame_bytes) / 1e9:.3f} Gb/s"
+    said = [
+        f"{result.test}: {about.text}",
+        f"  {about.streams:,} stream{plural}, mean frame {about.frame_bytes:.1f} B; "
+        f"{about.rate}: {about.full_pps / 1e6:.4f} Mpps, {rate} on the wire",
+        f"  {sizes}",
+    ]
+    return said if about.signed else [*said, f"  {UNSIGNED}"]
+
+
+def streams(measurement: Measurement) -> list[dict[str, Any]]:
+    """Each stream of a profile: its rate at full scale, and its counters."""
+    if measurement.load.offered is None:
+        return []
+    found = []
+    for stream in measurement.load.offered.streams:
+        counters = measurement.streams.get(stream.name, {})
+        sent = counters.get("sent", 0)
+        figures: dict[str, Any] = {
+            "name": stream.name,
+            "direction": stream.side,
+            "frame_bytes": stream.frame_bytes,
+            "pps": stream.pps,
+            "sent": sent,
+        }
+        if stream.signed:
+            received = counters.get("received", 0)
+            figures |= {
+                "received": received,
+                "lost": sent - received + counters.get("duplicated", 0),
+                "duplicated": counters.get("duplicated", 0),
+                "out_of_order": counters.get("out_of_order", 0),
+            }
+        found.append(figures)
+    return found
+
+
+def of_result(result: Result, folder: Path) -> list[dict[str, Any]]:
+    """The same, read from a run; none where its evidence is gone."""
+    try:
+        return streams(load_measurement(folder, result.trial))
+    except StoreError:
+        return []
+
+
+def worst(result: Result, folder: Path) -> list[tuple[str, ...]]:
+    """Rows of COLUMNS: the streams that lost most, of valid trials."""
+    if not result.valid:
+        return []
+    signed = [stream for stream in of_result(result, folder) if "lost" in stream]
+    signed.sort(key=lambda stream: -stream["lost"])
+    rows = [_row(stream) for stream in signed[:SHOWN]]
+    if len(signed) > SHOWN:
+        rest = len(signed) - SHOWN
+        rows.append((f"{rest:,} more: --json", *[""] * (len(COLUMNS) - 1)))
+    return rows
+
+
+def document(result: Result, folder: Path) -> dict[str, Any]:
+    """For programs: the profile and all its streams; nothing for other traffic."""
+    if result.profile is None:
+        return {}
+    return {
+        "profile": result.profile.model_dump(mode="json"),
+        "streams": of_result(result, folder),
+    }
+
+
+def _row(stream: dict[str, Any]) -> tuple[str, ...]:
+    lost, sent = stream["lost"], stream["sent"]
+    share = 100 * lost / sent if sent else 0.0
+    return (
+        stream["name"],
+        str(stream["frame_bytes"]),
+        f"{sent:,}",
+        f"{stream['received']:,}",
+        f"{lost:,}",
+        "0" if not lost else f"{share:.2f} %" if share >= 0.01 else "<0.01 %",
+        f"{stream['out_of_order']:,}",
+    )

@@ -1,0 +1,220 @@
+"use strict";
+(function () {
+	const section = document.getElementById("live");
+	const element = (id) => document.getElementById(id);
+	// Drawing takes this host's time, which may be the one that measures: a tenth of it at most.
+	const DRAW_MS = 1000;
+	const DRAW_SHARE = 10;
+	let cost = 0;
+	let source = null;
+	let run = "";
+	let data = empty();
+	let due = null;
+
+	function empty() {
+		return { samples: [], trials: [], end: 0, start: null, places: new Map(), seconds: 0 };
+	}
+
+	function say(text) {
+		if (element("state").textContent !== text) element("state").textContent = text;
+	}
+
+	function row(cells, heads, name) {
+		const line = document.createElement("tr");
+		if (name) line.className = name;
+		cells.forEach((cell, i) => {
+			const box = document.createElement(i < heads ? "th" : "td");
+			if (i < heads) box.scope = "row";
+			else if (/^[\d.,–-]+$/.test(cell)) box.className = "figure";
+			box.textContent = cell;
+			line.append(box);
+		});
+		return line;
+	}
+
+	// Said while the server does not answer; then again what was said before.
+	const LOST = "The connection is lost; trying again.";
+	let before = "";
+	function lose() {
+		if (element("state").textContent !== LOST) before = element("state").textContent;
+		say(LOST);
+	}
+	function regain() {
+		if (element("state").textContent === LOST) say(before);
+	}
+
+	const whole = (value) => Math.round(value).toLocaleString("en");
+	const figure = (value, digits) => (Number.isFinite(value) ? value.toFixed(digits) : "–");
+
+	function current() {
+		return data.trials[data.trials.length - 1];
+	}
+
+	function seconds(at) {
+		if (data.start === null) data.start = at;
+		data.end = Math.max(data.end, at - data.start);
+		return at - data.start;
+	}
+
+	const take = {
+		status(line) {
+			if (line.status === "running") say(`${line.dut}: ${line.tests.join(", ")} are to be measured`);
+			else say(`${run}: ${line.status}${line.problem ? `, ${line.problem}` : ""}`);
+		},
+		trial(line) {
+			data.places = new Map();
+			data.trials.push({ number: line.number, label: line.label, start: seconds(line.at), end: null });
+			say(`${line.label}, ${line.text}: preparing`);
+		},
+		sending(line) {
+			data.seconds = line.seconds;
+			say(`${current()?.label}: sending for ${line.seconds} s, ${figure(line.scale_ppm / 1e4, 1)} % of the line`);
+		},
+		sample(line) {
+			const to = seconds(line.at);
+			const lost = new Map(line.packets.filter(([, kind]) => kind === "loss").map(([place, , n]) => [place, n]));
+			for (const [place, kind, n] of line.packets) {
+				const key = kind === "loss" ? `lost: ${place}` : `${kind}: ${place}`;
+				const [sum] = data.places.get(key) || [0];
+				data.places.set(key, [sum + n, n / line.seconds]);
+			}
+			const sample = { ...line, from: Math.max(0, to - line.seconds), to, lost };
+			data.samples.push({ ...sample, nodes: Charts.nodes(sample) });
+			element("progress").value = data.seconds ? Math.min(1, line.at_us / 1e6 / data.seconds) : 0;
+		},
+		draining() {
+			say(`${current()?.label}: draining`);
+		},
+		closed(line) {
+			// After the sending there is little to see, and all to count.
+			take.sample(line);
+			if (current()) current().end = seconds(line.at);
+		},
+		measured() {},
+		result(line) {
+			const rates = line.valid ? [figure(line.received_pps / 1e6, 3), figure(line.loss_percent, 4)] : ["–", "–"];
+			const why = line.valid ? line.sentence : line.invalid[0];
+			const limit = line.valid ? line.limit : "invalid";
+			element("results").append(row([line.trial, ...rates, limit, why], 1, line.valid ? "" : "invalid"));
+			const rate = line.valid ? `${rates[0]} million packets a second, limit ${limit}` : `invalid: ${why}`;
+			say(`${line.trial}: ${rate}`);
+		},
+	};
+
+	function tables() {
+		const places = [...data.places].map(([key, [sum, rate]]) => row([key, whole(sum), whole(rate)], 1));
+		element("places").replaceChildren(...places);
+		const last = data.samples[data.samples.length - 1];
+		const lines = [];
+		for (const [worker, spent] of Object.entries(last ? last.workers : {})) {
+			for (const [node, values] of Object.entries(spent.nodes)) {
+				const [calls, vectors, clocks] = values;
+				if (!vectors) continue;
+				lines.push(row([
+					worker, node, whole(vectors / last.seconds), figure(vectors / calls, 1),
+					clocks ? figure(clocks / vectors, 1) : "–", figure((100 * clocks) / spent.clocks, 1),
+				], 2));
+			}
+		}
+		element("nodes").replaceChildren(...lines);
+	}
+
+	function redraw() {
+		due = null;
+		const began = performance.now();
+		// First, since what is hidden has no width to draw in.
+		if (data.samples.length) section.dataset.samples = data.samples.length;
+		else delete section.dataset.samples;
+		Charts.draw(data);
+		tables();
+		cost = performance.now() - began;
+	}
+
+	function soon() {
+		if (due === null) due = setTimeout(redraw, Math.max(DRAW_MS, DRAW_SHARE * cost));
+	}
+
+	function begin(name) {
+		run = name;
+		data = empty();
+		element("results").replaceChildren();
+		const link = document.createElement("a");
+		link.href = `/runs/${encodeURIComponent(name)}`;
+		link.textContent = name;
+		element("link").replaceChildren(link);
+		section.dataset.state = "running";
+	}
+
+	function follow() {
+		const named = section.dataset.run;
+		source = new EventSource(`/api/live${named ? `?run=${encodeURIComponent(named)}` : ""}`);
+		source.addEventListener("waiting", () => {
+			if (!run) say("Nothing is being measured.");
+			section.dataset.state = section.dataset.state === "ended" ? "ended" : "waiting";
+		});
+		source.addEventListener("run", (event) => {
+			const { name } = JSON.parse(event.data);
+			if (name !== run) begin(name);
+		});
+		source.addEventListener("message", (event) => {
+			const line = JSON.parse(event.data);
+			if (Object.hasOwn(take, line.event)) take[line.event](line);
+			soon();
+		});
+		source.addEventListener("end", () => {
+			source.close();
+			clearTimeout(due);
+			redraw();
+			section.dataset.state = "ended";
+			// The next one may be started from anywhere.
+			if (!named) setTimeout(follow, 1000);
+		});
+		source.addEventListener("open", regain);
+		source.addEventListener("error", () => {
+			lose();
+			// Else the browser itself tries again, from where it was.
+			if (source.readyState === EventSource.CLOSED) setTimeout(follow, 3000);
+		});
+	}
+
+	async function order(method, body) {
+		const headers = { "X-Linerate": "1", "Content-Type": "application/json" };
+		element("said").textContent = "";
+		const answer = await fetch("/api/bench", { method, headers, body });
+		const said = await answer.json();
+		if (answer.ok) return said;
+		element("said").textContent = said.detail;
+		return null;
+	}
+
+	async function watchBench() {
+		const state = await (await fetch("/api/bench")).json();
+		element("stop").disabled = !state.running;
+		if (state.running) setTimeout(watchBench, 2000);
+		else if (state.exit_code && state.said && state.exit_code < 128) {
+			const lines = state.said.trim().split("\n");
+			element("said").textContent = `linerate bench ended with ${state.exit_code}: ${lines[lines.length - 1]}`;
+		}
+	}
+
+	const form = element("start");
+	if (form) {
+		form.addEventListener("submit", async (event) => {
+			event.preventDefault();
+			const fields = [...new FormData(form)].filter(([, value]) => value !== "");
+			const numbers = ["duration_seconds", "workers"];
+			const wanted = Object.fromEntries(
+				fields.map(([name, value]) => [name, numbers.includes(name) ? Number(value) : value]),
+			);
+			if (await order("POST", JSON.stringify(wanted))) {
+				say("Starting…");
+				watchBench();
+			}
+		});
+		element("stop").addEventListener("click", async () => {
+			if (await order("DELETE")) say("Stopping…");
+		});
+		watchBench();
+	}
+	follow();
+})();

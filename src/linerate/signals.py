@@ -1,0 +1,35 @@
+"""Signals that end a command wait while something is done that must not be left half."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Let the signals that end a command come when this is done.
+
+    A process that is started while one of them raises is nobody's: it runs, and who started it
+    does not know it yet. In other threads than the main one no signal raises.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {
+        number: handler
+        for number in ENDING
+        if (handler := signal.getsignal(number)) not in (None, signal.SIG_IGN, signal.SIG_DFL)
+    }
+    for number in before:
+        signal.signal(number, lambda number, _frame: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for first in came[:1]:
+            signal.raise_signal(first)

@@ -1,0 +1,1 @@
+"""A live view of running engines in a terminal."""

@@ -1,0 +1,52 @@
+"""Whether a testbed's wires carry frames as long as a profile's."""
+
+from linerate.testbed import Testbed
+from linerate.traffic.offered import frame_bytes_of
+from linerate.traffic.profile import Profile, Stream, TrafficError
+from linerate.wire import FRAME_BYTES_MIN
+
+#: Of wires that are no card's, FCS counted and VLAN tags not: an IP packet of 1500 bytes.
+FRAME_BYTES_MAX = 1518
+_TAG_BYTES, _TAGS_MAX = 4, 2
+_TAG_TYPES = ("8100", "88a8", "9100")
+
+
+def check_carried(profile: Profile, testbed: Testbed) -> None:
+    """Raise TrafficError for frames that can't leave the tester, or of which none can arrive.
+
+    What is longer than a card's `max_frame_bytes` the card drops, and counts.
+    """
+    longest = max((_untagged(stream) for stream in profile.streams), default=0)
+    if testbed.wire == "card":
+        most = testbed.card.max_frame_bytes
+        shortest = min((_shortest(stream) for stream in profile.streams), default=0)
+        if shortest > most:
+            raise TrafficError(
+                f"traffic '{profile.name}': no frame under {shortest} bytes, and the card takes "
+                f"{most}, FCS counted; try --card max_frame={longest}"
+            )
+    elif longest > FRAME_BYTES_MAX:
+        raise TrafficError(
+            f"traffic '{profile.name}': frames of {longest} bytes; wire {testbed.wire} carries "
+            f"{FRAME_BYTES_MAX}, FCS counted; try wire: card with --card max_frame={longest}"
+        )
+
+
+def _untagged(stream: Stream) -> int:
+    """Bytes of its frames without their VLAN tags."""
+    return frame_bytes_of(stream) - _TAG_BYTES * min(_TAGS_MAX, _tags(stream))
+
+
+def _shortest(stream: Stream) -> int:
+    """The same of those that a program cuts."""
+    steps = stream.get("program", {}).get("steps", ())
+    return FRAME_BYTES_MIN if any("trim" in step for step in steps) else _untagged(stream)
+
+
+def _tags(stream: Stream) -> int:
+    if "template" not in stream:
+        return sum("vlan" in layer for layer in stream.get("layers", ()))
+    template, tags = str(stream["template"]).lower(), 0
+    while template[24 + 8 * tags :][:4] in _TAG_TYPES:
+        tags += 1
+    return tags

@@ -1,0 +1,68 @@
+"""Which kind of YAML a file is: ours, a TRex stateless one or a TRex stateful one."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from linerate.mistakes import yaml_mistake
+from linerate.traffic.profile import TrafficError
+
+#: libyaml's, where PyYAML was built with it: thousands of streams take a second, not ten.
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+SUFFIXES = (".yaml", ".yml")
+#: A profile that is longer is none.
+BYTES_MAX = 1 << 24
+
+Kind = Literal["ours", "stateless", "stateful", "none"]
+
+
+def is_yaml(text: str) -> bool:
+    """Whether it names a YAML file, there or not."""
+    return Path(text).suffix.lower() in SUFFIXES
+
+
+def read_yaml(text: str) -> Any:  # noqa: ANN401 (what YAML can hold)
+    """What a YAML file holds; raises TrafficError with the file and the line."""
+    path = Path(text)
+    try:
+        now = path.stat()
+        if now.st_size > BYTES_MAX:
+            raise TrafficError(f"{text}: expected {BYTES_MAX >> 20} MB or less")
+        return _parsed(path, now.st_mtime_ns, now.st_size)
+    except OSError as error:
+        raise TrafficError(f"{text}: {(error.strerror or str(error)).lower()}") from error
+    except UnicodeDecodeError as error:
+        raise TrafficError(f"{text}: expected YAML in UTF-8") from error
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        told = yaml_mistake(error) if isinstance(error, yaml.YAMLError) else "expected YAML"
+        raise TrafficError(f"{text}: {told}") from error
+
+
+@lru_cache(maxsize=1)
+def _parsed(path: Path, _changed_ns: int, _size: int) -> Any:  # noqa: ANN401
+    """Each kind of profile asks for the same file; nobody changes what it gets."""
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
+
+
+def kind_of_yaml(document: object) -> Kind:
+    """Tell by its keys: `cap_info` is TRex stateful, a list of `stream` TRex stateless."""
+    first = document[0] if isinstance(document, list) and document else document
+    if not isinstance(first, dict):
+        return "none"
+    if "cap_info" in first:
+        return "stateful"
+    if isinstance(document, list):
+        return "stateless" if "stream" in first else "none"
+    return "ours"
+
+
+def is_kind(text: str, kind: Kind) -> bool:
+    """Whether a text names a YAML file of that kind; one that is no YAML is of none."""
+    if not is_yaml(text):
+        return False
+    try:
+        return kind_of_yaml(read_yaml(text)) == kind
+    except TrafficError:
+        return False

@@ -1,0 +1,237 @@
+"""A loadtest of a profile: its streams with ports, addresses and rates of a testbed's link."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from linerate.suite import TESTER_MACS, Loadtest, Offered, Protocol, StreamRate, Traffic
+from linerate.suite.model import Flows, Streams, Way
+from linerate.traffic.mirror import mirrored
+from linerate.traffic.profile import Profile, Stream, TrafficError
+from linerate.traffic.rate import Rate, Share, as_float, own_pps, scale
+from linerate.wire import FCS_BYTES, FRAME_BYTES_MIN
+
+#: The engine's, of streams without rates.
+WEIGHT_MAX = 1000
+STREAMS_MAX = 8192
+#: Of a name in the engine.
+NAME_MAX = 47
+#: Keys of streams that do not send all the time.
+UNEVEN = frozenset(("burst", "bursts", "start_us", "at"))
+MPLS_TYPES = ("8847", "8848")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileTraffic(Traffic):
+    """What a profile looks like, to those who measure."""
+
+    profile: Profile
+    full: Offered
+    #: In the order of the profile's streams, for the engine.
+    weights: tuple[int, ...] = field(hash=False)
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        rate = "" if self.full.rate == "100%" else f" at {self.full.rate}"
+        return f"{self.profile.text}{rate}"
+
+    @property
+    def offered(self) -> Offered:
+        """What full scale is."""
+        return self.full
+
+    def streams(self, way: Way) -> Streams:
+        """Those that enter at a port; full scale is what was asked for, whatever `way.rate`."""
+        unbounded = way.rate.get("max") is True
+        return [
+            way.stream(
+                **{key: value for key, value in stream.items() if key not in ("port", "rx_port")}
+                | addressed(stream, way)
+                | {"name": said.name, "signature": said.signed, "weight": weight}
+                | ({"rate": {"pps": said.pps}} if not unbounded else _unpaced(stream))
+            )
+            for stream, said, weight in zip(
+                self.profile.streams, self.full.streams, self.weights, strict=True
+            )
+            if said.side == way.here and said.pps > 0
+        ]
+
+
+def loadtest_of(profile: Profile, rate: Rate, directions: int | None, link_bps: int) -> Loadtest:
+    """A loadtest that offers a profile on links of so many bit/s; raises TrafficError.
+
+    `directions` None: as the profile says.
+    """
+    profile = paced(with_directions(profile, directions), rate)
+    streams = profile.streams
+    if not streams:
+        raise TrafficError(f"traffic '{profile.name}': no streams")
+    if len(streams) > STREAMS_MAX:
+        raise TrafficError(
+            f"traffic '{profile.name}': {len(streams):,} streams; expected at most {STREAMS_MAX:,}"
+        )
+    shares, has_rates = _shares(profile, link_bps)
+    by = scale(shares, rate, link_bps, has_rates)
+    offered = Offered(
+        profile=profile.name,
+        text=profile.text,
+        rate=rate.text,
+        uneven=any(not UNEVEN.isdisjoint(stream) for stream in streams),
+        streams=tuple(
+            StreamRate(
+                name=name,
+                side=share.side,
+                frame_bytes=share.frame_bytes,
+                pps=as_float(share.frames * by),
+                signed=bool(stream.get("signature", "template" not in stream)),
+            )
+            for name, share, stream in zip(_names(streams), shares, streams, strict=True)
+        ),
+    )
+    traffic = ProfileTraffic(
+        frame_bytes=_mean(shares),
+        flows=_flows(streams),
+        protocol=_protocol(streams),
+        profile=profile,
+        full=offered,
+        weights=_weights(shares),
+    )
+    return Loadtest(_word(profile.name), traffic, 1 + max(share.side for share in shares))
+
+
+def with_directions(profile: Profile, directions: int | None) -> Profile:
+    """The same with streams of one direction or both; what is absent is mirrored."""
+    sides = {int(stream.get("port", 0)) for stream in profile.streams}
+    if directions == 1 and sides != {0}:
+        kept = tuple(stream for stream in profile.streams if not stream.get("port", 0))
+        if not kept:
+            raise TrafficError(f"directions: '{profile.name}' has no stream of port 0")
+        return replace(profile, streams=kept)
+    if directions == 2 and len(sides) == 1:
+        both = profile.streams + tuple(mirrored(stream) for stream in profile.streams)
+        return replace(profile, streams=both)
+    return profile
+
+
+def paced(profile: Profile, rate: Rate) -> Profile:
+    """The same with the times of its frames, or without them; it says which in its text."""
+    if all("at" not in stream for stream in profile.streams):
+        return profile
+    if (profile.pacing or ("captured" if rate.unit == "times" else "even")) == "captured":
+        return replace(profile, text=f"{profile.text}, gaps as captured")
+    even = tuple(_untimed(stream) for stream in profile.streams)
+    return replace(profile, text=f"{profile.text}, evenly spaced", streams=even)
+
+
+def _untimed(stream: Stream) -> Stream:
+    return {key: value for key, value in stream.items() if key != "at"}
+
+
+def frame_bytes_of(stream: Stream) -> int:
+    """Size on the wire, FCS counted; a template has none and is padded to the least."""
+    if "template" in stream:
+        size = len(str(stream["template"])) // 2 + FCS_BYTES
+        return max(FRAME_BYTES_MIN, int(stream.get("frame_bytes", size)))
+    return int(stream.get("frame_bytes", FRAME_BYTES_MIN))
+
+
+def addressed(stream: Stream, way: Way) -> dict[str, Any]:
+    """Its layers or its template, with the tester's and the device's addresses filled in."""
+    own, device = TESTER_MACS[way.here], way.dut_mac
+    if "template" in stream:
+        text = str(stream["template"]).lower()
+        dst, src = text[:12], text[12:24]
+        dst = _hex(device) if dst == "0" * 12 else dst
+        src = _hex(own) if src == "0" * 12 else src
+        return {"template": dst + src + text[24:]}
+    layers = [dict(layer) for layer in stream.get("layers", ())]
+    ethernet: Mapping[str, Any] = {}
+    if layers and "ethernet" in layers[0]:
+        ethernet = layers.pop(0)["ethernet"] or {}
+    return {"layers": [{"ethernet": {"src": own, "dst": device, **ethernet}}, *layers]}
+
+
+def _unpaced(stream: Stream) -> dict[str, Any]:
+    """As fast as can be; flows can only be renewed at a rate."""
+    found: dict[str, Any] = {"rate": {"max": True}}
+    if "flows" in stream:
+        found["flows"] = {k: v for k, v in stream["flows"].items() if k != "new_per_s"}
+    return found
+
+
+def _hex(mac: str) -> str:
+    return mac.replace(":", "")
+
+
+def _shares(profile: Profile, link_bps: int) -> tuple[tuple[Share, ...], bool]:
+    """What each stream has, and whether those are rates rather than weights."""
+    sizes = [frame_bytes_of(stream) for stream in profile.streams]
+    rates = [
+        own_pps(stream, size, link_bps) for stream, size in zip(profile.streams, sizes, strict=True)
+    ]
+    has_rates = rates[0] is not None
+    if any((rate is not None) != has_rates for rate in rates):
+        raise TrafficError(
+            f"traffic '{profile.name}': some streams have a rate, some only a weight; "
+            "expected one or the other"
+        )
+    return tuple(
+        Share(
+            int(stream.get("port", 0)),
+            size,
+            Fraction(stream.get("weight", 1)) if rate is None else rate,
+        )
+        for stream, size, rate in zip(profile.streams, sizes, rates, strict=True)
+    ), has_rates
+
+
+def _mean(shares: tuple[Share, ...]) -> float:
+    frames = sum((share.frames for share in shares), Fraction())
+    mean = sum((share.frames * share.frame_bytes for share in shares), Fraction()) / frames
+    return int(mean) if mean.denominator == 1 else float(mean)
+
+
+def _weights(shares: tuple[Share, ...]) -> tuple[int, ...]:
+    """Frames in a round, where a port has no line rate to share: as exact as they can be."""
+    most = max(share.frames for share in shares)
+    whole = [share.frames for share in shares]
+    if all(frames.denominator == 1 for frames in whole) and most <= WEIGHT_MAX:
+        return tuple(max(1, int(frames)) for frames in whole)
+    return tuple(max(1, round(frames / most * WEIGHT_MAX)) for frames in whole)
+
+
+def _flows(streams: tuple[Stream, ...]) -> Flows:
+    sides = [int(stream.get("port", 0)) for stream in streams]
+    varied = any(stream.get("flows") or stream.get("modifiers") for stream in streams)
+    return "many" if varied or max(map(sides.count, sides[:1] + sides[-1:])) > 1 else "one"
+
+
+def _protocol(streams: tuple[Stream, ...]) -> Protocol:
+    return "mpls" if any(_is_mpls(stream) for stream in streams) else "ipv4"
+
+
+def _is_mpls(stream: Stream) -> bool:
+    if "template" in stream:
+        return str(stream["template"])[24:28] in MPLS_TYPES
+    return any("mpls" in layer for layer in stream.get("layers", ()))
+
+
+def _names(streams: Iterable[Stream]) -> list[str]:
+    """Names that differ: counters are told apart by them."""
+    given: set[str] = set()
+    names = []
+    for number, stream in enumerate(streams):
+        name = str(stream.get("name") or f"stream-{number}")[: NAME_MAX - 6]
+        if name in given:
+            name = f"{name}-{number}"
+        given.add(name)
+        names.append(name)
+    return names
+
+
+def _word(name: str) -> str:
+    """A name that a file and a trial may have."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:40] or "profile"

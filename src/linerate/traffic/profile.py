@@ -1,0 +1,55 @@
+"""What to offer, as a value: a profile is streams in the engine's words, whoever described them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+
+class TrafficError(ValueError):
+    """A profile that can't be, in one line that says what to do."""
+
+
+#: A stream of docs/engine.md, but for `port`, which is the side that its frames enter at:
+#: 0 at t0, leaving at t1; 1 the other way. `rx_port` is left out. An `ethernet` layer without
+#: `src` or `dst`, and an address of a `template` that is all zeros, is the tester's and the
+#: device's own.
+Stream = Mapping[str, Any]
+
+
+#: Of frames that have times: as captured, or evenly spaced.
+Pacing = Literal["captured", "even"]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Streams, and what they are called together."""
+
+    #: A word: of results and files.
+    name: str
+    #: In words, for people.
+    text: str
+    streams: tuple[Stream, ...] = field(hash=False)
+    #: Templates of connections and the pools of their addresses, for the engine's `connections`.
+    connections: Mapping[str, Any] | None = field(default=None, hash=False)
+    #: Files that it was read from.
+    files: tuple[Path, ...] = ()
+    #: None: as captured where rates are the profile's own (`1x`), else evenly.
+    pacing: Pacing | None = None
+
+
+class Source(Protocol):
+    """One way to describe traffic; a file of this package each, registered where it stands."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+
+    def recognises(self, text: str) -> bool:
+        """Whether a text (a name, or a file's) is of this kind; does not raise."""
+
+    def read(self, text: str) -> Profile:
+        """Read it; raises TrafficError."""
+
+    def words(self, typed: str) -> list[str]:
+        """What a shell may complete to; none but for names."""

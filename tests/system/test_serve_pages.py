@@ -1,0 +1,249 @@
+"""The pages in a real browser, over a real bench: from the list to a result, and back."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+from tests.many_runs import make_many
+from tests.system.serving import Served, served
+
+from linerate.live import read
+from linerate.store import load_run
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+#: Of a bench on a busy machine.
+PATIENCE_MS = 90_000
+PHONE = {"width": 360, "height": 740}
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    runs = tmp_path_factory.mktemp("serve") / "runs"
+    make_many(runs, 6)
+    (runs / "20260101-000000-broken").mkdir()
+    with served(runs) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+class Watched:
+    """A page, and all that went wrong or was asked for in it."""
+
+    def __init__(self, browser: Browser, server: Served, **options: Any) -> None:
+        self.context = browser.new_context(**options)
+        self.page = self.context.new_page()
+        self.wrong: list[str] = []
+        self.page.on("console", lambda message: self._note(message.type, message.text))
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("request", lambda request: self._ask(request.url, server))
+
+    def _note(self, kind: str, text: str) -> None:
+        if kind in ("error", "warning"):
+            self.wrong.append(text)
+
+    def _ask(self, url: str, server: Served) -> None:
+        if not url.startswith((f"{server.address}/", "data:")):
+            self.wrong.append(f"asks for {url}")
+
+    def check(self) -> None:
+        self.context.close()
+        assert self.wrong == []
+
+
+def drawn(page: Page) -> int:
+    return page.locator(".picture .main-svg").count()
+
+
+def press_until(page: Page, key: str, condition: str) -> None:
+    """Press a key until what has the focus fits a selector."""
+    for _ in range(80):
+        page.keyboard.press(key)
+        if page.locator(f"{condition}:focus").count():
+            return
+    raise AssertionError(f"{condition} is not reached by {key}")
+
+
+def test_list_open_compare_by_keyboard_alone(browser: Browser, server: Served) -> None:
+    watched = Watched(browser, server, color_scheme="light")
+    page = watched.page
+    page.goto(f"{server.address}/")
+    expect(page.get_by_role("status")).to_have_text("1 to 7 of 7 runs")
+    expect(page.locator("tr.broken")).to_contain_text("no such file")
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    expect(page.locator(".skip")).to_be_in_viewport()
+    press_until(page, "Tab", "select[name=dut]")
+    page.keyboard.type("io")
+    press_until(page, "Tab", ".filter button")
+    page.keyboard.press("Enter")
+    expect(page.locator("tbody tr")).to_have_count(1)
+    expect(page.locator("tbody tr")).to_contain_text("io")
+    page.goto(f"{server.address}/?q=nothing-has-this")
+    expect(page.get_by_role("status")).to_have_text("No run is so: ask for less")
+    page.goto(f"{server.address}/?sort=best_mpps&q=2026100")
+    assert page.locator("th[aria-sort=ascending]").inner_text().startswith("Mpps")
+    rates = [float(cell) for cell in page.locator('td[data-label="Mpps"]').all_inner_texts()]
+    assert rates == sorted(rates)
+    press_until(page, "Tab", "input[type=checkbox]")
+    page.keyboard.press("Space")
+    press_until(page, "Tab", "input[type=checkbox]")
+    page.keyboard.press("Space")
+    press_until(page, "Shift+Tab", ".bar button")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/compare?*")
+    expect(page.locator(".verdict")).to_contain_text("against")
+    expect(page.locator("#rates .main-svg").first).to_be_visible()
+    press_until(page, "Tab", ".links a")
+    page.keyboard.press("Enter")
+    expect(page.locator("#clocks .main-svg").first).to_be_visible()
+    pictures = page.locator(".picture:visible").count()
+    assert pictures >= 5
+    assert drawn(page) >= pictures
+    policy = server.ask("GET", "/")[1]["content-security-policy"]
+    elements = policy.partition("style-src-elem ")[2].partition(";")[0]
+    # What plotly puts into the page is let in by its hash: what else is refused is in `wrong`.
+    assert elements.startswith("'self' 'sha256-")
+    assert "unsafe-inline" not in elements
+    assert page.locator("style").count() == 2
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline is not None
+    watched.check()
+
+
+def test_colours_follow_the_system_or_the_switch(browser: Browser, server: Served) -> None:
+    watched = Watched(browser, server, color_scheme="dark", viewport=PHONE)
+    page = watched.page
+    page.goto(f"{server.address}/")
+    # The table's headings have no room there: the form sorts, and no key leads to what is hidden.
+    page.get_by_label("Sorted by").select_option(label="Mpps ▴")
+    page.get_by_role("button", name="Filter").click()
+    page.wait_for_url("**sort=best_mpps*")
+    rates = [
+        float(cell)
+        for cell in page.locator('td[data-label="Mpps"] >> text=/^[0-9.]+$/').all_inner_texts()
+    ]
+    assert len(rates) == 6
+    assert rates == sorted(rates)
+    page.locator(".runs thead a").first.focus()
+    expect(page.locator(".runs thead a:focus")).to_have_count(0)
+    colour = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(colour) == "rgb(22, 24, 28)"
+    page.locator("#scheme").click()
+    assert page.evaluate(colour) == "rgb(255, 255, 255)"
+    page.goto(f"{server.address}/live")
+    assert page.evaluate(colour) == "rgb(255, 255, 255)"
+    # No empty pictures while nothing is measured.
+    expect(page.locator("#state")).to_have_text("Nothing is being measured.")
+    expect(page.locator(".picture:visible")).to_have_count(0)
+    page.goto(f"{server.address}/runs/20260101-000000-broken")
+    expect(page.locator("main")).to_contain_text("This run is broken: run.json: no such file")
+    status, headers, said = server.ask("GET", "/nowhere")
+    assert (status, headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert b"No such page" in said
+    page.goto(f"{server.address}/live")
+    page.locator("#scheme").click()
+    expect(page.locator("#scheme")).to_have_text("Colours: dark")
+    assert page.evaluate(colour) == "rgb(22, 24, 28)"
+    expect(page.locator("#start")).to_have_count(0)
+    expect(page.locator("main")).to_contain_text("open the address with the token")
+    watched.check()
+
+
+def test_a_bench_from_its_start_to_its_result(browser: Browser, server: Served) -> None:
+    watched = Watched(browser, server)
+    page = watched.page
+    page.goto(f"{server.address}/live?token={server.token}")
+    assert server.token not in page.url
+    (cookie,) = watched.context.cookies()
+    assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+    assert server.token not in cookie["value"]
+    # As a person: what the command would refuse is said, and nothing starts.
+    page.get_by_label("Only").fill("Z9")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator("#said")).to_contain_text("Z9")
+    # The browser notes each answer that is none.
+    assert [" 422 " in line for line in watched.wrong] == [True]
+    watched.wrong.clear()
+    page.get_by_label("Only").fill("U2")
+    page.locator("input[name=card]").fill("pps=500000,link=1G")
+    page.get_by_label("Seconds a trial").fill("0.6")
+    page.get_by_label("Seconds a trial").press("Enter")
+    expect(page.locator("#results tr")).not_to_have_count(0, timeout=PATIENCE_MS)
+    expect(page.locator("#state")).to_contain_text("complete", timeout=PATIENCE_MS)
+    expect(page.locator("#live")).to_have_attribute("data-state", re.compile("ended|waiting"))
+    for name in ("rates", "vectors", "clocks", "shares", "losses"):
+        expect(page.locator(f"#{name} .main-svg").first).to_be_visible()
+    expect(page.locator("#rates")).to_contain_text("U2")
+    expect(page.locator("#places")).to_contain_text("received: tester")
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    name = page.locator("#link a").inner_text()
+    for path in ("/live", "/", f"/runs/{name}", f"/live?run={name}"):
+        page.goto(server.address + path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
+    expect(page.locator("#losses .main-svg").first).to_be_visible()
+    lossless(server.runs / name)
+    watched.check()
+
+
+def lossless(folder: Path) -> None:
+    """Each series of the live view sums to what the run says, to the packet and the clock."""
+    lines = list(read(folder / "live.jsonl"))
+    run = load_run(folder)
+    assert run.results
+    numbers = {line["trial"]: line["number"] for line in lines if line["event"] == "result"}
+    for result in run.results:
+        mine = [
+            line
+            for line in lines
+            if line["event"] in ("sample", "closed") and line["number"] == numbers[result.trial]
+        ]
+        assert len(mine) >= 2
+        for ledger in result.time:
+            seen = [line["workers"][ledger.worker] for line in mine]
+            assert sum(worker["clocks"] for worker in seen) == ledger.elapsed_clocks
+            for node, spent in ledger.nodes.items():
+                parts = [worker["nodes"].get(node, [0] * 5) for worker in seen]
+                sums = [sum(values) for values in zip(*parts, strict=True)]
+                assert sums == list(spent.model_dump().values()), node
+        packets: dict[tuple[str, str], int] = {}
+        for line in mine:
+            for place, kind, count in line["packets"]:
+                packets[place, kind] = packets.get((place, kind), 0) + count
+        whole = {(one.place, one.kind): one.packets for one in result.packets.entries}
+        assert {key: n for key, n in packets.items() if n} == {k: n for k, n in whole.items() if n}
+
+
+def test_a_bench_is_stopped_from_the_page(browser: Browser, server: Served) -> None:
+    watched = Watched(browser, server)
+    page = watched.page
+    page.goto(f"{server.address}/live?token={server.token}")
+    page.get_by_label("Only").fill("U2")
+    page.get_by_label("Seconds a trial").fill("600")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator("#state")).to_contain_text("sending for 600 s", timeout=PATIENCE_MS)
+    cookie = "; ".join(f"{one['name']}={one['value']}" for one in watched.context.cookies())
+    headers = {"Cookie": cookie, "X_Linerate": "1", "Content_Type": "application/json"}
+    status, _, said = server.ask("POST", "/api/bench", b"{}", **headers)
+    assert (status, b"runs already" in said) == (409, True)
+    name = json.loads(server.ask("GET", "/api/bench")[2])["run"]
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("#state")).to_contain_text("interrupted", timeout=PATIENCE_MS)
+    expect(page.get_by_role("button", name="Stop")).to_be_disabled(timeout=PATIENCE_MS)
+    assert load_run(server.runs / name).status == "interrupted"
+    assert server.status("POST", "/api/bench", b"{}", X_Linerate="1") == 401
+    assert server.status("GET", "/", Host="evil.example") == 403
+    watched.check()

@@ -1,0 +1,137 @@
+"""Commands are loaded when they are called: what starts, lists and completes loads nothing else."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from linerate.cli import COMMANDS, app
+
+#: What takes tenths of a second to import on a busy machine.
+SLOW = {
+    "MLRsearch",
+    "duckdb",
+    "fastapi",
+    "hdrh",
+    "plotly",
+    "prometheus_client",
+    "pydantic",
+    "pyroute2",
+    "scipy",
+    "textual",
+    "uvicorn",
+    "yaml",
+}
+
+
+def slow_modules(*arguments, allowed=(), **environment):
+    """Which of them a command has loaded when it ends."""
+    program = (
+        "import atexit, json, sys\n"
+        f"slow = set({sorted(SLOW)})\n"
+        "atexit.register(lambda: print(json.dumps(sorted(slow & set(sys.modules))), file=sys.stderr))\n"
+        "import linerate.cli\n"
+        "linerate.cli.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        capture_output=True,
+        text=True,
+        env=os.environ | environment,
+        check=True,
+    )
+    return set(json.loads(done.stderr.splitlines()[-1])) - set(allowed), done.stdout
+
+
+def test_importing_the_cli_loads_only_the_list():
+    loaded = subprocess.run(
+        [sys.executable, "-c", "import sys, linerate.cli; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    ours = {name for name in loaded if name.startswith("linerate.")}
+    assert ours == {
+        "linerate.cli",
+        "linerate.commands",
+        "linerate.commands.listed",
+        "linerate.errors",
+    }
+    assert not SLOW & set(loaded)
+
+
+# typer itself makes a model of a command that is called.
+@pytest.mark.parametrize("arguments", [("--version",), ("clean", "--dry-run")])
+def test_a_small_command_loads_little(arguments, tmp_path):
+    loaded, said = slow_modules(*arguments, allowed={"pydantic"}, LINERATE_RUNTIME=str(tmp_path))
+    assert said
+    assert loaded == set()
+
+
+@pytest.mark.parametrize("arguments", [("bench", "--help"), ("line", "10G", "64")])
+def test_a_command_loads_no_library_that_it_may_not_need(arguments):
+    loaded, said = slow_modules(*arguments, allowed={"pydantic", "yaml", "hdrh"})
+    assert said
+    assert loaded == set()
+
+
+def test_names_of_commands_are_completed_from_the_list():
+    loaded, said = slow_modules(
+        _LINERATE_COMPLETE="complete_bash",
+        COMP_WORDS="linerate s",
+        COMP_CWORD="1",
+        allowed={"pydantic"},
+    )
+    assert said.split() == [one.name for one in COMMANDS if one.name.startswith("s")]
+    assert loaded == set()
+
+
+@pytest.mark.parametrize("listed", COMMANDS, ids=lambda one: one.name)
+def test_the_list_says_what_a_command_says_of_itself(listed):
+    loaded = listed.loaded()
+    assert loaded.name == listed.name
+    assert loaded.help is not None
+    assert loaded.help.split("\n")[0] == listed.text
+
+
+def test_every_command_is_in_the_help():
+    said = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
+    for listed in COMMANDS:
+        assert f" {listed.name} " in said
+        assert listed.text in said
+
+
+def test_a_command_that_is_not_there_is_refused_with_what_is_like_it():
+    done = CliRunner().invoke(app, ["benhc"], env={"COLUMNS": "200"})
+    assert done.exit_code == 2
+    assert "Did you mean 'bench'" in done.output
+
+
+def test_a_group_keeps_its_commands():
+    (show,) = (one.loaded() for one in COMMANDS if one.name == "show")
+    assert isinstance(show, typer.core.TyperGroup)
+    assert "runtime" in show.commands
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("bench", "--duration", "5y"), "linerate bench: Invalid value for '--duration'"),
+        (("bench", "--repeat", "0"), "linerate bench: Invalid value for '--repeat'"),
+        (("benc",), "linerate: No such command 'benc'. Did you mean 'bench'?"),
+        (("show", "ledger"), "linerate show ledger: Missing argument 'RUN'."),
+    ],
+)
+def test_a_mistake_is_one_line_and_says_where_help_is(arguments, said):
+    done = subprocess.run(
+        [sys.executable, "-m", "linerate", *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(said)
+    assert line.endswith("--help)")

@@ -1,0 +1,264 @@
+"""All runs as a list and as tables: whatever stands in their folders."""
+
+import json
+import multiprocessing
+import os
+import shutil
+
+import duckdb
+import pytest
+from tests.many_runs import make_many
+
+from linerate.index import CACHE, Index, Query, QueryError
+from linerate.index.tables import TABLES
+from linerate.serve.library import Library
+from linerate.store import StoreError, load_run
+
+HOSTILE = "'; DROP TABLE runs; --"
+
+
+@pytest.fixture
+def runs(tmp_path):
+    make_many(tmp_path / "runs", 20)
+    return tmp_path / "runs"
+
+
+def index_of(runs):
+    index = Index(runs)
+    index.refresh()
+    return index
+
+
+def names(index, *filters, sort="name"):
+    return [row["name"] for row in index.select(Query(tuple(filters), sort))]
+
+
+def test_each_run_is_a_row_with_its_figures(runs):
+    index = index_of(runs)
+    (row,) = index.select(Query(("name=20261001-000000",)))
+    run = load_run(runs / row["name"])
+    best = max(result.received_pps for result in run.reported() if result.valid)
+    assert row["best_mpps"] == pytest.approx(best / 1e6)
+    assert row["loadtests"] == ",".join(run.tests)
+    assert row["started"] == "2026-10-01T00:00:00Z"
+    assert (row["dut"], row["wire"], row["status"]) == ("router", "card", "complete")
+
+
+@pytest.mark.parametrize(
+    ("filters", "count"),
+    [
+        (("dut=router",), 4),
+        (("dut!=router",), 16),
+        (("DUT=Router",), None),
+        (("dut=ROUTER", "started>=2026-10-06"), 3),
+        (("date=2026-10-06",), 1),
+        (("started<2026-10-06",), 5),
+        (("macswap",), 4),
+        (("mpps>1e9",), 0),
+        ((HOSTILE,), 0),
+        ((f"dut={HOSTILE}",), 0),
+        (("trials>=0",), 20),
+    ],
+)
+def test_filters(runs, filters, count):
+    index = index_of(runs)
+    if count is None:
+        with pytest.raises(QueryError):
+            names(index, *filters)
+        return
+    assert len(names(index, *filters)) == count == index.count(Query(tuple(filters)))
+
+
+@pytest.mark.parametrize("word", ["nothing=1", "mpps=much", "dut>router", "started>today"])
+def test_what_is_no_filter_is_said_so(runs, word):
+    with pytest.raises(QueryError, match=r"expected|no such column"):
+        names(index_of(runs), word)
+    with pytest.raises(QueryError, match="no such column"):
+        names(index_of(runs), sort="nothing; DROP TABLE runs")
+
+
+def test_order_and_pages(runs):
+    index = index_of(runs)
+    rates = [row["best_mpps"] for row in index.select(Query(sort="-mpps"))]
+    assert rates == sorted(rates, reverse=True)
+    first = index.select(Query(sort="name", limit=8))
+    rest = index.select(Query(sort="name", limit=100, offset=8))
+    assert [row["name"] for row in first + rest] == sorted(path.name for path in runs.glob("2*"))
+
+
+def test_a_broken_run_is_a_row_that_says_why(runs):
+    (runs / "empty").mkdir()
+    (runs / "no-json").mkdir()
+    (runs / "no-json" / "run.json").write_text("{")
+    (runs / "old").mkdir()
+    (runs / "old" / "run.json").write_text('{"schema_version": 1}')
+    (runs / "deep").mkdir()
+    (runs / "deep" / "run.json").write_text("[" * 100_000)
+    (runs / "a-file").write_text("")
+    for index in (index_of(runs), index_of(runs)):
+        rows = {row["name"]: row for row in index.select(Query(("status=broken",)))}
+        assert rows.keys() == {"empty", "no-json", "old", "deep"}
+        assert "no such file" in rows["empty"]["problem"]
+        assert "expected JSON" in rows["no-json"]["problem"]
+        assert "schema 1" in rows["old"]["problem"]
+        assert index.count(Query()) == 24
+
+
+def test_what_changed_is_read_again_and_what_is_gone_forgotten(runs):
+    index = index_of(runs)
+    name = names(index)[0]
+    document = json.loads((runs / name / "run.json").read_text())
+    document["status"], document["problem"] = "failed", "somebody pulled a cable"
+    (runs / name / "run.json").write_text(json.dumps(document))
+    gone = names(index)[1]
+    (runs / gone / "run.json").unlink()
+    (runs / gone).rmdir()
+    for later in (index, Index(runs)):
+        later.refresh()
+        assert names(later, "status=failed", "cable") == [name]
+        assert gone not in later
+        assert later.folder(gone) is None
+        assert later.folder("../runs") is None
+
+
+def test_only_what_changed_is_read(runs, monkeypatch):
+    index_of(runs)
+    monkeypatch.setattr("linerate.index.load_run", lambda path: pytest.fail(f"reads {path}"))
+    assert len(names(index_of(runs))) == 20
+
+
+@pytest.mark.parametrize(
+    "kept", [b"", b"\xff\xfe", b"{}\n{}", b'{"version": 1}\n{"name": 1}', b"["]
+)
+def test_kept_rows_that_are_nonsense_are_read_anew(runs, kept):
+    (runs / CACHE).write_bytes(kept)
+    assert len(names(index_of(runs))) == 20
+
+
+def test_a_run_whose_process_is_gone_was_killed(runs):
+    index = index_of(runs)
+    mine, dead, unknown = names(index)[:3]
+    for name, pid in ((mine, os.getpid()), (dead, 2**22 + 1), (unknown, None)):
+        document = json.loads((runs / name / "run.json").read_text())
+        (runs / name / "run.json").write_text(json.dumps(document | {"status": "running"}))
+        if pid is not None:
+            (runs / name / "live.jsonl").write_text(json.dumps({"pid": pid}) + "\n")
+    index.refresh()
+    assert index.row(dead)["status"] == "killed"
+    assert dead not in index.running()
+    assert unknown in index.running()
+
+
+def test_a_run_that_has_just_ended_keeps_no_other_from_starting(runs):
+    (name,) = names(index_of(runs))[:1]
+    file = runs / name / "run.json"
+    whole = file.read_text()
+    file.write_text(json.dumps(json.loads(whole) | {"status": "running"}))
+    library = Library(runs)
+    assert library.running() == name
+    file.write_text(whole)
+    assert library.running_now() is None
+
+
+def _list(runs):
+    return len(index_of(runs).select(Query(("dut=io",))))
+
+
+def test_many_processes_at_once(runs):
+    with multiprocessing.get_context("fork").Pool(4) as pool:
+        assert pool.map(_list, [runs] * 12) == [4] * 12
+    assert len(names(index_of(runs))) == 20
+
+
+def test_a_run_that_is_being_written_is_listed_and_then_whole(runs):
+    """run.json comes late and is replaced whole; what is half there is broken until it is not."""
+    whole = (runs / names(index_of(runs))[0] / "run.json").read_text()
+    new = runs / "20261201-000000-new"
+    new.mkdir()
+    index = index_of(runs)
+    assert index.row(new.name)["status"] == "broken"
+    (new / "run.json").write_text(whole[: len(whole) // 2])
+    index.refresh()
+    assert "expected JSON" in index.row(new.name)["problem"]
+    (new / "run.json").write_text(whole)
+    index.refresh()
+    assert index.row(new.name)["status"] == "complete"
+    # What was broken was not kept for others either.
+    assert index_of(runs).row(new.name)["status"] == "complete"
+
+
+def test_a_server_and_a_list_at_once_hold_no_lock(runs):
+    """Both have the folder open all the time, with tables loaded: neither waits nor fails."""
+    server = index_of(runs)
+    assert server.count(Query()) == 20
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.apply(_list, [runs]) == 4
+        gone = names(server)[0]
+        shutil.rmtree(runs / gone)
+        server.refresh()
+        assert server.count(Query()) == 19
+        pool.apply(_list, [runs])
+    server.refresh()
+    assert gone not in server
+    assert not list(runs.glob("*.duckdb*"))
+
+
+def test_runs_that_may_only_be_read(runs, monkeypatch):
+    def refuse(path, text):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("linerate.index.write_whole", refuse)
+    assert len(names(index_of(runs))) == 20
+    assert not (runs / CACHE).exists()
+    # As root a folder's mode says nothing: what it refuses is what the kernel says of it.
+    monkeypatch.setattr("os.scandir", lambda path: refuse(path, ""))
+    with pytest.raises(StoreError, match="permission denied"):
+        index_of(runs)
+
+
+def test_a_folder_that_is_not_there_has_no_runs(tmp_path):
+    assert names(index_of(tmp_path / "none")) == []
+
+
+def test_a_thousand_runs(tmp_path):
+    make_many(tmp_path, 1000)
+    index = index_of(tmp_path)
+    assert index.count(Query()) == 1000
+    assert index.count(Query(("dut=macswap",))) == 200
+    assert len(index.select(Query(limit=100))) == 100
+
+
+def test_the_command_lists_and_says_what_is_wrong(linerate, runs, tmp_path):
+    done = linerate("runs", "--runs", str(runs), "--filter", "dut=io", "--json")
+    assert {row["dut"] for row in json.loads(done.stdout)} == {"io"}
+    assert linerate("runs", "--runs", str(runs)).stdout.count("\n") == 21
+    for words, code in ((["--filter", "x=1"], 2), (["--runs", str(tmp_path / "none")], 1)):
+        done = linerate("runs", "--runs", str(runs), *words)
+        assert (done.returncode, done.stderr.count("\n"), done.stdout) == (code, 1, "")
+
+
+def test_tables_hold_what_the_runs_hold(linerate, runs, tmp_path):
+    (runs / "broken").mkdir()
+    done = linerate("export", "--runs", str(runs), "--filter", "dut!=io",
+                    "--parquet", "out", "--csv", "out")  # fmt: skip
+    assert (done.returncode, done.stderr.count("left out")) == (0, 2), done.stderr
+    measured = [load_run(runs / name) for name in names(index_of(runs), "dut!=io", "status!=bro")]
+    results = [result for run in measured for result in run.results]
+    wanted = {
+        "runs": len(measured),
+        "results": len(results),
+        "losses": sum(len(result.packets.losses) for result in results),
+        "node_clocks": sum(len(worker.nodes) for result in results for worker in result.time),
+    }
+    with duckdb.connect(":memory:") as database:
+        for table, count in wanted.items():
+            for form in ("parquet", "csv"):
+                found = database.sql(f"SELECT * FROM '{tmp_path / 'out' / table}.{form}'")
+                assert found.columns == list(TABLES[table])
+                assert len(found.fetchall()) == count
+        ((total,),) = database.sql(
+            f"SELECT sum(packets) FROM '{tmp_path}/out/losses.parquet'"
+        ).fetchall()
+    lost = sum(sum(result.packets.losses.values()) for result in results)
+    assert total == lost
+    assert linerate("export", "--runs", str(runs)).returncode == 2
