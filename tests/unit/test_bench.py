@@ -292,7 +292,11 @@ def test_words_complete_themselves(linerate):
     assert "cx5-en" in completed("linerate bench --card cx", 3)
     data = Path(__file__).parents[1] / "data"
     assert completed(f"linerate audit {data}/lo", 2) == [f"{data}/loadtests.csv"]
-    assert completed("linerate bench --dut l2", 3) == ["l2fwd", "l2switch"]
+    for command in ("bench", "search", "soak", "latency"):
+        assert completed(f"linerate {command} --dut l2", 3) == ["l2fwd", "l2switch"]
+    assert completed("linerate search --loadtest U1,B", 3) == ["U1,B1", "U1,B2", "U1,B3", "U1,B4"]
+    assert completed("linerate soak --rate 1", 3) == ["100%", "10%", "1x", "1mpps", "1gbps"]
+    assert completed("linerate top --view l", 3) == ["losses", "latency"]
     assert completed("linerate bench --only U1,B", 3) == ["U1,B1", "U1,B2", "U1,B3", "U1,B4"]
 
 

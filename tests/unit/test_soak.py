@@ -139,3 +139,6 @@ def test_wrong_usage_is_told(linerate):
     done = linerate("soak", "--load", "120%")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("the command line: --load: expected 80%")
+    done = linerate("soak", "--loadtest", "U1,U2")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "the command line: --loadtest: a soak holds one; expected one of U1,U2\n"

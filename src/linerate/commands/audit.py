@@ -10,6 +10,7 @@ from rich.console import Console
 
 from linerate import wire
 from linerate.audit import TableError, audit, read_table
+from linerate.commands.options import JsonOption
 from linerate.commands.usage import USAGE
 from linerate.report.audit import document, print_audit
 
@@ -39,7 +40,7 @@ def audit_table(
     link: Annotated[
         str, typer.Option(help="Link of a table without the column link_gbps.", metavar="LINK")
     ] = "10G",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Recompute a published table: which rows contradict themselves, and why.
 

@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 
 from linerate import leftovers
+from linerate.commands.options import JsonOption
 
 Kept = Annotated[bool, typer.Option("--dry-run", help="Say what there is, remove nothing.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
 
 
-def clean(dry_run: Kept = False, as_json: Json = False) -> None:
+def clean(dry_run: Kept = False, as_json: JsonOption = False) -> None:
     """Remove processes, namespaces and folders that killed labs left behind."""
     found = leftovers.find()
     if not dry_run:

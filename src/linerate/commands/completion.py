@@ -1,7 +1,32 @@
-"""What the shell completes: runs that are on disk."""
+"""What the shell completes: words of a list, one or several, and runs that are on disk."""
 
 import contextlib
+from collections.abc import Callable, Iterable
 from pathlib import Path
+
+#: What was typed so far, to all that it may become.
+Completer = Callable[[str], list[str]]
+
+
+def one_of(words: Iterable[str]) -> Completer:
+    """Complete to one of the words."""
+    known = list(words)
+
+    def complete(typed: str) -> list[str]:
+        return [word for word in known if word.startswith(typed)]
+
+    return complete
+
+
+def several_of(known: Callable[[], Iterable[str]]) -> Completer:
+    """Complete the last of several words: `U1,B` to `U1,B1` and so on."""
+
+    def complete(typed: str) -> list[str]:
+        before, comma, last = typed.rpartition(",")
+        fitting = [word for word in known() if word.startswith(last)]
+        return [f"{before}{comma}{word}" for word in fitting]
+
+    return complete
 
 
 def complete_run(incomplete: str) -> list[str]:

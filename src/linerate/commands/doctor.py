@@ -9,6 +9,7 @@ from typing import Annotated, TextIO
 import typer
 from rich.console import Console
 
+from linerate.commands.options import JsonOption
 from linerate.commands.usage import mistaken
 from linerate.doctor import Host, examine, faults, look_at
 from linerate.doctor.cpus import cpus_of
@@ -50,7 +51,7 @@ def doctor(
     take_back: Annotated[
         bool, typer.Option("--undo", help="Take back all that --fix did.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Look at the host as an expert would before a test: what is wrong, why, how to mend it.
 

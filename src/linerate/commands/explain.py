@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from linerate.commands.completion import complete_run
+from linerate.commands.options import JsonOption
 from linerate.evidence import Evidence
 from linerate.evidence.files import evidence_of_files
 from linerate.evidence.text import TextError
@@ -29,7 +30,7 @@ def explain_command(
     test: Annotated[
         str | None, typer.Option(help="Of a run: only this loadtest.", metavar="U2")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Name what limits a forwarder: the evidence, the arithmetic, what to try.
 

@@ -9,20 +9,21 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from linerate import host, rig
 from linerate.commands.durations import as_seconds
 from linerate.commands.into_folder import measure_into, signals
-from linerate.commands.options import (
+from linerate.commands.options import JsonOption, RunsOption
+from linerate.commands.testbed_options import (
     CardOption,
     DutOption,
-    JsonOption,
     LinkOption,
-    RunsOption,
+    LoadtestOption,
     TestbedArgument,
     WireOption,
     WorkersOption,
+    check_able,
+    chosen_testbed,
 )
-from linerate.commands.usage import FAILED, told, usage
+from linerate.commands.usage import FAILED, told
 from linerate.goals import NDR
 from linerate.latency import PERCENTS, LatencyLoadsBench, Loads, latency_plan
 from linerate.report import latency_loads as report
@@ -30,7 +31,6 @@ from linerate.report.html import timed
 from linerate.search import How
 from linerate.store import Run, RunFolder, write_whole
 from linerate.suite import select
-from linerate.testbed import Testbed, check_cpus, load, with_options
 
 #: What `--ndr` says for the line's rate.
 LINE: Literal["line"] = "line"
@@ -38,9 +38,7 @@ LINE: Literal["line"] = "line"
 
 def latency(
     testbed: TestbedArgument = None,
-    loadtest: Annotated[
-        str, typer.Option(help="Loadtests of the standard suite.", metavar="U2")
-    ] = "U2",
+    loadtest: LoadtestOption = "U2",
     ndr: Annotated[
         str | None,
         typer.Option(
@@ -67,14 +65,10 @@ def latency(
 ) -> None:
     """Measure latency at 10 % to 100 % of the NDR, beside the bare wire's."""
     with told():
-        given = load(testbed) if testbed else Testbed()
-        chosen = with_options(given, dut, card, workers, wire=wire, link=link)
-        check_cpus(chosen, host.allowed_cpus())
+        chosen = chosen_testbed(testbed, dut=dut, card=card, workers=workers, wire=wire, link=link)
         loadtests = select("standard", loadtest)
         wanted = _loads(ndr, loads)
-    for one in loadtests:
-        if lacking := rig.lacking(chosen, one, "latency"):
-            usage(lacking)
+    check_able(chosen, loadtests, "latency")
     plan = latency_plan(chosen, loadtests, duration, tuple(sys.argv))
     folder = RunFolder.create(runs, "latency")
     how = How((NDR,), duration_seconds=min(duration, 1.0))

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from linerate import wire
+from linerate.commands.options import JsonOption
 from linerate.commands.usage import USAGE
 from linerate.report import machine, terminal
 
@@ -37,7 +38,7 @@ def line(
     pps: Annotated[
         float | None, typer.Option(help="Packets a second, instead of the line's rate.", min=1)
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say what fits on a link and through PCIe: packets/s, L1, L2, L2 without FCS."""
     try:

@@ -9,8 +9,11 @@ import typer
 from rich.console import Console
 
 from linerate import host, leftovers, matrix
+from linerate.commands.completion import several_of
 from linerate.commands.durations import as_seconds
 from linerate.commands.into_folder import measure_into, signals
+from linerate.commands.options import JsonOption, RunsOption
+from linerate.commands.testbed_options import chosen_testbed
 from linerate.commands.usage import told
 from linerate.errors import SetupError
 from linerate.loops import Hop, measure_hop
@@ -18,15 +21,16 @@ from linerate.report import matrix as report
 from linerate.report.html import matrix as page
 from linerate.store import Run, RunFolder, write_whole
 from linerate.sweep import How, sweep_plan
-from linerate.testbed import Testbed, check_cpus, load
+from linerate.testbed import Testbed
 
 
-def complete_cases(incomplete: str) -> list[str]:
-    """Complete the last of several names."""
-    before, comma, last = incomplete.rpartition(",")
+def _names() -> list[str]:
+    """Of all cases, and the words that choose several."""
     keys = [case.configuration.key for case in matrix.cases()]
-    words = [f"{key}=" for key in matrix.CHOSEN_BY]
-    return [f"{before}{comma}{key}" for key in (*keys, *words) if key.startswith(last)]
+    return keys + [f"{key}=" for key in matrix.CHOSEN_BY]
+
+
+complete_cases = several_of(_names)
 
 
 def matrix_command(
@@ -47,16 +51,15 @@ def matrix_command(
         float, typer.Option(help="How long each trial sends.", parser=as_seconds, metavar="1s")
     ] = "1s",  # type: ignore[assignment]  # the parser makes a number of it
     directions: Annotated[int, typer.Option(help="1: one way; 2: both at once.", min=1, max=2)] = 2,
-    runs: Annotated[Path, typer.Option(help="Where run folders are made.")] = Path("runs"),
+    runs: RunsOption = Path("runs"),
     only_list: Annotated[
         bool, typer.Option("--list", help="Only say what can be run here, and what can't.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run every configuration that this host can, and compare them: rate, limit, cost."""
     with told():
-        base = load(testbed) if testbed else Testbed()
-        check_cpus(base, host.allowed_cpus())
+        base = chosen_testbed(testbed)
         looked = matrix.look(base, (case.configuration for case in matrix.select(only)))
     if only_list:
         _list(looked, as_json)

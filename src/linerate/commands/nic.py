@@ -10,7 +10,9 @@ import typer
 from rich.console import Console
 
 from linerate.bench import Interrupted
+from linerate.commands.completion import one_of
 from linerate.commands.into_folder import BY_SIGNAL, new_progress, signals
+from linerate.commands.options import JsonOption
 from linerate.commands.usage import FAILED, USAGE
 from linerate.nic import patterns, probing, report
 from linerate.nic.opening import CARD, CARDS, Opened, TargetError, opened
@@ -22,11 +24,6 @@ nic = typer.Typer(
     rich_markup_mode="rich",
     help="What a NIC can do, found out by trying.",
 )
-
-
-def _complete(incomplete: str) -> list[str]:
-    words = ["card", *(f"card:{name}" for name in CARDS)]
-    return [word for word in words if word.startswith(incomplete)]
 
 
 @nic.callback()
@@ -46,7 +43,7 @@ def probe(
             help=f"card (as card:{CARD}), card:PRESET, card:JSON; a PCI address or a device as "
             "net_tap0,iface=x; or a port of a running engine.",
             metavar="PORT",
-            autocompletion=_complete,
+            autocompletion=one_of(["card", *(f"card:{name}" for name in CARDS)]),
         ),
     ],
     rule: Annotated[
@@ -66,7 +63,7 @@ def probe(
         bool,
         typer.Option("--create", help="On a running engine's port, make rules too, not only ask."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Find out which rte_flow rules a port takes, how many, and how fast."""
     console = Console(highlight=False)

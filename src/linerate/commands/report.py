@@ -11,6 +11,7 @@ from rich.console import Console
 
 from linerate import compare as comparing
 from linerate.commands.completion import complete_run
+from linerate.commands.options import JsonOption
 from linerate.commands.usage import USAGE
 from linerate.report import comparison, csv, latency_loads, markdown
 from linerate.report import rfc2544 as benchmarked
@@ -73,7 +74,7 @@ def compare(
         Literal["text", "html", "markdown"],
         typer.Option("--format", help="Text and Markdown go to standard output without -o."),
     ] = "text",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Put runs side by side: which is faster, by how much, is it more than the spread."""
     if form == "html" and output is None and not as_json:

@@ -10,7 +10,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from linerate.commands.completion import complete_run
+from linerate.commands.completion import complete_run, one_of
+from linerate.commands.options import JsonOption
 from linerate.commands.usage import mistaken
 from linerate.index import Index, Query, QueryError
 from linerate.index.query import COLUMNS
@@ -33,11 +34,6 @@ Filters = Annotated[
 ]
 
 
-def _complete_column(incomplete: str) -> list[str]:
-    names = [f"{dash}{name}" for name in COLUMNS for dash in ("", "-")]
-    return [name for name in names if name.startswith(incomplete)]
-
-
 def runs_command(
     filters: Filters = None,
     sort: Annotated[
@@ -45,11 +41,11 @@ def runs_command(
         typer.Option(
             help="By this column; with a dash before it, the largest first.",
             metavar="COLUMN",
-            autocompletion=_complete_column,
+            autocompletion=one_of(f"{dash}{name}" for name in COLUMNS for dash in ("", "-")),
         ),
     ] = "-started",
     runs: Runs = RUNS,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List the runs of a folder: what was measured when, how fast, what limits."""
     found = _select(runs, tuple(filters or ()), sort)

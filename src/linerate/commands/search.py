@@ -10,21 +10,22 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from linerate import host, rig
 from linerate.commands.durations import as_seconds
 from linerate.commands.into_folder import Maker, measure_into, signals
-from linerate.commands.options import (
+from linerate.commands.options import JsonOption, RunsOption
+from linerate.commands.testbed_options import (
     CardOption,
     DutOption,
-    JsonOption,
     LinkOption,
-    RunsOption,
+    LoadtestOption,
     TestbedArgument,
     WireOption,
     WorkersOption,
+    check_able,
+    chosen_testbed,
 )
 from linerate.commands.traffic_options import DirectionsOption, RateOption, TrafficOption, profiled
-from linerate.commands.usage import FAILED, told, usage
+from linerate.commands.usage import FAILED, told
 from linerate.goals import NDR, PDR, parse_ratio
 from linerate.report import rfc2544 as benchmarked
 from linerate.report import search as report
@@ -34,7 +35,7 @@ from linerate.search import How, SearchBench, search_plan
 from linerate.store import Run, RunFolder, write_whole
 from linerate.suite import Loadtest, select
 from linerate.sweep import largest_frame, parse_sizes
-from linerate.testbed import Testbed, check_cpus, load, with_options
+from linerate.testbed import Testbed
 
 #: Loads nearer to each other are not told apart: what is offered is exact to a thousandth.
 WIDTH_MIN = 0.001
@@ -43,9 +44,7 @@ WIDTH_MAX = 0.5
 
 def search(
     testbed: TestbedArgument = None,
-    loadtest: Annotated[
-        str, typer.Option(help="Whose frames; commas between several.", metavar="U2")
-    ] = "U2",
+    loadtest: LoadtestOption = "U2",
     traffic: TrafficOption = None,
     rate: RateOption = None,
     directions: DirectionsOption = None,
@@ -96,9 +95,7 @@ def search(
 ) -> None:
     """Find the highest loads at which nothing is lost (NDR), 0.5 % (PDR), or what you allow."""
     with told():
-        given = load(testbed) if testbed else Testbed()
-        chosen = with_options(given, dut, card, workers, wire=wire, link=link)
-        check_cpus(chosen, host.allowed_cpus())
+        chosen = chosen_testbed(testbed, dut=dut, card=card, workers=workers, wire=wire, link=link)
         how = How(_ratios(goals or []), _width(precision), duration)
         if repeat is not None and not rfc2544:
             raise ValueError("--repeat: of bursts, with --rfc2544; a search has one of each trial")
@@ -108,9 +105,7 @@ def search(
         if rfc2544 and sizes is None:
             sizes = ",".join(map(str, default_sizes(largest_frame((chosen,)))))
         loadtests = loadtests or _loadtests(chosen, loadtest, sizes)
-    for one in loadtests:
-        if lacking := rig.lacking(chosen, one, "a search"):
-            usage(lacking)
+    check_able(chosen, loadtests, "a search")
     plan = search_plan(chosen, loadtests, how, tuple(sys.argv))
     make: Maker = partial(SearchBench, how=how)
     if rfc2544:

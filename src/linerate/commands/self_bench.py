@@ -12,7 +12,9 @@ from rich.progress import Progress, TaskID
 
 from linerate import __version__, engine, host
 from linerate.bench import Interrupted
+from linerate.commands.completion import several_of
 from linerate.commands.into_folder import BY_SIGNAL, new_progress, signals
+from linerate.commands.options import JsonOption
 from linerate.commands.usage import FAILED, USAGE
 from linerate.selfbench import curves, kinds, place, registry, report
 from linerate.selfbench.handover import take_stamp
@@ -41,16 +43,12 @@ class Bar:
         self._progress.refresh()
 
 
-def _complete(incomplete: str) -> list[str]:
-    """Complete the last of several names."""
-    before, comma, last = incomplete.rpartition(",")
-    return [f"{before}{comma}{name}" for name in registry.known() if name.startswith(last)]
-
-
 def self_bench(
     only: Annotated[
         str | None,
-        typer.Option(help="Only these.", metavar="NAME,…", autocompletion=_complete),
+        typer.Option(
+            help="Only these.", metavar="NAME,…", autocompletion=several_of(registry.known)
+        ),
     ] = None,
     repeats: Annotated[int, typer.Option(help="How often each is measured.", min=1, max=100)] = 5,
     seconds: Annotated[
@@ -59,7 +57,7 @@ def self_bench(
     html: Annotated[
         Path | None, typer.Option(help="Draw the curves into this page.", metavar="PAGE.html")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Measure linerate itself: clocks a packet, and beside it what peers take."""
     try:

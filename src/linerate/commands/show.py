@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from linerate import engine
+from linerate.commands.options import JsonOption
 from linerate.engine import EngineError
 from linerate.measurement.engine import read_errors, worker_reading
 from linerate.report import live, machine, terminal
@@ -21,8 +22,6 @@ show = typer.Typer(
     rich_markup_mode="rich",
     help="Tables of a live engine; ledgers of a run.",
 )
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
 
 
 def _complete_engine(incomplete: str) -> list[str]:
@@ -62,7 +61,7 @@ def _console() -> Console:
 
 
 @show.command(epilog="Example: [bold]linerate show runtime --engine bench-1[/]")
-def runtime(name: EngineName = None, as_json: Json = False) -> None:
+def runtime(name: EngineName = None, as_json: JsonOption = False) -> None:
     """Show each worker's nodes, calls, vectors and clocks, as VPP does."""
     with _connect(name) as telemetry:
         hertz = int(telemetry.ask("/linerate/info")["tsc_hz"])
@@ -80,7 +79,7 @@ def runtime(name: EngineName = None, as_json: Json = False) -> None:
 
 
 @show.command(epilog="Example: [bold]linerate show errors --json[/]")
-def errors(name: EngineName = None, as_json: Json = False) -> None:
+def errors(name: EngineName = None, as_json: JsonOption = False) -> None:
     """Show each drop reason that counted packets, as VPP does."""
     with _connect(name) as telemetry:
         drops = read_errors(telemetry)
@@ -91,7 +90,7 @@ def errors(name: EngineName = None, as_json: Json = False) -> None:
 
 
 @show.command(epilog="Example: [bold]linerate show ports[/]")
-def ports(name: EngineName = None, as_json: Json = False) -> None:
+def ports(name: EngineName = None, as_json: JsonOption = False) -> None:
     """Show the counters of each port."""
     with _connect(name) as telemetry:
         counters = {
@@ -105,7 +104,7 @@ def ports(name: EngineName = None, as_json: Json = False) -> None:
 
 
 @show.command(epilog="Example: [bold]linerate show rings[/]")
-def rings(name: EngineName = None, as_json: Json = False) -> None:
+def rings(name: EngineName = None, as_json: JsonOption = False) -> None:
     """Show each ring's fill level and counters, as RIOT does: control, high, normal priority."""
     with _connect(name) as telemetry:
         table = telemetry.table("/linerate/rings")
@@ -116,7 +115,7 @@ def rings(name: EngineName = None, as_json: Json = False) -> None:
 
 
 @show.command(epilog="Example: [bold]linerate show offload[/]")
-def offload(name: EngineName = None, as_json: Json = False) -> None:
+def offload(name: EngineName = None, as_json: JsonOption = False) -> None:
     """Show which ports look flows up themselves, and what went wrong with it."""
     with _connect(name) as telemetry:
         ports = {
@@ -144,7 +143,7 @@ def flows(
     name: EngineName = None,
     top: Annotated[int, typer.Option("--top", help="How many.", min=0, max=50)] = 20,
     by: Annotated[FlowOrder, typer.Option("--by", help="The largest by what.")] = FlowOrder.PPS,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show the largest flows of a flow table, and what it counted.
 
@@ -165,7 +164,7 @@ def ledger(
     test: Annotated[
         str | None, typer.Argument(help="Only this loadtest.", metavar="[TEST]")
     ] = None,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show both ledgers of a run's trials: each packet, each cycle."""
     loaded = load_run(run)

@@ -9,28 +9,28 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from linerate import host, rig
 from linerate.commands.durations import as_long_seconds
 from linerate.commands.into_folder import measure_into, signals
-from linerate.commands.options import (
+from linerate.commands.options import JsonOption, RunsOption
+from linerate.commands.testbed_options import (
     CardOption,
     DutOption,
-    JsonOption,
     LinkOption,
-    RunsOption,
+    LoadtestOption,
     TestbedArgument,
     WireOption,
     WorkersOption,
+    check_able,
+    chosen_testbed,
 )
 from linerate.commands.traffic_options import DirectionsOption, RateOption, TrafficOption, profiled
-from linerate.commands.usage import FAILED, told, usage
+from linerate.commands.usage import FAILED, told
 from linerate.goals import NDR
 from linerate.records import StopAt
 from linerate.report import machine, terminal
 from linerate.soak import How, Minute, SoakBench, passed, soak_plan
 from linerate.store import Run, RunFolder, load_run
 from linerate.suite import select
-from linerate.testbed import Testbed, check_cpus, load, with_options
 
 
 def soak(
@@ -56,7 +56,7 @@ def soak(
     stop_at: Annotated[
         StopAt, typer.Option(help="Packets lost that no counter explains; any lost; never.")
     ] = "unexplained",
-    loadtest: Annotated[str, typer.Option(help="Whose frames.", metavar="U2")] = "U2",
+    loadtest: LoadtestOption = "U2",
     traffic: TrafficOption = None,
     rate: RateOption = None,
     directions: DirectionsOption = None,
@@ -70,13 +70,12 @@ def soak(
 ) -> None:
     """Hold a load for hours; stop with a verdict at the first loss that nothing explains."""
     with told():
-        given = load(testbed) if testbed else Testbed()
-        chosen = with_options(given, dut, card, workers, wire=wire, link=link)
-        check_cpus(chosen, host.allowed_cpus())
+        chosen = chosen_testbed(testbed, dut=dut, card=card, workers=workers, wire=wire, link=link)
         how = How(parse_load(offered, of), duration, min(every, duration), stop_at)
-        (one,) = profiled(traffic, rate, directions, chosen) or select("standard", loadtest)
-    if lacking := rig.lacking(chosen, one, "a soak"):
-        usage(lacking)
+        one, *others = profiled(traffic, rate, directions, chosen) or select("standard", loadtest)
+        if others:
+            raise ValueError(f"--loadtest: a soak holds one; expected one of {loadtest}")
+    check_able(chosen, (one,), "a soak")
     lines = sys.stderr if as_json else sys.stdout
     say = partial(_say, Console(file=lines, highlight=False))
     folder = RunFolder.create(runs, "soak")

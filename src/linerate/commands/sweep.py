@@ -11,6 +11,8 @@ from rich.console import Console
 from linerate import host
 from linerate.commands.durations import as_seconds
 from linerate.commands.into_folder import measure_into, signals
+from linerate.commands.options import JsonOption, RunsOption
+from linerate.commands.testbed_options import TestbedArgument, chosen_testbed
 from linerate.commands.usage import told
 from linerate.configuration import (
     Configuration,
@@ -25,7 +27,7 @@ from linerate.report import sweep as report
 from linerate.report.html import swept
 from linerate.store import Run, RunFolder, write_whole
 from linerate.sweep import How, Line, default_sizes, largest_frame, parse_sizes, sweep_plan
-from linerate.testbed import Testbed, TestbedError, check_cpus, load
+from linerate.testbed import Testbed, TestbedError, check_cpus
 
 
 def complete_configuration(incomplete: str) -> list[str]:
@@ -50,16 +52,10 @@ Configurations = Annotated[
 ]
 Repeat = Annotated[int, typer.Option(help="Trials of each size.", min=1, max=100)]
 Directions = Annotated[int, typer.Option(help="1: one way; 2: both ways at once.", min=1, max=2)]
-Runs = Annotated[Path, typer.Option(help="Where run folders are made.")]
 
 
 def sweep(
-    testbed: Annotated[
-        Path | None,
-        typer.Argument(
-            help="Testbed file; without one: a router on a virtual card.", metavar="[TESTBED.yaml]"
-        ),
-    ] = None,
+    testbed: TestbedArgument = None,
     configurations: Configurations = None,
     sizes: Annotated[
         str | None,
@@ -73,13 +69,13 @@ def sweep(
         float, typer.Option(help="How long each trial sends.", parser=as_seconds, metavar="2s")
     ] = "2s",  # type: ignore[assignment]  # the parser makes a number of it
     directions: Directions = 2,
-    runs: Runs = Path("runs"),
+    runs: RunsOption = Path("runs"),
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Measure rate and % of line over frame sizes, trials repeated and alternating."""
     with told():
-        base = load(testbed) if testbed else Testbed()
+        base = chosen_testbed(testbed)
         lines = _lines(base, configurations)
         largest = largest_frame(line.testbed for line in lines)
         chosen = default_sizes(largest) if sizes is None else parse_sizes(sizes, largest)

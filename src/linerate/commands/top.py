@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from linerate import engine as engines
+from linerate.commands.completion import one_of
 from linerate.commands.durations import as_seconds
 from linerate.commands.usage import mistaken
 from linerate.engine import EngineError
@@ -25,10 +26,6 @@ def _complete_engine(incomplete: str) -> list[str]:
     return [name for name in engines.engine_sockets()[0] if name.startswith(incomplete)]
 
 
-def _complete_view(incomplete: str) -> list[str]:
-    return [name for name in VIEWS if name.startswith(incomplete)]
-
-
 def top_command(
     name: Annotated[
         str | None,
@@ -41,7 +38,7 @@ def top_command(
     ] = None,
     view: Annotated[
         str,
-        typer.Option(help=f"Begin with: {', '.join(VIEWS)}.", autocompletion=_complete_view),
+        typer.Option(help=f"Begin with: {', '.join(VIEWS)}.", autocompletion=one_of(VIEWS)),
     ] = "nodes",
     interval: Annotated[
         float,

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from linerate.commands.options import JsonOption
 from linerate.commands.usage import FAILED, USAGE
 from linerate.engine import EngineError
 from linerate.traffic import Profile, TrafficError, complete, find
@@ -31,11 +32,10 @@ Text = Annotated[
         autocompletion=complete,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
 
 
 @traffic.command(epilog="Example: [bold]linerate traffic show mine.py,size=512[/]")
-def show(profile: Text, as_json: Json = False) -> None:
+def show(profile: Text, as_json: JsonOption = False) -> None:
     """Show a profile's streams: rates, sizes, what changes from frame to frame."""
     found = _find(profile)
     if as_json:
@@ -54,7 +54,7 @@ def frames(
     signed: Annotated[
         bool, typer.Option("--signed", help="With stream and sequence number, as in trials.")
     ] = False,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Write the first frames that the engine makes of a profile, a capture for each side."""
     try:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from linerate.commands.completion import one_of
 from linerate.suite import Loadtest
 from linerate.testbed import Testbed
 from linerate.traffic import TrafficError, complete, offered_by
@@ -14,10 +15,6 @@ from linerate.traffic import TrafficError, complete, offered_by
 #: What profiles are written in.
 FILES = (".yaml", ".yml", ".py", ".pcap", ".pcapng", ".cap")
 RATES = ("100%", "50%", "10%", "1x", "1mpps", "1gbps")
-
-
-def _complete_rate(typed: str) -> list[str]:
-    return [rate for rate in RATES if rate.startswith(typed)]
 
 
 def complete_traffic(typed: str) -> list[str]:
@@ -50,7 +47,7 @@ RateOption = Annotated[
         "--rate",
         help="Of the profile: of the line, its own (1x), 5mpps or 2gbps in the busier direction.",
         metavar="100%",
-        autocompletion=_complete_rate,
+        autocompletion=one_of(RATES),
     ),
 ]
 DirectionsOption = Annotated[
