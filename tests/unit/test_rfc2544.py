@@ -2,7 +2,6 @@
 
 import json
 import math
-from pathlib import Path
 
 import pytest
 from hdrh.histogram import HdrHistogram
@@ -173,8 +172,8 @@ def test_the_tables_fit_80_columns(linerate):
     assert "Frame loss (26.3)" in done.stdout
 
 
-def test_goals_are_not_for_it(linerate):
+def test_goals_are_not_for_it(linerate, tmp_path):
     done = linerate("search", "--rfc2544", "--goal", "1%")
     assert done.returncode == 2
     assert "--goal" in done.stderr
-    assert not Path("runs").exists()
+    assert not (tmp_path / "runs").exists()
