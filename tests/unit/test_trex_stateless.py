@@ -1,6 +1,9 @@
 """TRex profiles are other people's programs: what they may not do, and what we refuse of them."""
 
 import base64
+import subprocess
+import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,8 @@ from scapy.packet import Raw
 from scapy.utils import wrpcap
 
 from linerate.traffic import TrafficError, find
-from linerate.traffic.trex_process import TrexStream, run_profile
+from linerate.traffic.offered import STREAMS_MAX
+from linerate.traffic.trex_process import Limits, TrexStream, run_profile
 from linerate.traffic.trex_stateless import read, streams_of
 from linerate.wire import FRAME_BYTES_MAX
 
@@ -27,20 +31,63 @@ def profile(folder: Path, body: str) -> Path:
     return path
 
 
-def refused(path: Path, seconds: float = 10.0) -> str:
+def refused(path: Path, limits: Limits | None = None) -> str:
     with pytest.raises(TrafficError) as caught:
-        run_profile(path, {}, seconds)
+        run_profile(path, {}, limits)
     said = str(caught.value)
     assert "\n" not in said
     assert "other.py" in said
     return said
 
 
-def test_an_endless_loop_is_stopped(tmp_path: Path) -> None:
-    said = refused(profile(tmp_path, "\n        while True: pass"), seconds=2.0)
-    assert "not done after 2 s" in said
-    running = [_command(path) for path in Path("/proc").iterdir() if path.name.isdigit()]
-    assert not any(str(tmp_path).encode() in command for command in running)
+REACHED = "os.write(2, b'reached')"
+
+
+class Reached(subprocess.Popen[bytes]):
+    """Its limit of time begins once the profile's own lines run, however long scapy's took."""
+
+    folder: Path
+
+    def wait(self, timeout: float | None = None) -> int:
+        if timeout is not None:
+            while not self._has_said() and self.poll() is None:
+                time.sleep(0.02)
+            assert self._has_said()
+        return super().wait(timeout)
+
+    def _has_said(self) -> bool:
+        return any(b"reached" in said.read_bytes() for said in self.folder.glob("*/errors"))
+
+
+@pytest.fixture
+def reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setattr(Reached, "folder", folder, raising=False)
+    monkeypatch.setattr(subprocess, "Popen", Reached)
+
+
+@pytest.mark.usefixtures("reached")
+def test_a_profile_that_waits_is_stopped(tmp_path: Path) -> None:
+    path = profile(tmp_path, f"{REACHED}; time.sleep(10000)")
+    assert refused(path, Limits(wall_seconds=0.2)).endswith("not done after 0.2 s; it was stopped")
+    assert not any(str(path).encode() in command for command in _commands())
+
+
+@pytest.mark.usefixtures("reached")
+@pytest.mark.parametrize(
+    ("first", "words"),
+    [
+        ("pass", "other.py: it took more than 1 s of CPU time"),
+        ("signal.signal(signal.SIGXCPU, signal.SIG_IGN)", "it was killed: it took more than 1 s"),
+    ],
+)
+def test_an_endless_loop_is_stopped(tmp_path: Path, first: str, words: str) -> None:
+    """By the time that it takes itself: the limit of the whole is far away."""
+    path = profile(tmp_path, f"import signal; {first}; {REACHED}\n        while True: pass")
+    assert words in refused(path, Limits(cpu_seconds=1, wall_seconds=10_000))
+    assert not any(str(path).encode() in command for command in _commands())
 
 
 @pytest.mark.parametrize(
@@ -80,11 +127,8 @@ def test_huge_output_ends_it(tmp_path: Path) -> None:
     assert "too" in said or "SIGXFSZ" in said or "File too large" in said
 
 
-def test_nothing_is_written_outside(tmp_path: Path) -> None:
-    target = tmp_path / "written"
-    said = refused(profile(tmp_path, f"open({str(target)!r}, 'w').write('x')"))
-    assert "PermissionError" in said
-    assert not target.exists()
+def _commands() -> list[bytes]:
+    return [_command(path) for path in Path("/proc").iterdir() if path.name.isdigit()]
 
 
 def _command(process: Path) -> bytes:
@@ -271,3 +315,12 @@ def test_a_long_pcap_is_refused(tmp_path: Path) -> None:
     wrpcap(str(tmp_path / "long.pcap"), [Ether(bytes(60))] * 257)
     said = refused(profile(tmp_path, "return STLProfile.load_pcap('long.pcap')"))
     assert "long.pcap: expected 256 packets or fewer" in said
+
+
+def test_streams_are_as_many_as_the_engine_sends(tmp_path: Path) -> None:
+    path = profile(
+        tmp_path,
+        f"one = STLStream(packet=STLPktBuilder(pkt={PACKET}));"
+        f" return [one] * ({STREAMS_MAX} + kwargs['direction'])",
+    )
+    assert f"more than {STREAMS_MAX:,} streams for direction 1" in refused(path)

@@ -44,10 +44,11 @@ def _chain(
     name: str, streams: Sequence[TrexStream], by_name: dict[str, int], head: int
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The streams from one that starts by itself, in turn."""
-    order: list[int] = []
+    #: In turn, each with its place.
+    order: dict[int, int] = {}
     at: int | None = head
     while at is not None and at not in order:
-        order.append(at)
+        order[at] = len(order)
         after = streams[at].next
         if after is not None and after not in by_name:
             raise TrafficError(f"{name}: stream {streams[at].name}: next '{after}': no such stream")
@@ -60,10 +61,10 @@ def _chain(
         us += streams[number].start_us
         starts.append(us)
         us += _lasts_us(name, streams[number])
-    first = len(order) if at is None else order.index(at)
-    lap_us = us - (starts[first] - streams[order[first]].start_us) if at is not None else 0.0
-    laps = streams[order[-1]].action_count
-    for place, (number, start_us) in enumerate(zip(order, starts, strict=True)):
+    first = len(order) if at is None else order[at]
+    lap_us = us - (starts[first] - streams[at].start_us) if at is not None else 0.0
+    laps = streams[next(reversed(order))].action_count
+    for (number, place), start_us in zip(order.items(), starts, strict=True):
         changes = _alone(streams[number]) | {"start_us": start_us}
         if place >= first:
             changes["bursts"] = _looped(name, streams[number], lap_us, laps)

@@ -9,16 +9,16 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from linerate.mistakes import mistake
+from linerate.traffic.offered import STREAMS_MAX
 from linerate.traffic.profile import TrafficError
 from linerate.wire import FCS_BYTES, FRAME_BYTES_MAX
 
 RUNNER = Path(__file__).parent / "trex_shim" / "runner.py"
-SECONDS = 10.0
 #: Of a document; a profile that says more says too much.
 DOCUMENT_BYTES = 64 << 20
 
@@ -144,16 +144,26 @@ class TrexStream(_Model):
     pg_id: int | None = None
 
 
+Side = Annotated[tuple[TrexStream, ...], Field(max_length=STREAMS_MAX)]
+
+
 class _Document(_Model):
-    sides: tuple[tuple[TrexStream, ...], tuple[TrexStream, ...]] | None = None
+    sides: tuple[Side, Side] | None = None
     error: str | None = None
 
 
+class Limits(NamedTuple):
+    """Of a profile's run: of its own CPU time, and of the whole, which scapy's start is part of."""
+
+    cpu_seconds: int = 10
+    wall_seconds: float = 60.0
+
+
 def run_profile(
-    path: Path, tunables: Mapping[str, str], seconds: float = SECONDS
+    path: Path, tunables: Mapping[str, str], limits: Limits | None = None
 ) -> tuple[tuple[TrexStream, ...], tuple[TrexStream, ...]]:
     """What each side of a profile sends; raises TrafficError."""
-    said = _run(path, tunables, seconds)
+    said = _run(path, tunables, limits or Limits())
     try:
         document = _Document.model_validate_json(said)
     except ValidationError as error:
@@ -163,7 +173,7 @@ def run_profile(
     return document.sides
 
 
-def _run(path: Path, tunables: Mapping[str, str], seconds: float) -> bytes:
+def _run(path: Path, tunables: Mapping[str, str], limits: Limits) -> bytes:
     if not path.is_file():
         raise TrafficError(f"{path}: no such file")
     path = path.resolve()
@@ -171,7 +181,7 @@ def _run(path: Path, tunables: Mapping[str, str], seconds: float) -> bytes:
         out, err = Path(folder) / "document", Path(folder) / "errors"
         with out.open("wb") as document, err.open("wb") as errors:
             process = subprocess.Popen(
-                [sys.executable, "-I", "-B", str(RUNNER), str(path), json.dumps(dict(tunables))],
+                _command(path, tunables, limits),
                 stdin=subprocess.DEVNULL,
                 stdout=document,
                 stderr=errors,
@@ -180,10 +190,10 @@ def _run(path: Path, tunables: Mapping[str, str], seconds: float) -> bytes:
                 start_new_session=True,
             )
             try:
-                process.wait(seconds)
+                process.wait(limits.wall_seconds)
             except subprocess.TimeoutExpired:
                 raise TrafficError(
-                    f"{path.name}: not done after {seconds:g} s; it was stopped"
+                    f"{path.name}: not done after {limits.wall_seconds:g} s; it was stopped"
                 ) from None
             finally:
                 _end(process)
@@ -191,8 +201,13 @@ def _run(path: Path, tunables: Mapping[str, str], seconds: float) -> bytes:
             raise TrafficError(f"{path.name}: it said more than {DOCUMENT_BYTES >> 20} MB")
         said = out.read_bytes()
         if process.returncode != 0 or not said:
-            raise TrafficError(f"{path.name}: {_death(process.returncode, err)}")
+            raise TrafficError(f"{path.name}: {_death(process.returncode, err, limits)}")
         return said
+
+
+def _command(path: Path, tunables: Mapping[str, str], limits: Limits) -> list[str]:
+    told = (str(path), json.dumps(dict(tunables)), str(limits.cpu_seconds))
+    return [sys.executable, "-I", "-B", str(RUNNER), *told]
 
 
 def _environment(path: Path, folder: str) -> dict[str, str]:
@@ -216,11 +231,17 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _death(status: int, errors: Path) -> str:
+def _death(status: int, errors: Path, limits: Limits) -> str:
     if status < 0:
-        name = signal.Signals(-status).name
-        why = {"SIGXFSZ": "it wrote too much", "SIGXCPU": "it took too long"}.get(name)
-        return why or f"its process ended by {name}"
+        too_long = f"it took more than {limits.cpu_seconds} s of CPU time"
+        why: dict[int, str] = {
+            signal.SIGXFSZ: "it wrote too much",
+            signal.SIGXCPU: too_long,
+            # Past the limit's signal, which it can ignore.
+            signal.SIGKILL: f"it was killed: {too_long}, or the host has too little memory",
+        }
+        names = {number.value: number.name for number in signal.Signals}
+        return why.get(-status) or f"its process ended by {names.get(-status, -status)}"
     lines = errors.read_bytes()[-2000:].decode(errors="replace").strip().splitlines()
     if any("MemoryError" in line for line in lines):
         return "it took too much memory"
@@ -235,6 +256,11 @@ def _mistake_of(path: Path, error: ValidationError) -> str:
     """Which stream, and what of it."""
     first = error.errors()[0]
     place: list[Any] = list(first["loc"])
+    if first["type"] == "too_long" and place[:1] == ["sides"] and len(place) == 2:
+        return (
+            f"{path}: more than {STREAMS_MAX:,} streams for direction {place[1]}; expected at most "
+            "as many as the engine sends"
+        )
     if place[:1] == ["sides"] and place[2:]:
         name = f"stream {place[2]}"
         keys = [str(one) for one in place[3:] if not isinstance(one, int)]

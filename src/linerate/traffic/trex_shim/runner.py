@@ -1,7 +1,7 @@
-"""Run one TRex stateless profile: `python -I runner.py PROFILE TUNABLES`; one JSON document out.
+"""Run one TRex stateless profile: `python -I runner.py PROFILE TUNABLES CPU_SECONDS`.
 
-The profile is another's program: before its first line is run this process gives up networks,
-processes of its own, other people's files (where the kernel has Landlock), and most of its memory.
+One JSON document comes out. The profile is another's program: before its first line is run this
+process gives up networks, processes of its own, writing to files, and most of its memory.
 """
 
 import importlib.util
@@ -126,7 +126,7 @@ def tell(error: BaseException, path: str, usage: str) -> str:
     return f"{where(error, path)}{kind}: {text}"
 
 
-def run(path: str, tunables: dict[str, str]) -> dict[str, Any]:
+def run(path: str, tunables: dict[str, str], cpu_seconds: int) -> dict[str, Any]:
     """The profile's streams, or why there are none."""
     usage = io.StringIO()
     try:
@@ -136,7 +136,11 @@ def run(path: str, tunables: dict[str, str]) -> dict[str, Any]:
         missing = (error.name or "").partition(".")[0] == "scapy"
         return {"error": SCAPY_MISSING if missing else f"ImportError: {error}"}
     sys.meta_path.insert(0, Finder(api))
-    importlib.import_module("cell").lock(os.environ["TMPDIR"])
+    cell = importlib.import_module("cell")
+    try:
+        cell.lock(cpu_seconds)
+    except cell.CellError as error:
+        return {"error": str(error)}
     sys.stderr = usage
     try:
         if path.endswith((".yaml", ".yml")):
@@ -154,7 +158,8 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     sys.path.insert(0, HERE)
-    document = run(os.path.abspath(sys.argv[1]), json.loads(sys.argv[2]))
+    path, tunables, cpu_seconds = sys.argv[1:]
+    document = run(os.path.abspath(path), json.loads(tunables), int(cpu_seconds))
     json.dump(document, out)
     out.flush()
     os._exit(0)
