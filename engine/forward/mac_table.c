@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mac_table.h"
 
+#include "../clock.h"
 #include "../memory.h"
 
 #include <errno.h>
-#include <rte_cycles.h>
 #include <rte_malloc.h>
 #include <rte_spinlock.h>
 
@@ -14,18 +14,11 @@
 struct mac_table mac_table;
 
 static rte_spinlock_t lock = RTE_SPINLOCK_INITIALIZER;
-static uint32_t advance;
 static uint32_t next_bucket;
 
 static uint32_t clock_ms(void)
 {
-	return (uint32_t)(rte_get_tsc_cycles() / (rte_get_tsc_hz() / 1000)) +
-	       __atomic_load_n(&advance, __ATOMIC_RELAXED);
-}
-
-void mac_table_clock_advance(uint32_t milliseconds)
-{
-	__atomic_fetch_add(&advance, milliseconds, __ATOMIC_RELAXED);
+	return (uint32_t)(clock_now() / (rte_get_tsc_hz() / 1000));
 }
 
 int mac_table_create(unsigned stations, uint32_t ageing_ms)

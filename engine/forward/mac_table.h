@@ -47,8 +47,6 @@ int mac_table_create(unsigned stations, uint32_t ageing_ms);
 void mac_table_learn(uint64_t key, uint32_t port);
 /* By the control thread: moves the clock, and frees a part of what is too old. */
 void mac_table_tick(void);
-/* For tests. */
-void mac_table_clock_advance(uint32_t milliseconds);
 
 static __rte_always_inline uint64_t mac_table_hash(uint64_t key)
 {

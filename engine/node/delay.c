@@ -5,12 +5,12 @@
  */
 #include "delay.h"
 
+#include "../clock.h"
 #include "../memory.h"
 #include "../worker.h"
 #include "delay_fifo.h"
 
 #include <errno.h>
-#include <rte_cycles.h>
 #include <rte_malloc.h>
 #include <rte_prefetch.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static uint16_t delay_process(
 {
 	struct delayer *delayer = node_object(node);
 	uint16_t taken = delay_fifo_put(
-		&delayer->fifo, (struct rte_mbuf **)objs, count, rte_rdtsc() + delay_clocks);
+		&delayer->fifo, (struct rte_mbuf **)objs, count, clock_now() + delay_clocks);
 
 	delayer->state->held += taken;
 	if (unlikely(taken < count)) {
@@ -64,7 +64,7 @@ static uint16_t delayed_process(
 	struct rte_mbuf *mbufs[NODE_VECTOR_MAX];
 
 	(void)objs;
-	count = delay_fifo_take(&delayer->fifo, mbufs, NODE_VECTOR_MAX, rte_rdtsc());
+	count = delay_fifo_take(&delayer->fifo, mbufs, NODE_VECTOR_MAX, clock_now());
 	if (count == 0)
 		return 0;
 	/* They have long left the cache. */

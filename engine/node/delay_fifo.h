@@ -16,7 +16,7 @@ struct delay_fifo {
 	uint32_t put, taken; /* so many so far */
 	struct {
 		struct rte_mbuf *mbuf;
-		uint64_t due; /* TSC */
+		uint64_t due; /* on clock_now() */
 	} waiting[DELAY_FRAMES];
 };
 

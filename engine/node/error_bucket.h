@@ -3,8 +3,9 @@
 #ifndef LINERATE_ERROR_BUCKET_H
 #define LINERATE_ERROR_BUCKET_H
 
+#include "../clock.h"
+
 #include <rte_common.h>
-#include <rte_cycles.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,12 +22,12 @@ static inline void error_bucket_start(struct error_bucket *bucket)
 {
 	bucket->clocks_per_message = rte_get_tsc_hz() / ERRORS_PER_SECOND;
 	bucket->clocks = ERRORS_BURST * bucket->clocks_per_message;
-	bucket->last = rte_rdtsc();
+	bucket->last = clock_now();
 }
 
 static inline bool error_bucket_take(struct error_bucket *bucket)
 {
-	uint64_t now = rte_rdtsc();
+	uint64_t now = clock_now();
 
 	bucket->clocks = RTE_MIN(
 		bucket->clocks + (now - bucket->last), ERRORS_BURST * bucket->clocks_per_message);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "neighbor.h"
 
+#include "../clock.h"
 #include "packet.h"
 #include "routes6.h"
 
 #include <errno.h>
-#include <rte_cycles.h>
 #include <string.h>
 
 #define BUCKETS 4096u
@@ -16,18 +16,7 @@ static struct neighbor neighbors[NEIGHBORS_MAX] __rte_cache_aligned;
 static unsigned nb_neighbors;
 static unsigned nb_pending;
 static uint32_t buckets[BUCKETS];
-static uint64_t clock_advance;
 static unsigned timeout_s = NEIGHBOR_TIMEOUT_S;
-
-uint64_t neighbor_clock(void)
-{
-	return rte_get_tsc_cycles() + __atomic_load_n(&clock_advance, __ATOMIC_RELAXED);
-}
-
-void neighbor_clock_advance(uint64_t clocks)
-{
-	__atomic_fetch_add(&clock_advance, clocks, __ATOMIC_RELAXED);
-}
 
 void neighbors_reset(void)
 {
@@ -112,7 +101,7 @@ static void no_route_of_neighbor(const struct neighbor *neighbor)
  * same family, so that its adjacency stays in the same nodes' hands. */
 static struct neighbor *neighbor_recycle(uint8_t family)
 {
-	uint64_t now = neighbor_clock();
+	uint64_t now = clock_now();
 
 	for (unsigned i = 0; i < nb_neighbors; i++) {
 		struct neighbor *neighbor = &neighbors[i];
@@ -215,7 +204,7 @@ static void neighbor_confirm(struct neighbor *neighbor, const struct rte_ether_a
 	if (!neighbor_has_mac(neighbor) || !rte_is_same_ether_addr(&neighbor->mac, mac))
 		neighbor_resolved(neighbor, mac);
 	neighbor->state = NEIGHBOR_REACHABLE;
-	neighbor->next_request = neighbor_clock() + timeout_s * rte_get_tsc_hz();
+	neighbor->next_request = clock_now() + timeout_s * rte_get_tsc_hz();
 }
 
 bool neighbor_learn(const struct interface *interface, struct ip_address address,
@@ -243,7 +232,7 @@ static void neighbor_advertised_locked(
 	same = known && (mac == NULL || rte_is_same_ether_addr(&neighbor->mac, mac));
 	if (known && !same && !override) {
 		/* Someone else says so: is the one we know still there? */
-		neighbor->next_request = neighbor_clock();
+		neighbor->next_request = clock_now();
 		return;
 	}
 	if (solicited || !same)
@@ -269,7 +258,7 @@ static struct neighbor_request neighbor_ask(struct neighbor *neighbor, uint8_t t
 
 	neighbor->state = probe ? NEIGHBOR_PROBE : NEIGHBOR_INCOMPLETE;
 	neighbor->tries = tries;
-	neighbor->next_request = neighbor_clock() + rte_get_tsc_hz();
+	neighbor->next_request = clock_now() + rte_get_tsc_hz();
 	return (struct neighbor_request){
 		.interface = neighbor->interface,
 		.unicast = probe,
@@ -335,7 +324,7 @@ static enum neighbor_verdict neighbor_hold_locked(
 	answer->adjacency = packet_adjacency(mbuf);
 	if (neighbor_has_mac(neighbor))
 		return NEIGHBOR_READY;
-	if (neighbor->state == NEIGHBOR_FAILED && neighbor_clock() < neighbor->next_request)
+	if (neighbor->state == NEIGHBOR_FAILED && clock_now() < neighbor->next_request)
 		return NEIGHBOR_UNREACHABLE;
 	if (nb_pending == NEIGHBOR_PENDING_TOTAL && neighbor->nb_pending < NEIGHBOR_PENDING)
 		return NEIGHBOR_PENDING_FULL;
@@ -379,7 +368,7 @@ static void neighbor_fail(struct neighbor *neighbor)
 	if (neighbor_has_mac(neighbor))
 		adjacency_resolve(neighbor->adjacency, NULL, NULL);
 	neighbor->state = NEIGHBOR_FAILED;
-	neighbor->next_request = neighbor_clock() + rte_get_tsc_hz();
+	neighbor->next_request = clock_now() + rte_get_tsc_hz();
 }
 
 /* Returns false when the batch is full. */
@@ -412,7 +401,7 @@ static bool neighbor_collect(struct neighbor *neighbor, uint64_t now, struct nei
 
 void neighbors_collect(struct neighbor_batch *batch)
 {
-	uint64_t now = neighbor_clock();
+	uint64_t now = clock_now();
 	bool all = true;
 
 	batch->nb_requests = batch->nb_ready = batch->nb_failed = batch->nb_ip6 = 0;
@@ -426,7 +415,7 @@ void neighbors_collect(struct neighbor_batch *batch)
 
 void neighbors_tick(void)
 {
-	uint64_t now = neighbor_clock();
+	uint64_t now = clock_now();
 
 	rte_spinlock_lock(&router_lock);
 	for (unsigned i = 0; i < nb_neighbors; i++)

@@ -43,7 +43,7 @@ struct neighbor {
 	uint32_t index;        /* of itself */
 	uint32_t adjacency;    /* for plain packets; those with labels are linked to it */
 	uint32_t link;         /* the next one with the same hash */
-	uint64_t next_request; /* on neighbor_clock(); or until when it is believed */
+	uint64_t next_request; /* on clock_now(); or until when it is believed */
 	uint8_t nb_pending, first_pending;
 	struct rte_mbuf *pending[NEIGHBOR_PENDING];
 };
@@ -110,9 +110,5 @@ enum neighbor_verdict neighbor_hold(
 void neighbors_collect(struct neighbor_batch *batch);
 /* The control thread's: notes whether something is due. */
 void neighbors_tick(void);
-
-/* The TSC, which tests can put forward. */
-uint64_t neighbor_clock(void);
-void neighbor_clock_advance(uint64_t clocks);
 
 #endif

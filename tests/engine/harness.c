@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
+#include "clock.h"
 #include "config.h"
 #include "forward/forwarder.h"
 #include "forward/handoff.h"
-#include "forward/mac_table.h"
 #include "ledger.h"
 #include "memory.h"
 #include "node/node.h"
-#include "router/neighbor.h"
 #include "worker.h"
 
 #include <jansson.h>
@@ -160,6 +159,7 @@ static void start(unsigned ports, json_t *forwarder)
 		"--no-telemetry", "-m", "512", "--lcores=0@0,1@0", "--log-level=warning",
 		"--log-level=lib.eal:error", NULL};
 
+	clock_advance(0);
 	parse(ports, forwarder);
 	if (workers_plan(cpus, 1, false, forwarder_workers(), RX_POLLING) < 0 ||
 		rte_eal_init(RTE_DIM(arguments) - 1, arguments) < 0)
@@ -312,8 +312,7 @@ void harness_tx_full(unsigned port, bool full)
 
 void harness_seconds(double seconds)
 {
-	neighbor_clock_advance((uint64_t)(seconds * (double)rte_get_tsc_hz()));
-	mac_table_clock_advance((uint32_t)(seconds * 1e3));
+	clock_advance((uint64_t)(seconds * (double)rte_get_tsc_hz()));
 	forwarder_tick();
 	harness_walk();
 }

@@ -50,7 +50,7 @@ unsigned harness_flush(void);
 bool harness_untouched_around(void);
 /* The next frames that the port sends find no room. */
 void harness_tx_full(unsigned port, bool full);
-/* Moves the clocks of neighbours and stations, and ticks. */
+/* Lets that much time pass on the engine's clock, which stands still otherwise, and ticks. */
 void harness_seconds(double seconds);
 
 /* How often the node counted the reason, on all workers. */

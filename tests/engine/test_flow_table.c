@@ -422,108 +422,6 @@ static void in_one_bucket(void)
 	some_traffic(4000);
 }
 
-/* One UDP packet of the pair, both ways alike. */
-static void send_one(unsigned pair, unsigned from, uint8_t tcp_flags)
-{
-	struct frame_wish wish = {.from = from, .tcp_flags = tcp_flags};
-	uint8_t *frame = buffers[0] + RTE_PKTMBUF_HEADROOM;
-
-	mbufs[0] = (struct rte_mbuf){.buf_addr = buffers[0], .data_off = RTE_PKTMBUF_HEADROOM};
-	mbufs[0].data_len = (uint16_t)flow_make_frame(&pairs[pair], &wish, frame);
-	mbufs[0].pkt_len = mbufs[0].data_len;
-	vector[0] = &mbufs[0];
-	flow_table_record(table, vector, 1);
-}
-
-static void start_plain(unsigned capacity, struct flow_timeouts with)
-{
-	const struct flow_table_config config = {.capacity = capacity, .timeouts = with};
-
-	nb_pairs = 2 * capacity;
-	for (unsigned i = 0; i < nb_pairs; i++)
-		pairs[i] = (struct end_pair){.version = 4,
-			.protocol = IPPROTO_TCP,
-			.addresses = {{10, 0, (uint8_t)(i >> 8), (uint8_t)i}, {20, 0, 0, 1}},
-			.ports = {80, (uint16_t)i}};
-	table = flow_table_create(&config);
-}
-
-static void work_until(uint32_t ms)
-{
-	while (flow_table_work(table, ms) != 0 || ms - table->timer.ms >= TICK)
-		;
-}
-
-/* No flow makes room for another. */
-static void full(void)
-{
-	start_plain(500, (struct flow_timeouts){.idle_ms = 5000, .closing_ms = 2000});
-	for (unsigned round = 0; round < 3; round++)
-		for (unsigned i = 0; i < 1000; i++)
-			send_one(i, i % 2, 0x10);
-	CHECK_EQUAL(table->live, 500);
-	CHECK_EQUAL(table->counters.created, 500);
-	CHECK_EQUAL(table->counters.not_recorded[FLOW_TABLE_FULL], 3 * 500);
-	for (unsigned i = 0; i < 500; i++)
-		CHECK_EQUAL(table->records[i].packets[i % 2], 3);
-	work_until(4999);
-	CHECK_EQUAL(table->live, 500);
-	work_until(5000);
-	CHECK_EQUAL(table->live, 0);
-	send_one(999, 0, 0x10);
-	CHECK_EQUAL(table->live, 1);
-	flow_table_free(table);
-}
-
-/* Each of them at its time, to a tick. */
-static void timers(void)
-{
-	start_plain(
-		10, (struct flow_timeouts){.idle_ms = 5000, .closing_ms = 2000, .hard_ms = 20000});
-	send_one(0, 0, 0x11);
-	send_one(1, 0, 0x04);
-	send_one(2, 0, 0x10);
-	work_until(1000);
-	send_one(0, 1, 0x11); /* FIN both ways */
-	work_until(1999);
-	CHECK_EQUAL(table->live, 3);
-	work_until(2000);
-	CHECK_EQUAL(table->counters.ended[FLOW_END_CLOSED], 1);
-	work_until(2999);
-	CHECK_EQUAL(table->live, 2);
-	work_until(3000);
-	CHECK_EQUAL(table->counters.ended[FLOW_END_CLOSED], 2);
-	for (uint32_t ms = 4000; ms <= 19000; ms += 1000) {
-		work_until(ms);
-		send_one(2, 1, 0x10);
-	}
-	CHECK_EQUAL(table->live, 1);
-	work_until(20000);
-	CHECK_EQUAL(table->counters.ended[FLOW_END_HARD], 1);
-	send_one(3, 0, 0x10);
-	work_until(24992);
-	CHECK_EQUAL(table->live, 1);
-	work_until(25000);
-	CHECK_EQUAL(table->counters.ended[FLOW_END_IDLE], 1);
-	flow_table_free(table);
-}
-
-/* The clock's 32 bits go round after 49 days. */
-static void clock_goes_round(void)
-{
-	start_plain(10, (struct flow_timeouts){.idle_ms = 5000, .closing_ms = 2000});
-	table->now_ms = 0xfffffff0u;
-	table->timer.ms = 0xfffffff0u;
-	send_one(0, 0, 0x10);
-	work_until(2000);
-	send_one(0, 1, 0x10);
-	work_until(6990);
-	CHECK_EQUAL(table->live, 1);
-	work_until(7000);
-	CHECK_EQUAL(table->live, 0);
-	flow_table_free(table);
-}
-
 int main(void)
 {
 	char *arguments[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry",
@@ -532,9 +430,6 @@ int main(void)
 		{"like a dictionary, with SIMD", with_simd},
 		{"like a dictionary, without SIMD", without_simd},
 		{"like a dictionary, all flows in one bucket", in_one_bucket},
-		{"a full table", full},
-		{"timers", timers},
-		{"the clock goes round", clock_goes_round},
 		{0},
 	};
 
