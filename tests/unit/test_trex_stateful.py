@@ -120,6 +120,16 @@ def test_names_are_found_above_and_told_apart(tmp_path: Path) -> None:
     assert names == ["one", "dns", "dns-2"]
 
 
+def test_what_has_no_effect(tmp_path: Path) -> None:
+    """Who sends is the tester; a profile that says an address of TRex's tells that it is not it."""
+    plain = find(written(tmp_path))
+    top = "  mac : [0x00,0x00,0x00,0x01,0x00,0xff]\n  wlength : 1\n"
+    profile = find(written(tmp_path, top, more="       wlength : 1\n"))
+    assert profile.connections == plain.connections
+    assert profile.text == f"{plain.text} (mac is not used)"
+    assert "mac" not in plain.text
+
+
 @pytest.mark.parametrize(
     ("top", "more", "said"),
     [
@@ -127,6 +137,10 @@ def test_names_are_found_above_and_told_apart(tmp_path: Path) -> None:
         ("", "       keep_src_port : true\n", "keep_src_port"),
         ("", "       dyn_pyload : []\n", r"cap_info\[0\]\.dyn_pyload"),
         ("  vlan : { enable : 1 , vlan0 : 1 , vlan1 : 2 }\n", "", "vlan: .*port_info"),
+        ("  mac : [0,0,0,1,0]\n", "", "mac: expected six numbers of 8 bits"),
+        ("  mac : [0,0,0,1,0,256]\n", "", "mac: expected six numbers of 8 bits"),
+        ("  mac : [0,0,0,1,0,true]\n", "", "mac: expected six numbers of 8 bits"),
+        ("  mac : 00:00:00:01:00:00\n", "", "mac: expected six numbers of 8 bits"),
         ("  mac_override_by_ip : 1\n", "", "mac_override_by_ip"),
         ("  src_ipv6 : [1]\n", "", "src_ipv6"),
         ("  cap_ipg_min : no\n", "", "cap_ipg_min"),

@@ -100,8 +100,12 @@ def test_an_endless_loop_is_stopped(tmp_path: Path, first: str, words: str) -> N
         ("1 / 0", "line 5: ZeroDivisionError: division by zero"),
         ("raise SystemExit(3)", "it ended the process"),
         ("return bytearray(3 << 30)", "MemoryError"),
-        ("return [STLTaggedPktGroup()]", "STLTaggedPktGroup"),
-        ("from trex.stl.api import STLTaggedPktGroup", "line 5: ImportError: cannot import name 'STLTaggedPktGroup'"),
+        ("return [STLTaggedPktGroup(tpgid=0)]", "line 5: STLTaggedPktGroup: not supported"),
+        ("from trex.stl.api import STLClient; STLClient('a')", "line 5: STLClient: not supported"),
+        ("STLSim()", "line 5: STLSim: not supported"),
+        ("STLNothing()", "line 5: NameError: name 'STLNothing'"),
+        ("from trex.stl.api import STLNothing", "line 5: ImportError: cannot import name 'STLNothing'"),
+        ("return STLStream(packet=STLPktBuilder(pkt_buffer=b''))", "STLPktBuilder pkt_buffer: expected 14 bytes or more, not 0"),
         ("return STLHltStream(l4_protocol='icmp', l3_protocol='ipv4')", "l4_protocol 'icmp': not supported"),
         ("return STLHltStream(gre_key=5)", "STLHltStream gre_key: not supported"),
         ("return STLHltStream(rate_pps=1, rate_bps=5)", "expected one rate, not rate_pps, rate_bps"),
@@ -158,6 +162,22 @@ def test_programs_of_older_profiles(tmp_path: Path, program: str) -> None:
     )
     (stream,) = read(path)
     assert stream["program"]["steps"] == [{"write": {"variable": "v", "offset": 34}}]
+
+
+def test_what_profiles_ask_of_streams(tmp_path: Path) -> None:
+    made = (
+        f"packet = STLPktBuilder(pkt={PACKET});"
+        " plain = STLStream(name='p', packet=packet);"
+        " old = STLStream(name='o', packet=packet, rx_stats=STLRxStats(user_id=7));"
+        " late = STLStream(name='l', packet=packet, flow_stats=STLFlowLatencyStats(pg_id=8));"
+        " kinds = [one.get_flow_stats_type() for one in (plain, old, late)];"
+        " assert kinds == [None, 'stats', 'latency'], kinds;"
+        " assert 'STLStream' in plain.to_code();"
+        " return [plain, old, late]"
+    )
+    streams = read(profile(tmp_path, made))
+    assert [one["name"] for one in streams] == ["p", "o", "l"]
+    assert [one.get("latency", False) for one in streams] == [False, False, True]
 
 
 def test_modules_come_along_with_the_library(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from linerate.traffic.stateful_pools import LISTS, Pools, read_pools
 #: `tw` tunes TRex's timer wheel.
 TOP = {
     "duration", "generator", "cap_ipg", "cap_ipg_min", "cap_override_ipg", "cap_info", "vlan",
-    "mac", "mac_override_by_ip", "tw", "ipv6", "port_info", *WORDS,
+    "mac", "mac_override_by_ip", "tw", "wlength", "ipv6", "port_info", *WORDS,
 } | LISTS  # fmt: skip
 TEMPLATE = {
     "name", "cps", "ipg", "rtt", "w", "wlength", "limit", "cap_ipg", "server_addr",
@@ -68,9 +68,10 @@ class _Reader(StatefulDocument):
         templates = [self._template(f"cap_info[{n}]", info, pools) for n, info in enumerate(infos)]
         cps = sum(template["cps"] for template in templates)
         plural = "s" * (len(templates) > 1)
+        unused = " (mac is not used)" if "mac" in self._top else ""
         return Profile(
             name=re.sub(r"[^A-Za-z0-9_-]+", "-", self.path.stem).strip("-")[:40] or "profile",
-            text=f"{len(templates)} template{plural}, {cps:,g} connections/s",
+            text=f"{len(templates)} template{plural}, {cps:,g} connections/s{unused}",
             streams=(),
             connections=pools.words() | self._frames.words() | {"templates": templates},
             files=tuple(dict.fromkeys(self._files)),
@@ -85,8 +86,8 @@ class _Reader(StatefulDocument):
             )
         if self._top.get("mac_override_by_ip"):
             raise self.refusal("mac_override_by_ip", "addresses are the ports' own; expected 0")
-        if "mac" in self._top:
-            raise self.refusal("mac", "addresses are the ports' own; leave it out")
+        if "mac" in self._top and not _is_mac(self._top["mac"]):
+            raise self.refusal("mac", "expected six numbers of 8 bits (they are not used)")
 
     def _template(self, where: str, asked: object, pools: Pools) -> dict[str, Any]:
         info = self.mapping(where, asked, TEMPLATE)
@@ -141,3 +142,12 @@ class _Reader(StatefulDocument):
         """Another one for each template: one capture may be several."""
         count = self._files.count(path)
         return path.stem[:40] if count == 1 else f"{path.stem[:40]}-{count}"
+
+
+def _is_mac(value: object) -> bool:
+    """The base of the addresses that TRex itself would send from, as bytes."""
+    return isinstance(value, list) and len(value) == 6 and all(_is_byte(one) for one in value)
+
+
+def _is_byte(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 0xFF

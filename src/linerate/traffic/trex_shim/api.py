@@ -18,6 +18,7 @@ from scapy.packet import Packet
 from scapy.utils import RawPcapReader
 
 RATES = {"pps": "pps", "bps_L1": "l1_bps", "bps_L2": "l2_bps", "percentage": "percent"}
+ETHERNET_BYTES = 14
 STLStreamDstMAC_CFG_FILE, STLStreamDstMAC_PKT, STLStreamDstMAC_ARP = range(3)
 
 
@@ -84,7 +85,7 @@ class STLPktBuilder:
         if isinstance(pkt, str):
             pkt, self._own_macs = _first_packet(pkt, path_relative_to_profile), False
         if pkt_buffer is not None:
-            pkt = Ether(pkt_buffer)
+            pkt = _ethernet("STLPktBuilder pkt_buffer", pkt_buffer)
         if not isinstance(pkt, Packet):
             raise ProfileError(f"STLPktBuilder pkt: expected a scapy packet, not {pkt!r}")
         commands = vm.commands if isinstance(vm, STLScVmRaw) else list(vm or [])
@@ -113,8 +114,15 @@ class STLPktBuilder:
 
 def _first_packet(name: str, relative: bool) -> Packet:
     for data, *_ in RawPcapReader(path_of(name, relative)):
-        return Ether(data)
+        return _ethernet(name, data)
     raise ProfileError(f"{name}: no packet in it")
+
+
+def _ethernet(what: str, data: bytes) -> Packet:
+    """Of nothing scapy would make a header of its own."""
+    if len(data) < ETHERNET_BYTES:
+        raise ProfileError(f"{what}: expected {ETHERNET_BYTES} bytes or more, not {len(data)}")
+    return Ether(data)
 
 
 class STLTXMode:
@@ -174,6 +182,11 @@ class STLFlowLatencyStats(STLFlowStats):
     kind = "latency"
 
 
+def STLRxStats(user_id: int) -> STLFlowStats:  # noqa: N802 (TRex's name)
+    """The same as it was called in 2016, when `flow_stats` was `rx_stats`."""
+    return STLFlowStats(user_id)
+
+
 class STLStream:
     """A stream."""
 
@@ -195,12 +208,14 @@ class STLStream:
         dummy_stream: bool = False,
         start_paused: bool = False,
         core_id: int = -1,
+        rx_stats: STLFlowStats | None = None,
     ) -> None:
         """As TRex has it; cores are no concern of ours."""
         del stream_id, core_id
         if start_paused:
             raise ProfileError("STLStream start_paused: not supported")
         self.name = name
+        flow_stats = flow_stats or rx_stats
         builder = packet or STLPktBuilder(pkt=Ether() / IP())
         self.document = builder.document(
             None if mac_src_override_by_pkt is None else bool(mac_src_override_by_pkt),
@@ -218,6 +233,15 @@ class STLStream:
             "stats": None if flow_stats is None else flow_stats.kind,
             "pg_id": None if flow_stats is None else flow_stats.pg_id,
         }
+
+    def get_flow_stats_type(self) -> str | None:
+        """Either "stats" or "latency"."""
+        kind: str | None = self.document["stats"]
+        return kind
+
+    def to_code(self) -> str:
+        """TRex's text to make it again; profiles only print it."""
+        return f"STLStream(name={self.name!r})"
 
 
 class STLProfile:
@@ -265,3 +289,15 @@ class STLProfile:
                 )
             ]
         )
+
+
+class _Absent:
+    """A class of TRex's that is not had, but may be imported."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        raise ProfileError(f"{type(self).__name__}: not supported")
+
+
+STLClient = type("STLClient", (_Absent,), {})
+STLSim = type("STLSim", (_Absent,), {})
+STLTaggedPktGroup = type("STLTaggedPktGroup", (_Absent,), {})

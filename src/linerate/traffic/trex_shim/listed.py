@@ -1,6 +1,7 @@
 """TRex stateless profiles in YAML: a list of streams, their programs as plain instructions."""
 
 import base64
+import binascii
 from typing import Any
 
 import api
@@ -8,15 +9,27 @@ import fields
 import yaml
 from packets import ProfileError
 
+ENTRY_KEYS = {"name", "stream", "stream_id", "next", "next_stream_id"}
+#: `advanced_mode` is of the graphical interface.
 STREAM_KEYS = {
-    "enabled", "self_start", "isg", "packet", "mode", "vm", "next_stream", "next", "rx_stats",
-    "flow_stats", "action_count", "random_seed", "flags",
+    "enabled", "self_start", "isg", "packet", "mode", "vm", "next_stream", "next_stream_id", "next",
+    "rx_stats", "flow_stats", "action_count", "random_seed", "flags", "advanced_mode",
 }  # fmt: skip
+NEXT_KEYS = ("next", "next_stream", "next_stream_id")
+NO_NEXT = (None, -1, "NULL", "")
+#: `meta` and `model` are of the graphical interface, which draws the packet by them.
+PACKET_KEYS = {"binary", "pcap", "meta", "model"}
+STATS_KEYS = {"enabled", "rule_type", "stream_id", "latency_enabled", "seq_enabled"}
+PROGRAM_KEYS = {"instructions", "split_by_var", "cache", "cache_size"}
 MODES = {
-    "continuous": api.STLTXCont,
-    "single_burst": api.STLTXSingleBurst,
-    "multi_burst": api.STLTXMultiBurst,
+    "continuous": (api.STLTXCont, ()),
+    "single_burst": (api.STLTXSingleBurst, ("total_pkts",)),
+    "multi_burst": (api.STLTXMultiBurst, ("pkts_per_burst", "ibg", "count")),
 }
+#: The graphical interface writes those of all kinds.
+OF_BURSTS = {key for _, keys in MODES.values() for key in keys}
+#: Of `flags`: the packet's own source, its own destination (two bits), a stream that only waits.
+SRC_BY_PACKET, DST_MODE, DUMMY, FLAGS_MAX = 1, 3, 8, 15
 
 
 def read(path: str) -> list[dict[str, Any]]:
@@ -25,59 +38,103 @@ def read(path: str) -> list[dict[str, Any]]:
         listed = yaml.safe_load(file)
     if not isinstance(listed, list):
         raise ProfileError("expected a list of streams")
-    return [_stream(number, entry) for number, entry in enumerate(listed)]
+    return [_entry(number, entry) for number, entry in enumerate(listed)]
 
 
-def _stream(number: int, entry: Any) -> dict[str, Any]:
+def _entry(number: int, entry: Any) -> dict[str, Any]:
     said = entry.get("stream") if isinstance(entry, dict) else None
     if not isinstance(said, dict):
         raise ProfileError(f"stream {number}: expected a name and a stream")
-    unknown = [key for key in said if key not in STREAM_KEYS]
-    if unknown:
-        raise ProfileError(f"stream {entry.get('name', number)}: {unknown[0]}: not supported")
-    builder = _packet(said.get("packet") or {}, _program(said.get("vm") or []))
-    after = said.get("next", said.get("next_stream"))
-    return api.STLStream(
+    try:
+        _check("", entry, ENTRY_KEYS)
+        _check("", said, STREAM_KEYS)
+        return _stream(entry, said)
+    except ProfileError as error:
+        raise ProfileError(f"stream {entry.get('name', number)}: {error}") from error
+
+
+def _check(where: str, said: dict[Any, Any], keys: set[str]) -> None:
+    """What is not understood is refused, as it may be what the frames would be."""
+    for key in said:
+        if key not in keys:
+            raise ProfileError(f"{where}{key}: not supported")
+
+
+def _stream(entry: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
+    flags = said.get("flags", 0)
+    if not isinstance(flags, int) or not 0 <= flags <= FLAGS_MAX:
+        raise ProfileError(f"flags: expected 0 to {FLAGS_MAX}, not {flags!r}")
+    document: dict[str, Any] = api.STLStream(
         name=entry.get("name"),
-        packet=builder,
+        packet=_packet(said.get("packet"), _program(said.get("vm") or [])),
         mode=_mode(dict(said.get("mode") or {})),
         enabled=said.get("enabled", True),
         self_start=said.get("self_start", True),
         isg=said.get("isg", 0.0),
         flow_stats=_stats(said.get("flow_stats") or said.get("rx_stats")),
-        next=None if after in (None, -1, "NULL") else after,
+        next=_next(entry, said),
         action_count=said.get("action_count", 0),
         random_seed=said.get("random_seed", 0),
+        mac_src_override_by_pkt=bool(flags & SRC_BY_PACKET),
+        mac_dst_override_mode=flags >> 1 & DST_MODE,
+        dummy_stream=bool(flags & DUMMY),
     ).document
+    return document
 
 
-def _packet(said: dict[str, Any], vm: list[Any]) -> Any:
-    binary = str(said.get("binary", ""))
-    if binary.endswith((".pcap", ".cap")):
-        return api.STLPktBuilder(pkt=binary, vm=vm)
-    return api.STLPktBuilder(pkt_buffer=base64.b64decode(binary, validate=True), vm=vm)
+def _next(entry: dict[str, Any], said: dict[str, Any]) -> str | None:
+    """TRex's own files have it beside the stream, older ones in it."""
+    given = [place.get(key) for place in (entry, said) for key in NEXT_KEYS]
+    names = {str(one) for one in given if one not in NO_NEXT}
+    if len(names) > 1:
+        raise ProfileError(f"next: expected one stream, not {' and '.join(sorted(names))}")
+    return names.pop() if names else None
+
+
+def _packet(said: Any, vm: list[Any]) -> Any:
+    if not isinstance(said, dict):
+        raise ProfileError("packet: expected binary or pcap")
+    _check("packet.", said, PACKET_KEYS)
+    binary, pcap = said.get("binary"), said.get("pcap")
+    if bool(binary) == bool(pcap):
+        raise ProfileError("packet: expected binary or pcap, one of the two")
+    if not pcap and str(binary).endswith((".pcap", ".cap")):
+        pcap = binary
+    if pcap:
+        return api.STLPktBuilder(pkt=str(pcap), vm=vm, path_relative_to_profile=True)
+    try:
+        data = base64.b64decode(str(binary), validate=True)
+    except binascii.Error as error:
+        raise ProfileError("packet.binary: expected base64, or the name of a pcap") from error
+    return api.STLPktBuilder(pkt_buffer=data, vm=vm)
 
 
 def _mode(said: dict[str, Any]) -> Any:
     kind = said.pop("type", "continuous")
     if kind not in MODES:
         raise ProfileError(f"mode {kind}: not supported")
+    make, own = MODES[kind]
+    said = {key: value for key, value in said.items() if key in own or key not in OF_BURSTS}
     rate = said.pop("rate", None)
-    if isinstance(rate, dict):
+    if rate is not None:
+        if not isinstance(rate, dict) or set(rate) != {"type", "value"}:
+            raise ProfileError("mode.rate: expected a type and a value")
         said[str(rate["type"])] = rate["value"]
-    return MODES[kind](**said)
+    return make(**said)
 
 
 def _stats(said: Any) -> Any:
     if not isinstance(said, dict) or not said.get("enabled", True):
         return None
+    more = {key: value for key, value in said.items() if key not in STATS_KEYS}
     latency = said.get("rule_type") == "latency" or said.get("latency_enabled")
     kind = api.STLFlowLatencyStats if latency else api.STLFlowStats
-    return kind(pg_id=said.get("stream_id", 0))
+    return kind(pg_id=said.get("stream_id", 0), **more)
 
 
 def _program(said: Any) -> list[Any]:
     if isinstance(said, dict):
+        _check("vm.", said, PROGRAM_KEYS)
         said = said.get("instructions", [])
     return [_instruction(dict(one)) for one in said]
 
