@@ -123,6 +123,9 @@ def tell(error: BaseException, path: str, usage: str) -> str:
         return f"{where(error, path)}{said}"
     if kind == "ProfileError":
         return f"{where(error, path)}{text}"
+    # One of TRex's own names that is not had.
+    if isinstance(error, NameError) and (error.name or "").startswith("STL"):
+        return f"{where(error, path)}{error.name}: not supported"
     return f"{where(error, path)}{kind}: {text}"
 
 
