@@ -17,7 +17,7 @@ from starlette.responses import Response
 from linerate.live import FILE
 from linerate.serve.guard import Receive, Scope, Send
 from linerate.serve.library import Library
-from linerate.serve.protocol import TRANSPORT
+from linerate.serve.protocol import abort
 
 #: Spectators at a time.
 STREAMS_MAX = 64
@@ -77,20 +77,12 @@ class EventStream(Response):
             await send({"type": "http.response.body", "body": b""})
         except (TimeoutError, OSError):
             # Too slow, or gone: what is kept for the connection goes with it.
-            await _abort(scope)
+            await abort(scope)
 
 
 async def _gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-async def _abort(scope: Scope) -> None:
-    """Close a connection whose peer does not read, which else would be waited for."""
-    transport = scope.get(TRANSPORT)
-    if transport is not None:
-        transport.abort()
-        await asyncio.sleep(0)
 
 
 def event(name: str, data: Any, number: int | None = None) -> bytes:  # noqa: ANN401 (JSON)
