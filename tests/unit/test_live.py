@@ -1,6 +1,7 @@
 """What is written of a run while it is measured: differences that add up to the whole."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -140,7 +141,7 @@ def check_packets(lines, measured):
 def test_a_device_in_a_process_of_its_own_tells_its_losses_meanwhile(
     journal, tmp_path, monkeypatch
 ):
-    tester = Counting()
+    tester: Any = Counting()
     both = WithDut(tester, tester.ledger, Device(), foreign=False)
     measured = trial(journal, monkeypatch, tester=both)
     lines = list(read(tmp_path / "live.jsonl"))

@@ -37,7 +37,11 @@ def get(runs, path, at_start=lambda: None):
         "query_string": b"",
         "headers": [(b"host", b"localhost")],
     }
-    asyncio.run(app(scope, receive, send))
+
+    async def ask():
+        await app(scope, receive, send)
+
+    asyncio.run(ask())
     start, *rest = messages
     return start["status"], dict(start["headers"]), b"".join(one.get("body", b"") for one in rest)
 
