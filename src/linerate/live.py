@@ -209,10 +209,6 @@ class _Books:
             name: [int(getattr(node, field)) for field in NODE_FIELDS]
             for name, node in since.nodes.items()
         }
-        found = {
-            name: [int(getattr(node, field)) for field in NODE_FIELDS]
-            for name, node in since.nodes.items()
-        }
         nodes = {name: values for name, values in found.items() if any(values)}
         spent = {field: getattr(since, field) for field in CLOCKS}
         return {"role": worker.role, "tsc_hz": worker.tsc_hz, "clocks": since.elapsed_clocks,

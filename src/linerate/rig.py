@@ -42,7 +42,7 @@ class Trials:
     info: dict[str, Any]
     #: Raises SetupError when somebody took the wires away meanwhile.
     check: Callable[[], None]
-    #: The tester's ledger alone: cheap enough to ask while packets fly.
+    #: The ledgers alone: cheap enough to ask while packets fly.
     ledger: Callable[[], PacketLedger]
 
 
@@ -216,8 +216,8 @@ class Rig:
             self._tester(config, ends, label, self._cpus[:1]) as trials,
         ):
             assert isinstance(trials.tester, EngineTester)
-            both = WithDut(trials.tester, running, foreign)
-            yield replace(trials, tester=both)
+            both = WithDut(trials.tester, trials.ledger, running, foreign)
+            yield replace(trials, tester=both, ledger=both.ledger)
 
     @contextmanager
     def _tester(

@@ -26,6 +26,7 @@ from linerate.loops import Hop
 from linerate.measurement import Measurement
 from linerate.measurement.latency import LatencyFigures, LatencyLoads, figures
 from linerate.records import FrameSize, Search, SoakState
+from linerate.regular import read_regular
 from linerate.suite import TESTER_PORTS, Profiled
 from linerate.testbed import Testbed
 from linerate.validity import WIRE_TOOK
@@ -33,6 +34,9 @@ from linerate.wire import WIRE_OVERHEAD_BYTES
 
 #: Raised when a reader of older runs would misunderstand a newer one.
 SCHEMA = 2
+#: Of a run.json: a sweep of hundreds of trials has some megabytes.
+RUN_BYTES_MAX = 64 << 20
+EVIDENCE_BYTES_MAX = 256 << 20
 
 Status = Literal["running", "complete", "interrupted", "failed"]
 
@@ -355,7 +359,7 @@ def load_run(path: Path) -> Run:
     """Read a run: its folder, or the run.json in it. Raises StoreError."""
     file = path / "run.json" if path.is_dir() else path
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
+        document = json.loads(read_regular(file, RUN_BYTES_MAX).decode())
         version = document.get("schema_version") if isinstance(document, dict) else None
         if version != SCHEMA:
             raise StoreError(f"{file}: schema {version}, this version reads {SCHEMA}")
@@ -376,7 +380,7 @@ def load_measurement(folder: Path, trial: str) -> Measurement:
     """Read the evidence of one trial of a run. Raises StoreError."""
     file = folder / "evidence" / f"{trial}.json"
     try:
-        return Measurement.model_validate_json(file.read_text(encoding="utf-8"))
+        return Measurement.model_validate_json(read_regular(file, EVIDENCE_BYTES_MAX).decode())
     except OSError as error:
         raise StoreError(f"{file}: {(error.strerror or str(error)).lower()}") from error
     except (UnicodeDecodeError, ValidationError) as error:

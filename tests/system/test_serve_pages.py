@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 from tests.many_runs import make_many
 from tests.system.serving import Served, served
 
@@ -247,3 +247,68 @@ def test_a_bench_is_stopped_from_the_page(browser: Browser, server: Served) -> N
     assert server.status("POST", "/api/bench", b"{}", X_Linerate="1") == 401
     assert server.status("GET", "/", Host="evil.example") == 403
     watched.check()
+
+
+def told(count: int, resumed: bool, first: int = 0) -> str:
+    """Events of a run: so many samples, from one on, each of ten packets."""
+    lines: list[dict[str, Any]] = [
+        {"event": "sample", "number": 1, "label": "U2", "at": 1000 + n, "at_us": n, "seconds": 1,
+         "sent_pps": 10, "received_pps": 10, "workers": {}, "packets": [["tester", "received", 10]]}
+        for n in range(first, count)
+    ]  # fmt: skip
+    if not first:
+        result = {"event": "result", "trial": "U1", "valid": False, "invalid": ["it was cut short"]}
+        trial = {"event": "trial", "number": 1, "label": "U2", "text": "", "at": 999}
+        lines[:0] = [result, trial]
+    about = {"name": "a-run", "resumed": resumed}
+    return f"event: run\ndata: {json.dumps(about)}\n\n" + "".join(
+        f"id: a-run:{n + 1}\ndata: {json.dumps(line)}\n\n" for n, line in enumerate(lines)
+    )
+
+
+def test_a_lost_connection_counts_nothing_twice(browser: Browser, server: Served) -> None:
+    """The browser goes on by itself; where the server refused it, the page asks anew."""
+    end = 'event: end\ndata: {"name": "a-run"}\n\n'
+    answers = [
+        (200, "retry: 10\n" + told(200, resumed=False)),
+        (200, "retry: 10\n" + told(300, resumed=True, first=200)),
+        (503, ""),
+        (200, told(700, resumed=False) + end),
+    ]
+    begun: list[str | None] = []
+
+    def answer(route: Route) -> None:
+        begun.append(route.request.headers.get("last-event-id"))
+        status, body = answers[len(begun) - 1]
+        route.fulfill(status=status, body=body, content_type="text/event-stream")
+
+    page = browser.new_page()
+    page.route("**/api/live*", answer)
+    page.goto(f"{server.address}/live?run=a-run")
+    expect(page.locator("#live[data-state=ended]")).to_be_attached(timeout=PATIENCE_MS)
+    assert len(begun) == len(answers)
+    assert (begun[0], begun[-1]) == (None, None)
+    expect(page.locator("#results tr")).to_have_count(1)
+    expect(page.locator("#places tr")).to_have_count(1)
+    expect(page.locator("#places tr")).to_contain_text("received: tester7,000")
+    # All are counted, and no more kept than are drawn.
+    assert page.locator("#live").get_attribute("data-samples") == "600"
+    page.close()
+
+
+def test_a_page_that_was_refused_once_asks_again(browser: Browser, server: Served) -> None:
+    asked: list[str] = []
+
+    def answer(route: Route) -> None:
+        asked.append(route.request.method)
+        if len(asked) == 1:
+            route.abort()
+        else:
+            route.fulfill(json={"running": False})
+
+    page = browser.new_page()
+    page.route("**/api/bench", answer)
+    page.goto(f"{server.address}/live?token={server.token}")
+    expect(page.get_by_role("button", name="Stop")).to_be_disabled(timeout=PATIENCE_MS)
+    assert len(asked) == 2
+    page.close()

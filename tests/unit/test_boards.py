@@ -108,6 +108,14 @@ def test_queries_know_their_variables_and_source(name):
     assert {one["name"] for one in variables} <= used, "a variable that changes nothing"
 
 
+def test_what_is_the_testers_is_known_by_its_kind_not_by_names():
+    """A device's port may be called as it likes."""
+    for board in BOARDS.values():
+        for panel in panels_of(board):
+            for target in panel["targets"]:
+                assert not re.search(r"node[!=]~", target["expr"]), panel["title"]
+
+
 def test_provisioning_agrees_with_the_documentation_and_with_prometheus():
     page = (FOLDER.parent / "docs" / "exporter.md").read_text()
     (path,) = of_file("provisioning/dashboards/linerate.yml", "path")

@@ -17,8 +17,10 @@ from linerate.engine import Engine, Files
 from linerate.exporter import collector
 from linerate.exporter.collector import Exporter
 from linerate.exporter.families.latency import buckets_of
+from linerate.exporter.families.workers import kind_in
 from linerate.exporter.server import CLIENTS_MAX, Server
 from linerate.exporter.vpp import read_segment
+from linerate.measurement import WorkerReading
 from linerate.snapshot import Histogram, look
 
 TOKEN = "a-token"
@@ -274,3 +276,27 @@ def test_a_token_is_kept_in_a_file_of_its_user(linerate, tmp_path):
         finally:
             process.terminate()
             assert process.wait(10) == 0
+
+
+@pytest.mark.parametrize(
+    ("role", "node", "kind"),
+    [
+        ("forwarder", "port-rx-e0-0", "receive"),
+        ("forwarder", "port-rx-tap0-0", "receive"),
+        ("forwarder", "ip4-lookup", "forward"),
+        ("tester", "port-rx-t0-0", "tester"),
+        ("tester", "port-rx-cable-0", "tester"),
+        ("tester", "port-tx-t1", "tester"),
+        ("both", "port-rx-e0-0", "receive"),
+        ("both", "port-rx-tap0-0", "receive"),
+        ("both", "port-rx-t0-0", "tester"),
+        ("both", "port-rx-t3-0", "tester"),
+        ("both", "generator-0", "tester"),
+    ],
+)
+def test_what_a_tester_receives_is_nothing_that_a_device_does(role, node, kind):
+    worker = WorkerReading(
+        name="w", cpu=0, tid=1, role=role, tsc_hz=1, tsc=1, loops=1,
+        overhead_clocks=0, away_clocks=0, nodes={},
+    )  # fmt: skip
+    assert kind_in(worker, node) == kind

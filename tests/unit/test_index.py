@@ -23,6 +23,14 @@ def runs(tmp_path):
     return tmp_path / "runs"
 
 
+def say_running(folder, **said):
+    """Let a run be measured still, and its live.jsonl say what."""
+    file = folder / "run.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"status": "running"}))
+    if said:
+        (folder / "live.jsonl").write_text(json.dumps(said) + "\n")
+
+
 def index_of(runs):
     index = Index(runs)
     index.refresh()
@@ -104,6 +112,31 @@ def test_a_broken_run_is_a_row_that_says_why(runs):
         assert index.count(Query()) == 24
 
 
+def test_a_link_in_a_circle_is_no_folder(runs):
+    (runs / "circle").symlink_to("circle")
+    assert len(names(index_of(runs))) == 20
+
+
+def test_a_folder_whose_name_is_no_text_is_broken(runs):
+    (runs / os.fsdecode(b"caf\xe9")).mkdir()
+    for index in (index_of(runs), index_of(runs)):
+        (row,) = index.select(Query(("status=broken",)))
+        assert row["name"] == r"caf\xe9"
+        assert "not UTF-8" in row["problem"]
+
+
+def test_a_pipe_keeps_nobody_waiting(runs):
+    """Nobody writes into it: whoever opened it as a file would wait for ever."""
+    piped, live = names(index_of(runs))[:2]
+    (runs / piped / "run.json").unlink()
+    os.mkfifo(runs / piped / "run.json")
+    say_running(runs / live)
+    os.mkfifo(runs / live / "live.jsonl")
+    index = index_of(runs)
+    assert "not a regular file" in index.row(piped)["problem"]
+    assert live in index.running()
+
+
 def test_what_changed_is_read_again_and_what_is_gone_forgotten(runs):
     index = index_of(runs)
     name = names(index)[0]
@@ -128,25 +161,28 @@ def test_only_what_changed_is_read(runs, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "kept", [b"", b"\xff\xfe", b"{}\n{}", b'{"version": 1}\n{"name": 1}', b"["]
+    "kept",
+    [b"", b"\xff\xfe", b"{}\n{}", b'{"version": 1}\n{"name": 1}', b'{"version": 1}\n[1]', b"["],
 )
 def test_kept_rows_that_are_nonsense_are_read_anew(runs, kept):
     (runs / CACHE).write_bytes(kept)
     assert len(names(index_of(runs))) == 20
 
 
-def test_a_run_whose_process_is_gone_was_killed(runs):
+def test_a_run_whose_process_is_gone_was_killed(runs, monkeypatch):
     index = index_of(runs)
-    mine, dead, unknown = names(index)[:3]
-    for name, pid in ((mine, os.getpid()), (dead, 2**22 + 1), (unknown, None)):
-        document = json.loads((runs / name / "run.json").read_text())
-        (runs / name / "run.json").write_text(json.dumps(document | {"status": "running"}))
-        if pid is not None:
-            (runs / name / "live.jsonl").write_text(json.dumps({"pid": pid}) + "\n")
+    dead, unknown, begun = names(index)[:3]
+    say_running(runs / dead, pid=2**22 + 1)
+    for name in (unknown, begun):
+        say_running(runs / name)
+    # Who begins a run says by which process right after: what said nothing since is dead.
+    os.utime(runs / unknown / "run.json", (0, 0))
+    os.utime(runs / begun / "run.json", (2**33, 2**33))
+    monkeypatch.setattr("linerate.index.row.time.time", lambda: 2**33 + 1)
     index.refresh()
-    assert index.row(dead)["status"] == "killed"
-    assert dead not in index.running()
-    assert unknown in index.running()
+    for name in (dead, unknown):
+        assert index.row(name)["status"] == "killed"
+    assert index.running() == [begun]
 
 
 def test_a_run_that_has_just_ended_keeps_no_other_from_starting(runs):

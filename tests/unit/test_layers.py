@@ -22,6 +22,7 @@ LAYERS = (
         "limits",
         "histogram",
         "disturbance",
+        "regular",
     ),
     ("card", "ledger"),
     ("testbed",),

@@ -1,6 +1,7 @@
 """What is written of a run while it is measured: differences that add up to the whole."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -8,6 +9,7 @@ from linerate.ledger import Entry, NodeTime, PacketLedger
 from linerate.live import Journal, Watched, read
 from linerate.measurement import Load, Progress, Reading, WorkerReading
 from linerate.store import RunFolder
+from linerate.tester._with_dut import WithDut
 from linerate.trial import run_trial, watch
 
 LOAD = Load(
@@ -17,6 +19,8 @@ LOAD = Load(
 
 class Counting:
     """A tester that counts each time it is asked; a packet is held, and let go at the end."""
+
+    tsc_hz = 10**9
 
     def __init__(self):
         self.asked = 0
@@ -70,14 +74,30 @@ class Counting:
     steal_seconds = switches = moments = kernel_seconds = lock_wait_seconds = nothing
 
 
+class Device:
+    """One in a process of its own; it loses a packet each time it is asked."""
+
+    lost = 0
+
+    def ledger(self):
+        self.lost += 1
+        return PacketLedger(entries=(Entry(place="e0: rx missed", kind="loss", packets=self.lost),))
+
+    def readings(self, _tsc_hz):
+        return Reading(workers=(), ledger=self.ledger())
+
+    def workers(self, _tsc_hz):
+        return ()
+
+
 @pytest.fixture
 def journal(tmp_path):
     return Journal(tmp_path / "live.jsonl")
 
 
-def trial(journal, monkeypatch, measure=run_trial):
+def trial(journal, monkeypatch, measure=run_trial, tester=None):
     monkeypatch.setattr("linerate.live.SAMPLE_SECONDS", 0.0)
-    tester = Counting()
+    tester = tester or Counting()
     about = {"label": "U2", "loadtest": "U2", "text": "many flows"}
     watched = Watched(tester, journal, tester.ledger, about)
     return measure(watched, LOAD, lambda _progress: None)
@@ -104,13 +124,32 @@ def test_lines_add_up_to_what_was_measured(journal, tmp_path, monkeypatch, measu
     assert sum(worker["overhead_clocks"] for worker in workers) == ledger.overhead_clocks
     assert sum(worker["away_clocks"] for worker in workers) == ledger.away_clocks
     assert sum(worker["loops"] for worker in workers) == ledger.loops
+    check_packets(lines, measured)
+    assert len(samples(lines)) >= 3
+
+
+def check_packets(lines, measured):
+    """The samples add up to the ledger of the trial."""
     packets: dict[tuple[str, str], int] = {}
     for line in samples(lines):
         for place, kind, count in line["packets"]:
             packets[place, kind] = packets.get((place, kind), 0) + count
     whole = {(one.place, one.kind): one.packets for one in measured.packets.entries}
     assert {key: n for key, n in packets.items() if n} == {k: n for k, n in whole.items() if n}
-    assert len(samples(lines)) >= 3
+
+
+def test_a_device_in_a_process_of_its_own_tells_its_losses_meanwhile(
+    journal, tmp_path, monkeypatch
+):
+    tester: Any = Counting()
+    both = WithDut(tester, tester.ledger, Device(), foreign=False)
+    measured = trial(journal, monkeypatch, tester=both)
+    lines = list(read(tmp_path / "live.jsonl"))
+    *during, _closed = samples(lines)
+    assert len(during) >= 2
+    for line in during:
+        assert ("e0: rx missed", "loss") in {(place, kind) for place, kind, _ in line["packets"]}
+    check_packets(lines, measured)
 
 
 def test_what_happens_is_told_in_order(journal, tmp_path, monkeypatch):

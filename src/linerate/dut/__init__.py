@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from linerate.ledger import PacketLedger
 from linerate.measurement import Reading, WorkerReading
 from linerate.needs import Need
 from linerate.suite import Protocol as Frames
@@ -40,6 +41,9 @@ class Running(Protocol):
 
     def workers(self, tsc_hz: int) -> tuple[WorkerReading, ...]:
         """Where its CPU time went, as far as can be known: cheap enough to ask at load."""
+
+    def ledger(self) -> PacketLedger:
+        """Its losses, where asking is cheap enough at load; nothing elsewhere."""
 
 
 class Dut(Protocol):

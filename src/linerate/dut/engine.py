@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from linerate.dut import ALL_FRAMES, Place, Running, register
 from linerate.engine import Engine, Files
+from linerate.ledger import PacketLedger
 from linerate.measurement import Reading, WorkerReading
 from linerate.measurement import engine as readings
 from linerate.needs import Need
@@ -29,6 +30,10 @@ class _RunningEngine:
     def workers(self, _tsc_hz: int) -> tuple[WorkerReading, ...]:
         """Clocks alone."""
         return readings.read_workers(self._telemetry, self._tsc_hz)
+
+    def ledger(self) -> PacketLedger:
+        """The packet ledger alone."""
+        return readings.read_ledger(self._telemetry)
 
 
 class EngineDut:

@@ -23,6 +23,10 @@ class _Unknown:
         """No worker."""
         return ()
 
+    def ledger(self) -> PacketLedger:
+        """No counters."""
+        return PacketLedger()
+
 
 class ExternalDut:
     """Somebody else sets it up; `dut.macs` of the testbed file says where frames are sent."""

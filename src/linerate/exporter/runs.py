@@ -2,13 +2,13 @@
 
 import json
 import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-#: A sweep of hundreds of trials has some megabytes.
-RUN_BYTES_MAX = 64 << 20
+from linerate.regular import open_regular
+from linerate.store import RUN_BYTES_MAX
+
 CONFIG = ".config.json"
 OF_DUT = "-dut"
 
@@ -65,17 +65,15 @@ class Runs:
 
     def _read(self, path: Path) -> dict[str, Any] | None:
         try:
-            # What is no file (a pipe that nobody writes to) must not stop us.
-            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-            with os.fdopen(handle, encoding="utf-8") as file:
-                status = os.fstat(handle)
-                if not stat.S_ISREG(status.st_mode) or status.st_size > RUN_BYTES_MAX:
+            with open_regular(path) as file:
+                status = os.fstat(file.fileno())
+                if status.st_size > RUN_BYTES_MAX:
                     return None
                 version = (status.st_mtime_ns, status.st_size, status.st_ino)
                 known = self._known.get(path)
                 if known is not None and known[0] == version:
                     return known[1]
-                run = json.load(file)
+                run = json.loads(file.read().decode())
         except (OSError, ValueError, RecursionError):
             return None
         if not isinstance(run, dict):

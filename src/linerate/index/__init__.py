@@ -24,6 +24,8 @@ __all__ = ["Index", "Query", "QueryError"]
 CACHE = ".index.jsonl"
 #: Rows that another version kept are read anew.
 VERSION = 1
+#: Stands for the time and size of what is not read, as the folder's name is no text.
+NO_TEXT = (-1, -1)
 Row = dict[str, Any]
 
 
@@ -121,12 +123,16 @@ def _stamps(runs: Path) -> dict[str, tuple[int, int]]:
     found: dict[str, tuple[int, int]] = {}
     try:
         with os.scandir(runs) as entries:
-            folders = [e.name for e in entries if not e.name.startswith(".") and e.is_dir()]
+            folders = [e.name for e in entries if not e.name.startswith(".") and _is_folder(e)]
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise StoreError(f"{runs}: {(error.strerror or str(error)).lower()}") from error
     for name in folders:
+        shown = os.fsencode(name).decode("utf-8", "backslashreplace")
+        if shown != name:
+            found.setdefault(shown, NO_TEXT)
+            continue
         try:
             status = (runs / name / "run.json").stat()
             found[name] = (status.st_mtime_ns, status.st_size)
@@ -135,9 +141,19 @@ def _stamps(runs: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    """Whether it is one; a link that leads in a circle is none."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
 def _read(folder: Path, mtime_ns: int, size: int) -> Row:
     """Read one run; one that can't be read is a row that says why."""
     stamp = {"mtime_ns": mtime_ns, "bytes": size}
+    if (mtime_ns, size) == NO_TEXT:
+        return broken_row(folder.name, "the folder's name is not UTF-8: rename it") | stamp
     try:
         return row_of(folder.name, load_run(folder)) | stamp
     except StoreError as error:
@@ -154,7 +170,9 @@ def _kept_rows(path: Path) -> dict[str, Row]:
         head, *lines = path.read_text(encoding="utf-8").splitlines()
         if json.loads(head) == {"version": VERSION}:
             rows = [json.loads(line) for line in lines]
-            return {row["name"]: row for row in rows if row.keys() == wanted}
+            return {
+                row["name"]: row for row in rows if isinstance(row, dict) and row.keys() == wanted
+            }
     return {}
 
 

@@ -2,16 +2,20 @@
 
 import contextlib
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 from linerate.card import PRESETS, Card
 from linerate.live import FILE as LIVE_FILE
+from linerate.regular import open_regular
 from linerate.store import Result, Run
 from linerate.wire import format_bps
 
 #: The first line of a live.jsonl is far shorter.
 FIRST_LINE_BYTES = 65_536
+#: By then a run that has been begun has said by which process.
+NAMELESS_SECONDS = 60.0
 
 
 def row_of(name: str, run: Run) -> dict[str, Any]:
@@ -89,8 +93,7 @@ def alive(folder: Path) -> bool:
     """Whether the process that measures a run still does."""
     pid = process_of(folder)
     if pid is None:
-        # Measured by a version that did not say: believe it.
-        return True
+        return _young(folder / "run.json")
     try:
         words = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
@@ -98,11 +101,18 @@ def alive(folder: Path) -> bool:
     return b"linerate" in words
 
 
+def _young(file: Path) -> bool:
+    """Whether it has just been written; one that is not there has not."""
+    with contextlib.suppress(OSError):
+        return abs(time.time() - file.stat().st_mtime) < NAMELESS_SECONDS
+    return False
+
+
 def process_of(folder: Path) -> int | None:
     """The process that measures, or measured, a run; None where that is not known."""
     with (
         contextlib.suppress(OSError, ValueError, KeyError, TypeError),
-        (folder / LIVE_FILE).open("rb") as file,
+        open_regular(folder / LIVE_FILE) as file,
     ):
         return int(json.loads(file.readline(FIRST_LINE_BYTES))["pid"])
     return None

@@ -3,21 +3,25 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, HTTPException, Query, Request, Response
-from fastapi.responses import FileResponse
 from pydantic import BaseModel
 
 from linerate.compare import CompareError
 from linerate.index import Query as Selection
 from linerate.index import QueryError
+from linerate.regular import read_regular
 from linerate.report import comparison
 from linerate.serve.library import Library, NoSuchRunError
 from linerate.serve.runner import BusyError, Order, Runner, State
 from linerate.serve.stream import EventStream, Streams, live
-from linerate.store import StoreError
+from linerate.store import RUN_BYTES_MAX, StoreError
 from linerate.testbed import TestbedError
 
 NAME_MAX = 200
 COMPARED_MAX = 12
+#: A name as in an address, and a number.
+EVENT_ID_MAX = 1000
+#: No file is longer, and none can be asked for what is behind.
+OFFSET_MAX = 2**62
 
 
 class Refusal(BaseModel):
@@ -89,10 +93,13 @@ def _runs(router: APIRouter, library: Library) -> None:
     @router.get("/runs/{name}", responses=NOT_FOUND)
     def run(name: str) -> Response:
         """One run: its run.json."""
-        folder = _found(library, name)
-        if not (folder / "run.json").is_file():
-            raise HTTPException(404, f"{name}: no run.json")
-        return FileResponse(folder / "run.json", media_type="application/json")
+        file = _found(library, name) / "run.json"
+        try:
+            # Whole, before it is said how long it is: a bench replaces it meanwhile.
+            document = read_regular(file, RUN_BYTES_MAX)
+        except OSError as error:
+            raise HTTPException(404, f"{name}: no run.json that can be read") from error
+        return Response(document, media_type="application/json")
 
     @router.get("/compare", responses=NOT_FOUND)
     def compare(names: Names) -> Any:  # noqa: ANN401 (as `linerate compare --json`)
@@ -165,17 +172,19 @@ def _live(router: APIRouter, library: Library) -> None:
     )
     def events(
         name: Annotated[str | None, Query(alias="run", max_length=NAME_MAX)] = None,
-        offset: Annotated[int, Query(ge=0)] = 0,
-        last_event_id: Annotated[str | None, Header(max_length=NAME_MAX)] = None,
+        offset: Annotated[int, Query(ge=0, le=OFFSET_MAX)] = 0,
+        last_event_id: Annotated[str, Header(max_length=EVENT_ID_MAX)] = "",
     ) -> Response:
         """Server-sent events: each line of live.jsonl of the run, or of the one that runs."""
-        if streams.full:
+        if not streams.enter():
             raise HTTPException(503, "too many watch: try again later")
-        if name is not None:
-            _found(library, name)
-        if last_event_id is not None and last_event_id.isascii() and last_event_id.isdigit():
-            offset = int(last_event_id[:18])
-        return EventStream(live(library, name, offset), streams)
+        try:
+            if name is not None:
+                _found(library, name)
+            return EventStream(live(library, name, offset, last_event_id), streams)
+        except BaseException:
+            streams.leave()
+            raise
 
 
 def state_of(request: Request, runner: Runner | None, known: str) -> str:

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-Message = MutableMapping[str, Any]
+from linerate.serve.protocol import Message, Send, in_pieces
+
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 COOKIE = "linerate"
@@ -88,7 +88,7 @@ class Guard:
             return
         if scope["type"] != "http":
             return
-        out = _with_headers(send, self._headers)
+        out = _with_headers(in_pieces(scope, send), self._headers)
         try:
             if target := self._enter(scope):
                 await _redirect(out, target, self._rules.cookie)

@@ -7,17 +7,21 @@ nothing is kept for slow ones, and one that takes nothing for a while is let go.
 import asyncio
 import contextlib
 import json
+import os
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from linerate.live import FILE
-from linerate.serve.guard import Receive, Scope, Send
-from linerate.serve.library import Library
-from linerate.serve.protocol import TRANSPORT
+from linerate.regular import open_regular
+from linerate.serve.guard import Receive, Scope
+from linerate.serve.library import Library, NoSuchRunError
+from linerate.serve.protocol import Send, abort
 
 #: Spectators at a time.
 STREAMS_MAX = 64
@@ -33,19 +37,28 @@ CHUNK_BYTES = 256_000
 
 
 class Streams:
-    """How many spectators there are."""
+    """How many spectators there are; may be asked from any thread."""
 
     def __init__(self) -> None:
         self.open = 0
+        self._lock = threading.Lock()
 
-    @property
-    def full(self) -> bool:
-        """Whether there is room for no more."""
-        return self.open >= STREAMS_MAX
+    def enter(self) -> bool:
+        """Count one more, if there is room for it."""
+        with self._lock:
+            if self.open >= STREAMS_MAX:
+                return False
+            self.open += 1
+            return True
+
+    def leave(self) -> None:
+        """Count one less."""
+        with self._lock:
+            self.open -= 1
 
 
 class EventStream(Response):
-    """An answer that ends when the run does."""
+    """An answer that ends when the run does, of a spectator that has been counted."""
 
     media_type = "text/event-stream"
 
@@ -56,7 +69,6 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send until the spectator or the events are gone."""
-        self._streams.open += 1
         tasks = {asyncio.create_task(self._pump(scope, send)), asyncio.create_task(_gone(receive))}
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -65,7 +77,7 @@ class EventStream(Response):
         finally:
             for task in tasks:
                 task.cancel()
-            self._streams.open -= 1
+            self._streams.leave()
 
     async def _pump(self, scope: Scope, send: Send) -> None:
         headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
@@ -77,7 +89,7 @@ class EventStream(Response):
             await send({"type": "http.response.body", "body": b""})
         except (TimeoutError, OSError):
             # Too slow, or gone: what is kept for the connection goes with it.
-            await _abort(scope)
+            await abort(scope)
 
 
 async def _gone(receive: Receive) -> None:
@@ -85,22 +97,30 @@ async def _gone(receive: Receive) -> None:
         pass
 
 
-async def _abort(scope: Scope) -> None:
-    """Close a connection whose peer does not read, which else would be waited for."""
-    transport = scope.get(TRANSPORT)
-    if transport is not None:
-        transport.abort()
-        await asyncio.sleep(0)
-
-
-def event(name: str, data: Any, number: int | None = None) -> bytes:  # noqa: ANN401 (JSON)
+def event(name: str, data: Any) -> bytes:  # noqa: ANN401 (JSON)
     """One event."""
-    identity = f"id: {number}\n" if number is not None else ""
-    return f"{identity}event: {name}\ndata: {json.dumps(data)}\n\n".encode()
+    return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode()
 
 
-async def live(library: Library, name: str | None, offset: int) -> AsyncIterator[bytes]:
-    """Events of a run, or of the one that runs: the lines of its live.jsonl from `offset`."""
+def _identity(name: str) -> bytes:
+    """What the numbers of a run's events begin with: another run's mean nothing there."""
+    return f"{quote(name, safe='')}:".encode()
+
+
+def _offset_of(last_id: str, name: str) -> int:
+    """Where the line after an event began; 0 if that event was of another run."""
+    said = last_id.removeprefix(_identity(name).decode())
+    known = said != last_id and said.isascii() and said.isdigit()
+    return int(said[:18]) if known else 0
+
+
+async def live(
+    library: Library, name: str | None, offset: int = 0, last_id: str = ""
+) -> AsyncIterator[bytes]:
+    """Events of a run, or of the one that runs: the lines of its live.jsonl.
+
+    Those from `offset` on, or those after the event `last_id`; all if no line begins there.
+    """
     waited = 0.0
     while name is None:
         name = await run_in_threadpool(library.running)
@@ -111,16 +131,23 @@ async def live(library: Library, name: str | None, offset: int) -> AsyncIterator
                 yield b": nothing runs\n\n"
             waited += LOOK_SECONDS
             await asyncio.sleep(LOOK_SECONDS)
-    yield event("run", {"name": name})
-    async for chunk in _lines(library, name, offset):
+    try:
+        # It may have to read the folder.
+        path = await run_in_threadpool(library.folder, name) / FILE
+    except NoSuchRunError:
+        yield event("end", {"name": name})
+        return
+    offset = _line_start(path, _offset_of(last_id, name) if last_id else offset)
+    # Who is told all from the beginning forgets what was told before.
+    yield event("run", {"name": name, "resumed": offset > 0})
+    async for chunk in _lines(library, path, max(offset, _first(path))):
         yield chunk
     yield event("end", {"name": name})
 
 
-async def _lines(library: Library, name: str, offset: int) -> AsyncIterator[bytes]:
+async def _lines(library: Library, path: Path, offset: int) -> AsyncIterator[bytes]:
     """What is in the file, and what comes, until the run has ended."""
-    path = library.folder(name) / FILE
-    offset = max(offset, _first(path))
+    name = path.parent.name
     quiet = 0.0
     while True:
         text, offset = _read(path, offset)
@@ -144,32 +171,42 @@ async def _lines(library: Library, name: str, offset: int) -> AsyncIterator[byte
             yield b": nothing new\n\n"
 
 
+def _line_start(path: Path, offset: int) -> int:
+    """The offset, if a line begins there; the beginning of all else."""
+    if offset > 0:
+        with contextlib.suppress(OSError), open_regular(path) as file:
+            file.seek(offset - 1)
+            if file.read(1) == b"\n":
+                return offset
+    return 0
+
+
 def _first(path: Path) -> int:
     """Where to begin: not at the beginning of a file that is very long."""
-    with contextlib.suppress(OSError):
-        size = path.stat().st_size
+    with contextlib.suppress(OSError), open_regular(path) as file:
+        size = file.seek(0, os.SEEK_END)
         if size > BACKLOG_BYTES:
-            with path.open("rb") as file:
-                file.seek(size - BACKLOG_BYTES)
-                file.readline()
-                return file.tell()
+            file.seek(size - BACKLOG_BYTES)
+            file.readline()
+            return file.tell()
     return 0
 
 
 def _read(path: Path, offset: int) -> tuple[bytes, int]:
     """Whole lines from there on, as events numbered by where the next one begins."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             file.seek(offset)
             text = file.read(CHUNK_BYTES)
     except OSError:
         return b"", offset
+    identity = _identity(path.parent.name)
     events = []
     for line in text.splitlines(keepends=True):
         if not line.endswith(b"\n"):
             break
         offset += len(line)
-        events.append(b"id: %d\ndata: %s\n\n" % (offset, line.strip()))
+        events.append(b"id: %s%d\ndata: %s\n\n" % (identity, offset, line.strip()))
     return b"".join(events), offset
 
 

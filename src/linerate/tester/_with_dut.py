@@ -1,5 +1,6 @@
 """A tester beside a device under test that counts for itself."""
 
+from collections.abc import Callable
 from typing import Any
 
 from linerate.dut import Running
@@ -14,9 +15,16 @@ from linerate.tester.engine import EngineTester
 class WithDut(PassedOn):
     """The tester, with the device's counters among its own."""
 
-    def __init__(self, tester: EngineTester, dut: Running, foreign: bool) -> None:
-        """`foreign`: not all that the device does with packets is known."""
+    def __init__(
+        self,
+        tester: EngineTester,
+        ledger: Callable[[], PacketLedger],
+        dut: Running,
+        foreign: bool,
+    ) -> None:
+        """`ledger` is the tester's; `foreign`: not all that the device does is known."""
         super().__init__(tester)
+        self._ledger = ledger
         self._engine = tester
         self._dut = dut
         self._foreign = foreign
@@ -29,10 +37,8 @@ class WithDut(PassedOn):
     def readings(self) -> Reading:
         """All counters of both; the device's losses stand before what came back."""
         mine, its = self._tester.readings(), self._dut.readings(self._engine.tsc_hz)
-        sent = [entry for entry in mine.ledger.entries if entry.kind == "sent"]
-        rest = [entry for entry in mine.ledger.entries if entry.kind != "sent"]
         return Reading(
-            ledger=PacketLedger(entries=(*sent, *its.ledger.entries, *rest)),
+            ledger=_around(mine.ledger, its.ledger),
             workers=(*mine.workers, *its.workers),
             errors=(*mine.errors, *its.errors),
             ports=mine.ports | its.ports,
@@ -49,6 +55,17 @@ class WithDut(PassedOn):
         """Clocks of both."""
         return (*self._tester.workers(), *self._dut.workers(self._engine.tsc_hz))
 
+    def ledger(self) -> PacketLedger:
+        """Both ledgers alone, the device's as far as it can be asked at load."""
+        return _around(self._ledger(), self._dut.ledger())
+
     def roundtrips(self) -> tuple[RoundTrip, ...]:
         """None: not between processes."""
         return ()
+
+
+def _around(mine: PacketLedger, its: PacketLedger) -> PacketLedger:
+    """The tester's with the device's in it, in path order."""
+    sent = [entry for entry in mine.entries if entry.kind == "sent"]
+    rest = [entry for entry in mine.entries if entry.kind != "sent"]
+    return PacketLedger(entries=(*sent, *its.entries, *rest))

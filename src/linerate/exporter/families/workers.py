@@ -8,6 +8,7 @@ from linerate.exporter.families import Sample, counter, families, gauge
 from linerate.exporter.scene import Scene
 from linerate.ledger import NodeTime
 from linerate.measurement import WorkerReading
+from linerate.suite import SECOND_TESTER_PORTS, TESTER_PORTS
 
 #: What a node is there for, by how its name begins; what is not listed forwards packets.
 KINDS = {
@@ -37,6 +38,17 @@ Spent = Callable[[WorkerReading], int]
 def kind_of(node: str) -> str:
     """Say what a node is there for: `receive`, `forward` and so on."""
     return next((kind for start, kind in KINDS.items() if node.startswith(start)), "forward")
+
+
+#: Where a worker that does both takes in what came back to the tester.
+_TESTER_RECEIVES = tuple(f"port-rx-{port}-" for port in (*TESTER_PORTS, *SECOND_TESTER_PORTS))
+
+
+def kind_in(worker: WorkerReading, node: str) -> str:
+    """The same of a worker's node: what a tester's worker does is no work of the device."""
+    if worker.role == "tester" or node.startswith(_TESTER_RECEIVES):
+        return "tester"
+    return kind_of(node)
 
 
 #: Each clock of a worker is in one of these.
@@ -124,7 +136,7 @@ def nodes(scene: Scene) -> Iterator[Metric]:
         "Whether the node is called in every loop (1), or when it has packets (0).",
         NODE_LABELS,
         [
-            ((engine, worker.name, name, kind_of(name)), float(name in worker.polling))
+            ((engine, worker.name, name, kind_in(worker, name)), float(name in worker.polling))
             for engine, one in scene.look.snapshots.items()
             for worker in one.workers
             for name in worker.nodes
@@ -136,4 +148,4 @@ def _of_nodes(scene: Scene, value: Callable[[NodeTime], int]) -> Iterator[Sample
     for engine, one in scene.look.snapshots.items():
         for worker in one.workers:
             for name, node in worker.nodes.items():
-                yield (engine, worker.name, name, kind_of(name)), float(value(node))
+                yield (engine, worker.name, name, kind_in(worker, name)), float(value(node))

@@ -13,7 +13,7 @@ const Charts = (function () {
 	const EXITS = /^(port-tx|tester-tx)/;
 	const [CALLS, VECTORS, CLOCKS, IDLE_CLOCKS] = [0, 1, 2, 4];
 	const OPTIONS = { displayModeBar: false, responsive: true, scrollZoom: false };
-	// Samples of a long run that are drawn; all are counted.
+	// Samples of a long run that are drawn, and kept; all are counted.
 	const DRAWN = 600;
 	const looks = new Map();
 
@@ -215,11 +215,10 @@ const Charts = (function () {
 
 	function draw(data) {
 		if (!data.samples.length) return;
-		const some = { ...data, samples: data.samples.slice(-DRAWN) };
 		for (const [name, picture] of Object.entries(PICTURES)) {
-			Plotly.react(document.getElementById(name), ...picture(some), OPTIONS);
+			Plotly.react(document.getElementById(name), ...picture(data), OPTIONS);
 		}
 	}
 
-	return { draw, nodes, plain, CALLS, VECTORS, CLOCKS };
+	return { draw, nodes, plain, CALLS, VECTORS, CLOCKS, DRAWN };
 })();

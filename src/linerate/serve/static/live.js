@@ -80,6 +80,8 @@
 			}
 			const sample = { ...line, from: Math.max(0, to - line.seconds), to, lost };
 			data.samples.push({ ...sample, nodes: Charts.nodes(sample) });
+			// What is not drawn any more has been counted.
+			if (data.samples.length > Charts.DRAWN) data.samples.shift();
 			element("progress").value = data.seconds ? Math.min(1, line.at_us / 1e6 / data.seconds) : 0;
 		},
 		draining() {
@@ -153,8 +155,9 @@
 			section.dataset.state = section.dataset.state === "ended" ? "ended" : "waiting";
 		});
 		source.addEventListener("run", (event) => {
-			const { name } = JSON.parse(event.data);
-			if (name !== run) begin(name);
+			const { name, resumed } = JSON.parse(event.data);
+			// All from the beginning: what was counted before would be counted twice.
+			if (!resumed || name !== run) begin(name);
 		});
 		source.addEventListener("message", (event) => {
 			const line = JSON.parse(event.data);
@@ -187,8 +190,22 @@
 		return null;
 	}
 
+	async function bench() {
+		try {
+			const answer = await fetch("/api/bench");
+			return answer.ok ? await answer.json() : null;
+		} catch {
+			return null;
+		}
+	}
+
 	async function watchBench() {
-		const state = await (await fetch("/api/bench")).json();
+		const state = await bench();
+		if (!state) {
+			// The server is busy, or the network gone, for a while.
+			setTimeout(watchBench, 2000);
+			return;
+		}
 		element("stop").disabled = !state.running;
 		if (state.running) setTimeout(watchBench, 2000);
 		else if (state.exit_code && state.said && state.exit_code < 128) {
