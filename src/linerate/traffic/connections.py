@@ -4,7 +4,7 @@ import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 from linerate.suite import NETWORKS, TESTER_MACS, TESTER_PORTS, Loadtest, Offered, StreamRate
 from linerate.suite.model import Streams, Traffic, Way
@@ -38,6 +38,12 @@ class ConnectionTraffic(Traffic):
     def always_paced(self) -> bool:
         """So many connections a second, never as many as can be."""
         return True
+
+    def timed(self) -> NoReturn:
+        """Refuse: its frames are as they were captured; raises TrafficError."""
+        raise TrafficError(
+            f"latency: '{self.profile.name}' has connections, whose frames carry no time stamp"
+        )
 
     def streams(self, way: Way) -> Streams:
         """None."""

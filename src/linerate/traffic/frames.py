@@ -12,7 +12,7 @@ from linerate.engine import Engine, Files
 from linerate.suite import DUT_MACS
 from linerate.suite.model import Way
 from linerate.traffic.offered import addressed, frame_bytes_of
-from linerate.traffic.profile import Profile, Stream, TrafficError
+from linerate.traffic.profile import Profile, Stream, TrafficError, engine_keys
 from linerate.traffic.rate import own_pps
 from linerate.wire import FRAME_BYTES_MAX
 
@@ -82,7 +82,12 @@ def _streams(profile: Profile, signed: bool) -> Iterator[dict[str, Any]]:
     for number, stream in enumerate(profile.streams):
         side = int(stream.get("port", 0))
         way = Way(profile.name, side, DUT_MACS[side], {})
-        made = {**stream, **addressed(stream, way), "port": f"t{side}", "name": f"{number}"}
+        made = {
+            **engine_keys(stream),
+            **addressed(stream, way),
+            "port": f"t{side}",
+            "name": f"{number}",
+        }
         if not signed:
             made["signature"] = False
             made.pop("latency", None)

@@ -1,25 +1,27 @@
 """A loadtest of a profile: its streams with ports, addresses and rates of a testbed's link."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 from linerate.suite import TESTER_MACS, Loadtest, Offered, Protocol, StreamRate, Traffic
 from linerate.suite.model import Flows, Streams, Way
 from linerate.traffic.mirror import mirrored
-from linerate.traffic.profile import Profile, Stream, TrafficError
+from linerate.traffic.profile import Profile, Stream, TrafficError, engine_keys, is_signed
 from linerate.traffic.rate import Rate, Share, as_float, own_pps, scale
+from linerate.traffic.timing import Timing, check_timeable, part_of, timed
+from linerate.traffic.weights import fitted
 from linerate.wire import FCS_BYTES, FRAME_BYTES_MIN
 
-#: The engine's, of streams without rates.
-WEIGHT_MAX = 1000
+#: The engine's.
 STREAMS_MAX = 8192
 #: Of a name in the engine.
 NAME_MAX = 47
 #: Keys of streams that do not send all the time.
-UNEVEN = frozenset(("burst", "bursts", "start_us", "at"))
+PACED = frozenset(("burst", "bursts", "start_us"))
+UNEVEN = PACED | {"at"}
 MPLS_TYPES = ("8847", "8848")
 
 
@@ -43,21 +45,41 @@ class ProfileTraffic(Traffic):
         """What full scale is."""
         return self.full
 
+    @property
+    def always_paced(self) -> bool:
+        """Bursts, and streams that begin later, have no ceiling: those go with a rate."""
+        return any(not PACED.isdisjoint(stream) for stream in self.profile.streams)
+
+    def timed(self) -> Self:
+        """The same with a part of its frames timed; raises TrafficError where none can be."""
+        check_timeable(self.profile)
+        return replace(self, latency=True)
+
     def streams(self, way: Way) -> Streams:
         """Those that enter at a port; full scale is what was asked for, whatever `way.rate`."""
+        return [sent for _stream, sent in self._sent(way)]
+
+    def timed_streams(self, way: Way) -> Streams:
+        """The same, with times in a tenth of the frames, or in all of streams that are whole."""
+        return timed([Timing(part_of(stream), sent) for stream, sent in self._sent(way)])
+
+    def _sent(self, way: Way) -> Iterator[tuple[Stream, dict[str, Any]]]:
+        """Each stream of the profile that enters there, and how it is sent."""
         unbounded = way.rate.get("max") is True
-        return [
-            way.stream(
-                **{key: value for key, value in stream.items() if key not in ("port", "rx_port")}
-                | addressed(stream, way)
-                | {"name": said.name, "signature": said.signed, "weight": weight}
-                | ({"rate": {"pps": said.pps}} if not unbounded else _unpaced(stream))
+        for stream, said, weight in zip(
+            self.profile.streams, self.full.streams, self.weights, strict=True
+        ):
+            if said.side != way.here or said.pps == 0:
+                continue
+            yield (
+                stream,
+                way.stream(
+                    **engine_keys(stream)
+                    | addressed(stream, way)
+                    | {"name": said.name, "signature": said.signed, "weight": weight}
+                    | ({"rate": {"pps": said.pps}} if not unbounded else _unpaced(stream))
+                ),
             )
-            for stream, said, weight in zip(
-                self.profile.streams, self.full.streams, self.weights, strict=True
-            )
-            if said.side == way.here and said.pps > 0
-        ]
 
 
 def loadtest_of(profile: Profile, rate: Rate, directions: int | None, link_bps: int) -> Loadtest:
@@ -86,7 +108,7 @@ def loadtest_of(profile: Profile, rate: Rate, directions: int | None, link_bps: 
                 side=share.side,
                 frame_bytes=share.frame_bytes,
                 pps=as_float(share.frames * by),
-                signed=bool(stream.get("signature", "template" not in stream)),
+                signed=is_signed(stream),
             )
             for name, share, stream in zip(_names(streams), shares, streams, strict=True)
         ),
@@ -97,7 +119,7 @@ def loadtest_of(profile: Profile, rate: Rate, directions: int | None, link_bps: 
         protocol=_protocol(streams),
         profile=profile,
         full=offered,
-        weights=_weights(shares),
+        weights=fitted([share.frames for share in shares]),
     )
     return Loadtest(_word(profile.name), traffic, 1 + max(share.side for share in shares))
 
@@ -192,15 +214,6 @@ def _mean(shares: tuple[Share, ...]) -> float:
     frames = sum((share.frames for share in shares), Fraction())
     mean = sum((share.frames * share.frame_bytes for share in shares), Fraction()) / frames
     return int(mean) if mean.denominator == 1 else float(mean)
-
-
-def _weights(shares: tuple[Share, ...]) -> tuple[int, ...]:
-    """Frames in a round, where a port has no line rate to share: as exact as they can be."""
-    most = max(share.frames for share in shares)
-    whole = [share.frames for share in shares]
-    if all(frames.denominator == 1 for frames in whole) and most <= WEIGHT_MAX:
-        return tuple(max(1, int(frames)) for frames in whole)
-    return tuple(max(1, round(frames / most * WEIGHT_MAX)) for frames in whole)
 
 
 def _flows(streams: tuple[Stream, ...]) -> Flows:
