@@ -233,6 +233,21 @@ def test_own_rates_scale_together(tmp_path):
         offered_by(file, Testbed(), "100000x")
 
 
+@pytest.mark.parametrize(("rate", "faster"), [("0.1x", 0.1), ("1x", 1), ("2x", 2), ("5kpps", 5)])
+def test_bursts_and_starts_scale_with_rates(rate, faster):
+    """The second begins when the first is through, whatever the rate."""
+    made = {"frame_bytes": 64, "layers": [{"ipv4": {}}, {"udp": {}}], "rate": {"pps": 500}}
+    first = made | {"name": "first", "bursts": {"frames": 10, "count": 1, "gap_us": 0}}
+    bursts = {"frames": 1, "count": 3, "gap_us": 300}
+    second = made | {"name": "second", "start_us": 18000, "bursts": bursts}
+    loadtest = loadtest_of(Profile("two", "two", (first, second)), parse_rate(rate), None, LINK)
+    one, other = streams(loadtest, DUT_MACS, {"percent": 100})
+    assert one["bursts"] == first["bursts"]
+    assert other["rate"]["pps"] == pytest.approx(500 * faster)
+    assert other["start_us"] == pytest.approx(9 * 1e6 / one["rate"]["pps"])
+    assert other["bursts"] == bursts | {"gap_us": pytest.approx(300 / faster)}
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
