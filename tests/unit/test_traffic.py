@@ -16,6 +16,7 @@ from linerate.commands.traffic_options import complete_traffic
 from linerate.suite import DUT_MACS, TESTER_MACS, streams
 from linerate.testbed import Testbed
 from linerate.traffic import TrafficError, complete, find, loadtest_of, offered_by, parse_rate
+from linerate.traffic.carried import check_carried
 from linerate.traffic.genome import LETTERS, sequence
 from linerate.traffic.ours import kept_schema, written_schema
 from linerate.traffic.profile import Profile
@@ -202,6 +203,27 @@ streams:
     rate: {l2_bps: 100000000}
     layers: [{ethernet: {dst: "02:00:00:00:00:09"}}, {ipv4: {}}, {tcp: {dst: 443}}]
 """
+
+
+def cut_to(**sizes):
+    """A stream of 1400-byte templates that a program cuts."""
+    size = {"name": "size", "bytes": 2, "op": "random"} | sizes
+    program = {"variables": [size], "steps": [{"trim": {"variable": "size"}}]}
+    return {"template": "00" * 1400, "program": program, "rate": {"l1_bps": 8e6}}
+
+
+@pytest.mark.parametrize("sizes", [{"min": 64, "max": 1401}, {"values": [1401, 700, 64]}])
+def test_frames_that_are_cut_fill_the_line_by_their_mean(sizes):
+    profile = Profile("cut", "cut", (cut_to(**sizes),))
+    loadtest = loadtest_of(profile, parse_rate("100%"), None, LINK)
+    assert loadtest.traffic.frame_bytes == 736.5
+    assert loadtest.full_pps(LINK) == pytest.approx(LINK / ((736.5 + 20) * 8))
+    assert loadtest.full_pps(LINK) == pytest.approx(loadtest.line_pps(LINK))
+    own = loadtest_of(profile, parse_rate("1x"), None, LINK)
+    assert own.full_pps(LINK) == pytest.approx(1e6 / (736.5 + 20))
+    longer = cut_to(**sizes) | {"template": "00" * 1600}
+    with pytest.raises(TrafficError, match="frames of 1604 bytes"):
+        check_carried(Profile("cut", "cut", (longer,)), Testbed(wire="veth"))
 
 
 def test_streams_of_yaml_get_ports_and_addresses(tmp_path):

@@ -1,8 +1,8 @@
 """Whether a testbed's wires carry frames as long as a profile's."""
 
 from linerate.testbed import Testbed
-from linerate.traffic.offered import frame_bytes_of
 from linerate.traffic.profile import Profile, Stream, TrafficError
+from linerate.traffic.sizes import frame_bytes_of, is_cut
 from linerate.wire import FRAME_BYTES_MIN
 
 #: Of wires that are no card's, FCS counted and VLAN tags not: an IP packet of 1500 bytes.
@@ -39,8 +39,7 @@ def _untagged(stream: Stream) -> int:
 
 def _shortest(stream: Stream) -> int:
     """The same of those that a program cuts."""
-    steps = stream.get("program", {}).get("steps", ())
-    return FRAME_BYTES_MIN if any("trim" in step for step in steps) else _untagged(stream)
+    return FRAME_BYTES_MIN if is_cut(stream) else _untagged(stream)
 
 
 def _tags(stream: Stream) -> int:

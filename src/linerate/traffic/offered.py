@@ -11,9 +11,9 @@ from linerate.suite.model import Flows, Streams, Way
 from linerate.traffic.mirror import mirrored
 from linerate.traffic.profile import Profile, Stream, TrafficError, engine_keys, is_signed
 from linerate.traffic.rate import Rate, Share, as_float, own_pps, scale
+from linerate.traffic.sizes import mean_bytes_of
 from linerate.traffic.timing import Timing, check_timeable, part_of, timed
 from linerate.traffic.weights import fitted
-from linerate.wire import FCS_BYTES, FRAME_BYTES_MIN
 
 #: The engine's.
 STREAMS_MAX = 8192
@@ -109,7 +109,7 @@ def loadtest_of(profile: Profile, rate: Rate, directions: int | None, link_bps: 
             StreamRate(
                 name=name,
                 side=share.side,
-                frame_bytes=share.frame_bytes,
+                frame_bytes=_plain(share.frame_bytes),
                 pps=as_float(share.frames * by),
                 signed=is_signed(stream),
             )
@@ -156,14 +156,6 @@ def _untimed(stream: Stream) -> Stream:
     return {key: value for key, value in stream.items() if key != "at"}
 
 
-def frame_bytes_of(stream: Stream) -> int:
-    """Size on the wire, FCS counted; a template has none and is padded to the least."""
-    if "template" in stream:
-        size = len(str(stream["template"])) // 2 + FCS_BYTES
-        return max(FRAME_BYTES_MIN, int(stream.get("frame_bytes", size)))
-    return int(stream.get("frame_bytes", FRAME_BYTES_MIN))
-
-
 def sooner(stream: Stream, by: float) -> dict[str, Any]:
     """The times of a stream whose rate is so many times what it says, in proportion."""
     made: dict[str, Any] = {}
@@ -205,7 +197,7 @@ def _hex(mac: str) -> str:
 
 def _shares(profile: Profile, link_bps: int) -> tuple[tuple[Share, ...], bool]:
     """What each stream has, and whether those are rates rather than weights."""
-    sizes = [frame_bytes_of(stream) for stream in profile.streams]
+    sizes = [mean_bytes_of(stream) for stream in profile.streams]
     rates = [
         own_pps(stream, size, link_bps) for stream, size in zip(profile.streams, sizes, strict=True)
     ]
@@ -228,7 +220,11 @@ def _shares(profile: Profile, link_bps: int) -> tuple[tuple[Share, ...], bool]:
 def _mean(shares: tuple[Share, ...]) -> float:
     frames = sum((share.frames for share in shares), Fraction())
     mean = sum((share.frames * share.frame_bytes for share in shares), Fraction()) / frames
-    return int(mean) if mean.denominator == 1 else float(mean)
+    return _plain(mean)
+
+
+def _plain(size: int | Fraction) -> int | float:
+    return int(size) if size.denominator == 1 else float(size)
 
 
 def _flows(streams: tuple[Stream, ...]) -> Flows:

@@ -53,7 +53,7 @@ def l1_bits(frame_bytes: int | Fraction) -> int | Fraction:
     return (frame_bytes + WIRE_OVERHEAD_BYTES) * 8
 
 
-def own_pps(stream: Stream, frame_bytes: int, link_bps: int) -> Fraction | None:
+def own_pps(stream: Stream, frame_bytes: int | Fraction, link_bps: int) -> Fraction | None:
     """The rate that a stream asks for itself; None where it has only a weight."""
     rate = stream.get("rate")
     if rate is None:
