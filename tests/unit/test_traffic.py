@@ -255,6 +255,18 @@ def test_own_rates_scale_together(tmp_path):
         offered_by(file, Testbed(), "100000x")
 
 
+@pytest.mark.parametrize("idle", [(), ({"port": 0, "rate": {"pps": 0}},)])
+def test_one_side_is_one_link_whichever_it_is(idle):
+    stream = {"port": 1, "layers": [{"ipv4": {}}, {"udp": {}}], "rate": {"pps": 5}}
+    profile = Profile("back", "back", (*idle, stream))
+    loadtest = loadtest_of(profile, parse_rate("100%"), None, LINK)
+    assert loadtest.links == 1
+    assert loadtest.text.endswith("one direction")
+    assert loadtest.full_pps(LINK) == pytest.approx(loadtest.line_pps(LINK))
+    (sent,) = streams(loadtest, DUT_MACS, {"percent": 100})
+    assert (sent["port"], sent["rx_port"]) == ("t1", "t0")
+
+
 @pytest.mark.parametrize(("rate", "faster"), [("0.1x", 0.1), ("1x", 1), ("2x", 2), ("5kpps", 5)])
 def test_bursts_and_starts_scale_with_rates(rate, faster):
     """The second begins when the first is through, whatever the rate."""

@@ -107,6 +107,10 @@ class Traffic:
             },
         ]
 
+    def sides(self, directions: int) -> tuple[int, ...]:
+        """Where frames of so many directions enter: 0 is t0, 1 is t1."""
+        return tuple(range(directions))
+
     def timed(self) -> Self:
         """The same with a part of its frames timed; raises ValueError where none can be."""
         return replace(self, latency=True)
@@ -203,7 +207,7 @@ def streams(loadtest: Loadtest, dut_macs: tuple[str, str], rate: Rate) -> Stream
     made = traffic.timed_streams if traffic.latency else traffic.streams
     return [
         stream
-        for here in range(loadtest.directions)
+        for here in traffic.sides(loadtest.directions)
         for stream in made(Way(f"{loadtest.name}-{TESTER_PORTS[here]}", here, dut_macs[here], rate))
     ]
 

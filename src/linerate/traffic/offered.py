@@ -52,6 +52,11 @@ class ProfileTraffic(Traffic):
         """Bursts, and streams that begin later, have no ceiling: those go with a rate."""
         return any(not PACED.isdisjoint(stream) for stream in self.profile.streams)
 
+    def sides(self, directions: int) -> tuple[int, ...]:
+        """Those that send; a profile may have streams of t1 alone."""
+        del directions
+        return sending(self.full)
+
     def timed(self) -> Self:
         """The same with a part of its frames timed; raises TrafficError where none can be."""
         check_timeable(self.profile)
@@ -125,7 +130,12 @@ def loadtest_of(profile: Profile, rate: Rate, directions: int | None, link_bps: 
         weights=fitted([share.frames for share in shares]),
         faster=float(by) if has_rates else 1.0,
     )
-    return Loadtest(_word(profile.name), traffic, 1 + max(share.side for share in shares))
+    return Loadtest(_word(profile.name), traffic, len(sending(offered)))
+
+
+def sending(offered: Offered) -> tuple[int, ...]:
+    """Sides that any frame enters at."""
+    return tuple(sorted({stream.side for stream in offered.streams if stream.pps > 0}))
 
 
 def with_directions(profile: Profile, directions: int | None) -> Profile:
