@@ -324,6 +324,22 @@ def test_names_of_thousands_of_streams_differ():
     assert max(map(len, names)) <= 47
 
 
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (["udp", "udp-2", "udp", "udp-2"], ["udp", "udp-2", "udp-3", "udp-2-2"]),
+        ([None, None, "stream-1"], ["stream-0", "stream-1", "stream-1-2"]),
+        (["a", "a-latency", "a-latency-latency"], ["a", "a-latency-2", "a-latency-latency"]),
+        (["b-latency", "b"], ["b-latency", "b-2"]),
+    ],
+)
+def test_names_count_on_until_one_is_free(given, named):
+    profile = Profile("some", "some", tuple({"name": name} for name in given))
+    offered = loadtest_of(profile, parse_rate("100%"), None, LINK).traffic.offered
+    assert offered is not None
+    assert [stream.name for stream in offered.streams] == named
+
+
 def test_the_schema_is_current():
     assert kept_schema() == written_schema()
 

@@ -1,5 +1,6 @@
 """A loadtest of a profile: its streams with ports, addresses and rates of a testbed's link."""
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -7,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Self
 
 from linerate.suite import TESTER_MACS, Loadtest, Offered, Protocol, StreamRate, Traffic
-from linerate.suite.model import Flows, Streams, Way
+from linerate.suite.model import TIMED_SUFFIX, Flows, Streams, Way, timed_name
 from linerate.traffic.mirror import mirrored
 from linerate.traffic.profile import Profile, Stream, TrafficError, engine_keys, is_signed
 from linerate.traffic.rate import Rate, Share, as_float, own_pps, scale
@@ -17,8 +18,9 @@ from linerate.traffic.weights import fitted
 
 #: The engine's.
 STREAMS_MAX = 8192
-#: Of a name in the engine.
+#: Of a name in the engine, and without what timed parts are called.
 NAME_MAX = 47
+_NAME_MAX = NAME_MAX - len(TIMED_SUFFIX)
 #: Keys of streams that do not send all the time.
 PACED = frozenset(("burst", "bursts", "start_us"))
 UNEVEN = PACED | {"at"}
@@ -254,16 +256,26 @@ def _is_mpls(stream: Stream) -> bool:
 
 
 def _names(streams: Iterable[Stream]) -> list[str]:
-    """Names that differ: counters are told apart by them."""
-    given: set[str] = set()
+    """Names that differ, those of timed parts too: counters are told apart by them."""
+    taken: set[str] = set()
+    alike: dict[str, Iterator[str]] = {}
     names = []
     for number, stream in enumerate(streams):
-        name = str(stream.get("name") or f"stream-{number}")[: NAME_MAX - 6]
-        if name in given:
-            name = f"{name}-{number}"
-        given.add(name)
+        wanted = str(stream.get("name") or f"stream-{number}")[:_NAME_MAX]
+        # Goes on where the last one of that name was found: there may be thousands.
+        tries = alike.setdefault(wanted, _like(wanted))
+        name = next(name for name in tries if taken.isdisjoint((name, timed_name(name))))
+        taken |= {name, timed_name(name)}
         names.append(name)
     return names
+
+
+def _like(wanted: str) -> Iterator[str]:
+    """The name, then the name with a number."""
+    yield wanted
+    for number in itertools.count(2):
+        ending = f"-{number}"
+        yield wanted[: _NAME_MAX - len(ending)] + ending
 
 
 def _word(name: str) -> str:
