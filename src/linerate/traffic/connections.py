@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from linerate.suite import NETWORKS, TESTER_MACS, TESTER_PORTS, Loadtest, Offered, StreamRate
 from linerate.suite.model import Streams, Traffic, Way
+from linerate.traffic.ethernet import network_of
 from linerate.traffic.profile import Profile, TrafficError
 from linerate.traffic.rate import Rate, Share, as_float, scale
 from linerate.wire import FCS_BYTES, FRAME_BYTES_MIN
@@ -153,10 +154,8 @@ def _mix(sizes: list[int]) -> tuple[tuple[int, float], ...]:
 
 def _version(packet: Mapping[str, Any]) -> int:
     """Of IP, behind MAC addresses and tags."""
-    frame, at = str(packet["frame"]), 24
-    while frame[at : at + 4] in ("8100", "88a8"):
-        at += 8
-    return int(frame[at + 4], 16)
+    frame = bytes.fromhex(str(packet["frame"]))
+    return frame[network_of(frame)[1]] >> 4
 
 
 def _networks(ranges: list[Mapping[str, str]]) -> list[ipaddress.IPv4Network]:
