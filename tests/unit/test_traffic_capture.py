@@ -148,6 +148,16 @@ def test_tags_of_all_kinds_are_looked_behind(tags):
     assert network_of(tagged(frame)[: 12 + 4 * len(tags)])[0] == 0
 
 
+@pytest.mark.parametrize(("loops", "bits"), [(257, 8), (1000, 9), (3, 1)])
+def test_loops_that_would_repeat_are_refused(capture, tmp_path, loops, bits):
+    file = tmp_path / "looped.yaml"
+    file.write_text(f"pcap: {{file: {capture.name}, loops: {loops}, bits: {bits}}}\n")
+    with pytest.raises(TrafficError, match=f"{bits} bits are .* of {loops:,} loops"):
+        find(str(file))
+    file.write_text(f"pcap: {{file: {capture.name}, loops: {1 << bits}, bits: {bits}}}\n")
+    assert len(find(str(file)).streams) == 5 * (1 << bits) + 1
+
+
 @given(st.binary(max_size=120), st.integers(0, 2**32), st.integers(1, 32))
 def test_any_bytes_keep_their_length(frame, by, bits):
     assert len(shifted(frame, by, bits)) == len(frame)
