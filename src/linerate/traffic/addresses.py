@@ -81,7 +81,7 @@ def _ipv4(frame: bytes, at: int) -> _Place | None:
 def _ipv6(frame: bytes, at: int) -> _Place | None:
     if len(frame) < at + 40 or frame[at] >> 4 != 6:
         return None
-    end = _upper(frame, at + 40, frame[at + 6])
+    end = behind_extensions(frame, at + 40, frame[at + 6])
     if end is None:
         return None
     protocol, behind = end
@@ -89,8 +89,8 @@ def _ipv6(frame: bytes, at: int) -> _Place | None:
     return _Place((at + 8 + 12, at + 24 + 12), None, inner, protocol == UDP)
 
 
-def _upper(frame: bytes, at: int, protocol: int) -> tuple[int, int] | None:
-    """What is behind IPv6's extension headers, and where; None where that can't be known."""
+def behind_extensions(frame: bytes, at: int, protocol: int) -> tuple[int, int] | None:
+    """The protocol behind IPv6's extension headers, and where; None where that can't be known."""
     while protocol in _EXTENSIONS:
         header = frame[at : at + 8]
         if len(header) < 8:
