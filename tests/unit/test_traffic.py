@@ -20,8 +20,7 @@ from linerate.traffic.carried import check_carried
 from linerate.traffic.genome import LETTERS, sequence
 from linerate.traffic.ours import kept_schema, written_schema
 from linerate.traffic.profile import Profile
-from linerate.traffic.rate import l1_bits
-from linerate.wire import FRAME_BYTES_MAX
+from linerate.wire import FRAME_BYTES_MAX, l1_bits
 
 LINK = 10**10
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "traffic").glob("*.yaml"))

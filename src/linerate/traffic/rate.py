@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 from linerate.traffic.profile import Stream, TrafficError
-from linerate.wire import WIRE_OVERHEAD_BYTES
+from linerate.wire import l1_bits
 
 Unit = Literal["percent", "times", "pps", "bps", "bpsl2"]
 
@@ -46,11 +46,6 @@ def parse_rate(text: str) -> Rate:
         unit = unit[1:]
     units: dict[str, Unit] = {"pps": "pps", "bps": "bps", "bpsl1": "bps", "bpsl2": "bpsl2"}
     return Rate(amount, units[unit], text.strip())
-
-
-def l1_bits(frame_bytes: int | Fraction) -> int | Fraction:
-    """Bits that a frame takes on the wire, a whole number."""
-    return (frame_bytes + WIRE_OVERHEAD_BYTES) * 8
 
 
 def own_pps(stream: Stream, frame_bytes: int | Fraction, link_bps: int) -> Fraction | None:
