@@ -1,11 +1,14 @@
 """Latency of a profile: what is sent stays what it was, and what can't be timed is said."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scapy.layers.l2 import Ether
+from scapy.utils import wrpcap
 
 from linerate.latency import timed
 from linerate.report.offered import streams as told
@@ -119,3 +122,11 @@ def test_what_cannot_be_timed_at_all_is_refused() -> None:
     many = [STREAM | {"name": f"{n}"} for n in range(129)]
     with pytest.raises(TrafficError, match="129 streams to time; expected at most 128"):
         timed(loadtest_from(*many))
+
+
+def test_a_command_says_it_before_a_run_begins(linerate: Any, tmp_path: Path) -> None:
+    wrpcap(str(tmp_path / "some.pcap"), [Ether(bytes(60))])
+    told_of = linerate("bench", "--traffic", "some.pcap", "--latency")
+    assert told_of.returncode == 2
+    assert told_of.stderr.startswith("the command line: latency: 'some' has no frame")
+    assert not (tmp_path / "runs").exists()
