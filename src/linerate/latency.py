@@ -31,8 +31,8 @@ ATTEMPTS = 5
 
 
 def timed(loadtest: Loadtest) -> Loadtest:
-    """The same with a tenth of its frames timed."""
-    return replace(loadtest, traffic=replace(loadtest.traffic, latency=True))
+    """The same with a tenth of its frames timed; raises ValueError where none can be."""
+    return replace(loadtest, traffic=loadtest.traffic.timed())
 
 
 class LatencyBench(Bench):

@@ -7,6 +7,8 @@ its FCS, as in RFC 2544 and IEEE 802.3; `l2_bps_no_fcs` is what TRex calls L2.
 import math
 import re
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import overload
 
 FCS_BYTES = 4
 PREAMBLE_BYTES = 7
@@ -20,8 +22,14 @@ FRAME_BYTES_MIN = 64
 FRAME_BYTES_MAX = 9728
 
 
-def l1_bits(frame_bytes: float) -> float:
-    """Bits that a frame takes on the wire, FCS, preamble and gap counted."""
+@overload
+def l1_bits(frame_bytes: int) -> int: ...
+@overload
+def l1_bits(frame_bytes: Fraction) -> Fraction: ...
+@overload
+def l1_bits(frame_bytes: float) -> float: ...
+def l1_bits(frame_bytes: float | Fraction) -> float | Fraction:
+    """Bits that a frame takes on the wire, FCS, preamble and gap counted; exact if its size is."""
     return (frame_bytes + WIRE_OVERHEAD_BYTES) * 8
 
 
@@ -36,7 +44,7 @@ class FrameRate:
     @property
     def l1_bps(self) -> float:
         """Bits on the wire: packets/s × (frame + 20) × 8."""
-        return self.packets_per_second * (self.frame_bytes + WIRE_OVERHEAD_BYTES) * 8
+        return self.packets_per_second * l1_bits(self.frame_bytes)
 
     @property
     def l2_bps(self) -> float:
@@ -55,7 +63,7 @@ class FrameRate:
 
 def line_rate(link_bps: float, frame_bytes: float) -> FrameRate:
     """Say how many frames a second fill a link: link / ((frame + 20) × 8)."""
-    return FrameRate(frame_bytes, link_bps / ((frame_bytes + WIRE_OVERHEAD_BYTES) * 8))
+    return FrameRate(frame_bytes, link_bps / l1_bits(frame_bytes))
 
 
 def clocks_per_packet(clock_hz: float, packets_per_second: float) -> float:

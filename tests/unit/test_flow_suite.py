@@ -9,6 +9,7 @@ from rich.console import Console
 from linerate import suite
 from linerate.evidence.measured import evidence_of
 from linerate.explain import explain
+from linerate.latency import timed
 from linerate.measurement.flows import FlowCounts, read_flows
 from linerate.report import flow_table, machine, markdown, terminal
 from linerate.report.html import render
@@ -64,6 +65,12 @@ def test_imix_is_seven_four_one_of_1194_flows_a_direction():
     mean = TESTS["imix-on"].traffic.frame_bytes
     asked = sum(one["rate"]["percent"] / 100 / (one["frame_bytes"] + 20) for one in made)
     assert asked == pytest.approx(2 / (mean + 20))
+
+
+def test_handshakes_are_too_short_for_a_time_stamp():
+    (loadtest,) = suite.select("flowtable", "syn-off")
+    with pytest.raises(ValueError, match="no room for a time stamp; expected others, by --only"):
+        timed(loadtest)
 
 
 @pytest.mark.parametrize("name", ["syn-on", "zipf-off"])

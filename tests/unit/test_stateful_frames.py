@@ -14,6 +14,7 @@ from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Packet, Raw
 from scapy.utils import wrpcap
 
+from linerate.latency import timed
 from linerate.traffic import TrafficError, find, parse_rate
 from linerate.traffic.connections import connections_loadtest
 from linerate.traffic.stateful_document import StatefulDocument
@@ -117,6 +118,26 @@ def six(client: bool, *between: Packet) -> Packet:
     for header in between:
         packet /= header
     return packet / UDP(sport=ports[0], dport=ports[1]) / Raw(b"x" * 9)
+
+
+@pytest.mark.parametrize(
+    ("tags", "said"),
+    [((0x8100,) * 3, "tags 0x8100, 0x8100, 0x8100"), ((0x9100,), "tags 0x9100")],
+)
+def test_tags_that_connections_cannot_have_are_said(
+    tmp_path: Path, tags: tuple[int, ...], said: str
+) -> None:
+    plain = bytes(Ether(src="02:00:00:00:00:02", dst="02:00:00:00:00:01") / IP() / UDP())
+    tagged = plain[:12] + b"".join(tag.to_bytes(2) + b"\0\7" for tag in tags) + plain[12:]
+    with pytest.raises(TrafficError, match=f"frame 1 has {said}; expected at most 2"):
+        find(profile(tmp_path, [Ether(tagged)]))
+
+
+def test_connections_cannot_be_timed(tmp_path: Path) -> None:
+    found = find(profile(tmp_path, [six(True)]))
+    loadtest = connections_loadtest(found, parse_rate("1x"), None, 10_000_000_000)
+    with pytest.raises(TrafficError, match="'one' has connections"):
+        timed(loadtest)
 
 
 def test_captures_of_ipv6(tmp_path: Path) -> None:

@@ -16,11 +16,11 @@ from linerate.commands.traffic_options import complete_traffic
 from linerate.suite import DUT_MACS, TESTER_MACS, streams
 from linerate.testbed import Testbed
 from linerate.traffic import TrafficError, complete, find, loadtest_of, offered_by, parse_rate
+from linerate.traffic.carried import check_carried
 from linerate.traffic.genome import LETTERS, sequence
 from linerate.traffic.ours import kept_schema, written_schema
 from linerate.traffic.profile import Profile
-from linerate.traffic.rate import l1_bits
-from linerate.wire import FRAME_BYTES_MAX
+from linerate.wire import FRAME_BYTES_MAX, l1_bits
 
 LINK = 10**10
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "traffic").glob("*.yaml"))
@@ -204,6 +204,27 @@ streams:
 """
 
 
+def cut_to(**sizes):
+    """A stream of 1400-byte templates that a program cuts."""
+    size = {"name": "size", "bytes": 2, "op": "random"} | sizes
+    program = {"variables": [size], "steps": [{"trim": {"variable": "size"}}]}
+    return {"template": "00" * 1400, "program": program, "rate": {"l1_bps": 8e6}}
+
+
+@pytest.mark.parametrize("sizes", [{"min": 64, "max": 1401}, {"values": [1401, 700, 64]}])
+def test_frames_that_are_cut_fill_the_line_by_their_mean(sizes):
+    profile = Profile("cut", "cut", (cut_to(**sizes),))
+    loadtest = loadtest_of(profile, parse_rate("100%"), None, LINK)
+    assert loadtest.traffic.frame_bytes == 736.5
+    assert loadtest.full_pps(LINK) == pytest.approx(LINK / ((736.5 + 20) * 8))
+    assert loadtest.full_pps(LINK) == pytest.approx(loadtest.line_pps(LINK))
+    own = loadtest_of(profile, parse_rate("1x"), None, LINK)
+    assert own.full_pps(LINK) == pytest.approx(1e6 / (736.5 + 20))
+    longer = cut_to(**sizes) | {"template": "00" * 1600}
+    with pytest.raises(TrafficError, match="frames of 1604 bytes"):
+        check_carried(Profile("cut", "cut", (longer,)), Testbed(wire="veth"))
+
+
 def test_streams_of_yaml_get_ports_and_addresses(tmp_path):
     loadtest = offered_by(written(tmp_path, OURS), Testbed(), "1x", 2)
     made = {one["name"]: one for one in streams(loadtest, DUT_MACS, {"percent": 100})}
@@ -231,6 +252,33 @@ def test_own_rates_scale_together(tmp_path):
     assert ratios[0] == pytest.approx(ratios[1])
     with pytest.raises(TrafficError, match="of the line; expected at most 100%"):
         offered_by(file, Testbed(), "100000x")
+
+
+@pytest.mark.parametrize("idle", [(), ({"port": 0, "rate": {"pps": 0}},)])
+def test_one_side_is_one_link_whichever_it_is(idle):
+    stream = {"port": 1, "layers": [{"ipv4": {}}, {"udp": {}}], "rate": {"pps": 5}}
+    profile = Profile("back", "back", (*idle, stream))
+    loadtest = loadtest_of(profile, parse_rate("100%"), None, LINK)
+    assert loadtest.links == 1
+    assert loadtest.text.endswith("one direction")
+    assert loadtest.full_pps(LINK) == pytest.approx(loadtest.line_pps(LINK))
+    (sent,) = streams(loadtest, DUT_MACS, {"percent": 100})
+    assert (sent["port"], sent["rx_port"]) == ("t1", "t0")
+
+
+@pytest.mark.parametrize(("rate", "faster"), [("0.1x", 0.1), ("1x", 1), ("2x", 2), ("5kpps", 5)])
+def test_bursts_and_starts_scale_with_rates(rate, faster):
+    """The second begins when the first is through, whatever the rate."""
+    made = {"frame_bytes": 64, "layers": [{"ipv4": {}}, {"udp": {}}], "rate": {"pps": 500}}
+    first = made | {"name": "first", "bursts": {"frames": 10, "count": 1, "gap_us": 0}}
+    bursts = {"frames": 1, "count": 3, "gap_us": 300}
+    second = made | {"name": "second", "start_us": 18000, "bursts": bursts}
+    loadtest = loadtest_of(Profile("two", "two", (first, second)), parse_rate(rate), None, LINK)
+    one, other = streams(loadtest, DUT_MACS, {"percent": 100})
+    assert one["bursts"] == first["bursts"]
+    assert other["rate"]["pps"] == pytest.approx(500 * faster)
+    assert other["start_us"] == pytest.approx(9 * 1e6 / one["rate"]["pps"])
+    assert other["bursts"] == bursts | {"gap_us": pytest.approx(300 / faster)}
 
 
 @pytest.mark.parametrize(
@@ -273,6 +321,22 @@ def test_names_of_thousands_of_streams_differ():
     names = {stream.name for stream in loadtest.traffic.offered.streams}
     assert len(names) == 4096
     assert max(map(len, names)) <= 47
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (["udp", "udp-2", "udp", "udp-2"], ["udp", "udp-2", "udp-3", "udp-2-2"]),
+        ([None, None, "stream-1"], ["stream-0", "stream-1", "stream-1-2"]),
+        (["a", "a-latency", "a-latency-latency"], ["a", "a-latency-2", "a-latency-latency"]),
+        (["b-latency", "b"], ["b-latency", "b-2"]),
+    ],
+)
+def test_names_count_on_until_one_is_free(given, named):
+    profile = Profile("some", "some", tuple({"name": name} for name in given))
+    offered = loadtest_of(profile, parse_rate("100%"), None, LINK).traffic.offered
+    assert offered is not None
+    assert [stream.name for stream in offered.streams] == named
 
 
 def test_the_schema_is_current():

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scapy.layers.inet import IP, TCP, UDP
-from scapy.layers.inet6 import ICMPv6EchoRequest, IPv6
+from scapy.layers.inet6 import (
+    ICMPv6EchoRequest,
+    ICMPv6MLReport,
+    IPv6,
+    IPv6ExtHdrDestOpt,
+    IPv6ExtHdrFragment,
+    IPv6ExtHdrHopByHop,
+    IPv6ExtHdrRouting,
+    RouterAlert,
+)
 from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Raw
 from scapy.utils import PcapNgWriter, wrpcap
@@ -20,6 +29,7 @@ from linerate.traffic import TrafficError, find, offered_by
 from linerate.traffic.addresses import shifted
 from linerate.traffic.capture import parts_of_round
 from linerate.traffic.captures import read_capture
+from linerate.traffic.ethernet import network_of, tags_of
 
 ENDS = {"src": "16.0.0.1", "dst": "48.0.0.1"}
 ENDS6 = {"src": "2001:db8::1", "dst": "2001:db8:1::1"}
@@ -80,6 +90,72 @@ def test_checksums_are_what_scapy_makes_them(frame, by):
     if IP in made:
         assert made[IP].src == f"16.0.0.{(1 + by) % 256}"
         assert made[IP].dst == f"48.0.0.{(1 + by) % 256}"
+
+
+HOP = IPv6ExtHdrHopByHop(options=[RouterAlert()])
+TALE = UDP(sport=1, dport=2) / Raw(b"u" * 21)
+EXTENDED = [
+    HOP / TALE,
+    HOP / ICMPv6MLReport(mladdr="ff02::1:3"),
+    IPv6ExtHdrDestOpt() / IPv6ExtHdrDestOpt() / TCP(sport=1, dport=2) / Raw(b"t" * 22),
+    HOP / IPv6ExtHdrRouting(addresses=["2001:db8::9"], segleft=0) / TALE,
+    IPv6ExtHdrFragment(m=1, offset=0, id=7) / TALE,
+]
+
+
+@pytest.mark.parametrize("behind", EXTENDED, ids=lambda behind: behind.summary()[:40])
+@pytest.mark.parametrize("by", [1, 200])
+def test_checksums_behind_extension_headers_are_what_scapy_makes_them(behind, by):
+    made = Ether(shifted(bytes(ETHER / IPv6(**ENDS6) / behind), by, 8))
+    assert made[IPv6].dst == f"2001:db8:1::{1 + by:x}"
+    wanted = made.copy()
+    for layer, field in ((TCP, "chksum"), (UDP, "chksum"), (ICMPv6MLReport, "cksum")):
+        if layer in wanted:
+            delattr(wanted[layer], field)
+    assert bytes(Ether(bytes(wanted))) == bytes(made)
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        IPv6ExtHdrRouting(addresses=["2001:db8::9"], segleft=1) / TALE,
+        IPv6ExtHdrHopByHop(nh=103) / Raw(b"PIM, whose checksum counts addresses"),
+        IPv6ExtHdrHopByHop(nh=17, len=9) / Raw(b"cut off"),
+    ],
+    ids=["routed", "unknown", "cut off"],
+)
+def test_addresses_stay_where_checksums_may_count_them(behind):
+    frame = bytes(ETHER / IPv6(**ENDS6) / behind)
+    assert shifted(frame, 1, 8) == frame
+
+
+def test_what_follows_a_first_fragment_has_no_checksum():
+    frame = bytes(ETHER / IPv6(**ENDS6) / IPv6ExtHdrFragment(nh=17, offset=3) / Raw(b"f" * 40))
+    made = shifted(frame, 1, 8)
+    assert Ether(made)[IPv6].src == "2001:db8::2"
+    assert made[54:] == frame[54:]
+
+
+@pytest.mark.parametrize("tags", [(0x8100,), (0x88A8, 0x8100), (0x9100, 0x8100)])
+def test_tags_of_all_kinds_are_looked_behind(tags):
+    def tagged(frame):
+        return frame[:12] + b"".join(tag.to_bytes(2) + b"\0\7" for tag in tags) + frame[12:]
+
+    frame = bytes(FRAMES[0])
+    assert shifted(tagged(frame), 5, 8) == tagged(shifted(frame, 5, 8))
+    assert tags_of(tagged(frame)) == tags
+    assert network_of(tagged(frame)) == (0x0800, 14 + 4 * len(tags))
+    assert network_of(tagged(frame)[: 12 + 4 * len(tags)])[0] == 0
+
+
+@pytest.mark.parametrize(("loops", "bits"), [(257, 8), (1000, 9), (3, 1)])
+def test_loops_that_would_repeat_are_refused(capture, tmp_path, loops, bits):
+    file = tmp_path / "looped.yaml"
+    file.write_text(f"pcap: {{file: {capture.name}, loops: {loops}, bits: {bits}}}\n")
+    with pytest.raises(TrafficError, match=f"{bits} bits are .* of {loops:,} loops"):
+        find(str(file))
+    file.write_text(f"pcap: {{file: {capture.name}, loops: {1 << bits}, bits: {bits}}}\n")
+    assert len(find(str(file)).streams) == 5 * (1 << bits) + 1
 
 
 @given(st.binary(max_size=120), st.integers(0, 2**32), st.integers(1, 32))

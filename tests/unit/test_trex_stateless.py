@@ -301,6 +301,13 @@ def test_signatures_stay_off_the_program() -> None:
     assert made["signature"] is True
 
 
+@pytest.mark.parametrize(("payload", "timeable"), [(60, True), (61, False), (66, False)])
+def test_a_time_stamp_needs_six_bytes_more(payload: int, timeable: bool) -> None:
+    one = stream(payload=payload)
+    (made,) = streams_of("p.py", ((one,), (one,)))
+    assert (made["signature"], made["timeable"]) == (True, timeable)
+
+
 #: Of `load_pcap`: three packets, 100 and 300 microseconds apart.
 REPLAYED = (1_000_000, 1_000_100, 1_000_400)
 

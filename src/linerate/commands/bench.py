@@ -112,9 +112,9 @@ def bench(
         loadtests = _that_can_be_forwarded(
             chosen, profiled(traffic, rate, directions, chosen, only) or select(suite, only)
         )
-    make: Maker = Bench
-    if latency:
-        loadtests, make = tuple(map(timed, loadtests)), LatencyBench
+        if latency:
+            loadtests = tuple(map(timed, loadtests))
+    make: Maker = LatencyBench if latency else Bench
     plan = suite_plan(chosen, suite, loadtests, duration, tuple(sys.argv), repeat)
     raise typer.Exit(bench_into_folder(plan, runs, as_json, make))
 

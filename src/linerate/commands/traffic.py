@@ -15,7 +15,7 @@ from linerate.commands.usage import FAILED, USAGE
 from linerate.engine import EngineError
 from linerate.traffic import Profile, TrafficError, complete, find
 from linerate.traffic.frames import write_frames
-from linerate.traffic.offered import frame_bytes_of
+from linerate.traffic.sizes import frame_bytes_of, is_cut
 
 WIDTH = 80
 RATES = {"pps": "pps", "l1_bps": "bit/s L1", "l2_bps": "bit/s L2", "percent": "% of line"}
@@ -112,12 +112,7 @@ def _table(profile: Profile) -> Table:
 
 def _bytes(stream: Mapping[str, Any]) -> str:
     size = frame_bytes_of(stream)
-    return f"≤ {size}" if any("trim" in step for step in _steps(stream)) else f"{size}"
-
-
-def _steps(stream: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    steps: Iterable[Mapping[str, Any]] = stream.get("program", {}).get("steps", ())
-    return steps
+    return f"≤ {size}" if is_cut(stream) else f"{size}"
 
 
 def _rate(stream: Mapping[str, Any]) -> str:

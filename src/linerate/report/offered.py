@@ -1,10 +1,12 @@
 """What a traffic profile offered, and what became of each of its streams."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from linerate.measurement import Measurement
 from linerate.store import Result, StoreError, load_measurement
+from linerate.suite.model import timed_name
 from linerate.wire import l1_bits
 
 COLUMNS = ("stream", "frame B", "sent", "received", "lost", "loss", "reordered")
@@ -42,7 +44,7 @@ def streams(measurement: Measurement) -> list[dict[str, Any]]:
         return []
     found = []
     for stream in measurement.load.offered.streams:
-        counters = measurement.streams.get(stream.name, {})
+        counters = _counters(measurement, stream.name)
         sent = counters.get("sent", 0)
         figures: dict[str, Any] = {
             "name": stream.name,
@@ -60,6 +62,14 @@ def streams(measurement: Measurement) -> list[dict[str, Any]]:
                 "out_of_order": counters.get("out_of_order", 0),
             }
         found.append(figures)
+    return found
+
+
+def _counters(measurement: Measurement, name: str) -> Counter[str]:
+    """Of all its frames: those that are timed may be a stream of their own."""
+    found: Counter[str] = Counter()
+    for part in (name, timed_name(name)):
+        found.update(measurement.streams.get(part, {}))
     return found
 
 

@@ -6,7 +6,7 @@ the Internet, and a flood in which each packet is a new flow's.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from linerate.flow_table import FlowRules, FlowTable, Offload
 from linerate.suite.model import NETWORKS, Loadtest, Rate, Streams, Suite, Traffic, Way
@@ -78,6 +78,12 @@ class Handshakes(Traffic):
     def text(self) -> str:
         """In words."""
         return f"{self.frame_bytes} B TCP SYN and SYN/ACK, {IMIX_FLOWS:,} flows"
+
+    def timed(self) -> NoReturn:
+        """Refuse: as short as they are there is no room; raises ValueError."""
+        raise ValueError(
+            f"latency: {self.text}: no room for a time stamp; expected others, by --only"
+        )
 
     def streams(self, way: Way) -> Streams:
         """SYN one way, SYN/ACK the other, of the same flows."""

@@ -1,8 +1,8 @@
 """What to offer: loadtests, and the streams that offer them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
 from linerate.suite.offered import Offered
 from linerate.testbed import Testbed
@@ -26,8 +26,8 @@ Flows = Literal["many", "one", "skewed"]
 SKEWED_SHARE = 0.9
 #: Of timed traffic, one frame in so many is.
 TIMED_ONE_IN = 10
-#: The engine's, of streams without rates.
-WEIGHT_MAX = 1000
+#: Added to a stream's name where only some of its frames are timed: theirs.
+TIMED_SUFFIX = "-latency"
 Protocol = Literal["ipv4", "mpls"]
 
 
@@ -106,6 +106,18 @@ class Traffic:
                 "modifiers": _many_flows(way.here, way.there),
             },
         ]
+
+    def sides(self, directions: int) -> tuple[int, ...]:
+        """Where frames of so many directions enter: 0 is t0, 1 is t1."""
+        return tuple(range(directions))
+
+    def timed(self) -> Self:
+        """The same with a part of its frames timed; raises ValueError where none can be."""
+        return replace(self, latency=True)
+
+    def timed_streams(self, way: Way) -> Streams:
+        """Streams of one direction, of whose frames a tenth is timed."""
+        return [part for stream in self.streams(way) for part in partly_timed(stream)]
 
     @property
     def offered(self) -> Offered | None:
@@ -191,37 +203,36 @@ class Suite:
 
 def streams(loadtest: Loadtest, dut_macs: tuple[str, str], rate: Rate) -> Streams:
     """Streams of the engine's configuration, for each direction."""
-    made = [
-        stream
-        for here in range(loadtest.directions)
-        for stream in loadtest.traffic.streams(
-            Way(f"{loadtest.name}-{TESTER_PORTS[here]}", here, dut_macs[here], rate)
-        )
-    ]
-    if not loadtest.traffic.latency:
-        return made
-    return [part for stream in made for part in _partly_timed(stream)]
-
-
-def _partly_timed(stream: dict[str, Any]) -> Streams:
-    """The same frames at the same rate in two streams, one of which is timed."""
-    if stream.get("latency") or stream.get("burst") or not stream.get("signature", True):
-        return [stream]
-    weight, rest = int(stream.get("weight", 1)), TIMED_ONE_IN - 1
+    traffic = loadtest.traffic
+    made = traffic.timed_streams if traffic.latency else traffic.streams
     return [
         stream
-        | {
-            "rate": share_of_rate(stream["rate"], rest / TIMED_ONE_IN),
-            "weight": min(WEIGHT_MAX, weight * rest),
-        },
-        stream
-        | {
-            "name": f"{stream['name']}-latency",
-            "rate": share_of_rate(stream["rate"], 1 / TIMED_ONE_IN),
-            "weight": weight,
-            "latency": True,
-        },
+        for here in traffic.sides(loadtest.directions)
+        for stream in made(Way(f"{loadtest.name}-{TESTER_PORTS[here]}", here, dut_macs[here], rate))
     ]
+
+
+def partly_timed(stream: dict[str, Any]) -> Streams:
+    """The same frames at the same rate in two streams, one of which is timed."""
+    weight, rest = int(stream.get("weight", 1)), TIMED_ONE_IN - 1
+    return [
+        _part(stream, rest / TIMED_ONE_IN) | {"weight": weight * rest},
+        _part(stream, 1 / TIMED_ONE_IN)
+        | {"name": timed_name(stream["name"]), "weight": weight, "latency": True},
+    ]
+
+
+def timed_name(name: str) -> str:
+    """What the timed frames of a stream are counted by where they are a stream of their own."""
+    return f"{name}{TIMED_SUFFIX}"
+
+
+def _part(stream: dict[str, Any], share: float) -> dict[str, Any]:
+    made = stream | {"rate": share_of_rate(stream["rate"], share)}
+    flows = stream.get("flows", {})
+    if "new_per_s" in flows:
+        made["flows"] = flows | {"new_per_s": flows["new_per_s"] * share}
+    return made
 
 
 def share_of_rate(rate: Rate, share: float) -> Rate:

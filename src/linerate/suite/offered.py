@@ -86,7 +86,7 @@ class Offered(_Model):
         """Share of the frames of each size, the smallest first."""
         shares: dict[int, float] = {}
         for stream in self.streams:
-            for size, share in stream.mix or ((int(stream.frame_bytes), 1.0),):
+            for size, share in stream.mix or ((round(stream.frame_bytes), 1.0),):
                 shares[size] = shares.get(size, 0.0) + share * stream.pps
         whole = self.full_pps or 1.0
         return {size: shares[size] / whole for size in sorted(shares)}

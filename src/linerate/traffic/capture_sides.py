@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from linerate.traffic.addresses import IPV4, IPV6, VLAN_TYPES
 from linerate.traffic.captures import Frame
+from linerate.traffic.ethernet import ARP, IPV4, IPV6, network_of
 from linerate.traffic.profile import TrafficError
 
-ARP = 0x0806
 PORTS = ("t0", "t1")
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 #: Where an IPv4, IPv6 or ARP header has the sender's and the receiver's address, and how long.
@@ -124,10 +123,7 @@ def _side(path: Path, number: int, ends: _Ends, groups: Sequence[_Group]) -> int
 
 def _ends(frame: bytes) -> _Ends:
     macs = (frame[6:12], frame[:6])
-    at = 12
-    while int.from_bytes(frame[at : at + 2], "big") in VLAN_TYPES:
-        at += 4
-    kind, at = int.from_bytes(frame[at : at + 2], "big"), at + 2
+    kind, at = network_of(frame)
     if kind not in _ENDS:
         return _Ends(macs, None)
     src, dst, size = _ENDS[kind]

@@ -1,14 +1,16 @@
 """Whether a testbed's wires carry frames as long as a profile's."""
 
 from linerate.testbed import Testbed
-from linerate.traffic.offered import frame_bytes_of
+from linerate.traffic.ethernet import TAG_BYTES, tags_of
 from linerate.traffic.profile import Profile, Stream, TrafficError
+from linerate.traffic.sizes import frame_bytes_of, is_cut
 from linerate.wire import FRAME_BYTES_MIN
 
 #: Of wires that are no card's, FCS counted and VLAN tags not: an IP packet of 1500 bytes.
 FRAME_BYTES_MAX = 1518
-_TAG_BYTES, _TAGS_MAX = 4, 2
-_TAG_TYPES = ("8100", "88a8", "9100")
+_TAGS_MAX = 2
+#: Of a template, what holds more tags than count.
+_HEAD_BYTES = 32
 
 
 def check_carried(profile: Profile, testbed: Testbed) -> None:
@@ -34,19 +36,15 @@ def check_carried(profile: Profile, testbed: Testbed) -> None:
 
 def _untagged(stream: Stream) -> int:
     """Bytes of its frames without their VLAN tags."""
-    return frame_bytes_of(stream) - _TAG_BYTES * min(_TAGS_MAX, _tags(stream))
+    return frame_bytes_of(stream) - TAG_BYTES * min(_TAGS_MAX, _tags(stream))
 
 
 def _shortest(stream: Stream) -> int:
     """The same of those that a program cuts."""
-    steps = stream.get("program", {}).get("steps", ())
-    return FRAME_BYTES_MIN if any("trim" in step for step in steps) else _untagged(stream)
+    return FRAME_BYTES_MIN if is_cut(stream) else _untagged(stream)
 
 
 def _tags(stream: Stream) -> int:
     if "template" not in stream:
         return sum("vlan" in layer for layer in stream.get("layers", ()))
-    template, tags = str(stream["template"]).lower(), 0
-    while template[24 + 8 * tags :][:4] in _TAG_TYPES:
-        tags += 1
-    return tags
+    return len(tags_of(bytes.fromhex(str(stream["template"])[: 2 * _HEAD_BYTES])))

@@ -4,10 +4,11 @@ import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 from linerate.suite import NETWORKS, TESTER_MACS, TESTER_PORTS, Loadtest, Offered, StreamRate
 from linerate.suite.model import Streams, Traffic, Way
+from linerate.traffic.ethernet import network_of
 from linerate.traffic.profile import Profile, TrafficError
 from linerate.traffic.rate import Rate, Share, as_float, scale
 from linerate.wire import FCS_BYTES, FRAME_BYTES_MIN
@@ -38,6 +39,12 @@ class ConnectionTraffic(Traffic):
     def always_paced(self) -> bool:
         """So many connections a second, never as many as can be."""
         return True
+
+    def timed(self) -> NoReturn:
+        """Refuse: its frames are as they were captured; raises TrafficError."""
+        raise TrafficError(
+            f"latency: '{self.profile.name}' has connections, whose frames carry no time stamp"
+        )
 
     def streams(self, way: Way) -> Streams:
         """None."""
@@ -147,10 +154,8 @@ def _mix(sizes: list[int]) -> tuple[tuple[int, float], ...]:
 
 def _version(packet: Mapping[str, Any]) -> int:
     """Of IP, behind MAC addresses and tags."""
-    frame, at = str(packet["frame"]), 24
-    while frame[at : at + 4] in ("8100", "88a8"):
-        at += 8
-    return int(frame[at + 4], 16)
+    frame = bytes.fromhex(str(packet["frame"]))
+    return frame[network_of(frame)[1]] >> 4
 
 
 def _networks(ranges: list[Mapping[str, str]]) -> list[ipaddress.IPv4Network]:

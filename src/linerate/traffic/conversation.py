@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from linerate.traffic.captures import Frame, read_capture
+from linerate.traffic.ethernet import IPV4, IPV6, QINQ, VLAN, network_of, tags_of
 from linerate.traffic.profile import TrafficError
 from linerate.traffic.stateful_frames import Frames
 
-_IPV4, _IPV6, _TAGS = 0x0800, 0x86DD, (0x8100, 0x88A8)
+#: The engine's, of connections.
+_TAGS, _TAGS_MAX = frozenset((VLAN, QINQ)), 2
 _PORTS = (6, 17)
 #: Hop-by-hop and destination options: what may stand before a port.
 _PASSED = (0, 60)
@@ -69,16 +71,18 @@ def _gap(timing: Timing, before: tuple[str, int], side: str, frame: Frame) -> fl
 
 def _ends(path: Path, number: int, frame: Frame) -> tuple[End, End]:
     """Source and destination of a frame."""
-    data, offset = frame.data, 12
-    for _ in range(3):
-        kind = int.from_bytes(data[offset : offset + 2])
-        if kind not in _TAGS:
-            break
-        offset += 4
-    ip = data[offset + 2 :]
-    if kind == _IPV6 and len(ip) >= 40:
+    tags = tags_of(frame.data)
+    if len(tags) > _TAGS_MAX or not _TAGS.issuperset(tags):
+        said = ", ".join(f"0x{tag:04x}" for tag in tags)
+        raise TrafficError(
+            f"{path}: frame {number} has tags {said}; expected at most {_TAGS_MAX}, "
+            "of 0x8100 or 0x88a8"
+        )
+    kind, at = network_of(frame.data)
+    ip = frame.data[at:]
+    if kind == IPV6 and len(ip) >= 40:
         return _ends6(path, number, ip)
-    if kind != _IPV4 or len(ip) < 20:
+    if kind != IPV4 or len(ip) < 20:
         raise TrafficError(
             f"{path}: frame {number} is neither IPv4 nor IPv6; templates of others are not had"
         )

@@ -11,9 +11,10 @@ from typing import Any
 from linerate.engine import Engine, Files
 from linerate.suite import DUT_MACS
 from linerate.suite.model import Way
-from linerate.traffic.offered import addressed, frame_bytes_of
-from linerate.traffic.profile import Profile, Stream, TrafficError
+from linerate.traffic.offered import addressed
+from linerate.traffic.profile import Profile, Stream, TrafficError, engine_keys
 from linerate.traffic.rate import own_pps
+from linerate.traffic.sizes import mean_bytes_of
 from linerate.wire import FRAME_BYTES_MAX
 
 #: What rates in percent are of: a capture has no line.
@@ -82,11 +83,16 @@ def _streams(profile: Profile, signed: bool) -> Iterator[dict[str, Any]]:
     for number, stream in enumerate(profile.streams):
         side = int(stream.get("port", 0))
         way = Way(profile.name, side, DUT_MACS[side], {})
-        made = {**stream, **addressed(stream, way), "port": f"t{side}", "name": f"{number}"}
+        made = {
+            **engine_keys(stream),
+            **addressed(stream, way),
+            "port": f"t{side}",
+            "name": f"{number}",
+        }
         if not signed:
             made["signature"] = False
             made.pop("latency", None)
-        rate = own_pps(stream, frame_bytes_of(stream), LINK_BPS)
+        rate = own_pps(stream, mean_bytes_of(stream), LINK_BPS)
         pps = 1000.0 * float(stream.get("weight", 1)) if rate is None else float(rate)
         made.pop("weight", None)
         yield made | {"rate": {"pps": pps}}

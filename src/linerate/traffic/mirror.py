@@ -3,23 +3,23 @@
 from typing import Any
 
 from linerate.traffic.profile import Stream, TrafficError
+from linerate.traffic.turn import turned
 
 _SWAPPED = {"src": "dst", "dst": "src"}
 _LAYERS = ("ethernet", "ipv4", "ipv6", "udp", "tcp")
 
 
 def mirrored(stream: Stream) -> Stream:
-    """The stream that answers this one; raises TrafficError for one that is bytes only."""
-    if "template" in stream:
-        raise TrafficError("directions: frames that are given as bytes have no other direction")
+    """The stream that answers this one; raises TrafficError for a capture's."""
     name = stream.get("name")
-    found: dict[str, Any] = {
-        **stream,
-        "port": 1 - int(stream.get("port", 0)),
-        "layers": [_layer(layer) for layer in stream.get("layers", ())],
-    }
+    found: dict[str, Any] = {**stream, "port": 1 - int(stream.get("port", 0))}
     if name:
         found["name"] = f"{name}-back"
+    if "template" in stream:
+        if "places" in stream:
+            raise TrafficError("directions: the frames of a capture have no other direction")
+        return found | turned(stream)
+    found["layers"] = [_layer(layer) for layer in stream.get("layers", ())]
     if "modifiers" in stream:
         found["modifiers"] = [_modifier(one) for one in stream["modifiers"]]
     if "flows" in stream:

@@ -1,25 +1,29 @@
 """A loadtest of a profile: its streams with ports, addresses and rates of a testbed's link."""
 
+import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 from linerate.suite import TESTER_MACS, Loadtest, Offered, Protocol, StreamRate, Traffic
-from linerate.suite.model import Flows, Streams, Way
+from linerate.suite.model import TIMED_SUFFIX, Flows, Streams, Way, timed_name
 from linerate.traffic.mirror import mirrored
-from linerate.traffic.profile import Profile, Stream, TrafficError
+from linerate.traffic.profile import Profile, Stream, TrafficError, engine_keys, is_signed
 from linerate.traffic.rate import Rate, Share, as_float, own_pps, scale
-from linerate.wire import FCS_BYTES, FRAME_BYTES_MIN
+from linerate.traffic.sizes import mean_bytes_of
+from linerate.traffic.timing import Timing, check_timeable, part_of, timed
+from linerate.traffic.weights import fitted
 
-#: The engine's, of streams without rates.
-WEIGHT_MAX = 1000
+#: The engine's.
 STREAMS_MAX = 8192
-#: Of a name in the engine.
+#: Of a name in the engine, and without what timed parts are called.
 NAME_MAX = 47
+_NAME_MAX = NAME_MAX - len(TIMED_SUFFIX)
 #: Keys of streams that do not send all the time.
-UNEVEN = frozenset(("burst", "bursts", "start_us", "at"))
+PACED = frozenset(("burst", "bursts", "start_us"))
+UNEVEN = PACED | {"at"}
 MPLS_TYPES = ("8847", "8848")
 
 
@@ -31,6 +35,8 @@ class ProfileTraffic(Traffic):
     full: Offered
     #: In the order of the profile's streams, for the engine.
     weights: tuple[int, ...] = field(hash=False)
+    #: How much faster than the profile says: gaps and starts come so much sooner.
+    faster: float = field(default=1.0, hash=False)
 
     @property
     def text(self) -> str:
@@ -43,21 +49,47 @@ class ProfileTraffic(Traffic):
         """What full scale is."""
         return self.full
 
+    @property
+    def always_paced(self) -> bool:
+        """Bursts, and streams that begin later, have no ceiling: those go with a rate."""
+        return any(not PACED.isdisjoint(stream) for stream in self.profile.streams)
+
+    def sides(self, directions: int) -> tuple[int, ...]:
+        """Those that send; a profile may have streams of t1 alone."""
+        del directions
+        return sending(self.full)
+
+    def timed(self) -> Self:
+        """The same with a part of its frames timed; raises TrafficError where none can be."""
+        check_timeable(self.profile)
+        return replace(self, latency=True)
+
     def streams(self, way: Way) -> Streams:
         """Those that enter at a port; full scale is what was asked for, whatever `way.rate`."""
+        return [sent for _stream, sent in self._sent(way)]
+
+    def timed_streams(self, way: Way) -> Streams:
+        """The same, with times in a tenth of the frames, or in all of streams that are whole."""
+        return timed([Timing(part_of(stream), sent) for stream, sent in self._sent(way)])
+
+    def _sent(self, way: Way) -> Iterator[tuple[Stream, dict[str, Any]]]:
+        """Each stream of the profile that enters there, and how it is sent."""
         unbounded = way.rate.get("max") is True
-        return [
-            way.stream(
-                **{key: value for key, value in stream.items() if key not in ("port", "rx_port")}
-                | addressed(stream, way)
-                | {"name": said.name, "signature": said.signed, "weight": weight}
-                | ({"rate": {"pps": said.pps}} if not unbounded else _unpaced(stream))
+        for stream, said, weight in zip(
+            self.profile.streams, self.full.streams, self.weights, strict=True
+        ):
+            if said.side != way.here or said.pps == 0:
+                continue
+            yield (
+                stream,
+                way.stream(
+                    **engine_keys(stream)
+                    | sooner(stream, self.faster)
+                    | addressed(stream, way)
+                    | {"name": said.name, "signature": said.signed, "weight": weight}
+                    | ({"rate": {"pps": said.pps}} if not unbounded else _unpaced(stream))
+                ),
             )
-            for stream, said, weight in zip(
-                self.profile.streams, self.full.streams, self.weights, strict=True
-            )
-            if said.side == way.here and said.pps > 0
-        ]
 
 
 def loadtest_of(profile: Profile, rate: Rate, directions: int | None, link_bps: int) -> Loadtest:
@@ -84,9 +116,9 @@ def loadtest_of(profile: Profile, rate: Rate, directions: int | None, link_bps: 
             StreamRate(
                 name=name,
                 side=share.side,
-                frame_bytes=share.frame_bytes,
+                frame_bytes=_plain(share.frame_bytes),
                 pps=as_float(share.frames * by),
-                signed=bool(stream.get("signature", "template" not in stream)),
+                signed=is_signed(stream),
             )
             for name, share, stream in zip(_names(streams), shares, streams, strict=True)
         ),
@@ -97,9 +129,15 @@ def loadtest_of(profile: Profile, rate: Rate, directions: int | None, link_bps: 
         protocol=_protocol(streams),
         profile=profile,
         full=offered,
-        weights=_weights(shares),
+        weights=fitted([share.frames for share in shares]),
+        faster=float(by) if has_rates else 1.0,
     )
-    return Loadtest(_word(profile.name), traffic, 1 + max(share.side for share in shares))
+    return Loadtest(_word(profile.name), traffic, len(sending(offered)))
+
+
+def sending(offered: Offered) -> tuple[int, ...]:
+    """Sides that any frame enters at."""
+    return tuple(sorted({stream.side for stream in offered.streams if stream.pps > 0}))
 
 
 def with_directions(profile: Profile, directions: int | None) -> Profile:
@@ -130,12 +168,15 @@ def _untimed(stream: Stream) -> Stream:
     return {key: value for key, value in stream.items() if key != "at"}
 
 
-def frame_bytes_of(stream: Stream) -> int:
-    """Size on the wire, FCS counted; a template has none and is padded to the least."""
-    if "template" in stream:
-        size = len(str(stream["template"])) // 2 + FCS_BYTES
-        return max(FRAME_BYTES_MIN, int(stream.get("frame_bytes", size)))
-    return int(stream.get("frame_bytes", FRAME_BYTES_MIN))
+def sooner(stream: Stream, by: float) -> dict[str, Any]:
+    """The times of a stream whose rate is so many times what it says, in proportion."""
+    made: dict[str, Any] = {}
+    if "start_us" in stream:
+        made["start_us"] = stream["start_us"] / by
+    if "bursts" in stream:
+        bursts = stream["bursts"]
+        made["bursts"] = {**bursts, "gap_us": bursts.get("gap_us", 0) / by}
+    return made
 
 
 def addressed(stream: Stream, way: Way) -> dict[str, Any]:
@@ -168,7 +209,7 @@ def _hex(mac: str) -> str:
 
 def _shares(profile: Profile, link_bps: int) -> tuple[tuple[Share, ...], bool]:
     """What each stream has, and whether those are rates rather than weights."""
-    sizes = [frame_bytes_of(stream) for stream in profile.streams]
+    sizes = [mean_bytes_of(stream) for stream in profile.streams]
     rates = [
         own_pps(stream, size, link_bps) for stream, size in zip(profile.streams, sizes, strict=True)
     ]
@@ -191,16 +232,11 @@ def _shares(profile: Profile, link_bps: int) -> tuple[tuple[Share, ...], bool]:
 def _mean(shares: tuple[Share, ...]) -> float:
     frames = sum((share.frames for share in shares), Fraction())
     mean = sum((share.frames * share.frame_bytes for share in shares), Fraction()) / frames
-    return int(mean) if mean.denominator == 1 else float(mean)
+    return _plain(mean)
 
 
-def _weights(shares: tuple[Share, ...]) -> tuple[int, ...]:
-    """Frames in a round, where a port has no line rate to share: as exact as they can be."""
-    most = max(share.frames for share in shares)
-    whole = [share.frames for share in shares]
-    if all(frames.denominator == 1 for frames in whole) and most <= WEIGHT_MAX:
-        return tuple(max(1, int(frames)) for frames in whole)
-    return tuple(max(1, round(frames / most * WEIGHT_MAX)) for frames in whole)
+def _plain(size: int | Fraction) -> int | float:
+    return int(size) if size.denominator == 1 else float(size)
 
 
 def _flows(streams: tuple[Stream, ...]) -> Flows:
@@ -220,16 +256,26 @@ def _is_mpls(stream: Stream) -> bool:
 
 
 def _names(streams: Iterable[Stream]) -> list[str]:
-    """Names that differ: counters are told apart by them."""
-    given: set[str] = set()
+    """Names that differ, those of timed parts too: counters are told apart by them."""
+    taken: set[str] = set()
+    alike: dict[str, Iterator[str]] = {}
     names = []
     for number, stream in enumerate(streams):
-        name = str(stream.get("name") or f"stream-{number}")[: NAME_MAX - 6]
-        if name in given:
-            name = f"{name}-{number}"
-        given.add(name)
+        wanted = str(stream.get("name") or f"stream-{number}")[:_NAME_MAX]
+        # Goes on where the last one of that name was found: there may be thousands.
+        tries = alike.setdefault(wanted, _like(wanted))
+        name = next(name for name in tries if taken.isdisjoint((name, timed_name(name))))
+        taken |= {name, timed_name(name)}
         names.append(name)
     return names
+
+
+def _like(wanted: str) -> Iterator[str]:
+    """The name, then the name with a number."""
+    yield wanted
+    for number in itertools.count(2):
+        ending = f"-{number}"
+        yield wanted[: _NAME_MAX - len(ending)] + ending
 
 
 def _word(name: str) -> str:

@@ -257,6 +257,11 @@ class Pcap(_Model):
         files = tuple(one is not None for one in (self.file, self.t0, self.t1))
         if files not in ((True, False, False), (False, True, True)):
             raise ValueError("expected either file, or t0 and t1")
+        if self.loops > 1 << self.bits:
+            raise ValueError(
+                f"loops, bits: {self.bits} bits are {1 << self.bits:,} addresses, "
+                f"so the frames of {self.loops:,} loops would repeat; expected more bits"
+            )
         if self.file is None and self.sides is not None:
             raise ValueError("sides: of one file; expected file, not t0 and t1")
         return self

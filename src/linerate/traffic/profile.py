@@ -13,9 +13,12 @@ class TrafficError(ValueError):
 #: A stream of docs/engine.md, but for `port`, which is the side that its frames enter at:
 #: 0 at t0, leaving at t1; 1 the other way. `rx_port` is left out. An `ethernet` layer without
 #: `src` or `dst`, and an address of a `template` that is all zeros, is the tester's and the
-#: device's own.
+#: device's own. Of a template `timeable` says whether a signature with a time stamp has room.
 Stream = Mapping[str, Any]
 
+
+#: Those keys that are not the engine's.
+OWN_KEYS = ("port", "rx_port", "timeable")
 
 #: Of frames that have times: as captured, or evenly spaced.
 Pacing = Literal["captured", "even"]
@@ -36,6 +39,16 @@ class Profile:
     files: tuple[Path, ...] = ()
     #: None: as captured where rates are the profile's own (`1x`), else evenly.
     pacing: Pacing | None = None
+
+
+def engine_keys(stream: Stream) -> dict[str, Any]:
+    """What the engine reads of it."""
+    return {key: value for key, value in stream.items() if key not in OWN_KEYS}
+
+
+def is_signed(stream: Stream) -> bool:
+    """Whether its frames say whose they are; those of templates only if they are to."""
+    return bool(stream.get("signature", "template" not in stream))
 
 
 class Source(Protocol):

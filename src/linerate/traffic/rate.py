@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 from linerate.traffic.profile import Stream, TrafficError
-from linerate.wire import WIRE_OVERHEAD_BYTES
+from linerate.wire import l1_bits
 
 Unit = Literal["percent", "times", "pps", "bps", "bpsl2"]
 
@@ -48,12 +48,7 @@ def parse_rate(text: str) -> Rate:
     return Rate(amount, units[unit], text.strip())
 
 
-def l1_bits(frame_bytes: int | Fraction) -> int | Fraction:
-    """Bits that a frame takes on the wire, a whole number."""
-    return (frame_bytes + WIRE_OVERHEAD_BYTES) * 8
-
-
-def own_pps(stream: Stream, frame_bytes: int, link_bps: int) -> Fraction | None:
+def own_pps(stream: Stream, frame_bytes: int | Fraction, link_bps: int) -> Fraction | None:
     """The rate that a stream asks for itself; None where it has only a weight."""
     rate = stream.get("rate")
     if rate is None:

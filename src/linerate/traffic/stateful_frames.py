@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from linerate.traffic.ethernet import IPV4, IPV6, MACS_BYTES, TYPE_BYTES, VLAN, network_of
 from linerate.traffic.profile import TrafficError
 from linerate.traffic.stateful_document import Json, StatefulDocument
 
@@ -13,8 +14,7 @@ SIDES = ("client", "server")
 WORDS = ("src_ipv6", "dst_ipv6")
 MSBS = ("src_msb", "dst_msb")
 NONE = ipaddress.IPv6Address("::")
-_IPV4, _IPV6, _TAG = 0x0800, 0x86DD, 0x8100
-_MACS, _IP6_BYTES = 12, 40
+_IP6_BYTES = 40
 #: Their checksums do not cover addresses in IPv4, or they have none in IPv6.
 _OF_IPV4 = {1: "ICMP", 2: "IGMP"}
 
@@ -35,8 +35,8 @@ class Frames:
         if self.as_ipv6:
             data = _as_ipv6(path, number, data)
         if side in self.vlans:
-            tag = _TAG.to_bytes(2) + self.vlans[side].to_bytes(2)
-            data = data[:_MACS] + tag + data[_MACS:]
+            tag = VLAN.to_bytes(2) + self.vlans[side].to_bytes(2)
+            data = data[:MACS_BYTES] + tag + data[MACS_BYTES:]
         return data
 
     def words(self) -> dict[str, dict[str, str]]:
@@ -102,16 +102,20 @@ def _vlans(document: StatefulDocument, top: Json) -> dict[str, int]:
 
 def _as_ipv6(path: Path, number: int, data: bytes) -> bytes:
     """The same packet over IPv6, options left out; addresses are written when it is sent."""
-    at = _MACS
-    while int.from_bytes(data[at : at + 2]) in (_TAG, 0x88A8):
-        at += 4
-    if int.from_bytes(data[at : at + 2]) != _IPV4:
+    kind, at = network_of(data)
+    if kind != IPV4:
         return data
-    ip = data[at + 2 :]
+    ip = data[at:]
     protocol, header, total = ip[9], (ip[0] & 15) * 4, int.from_bytes(ip[2:4])
     if protocol in _OF_IPV4:
         raise TrafficError(f"{path}: frame {number} is {_OF_IPV4[protocol]}, not had over IPv6")
     payload = ip[header:total]
     words = 6 << 28 | ip[1] << 20
     fixed = words.to_bytes(4) + len(payload).to_bytes(2) + bytes([protocol, ip[8]])
-    return data[:at] + _IPV6.to_bytes(2) + fixed + bytes(_IP6_BYTES - len(fixed)) + payload
+    return (
+        data[: at - TYPE_BYTES]
+        + IPV6.to_bytes(2)
+        + fixed
+        + bytes(_IP6_BYTES - len(fixed))
+        + payload
+    )

@@ -62,8 +62,11 @@ def _stream(where: str, stream: TrexStream) -> dict[str, Any]:
     made: dict[str, Any] = {"template": template.hex(), "rate": dict(stream.mode.rate)}
     if program.steps:
         made["program"] = program.document()
-    if _has_room(stream, program):
+    stamped = SIGNATURE_BYTES + STAMP_BYTES
+    needed = stamped if stream.stats == "latency" else SIGNATURE_BYTES
+    if _has_room(stream, program, needed):
         made["signature"] = True
+        made["timeable"] = _has_room(stream, program, stamped)
         made["checksums"] = [one.model_dump() for one in stream.checksums]
     elif stream.stats is not None:
         kind = "STLFlowStats" if stream.stats == "stats" else "STLFlowLatencyStats"
@@ -88,13 +91,11 @@ def _template(where: str, stream: TrexStream) -> bytes:
     return (dst + src + packet[12:]).ljust(FRAME_MIN, b"\0")
 
 
-def _has_room(stream: TrexStream, program: "_Program") -> bool:
-    """Whether a signature hits nothing but payload."""
+def _has_room(stream: TrexStream, program: "_Program", tail_bytes: int) -> bool:
+    """Whether a signature, or one with a stamp, hits nothing but payload."""
     if stream.payload is None:
         return False
-    end = (program.shortest - SIGNATURE_BYTES) & ~1
-    if stream.stats == "latency":
-        end -= STAMP_BYTES
+    end = ((program.shortest - SIGNATURE_BYTES) & ~1) + SIGNATURE_BYTES - tail_bytes
     return end >= max(stream.payload, program.written)
 
 
