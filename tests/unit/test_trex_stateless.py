@@ -27,7 +27,7 @@ def profile(folder: Path, body: str) -> Path:
     return path
 
 
-def refused(path: Path, seconds: float = 10.0) -> str:
+def refused(path: Path, seconds: float = 120.0) -> str:
     with pytest.raises(TrafficError) as caught:
         run_profile(path, {}, seconds)
     said = str(caught.value)
