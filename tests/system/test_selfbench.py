@@ -22,7 +22,7 @@ def test_io_once():
         [sys.executable, "-m", "linerate", *command],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=True,
     )
     (result,) = json.loads(done.stdout)
