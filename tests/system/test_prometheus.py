@@ -108,6 +108,18 @@ def wait(done: Callable[[], object], seconds: float = 120) -> None:
         time.sleep(0.1)
 
 
+def scrape(exporter: int) -> bytes:
+    """Scrape until it is answered: one that comes to its CPU too late is let go."""
+    answers: list[bytes] = []
+
+    def answered() -> bool:
+        answers.append(get(exporter, "/metrics"))
+        return True
+
+    wait(answered)
+    return answers[0]
+
+
 def promtool(document: bytes) -> str:
     done = subprocess.run(
         ["promtool", "check", "metrics"], input=document, capture_output=True, check=False
@@ -123,7 +135,7 @@ def work(engine: Engine, words: tuple[str, ...], exporter: int, prometheus: int)
     with engine.connect() as telemetry:
         telemetry.ask("/linerate/trial/start,duration_us=60000000,scale_ppm=1000000")
         wait(lambda: all(has_data(prometheus, query, began) for query in wanted))
-        document = get(exporter, "/metrics")
+        document = scrape(exporter)
         telemetry.ask("/linerate/trial/stop")
         wait(lambda: telemetry.ask("/linerate/trial")["state"] == "done")
     return document
@@ -136,7 +148,7 @@ def bench(exporter: int, prometheus: int, folder: Path) -> bytes:
     live: list[bytes] = []
     with labs.lab("bench", *words) as process:
         while process.poll() is None:
-            document = get(exporter, "/metrics")
+            document = scrape(exporter)
             if in_trial(document, process.pid):
                 live.append(document)
             # Beside workers on all CPUs a scrape may come late, and is then one without it.
