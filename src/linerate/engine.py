@@ -122,7 +122,8 @@ def _listens(path: Path) -> bool:
         probe.settimeout(1.0)
         try:
             probe.connect(str(path))
-        except TimeoutError:
+        except (TimeoutError, BlockingIOError):
+            # As many wait to be let in as it lets wait: it is busy, and lives.
             return True
         except OSError:
             return False

@@ -16,7 +16,7 @@ from linerate.cli import app
 Lab = subprocess.Popen[str]
 
 #: Long enough for a lab to remove what it made, while engines have the CPUs.
-ENDS_IN_SECONDS = 60.0
+ENDS_IN_SECONDS = 120.0
 
 
 @contextmanager

@@ -61,7 +61,7 @@ class Host:
             finally:
                 process.send_signal(signal.SIGINT)
                 try:
-                    process.wait(5)
+                    process.wait(60)
                 except subprocess.TimeoutExpired:
                     process.kill()
 

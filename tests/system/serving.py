@@ -27,7 +27,7 @@ class Served:
         self, method: str, path: str, body: bytes | None = None, /, **headers: str
     ) -> tuple[int, dict[str, str], bytes]:
         """One request; underscores in names of headers are dashes."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         try:
             named = {name.replace("_", "-"): value for name, value in headers.items()}
             connection.request(method, path, body, named)
@@ -60,6 +60,6 @@ def served(runs: Path, *options: str) -> Iterator[Served]:
         yield Served(int(port[1]), token[1], runs)
     finally:
         process.send_signal(signal.SIGINT)
-        said = process.communicate(timeout=40)[1]
+        said = process.communicate(timeout=120)[1]
     assert said == "", said
     assert process.returncode in (0, -signal.SIGINT, 128 + signal.SIGINT)

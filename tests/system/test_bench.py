@@ -115,9 +115,9 @@ def test_an_ended_lab_leaves_no_engine(lab: Lab, tmp_path: Path, number: int) ->
     assert own_engines(lab.pid)
     lab.send_signal(number)
     labs.release(lab)
-    lab.communicate(timeout=30)
+    lab.communicate(timeout=labs.ENDS_IN_SECONDS)
     assert lab.returncode == (-number if number == signal.SIGKILL else 128 + number)
-    wait_for(lambda: not own_engines(lab.pid), 10)
+    wait_for(lambda: not own_engines(lab.pid))
     (folder,) = tmp_path.iterdir()
     run = load_run(folder)
     assert run.reported()[0].test == "U1"
@@ -129,7 +129,7 @@ def test_an_ended_engine_ends_the_run_and_loses_nothing(lab: Lab) -> None:
     (engine,) = children.read_text().split()
     os.kill(int(engine), signal.SIGKILL)
     labs.release(lab)
-    output = lab.communicate(timeout=30)[0]
+    output = lab.communicate(timeout=labs.ENDS_IN_SECONDS)[0]
     assert lab.returncode == 1
     document = json.loads(output)
     assert document["status"] == "failed"

@@ -141,7 +141,10 @@ def test_one_queue_leaves_the_other_workers_asleep(start_engine: StartEngine) ->
     assert of_node(workers["forwarder-0"], "burn-", "vectors") > 0
     for name in ("forwarder-1", "forwarder-2"):
         elapsed = workers[name]["tsc"] - workers[name]["started_tsc"]
-        assert workers[name]["sleep_clocks"] == pytest.approx(elapsed, rel=0.01)
+        # On a machine that is busy it waits for its CPU when it would go to sleep.
+        rested = workers[name]["sleep_clocks"] + workers[name]["away_clocks"]
+        assert workers[name]["sleep_clocks"] > 0
+        assert rested == pytest.approx(elapsed, rel=0.01)
 
 
 def test_who_works_on_a_packet_burns_for_it(start_engine: StartEngine) -> None:

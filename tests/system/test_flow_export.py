@@ -4,13 +4,13 @@ import json
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.system import labs
 from tests.system.configs import card_config, stream
 from tests.system.conftest import StartEngine
 from tests.system.trials import run_trial
@@ -57,16 +57,21 @@ def collector(folder: Path, port: int) -> Iterator[None]:
     with (folder.parent / "nfcapd.log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
     try:
-        deadline = time.monotonic() + 30
-        while "Startup" not in (folder.parent / "nfcapd.log").read_text():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        labs.wait_for(lambda: "Startup" in (folder.parent / "nfcapd.log").read_text())
         yield
-        # What was sent has been read: nothing says so but time.
-        time.sleep(1)
+        # What was sent waits in its socket until it is read; what was read is written at the end.
+        labs.wait_for(lambda: unread_bytes(port) == 0)
     finally:
         process.terminate()
-        process.wait(timeout=30)
+        process.wait(timeout=120)
+
+
+def unread_bytes(port: int) -> int:
+    """What waits at this host's UDP sockets of that port."""
+    rows = [line.split() for line in Path("/proc/net/udp").read_text().splitlines()[1:]]
+    queues = [row[4] for row in rows if row[1].endswith(f":{port:04X}")]
+    assert queues
+    return sum(int(queue.partition(":")[2], 16) for queue in queues)
 
 
 def nfdump(folder: Path, *options: str) -> str:
@@ -129,8 +134,7 @@ def test_no_collector_is_one_line(start_engine: StartEngine, tmp_path: Path) -> 
     outcome = run_trial(engine, 1.5)
     assert outcome.unexplained == 0
     with engine.connect() as telemetry:
-        counters = telemetry.ask("/linerate/export")
-    assert counters["ipfix_errors"] > 0
+        labs.wait_for(lambda: telemetry.ask("/linerate/export")["ipfix_errors"])
     (log,) = tmp_path.glob("engine-*.log")
     lines = log.read_text().splitlines()
     assert len([line for line in lines if "is the collector running?" in line]) == 1

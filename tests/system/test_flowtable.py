@@ -1,14 +1,13 @@
 """Forwarding mode `flowtable` with the real engine: each packet passes, each flow has a record."""
 
 import json
-import time
 from typing import Any
 
 import pytest
 from tests.system import labs
 from tests.system.configs import card_config, stream
 from tests.system.conftest import StartEngine
-from tests.system.trials import Outcome, read_ledger, run_trial
+from tests.system.trials import Ledger, Outcome, read_ledger, run_trial
 
 from linerate.engine import Engine, EngineError
 
@@ -100,18 +99,18 @@ def test_labels_and_tags_are_skipped(start_engine: StartEngine) -> None:
 def test_flows_end_when_they_are_idle(start_engine: StartEngine) -> None:
     engine = start_engine(card_config({}, forwarder(idle_ms=300), both_directions()))
     check_law(run_trial(engine, 0.2))
-    deadline = time.monotonic() + 10
-    while (found := read_flows(engine, "top=0"))["flows"] > 0:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    assert found["ended_idle"] == found["created"] == FLOWS
+    labs.wait_for(lambda: read_flows(engine, "top=0")["flows"] == 0)
+    found = read_flows(engine, "top=0")
+    # Where a busy machine paused the trial for longer, they ended in its midst, and came again.
+    assert found["ended_idle"] == found["created"] >= FLOWS
 
 
 def test_a_full_table_forwards_all_the_same(start_engine: StartEngine) -> None:
     many = {"field": "udp.src", "op": "increment", "min": 1, "max": 4000}
-    streams = [stream(0, rate={"pps": 20_000}, modifiers=[many])]
+    # At a rate at which the card's ring holds what comes in 200 ms.
+    streams = [stream(0, rate={"pps": 5_000}, modifiers=[many])]
     engine = start_engine(card_config({}, forwarder(flows=1024), streams))
-    outcome = run_trial(engine, 0.4)
+    outcome = run_trial(engine, 1)
     check_law(outcome)
     found = read_flows(engine)
     assert found["flows"] == found["capacity"] == found["created"] == 1024
@@ -136,24 +135,27 @@ def replay_config(**more: Any) -> dict[str, Any]:
 
 def test_replayed_packets(start_engine: StartEngine) -> None:
     engine = start_engine(replay_config())
-    time.sleep(0.2)
+    labs.wait_for(lambda: read_flows(engine)["flows"] == FLOWS)
+    labs.wait_for(lambda: min(read_flows(engine)["pps"]) > 0)
     found = read_flows(engine)
     assert found["flows"] == FLOWS
     assert found["packets"] > 0
-    assert min(found["pps"]) > 0
+    # What is on its way between the two counters is a few vectors; between their readings other
+    # work may come, but not each time.
     with engine.connect() as telemetry:
-        ledger = read_ledger(telemetry)
+        labs.wait_for(lambda: abs(not_received(read_ledger(telemetry))) <= 4 * 256)
+
+
+def not_received(ledger: Ledger) -> int:
     by_kind = {kind: sum(n for (_, k), n in ledger.items() if k == kind) for _, kind in ledger}
-    # What is on its way between the two counters is a few vectors.
-    assert abs(by_kind["sent"] - by_kind["received"]) <= 4 * 256
+    return by_kind["sent"] - by_kind["received"]
 
 
 def test_without_hand_off_rss_must_do_it(start_engine: StartEngine) -> None:
     with pytest.raises(EngineError, match="flowtable needs"):
         start_engine(replay_config(workers=2, handoff="off"))
     engine = start_engine(replay_config(workers=2))
-    time.sleep(0.2)
-    assert read_flows(engine)["flows"] == FLOWS
+    labs.wait_for(lambda: read_flows(engine)["flows"] == FLOWS)
 
 
 def test_show_flows(start_engine: StartEngine) -> None:

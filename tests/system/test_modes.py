@@ -20,6 +20,7 @@ from scapy.utils import PcapReader, wrpcap
 from tests.system import namespaces
 from tests.system.configs import card_config, stream
 from tests.system.conftest import StartEngine
+from tests.system.labs import wait_for
 from tests.system.namespaces import Host, needs_namespaces
 from tests.system.trials import run_trial
 
@@ -54,7 +55,7 @@ def test_frames_are_made_as_fast_as_the_port_takes_them(
     config = card_config({"link_bps": 10_000_000}, {"mode": mode}, [stream(0)])
     engine = start_engine(config)
 
-    def read() -> tuple[float, int, int]:
+    def read() -> tuple[int, int]:
         with engine.connect() as telemetry:
             rows = telemetry.table("/linerate/ledger")
         by_kind = {
@@ -63,15 +64,21 @@ def test_frames_are_made_as_fast_as_the_port_takes_them(
         }
         assert by_kind["loss"] == 0, rows
         in_rings = by_kind["originated"] - by_kind["other"] - by_kind["held"]
-        return time.monotonic(), by_kind["other"], in_rings
+        return by_kind["other"], in_rings
 
-    time.sleep(0.1)
-    started, before, _ = read()
-    time.sleep(0.3)
-    ended, after, in_rings = read()
+    wait_for(lambda: read()[0] > 0)
+    # Both readings are between these times, whatever else takes the CPU meanwhile.
+    started = time.monotonic()
+    before, _ = read()
+    time.sleep(1)
+    wait_for(lambda: read()[0] > before)
+    after, in_rings = read()
+    ended = time.monotonic()
     line_pps = 2 * 1e7 / (84 * 8)
-    assert 0 < after - before <= line_pps * (ended - started) * 1.1 + 100
-    assert 0 <= in_rings <= 2 * (1024 + 256) + 100
+    in_rings_most = 2 * (1024 + 256) + 100
+    # A tester that comes to its CPU late may find what the rings held when this began.
+    assert after - before <= line_pps * (ended - started) + in_rings_most
+    assert 0 <= in_rings <= in_rings_most
 
 
 def pcap_config(folder: Path, mode: str) -> dict[str, Any]:
@@ -124,10 +131,7 @@ def test_csum_computes_what_scapy_computes(start_engine: StartEngine, tmp_path: 
     wrpcap(str(tmp_path / "in1.pcap"), [Ether() / Raw(b"\0" * 46)])
     engine = start_engine(pcap_config(tmp_path, "csum"))
     with engine.connect() as telemetry:
-        deadline = time.monotonic() + 20
-        while telemetry.ask("/linerate/port,e1")["tx_packets"] < len(packets):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        wait_for(lambda: telemetry.ask("/linerate/port,e1")["tx_packets"] >= len(packets))
         (mac,) = (r["mac"] for r in telemetry.table("/linerate/ports") if r["name"] == "e1")
     engine.stop()
     with PcapReader(str(tmp_path / "out1.pcap")) as reader:

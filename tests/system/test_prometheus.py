@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.system import labs
 from tests.system.configs import card_config, stream
 from tests.system.conftest import StartEngine
 
@@ -25,7 +26,7 @@ from linerate.telemetry import TelemetryError
 
 BOARDS = Path(__file__).parents[2] / "dashboards"
 #: What Grafana puts in for variables: all of them, and some scrapes.
-VARIABLES = {"$__rate_interval": "6s", "$engine": ".*", "$worker": ".*", "$port": ".*"}
+VARIABLES = {"$__rate_interval": "20s", "$engine": ".*", "$worker": ".*", "$port": ".*"}
 #: Only where a stream is timed.
 TIMED = "linerate_stream_latency_seconds"
 #: Of what is there only while a trial runs.
@@ -45,7 +46,7 @@ def free_port() -> int:
 
 def get(port: int, path: str, **parameters: object) -> bytes:
     query = urllib.parse.urlencode(parameters)
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}?{query}", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}?{query}", timeout=60) as answer:
         return bytes(answer.read())
 
 
@@ -58,14 +59,14 @@ def running(command: list[str], **options: Any) -> Iterator[subprocess.Popen[str
             yield process
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(120)
 
 
 @pytest.fixture
 def exporter() -> Iterator[int]:
     """The port of a real exporter."""
     command = [sys.executable, "-m", "linerate", "exporter", "--listen", "127.0.0.1:0"]
-    with running([*command, "--timeout", "0.9s"], stdout=subprocess.PIPE) as process:
+    with running([*command, "--timeout", "1.8s"], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         yield int(process.stdout.readline().split(":")[-1].split("/")[0])
 
@@ -77,8 +78,8 @@ def prometheus(exporter: int, tmp_path: Path) -> Iterator[int]:
     target = {"targets": [f"127.0.0.1:{exporter}"]}
     job = {
         "job_name": "linerate",
-        "scrape_interval": "1s",
-        "scrape_timeout": "1s",
+        "scrape_interval": "2s",
+        "scrape_timeout": "2s",
         "static_configs": [target],
     }
     config = tmp_path / "prometheus.yml"
@@ -95,7 +96,7 @@ def prometheus(exporter: int, tmp_path: Path) -> Iterator[int]:
         yield port
 
 
-def wait(done: Callable[[], object], seconds: float = 30) -> None:
+def wait(done: Callable[[], object], seconds: float = 120) -> None:
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -105,6 +106,18 @@ def wait(done: Callable[[], object], seconds: float = 30) -> None:
             pass
         assert time.monotonic() < deadline, "it takes too long"
         time.sleep(0.1)
+
+
+def scrape(exporter: int) -> bytes:
+    """Scrape until it is answered: one that comes to its CPU too late is let go."""
+    answers: list[bytes] = []
+
+    def answered() -> bool:
+        answers.append(get(exporter, "/metrics"))
+        return True
+
+    wait(answered)
+    return answers[0]
 
 
 def promtool(document: bytes) -> str:
@@ -122,7 +135,7 @@ def work(engine: Engine, words: tuple[str, ...], exporter: int, prometheus: int)
     with engine.connect() as telemetry:
         telemetry.ask("/linerate/trial/start,duration_us=60000000,scale_ppm=1000000")
         wait(lambda: all(has_data(prometheus, query, began) for query in wanted))
-        document = get(exporter, "/metrics")
+        document = scrape(exporter)
         telemetry.ask("/linerate/trial/stop")
         wait(lambda: telemetry.ask("/linerate/trial")["state"] == "done")
     return document
@@ -130,18 +143,12 @@ def work(engine: Engine, words: tuple[str, ...], exporter: int, prometheus: int)
 
 def bench(exporter: int, prometheus: int, folder: Path) -> bytes:
     """Run a real bench until Prometheus has seen its trial; returns what was exported then."""
-    command = [sys.executable, "-m", "linerate", "bench", "--only", "U2", "--duration", "30s"]
+    words = ("--only", "U2", "--duration", "120s", "--runs", str(folder))
     began = time.time()
     live: list[bytes] = []
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": path()},
-    ) as process:
+    with labs.lab("bench", *words) as process:
         while process.poll() is None:
-            document = get(exporter, "/metrics")
+            document = scrape(exporter)
             if in_trial(document, process.pid):
                 live.append(document)
             # Beside workers on all CPUs a scrape may come late, and is then one without it.
@@ -149,8 +156,7 @@ def bench(exporter: int, prometheus: int, folder: Path) -> bytes:
                 process.send_signal(signal.SIGINT)
                 break
             time.sleep(0.3)
-        assert process.stdout is not None
-        said = process.stdout.read()
+        said = process.communicate(timeout=labs.ENDS_IN_SECONDS)
     assert live, f"the trial was not seen: {said}"
     return live[-1]
 
@@ -161,11 +167,6 @@ def in_trial(document: bytes, lab: int) -> bool:
     running = re.search(rb"linerate_trial_state{%s,state=\"running\"} 1.0" % name, document)
     info = re.search(rb"linerate_trial_info{%s,loadtest=\"U2\",run=\"" % name, document)
     return running is not None and info is not None
-
-
-def path() -> str:
-    """Where the lab is found from any folder."""
-    return os.pathsep.join(str(Path(one).resolve()) for one in sys.path if one)
 
 
 def queries(word: str = "") -> list[str]:

@@ -1,7 +1,6 @@
 """A capture replayed through the router comes out as scapy computes that it must."""
 
 import random
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -29,8 +28,10 @@ from scapy.layers.l2 import ARP, Dot1AD, Dot1Q, Ether
 from scapy.packet import Packet, Raw
 from scapy.utils import PcapReader, wrpcap
 from tests.system.conftest import StartEngine
+from tests.system.labs import wait_for
 
 from linerate.engine import Engine
+from linerate.telemetry import Telemetry
 
 HOSTS = ("50:7c:6f:20:30:70", "50:7c:6f:20:30:71")
 VPP_CLI = """
@@ -57,6 +58,10 @@ set interface mtu packet 576 e1.7
 ip route add 47.0.0.0/24 via 100.64.3.2
 ip neighbor e1.7 100.64.3.2 50:7c:6f:20:30:71
 """
+
+
+def rounds(telemetry: Telemetry) -> int:
+    return int(telemetry.ask("/linerate/runtime,forwarder-0")["loops"])
 
 
 class Replay:
@@ -100,11 +105,10 @@ class Replay:
         """What came out of each port, and what was dropped where."""
         engine = self._start(packets)
         with engine.connect() as telemetry:
-            deadline = time.monotonic() + 20
-            while telemetry.ask("/linerate/port,e0")["rx_packets"] < len(packets):
-                assert time.monotonic() < deadline
-                time.sleep(0.02)
-            time.sleep(0.1)
+            wait_for(lambda: telemetry.ask("/linerate/port,e0")["rx_packets"] >= len(packets))
+            # The worker has done with what it had taken in by then once it comes round again.
+            known = rounds(telemetry)
+            wait_for(lambda: rounds(telemetry) > known + 1)
             errors = telemetry.table("/linerate/errors")
         engine.stop()
         out = []

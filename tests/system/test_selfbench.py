@@ -3,29 +3,25 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.system import labs
 
 KEYS = ("name", "clocks_per_packet", "mpps", "spread_percent", "peer", "peer_clocks_per_packet")
 
 
-def runtime_folders():
+def left_by(pid):
+    """DPDK's folders of its engine and of the peer, named by it."""
     base = Path("/var/run/dpdk") if os.geteuid() == 0 else Path("/tmp/dpdk")
-    return {path.name for path in base.glob("*linerate*")} if base.exists() else set()
+    return {path.name for path in base.glob(f"*linerate-*{pid}-*")} if base.exists() else set()
 
 
 def test_io_once():
-    before = runtime_folders()
     command = ["self-bench", "--only", "io", "--repeats", "1", "--seconds", "0.2", "--json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "linerate", *command],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    (result,) = json.loads(done.stdout)
+    with labs.lab(*command) as lab:
+        said, wrong = lab.communicate(timeout=300)
+    assert lab.returncode == 0, wrong
+    (result,) = json.loads(said)
     assert set(KEYS) <= set(result)
     assert result["name"] == "io"
     assert result["clocks_per_packet"] > 0
@@ -38,4 +34,4 @@ def test_io_once():
     else:
         assert result["peer"] is None
         assert "dpdk-testpmd is not installed" in result["problem"]
-    assert not runtime_folders() - before
+    assert left_by(lab.pid) == set()

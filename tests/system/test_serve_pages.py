@@ -16,8 +16,8 @@ from linerate.live import read
 from linerate.store import load_run
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-#: Of a bench on a busy machine.
-PATIENCE_MS = 90_000
+#: Of a bench on a machine that is busy with others, too.
+PATIENCE_MS = 300_000
 PHONE = {"width": 360, "height": 740}
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed")
@@ -64,10 +64,6 @@ class Watched:
         assert self.wrong == []
 
 
-def drawn(page: Page) -> int:
-    return page.locator(".picture .main-svg").count()
-
-
 def press_until(page: Page, key: str, condition: str) -> None:
     """Press a key until what has the focus fits a selector."""
     for _ in range(80):
@@ -110,17 +106,17 @@ def test_list_open_compare_by_keyboard_alone(browser: Browser, server: Served) -
     press_until(page, "Tab", ".links a")
     page.keyboard.press("Enter")
     expect(page.locator("#clocks .main-svg").first).to_be_visible()
-    pictures = page.locator(".picture:visible").count()
-    assert pictures >= 5
-    assert drawn(page) >= pictures
+    assert page.locator(".picture:visible").count() >= 5
+    expect(page.locator(".picture:visible:not(:has(.main-svg))")).to_have_count(0)
     policy = server.ask("GET", "/")[1]["content-security-policy"]
     elements = policy.partition("style-src-elem ")[2].partition(";")[0]
     # What plotly puts into the page is let in by its hash: what else is refused is in `wrong`.
     assert elements.startswith("'self' 'sha256-")
     assert "unsafe-inline" not in elements
     assert page.locator("style").count() == 2
+    press_until(page, "Tab", "a")
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-    assert outline is not None
+    assert outline not in ("none", "")
     watched.check()
 
 
@@ -173,9 +169,10 @@ def test_a_bench_from_its_start_to_its_result(browser: Browser, server: Served) 
     assert server.token not in cookie["value"]
     # As a person: what the command would refuse is said, and nothing starts.
     page.get_by_label("Only").fill("Z9")
-    page.get_by_role("button", name="Start").click()
-    expect(page.locator("#said")).to_contain_text("Z9")
     # The browser notes each answer that is none.
+    with page.expect_console_message(lambda message: " 422 " in message.text):
+        page.get_by_role("button", name="Start").click()
+    expect(page.locator("#said")).to_contain_text("Z9")
     assert [" 422 " in line for line in watched.wrong] == [True]
     watched.wrong.clear()
     page.get_by_label("Only").fill("U2")

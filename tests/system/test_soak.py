@@ -21,7 +21,7 @@ def test_a_soak_that_is_stopped_balances(tmp_path: Path) -> None:
         lines = [running.stdout.readline() for _ in range(3)]
         running.send_signal(signal.SIGTERM)
         rest = running.stdout.read()
-        running.wait(timeout=60)
+        running.wait(timeout=labs.ENDS_IN_SECONDS)
     assert running.returncode == 128 + signal.SIGTERM
     assert all("Mpps" in line and "UNEXPLAINED" not in line for line in lines)
     (folder,) = tmp_path.iterdir()
@@ -51,7 +51,7 @@ def test_random_loss_is_explained_and_stops_where_any_does(tmp_path: Path) -> No
     done = subprocess.run(
         [sys.executable, "-m", "linerate", SOAK[0], str(testbed), "--load", "30%", "--for", "60s", "--every", "1s",
          "--stop-at", "any", "--json", "--runs", str(tmp_path / "runs")],
-        capture_output=True, text=True, timeout=50, check=False,
+        capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     document = json.loads(done.stdout)
     assert done.returncode == 1

@@ -107,7 +107,7 @@ def test_an_ended_matrix_leaves_no_engine(tmp_path: Path, number: int) -> None:
         wait_for(lambda: any('"trial": "loopback-2@64"' in path.read_text()
                              for path in tmp_path.glob("*/run.json")))  # fmt: skip
         lab.send_signal(number)
-        lab.communicate(timeout=30)
+        lab.communicate(timeout=labs.ENDS_IN_SECONDS)
     assert lab.returncode == (-number if number == signal.SIGKILL else 128 + number)
     wait_for(lambda: not [name for name in live_engines() if f"-{lab.pid}-" in name])
     (folder,) = tmp_path.iterdir()

@@ -77,7 +77,7 @@ def test_what_is_ended_half_way_leaves_nothing(tmp_path: Path, kind: str, number
     with half_way(tmp_path, LABS[kind]) as lab:
         lab.send_signal(number)
         labs.release(lab)
-        lab.communicate(timeout=120)
+        lab.communicate(timeout=labs.ENDS_IN_SECONDS)
     killed = number == signal.SIGKILL
     assert lab.returncode == (-number if killed else 128 + number)
     if killed:
@@ -87,8 +87,9 @@ def test_what_is_ended_half_way_leaves_nothing(tmp_path: Path, kind: str, number
             command, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False
         )
         assert json.loads(following.stdout), following.stderr
-    wait_for(lambda: left_by(lab.pid) == [], 30)
-    assert interfaces() == before
+    wait_for(lambda: left_by(lab.pid) == [])
+    # Those of others come and go, too.
+    wait_for(lambda: interfaces() <= before)
     run = load_run(next(path.parent for path in tmp_path.glob("2*/run.json")))
     assert run.status == ("running" if killed else "interrupted")
     assert run.sweep is not None

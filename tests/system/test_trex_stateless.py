@@ -16,7 +16,7 @@ from tests.system.trex_model import Model, follow, streams
 from linerate.traffic import Profile, find
 from linerate.traffic.frames import write_frames
 
-PROFILES = Path("tests/data/trex")
+PROFILES = Path(__file__).parents[1] / "data" / "trex"
 COUNT = 10_000
 #: Profiles that leave the checksums of what IPv4 carries as they are, and so make them wrong.
 CARELESS = ("imix", "tuples")

@@ -112,7 +112,7 @@ def start_lab(tmp_path: Path) -> Iterator[StartLab]:
 def ended(lab: Lab, folder: Path) -> tuple[Run, str]:
     """Let a lab go on to its end: what it kept, and what it said."""
     labs.release(lab)
-    _, said = lab.communicate(timeout=120)
+    _, said = lab.communicate(timeout=labs.ENDS_IN_SECONDS)
     (run,) = folder.iterdir()
     return load_run(run), said
 
@@ -146,7 +146,7 @@ def test_what_a_killed_lab_left_is_cleaned(start_lab: StartLab, tmp_path: Path) 
     assert not [row for row in living["found"] if row["name"] in mine]
     assert left_by(lab.pid) == mine
     lab.kill()
-    lab.communicate(timeout=30)
+    lab.communicate(timeout=labs.ENDS_IN_SECONDS)
     found = json.loads(linerate("clean", "--dry-run", "--json").stdout)["found"]
     assert {row["name"] for row in found if row["kind"] == "namespace"} >= set(mine)
     assert left_by(lab.pid) == mine

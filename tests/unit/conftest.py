@@ -179,7 +179,7 @@ def linerate(fake_environment, tmp_path):
             [sys.executable, "-m", "linerate", *arguments],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             cwd=tmp_path,
             env=os.environ | environment,
             check=False,

@@ -1,5 +1,6 @@
 """Starting and stopping engines: nothing is left behind, whatever happens."""
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -98,6 +99,25 @@ def test_folders_of_dead_engines_are_swept(fake_environment, files):
         }
 
 
+def test_an_engine_that_many_come_to_at_once_is_not_swept(fake_environment):
+    """Its queue of clients is full: it lets nobody in just now, but it lives."""
+    busy = fake_environment / "linerate-busy"
+    busy.mkdir(parents=True)
+    path = busy / "dpdk_telemetry.v2"
+    with contextlib.ExitStack() as stack:
+        listener = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+        listener.bind(str(path))
+        listener.listen(0)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                stack.enter_context(client).setblocking(False)
+                client.connect(str(path))
+        assert live_engines() == {"busy": path}
+        assert sweep() == []
+        assert path.exists()
+
+
 def test_an_engine_does_not_outlive_the_lab(fake_environment, files):
     lab = f"""
 import time
@@ -105,7 +125,7 @@ from pathlib import Path
 from linerate.engine import Engine, Files
 with Engine({CONFIG!r}, Files(Path({str(files.config)!r}), Path({str(files.log)!r}))) as running:
     print(running.pid, flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
     with subprocess.Popen(
         [sys.executable, "-c", lab], stdout=subprocess.PIPE, text=True
@@ -113,7 +133,7 @@ with Engine({CONFIG!r}, Files(Path({str(files.config)!r}), Path({str(files.log)!
         assert process.stdout is not None
         pid = int(process.stdout.readline())
         process.kill()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not gone(pid) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert gone(pid)

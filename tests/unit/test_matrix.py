@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -151,22 +150,22 @@ def test_the_list_starts_nothing(linerate, tmp_path):
 
 
 def test_a_killed_one_leaves_what_was_measured(fake_environment, tmp_path, linerate):
-    command = [sys.executable, "-m", "linerate", *TWO[:3], "--duration", "60s"]
-    environment = os.environ | {"FAKE_HURRY": "200"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
-        deadline = time.monotonic() + 30
+    # A second a trial: the test may come late to see that one is done, and others are left.
+    command = [sys.executable, "-m", "linerate", *TWO[:3], "--duration", "20s"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 120
         while not any('"trial": "loopback-2@64"' in path.read_text()
                       for path in tmp_path.glob("runs/*/run.json")):  # fmt: skip
             assert time.monotonic() < deadline
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=20)
+        process.communicate(timeout=120)
     (folder,) = tmp_path.glob("runs/*")
     run = load_run(folder)
     assert run.status == "running"
     assert "loopback-2@64" in {result.test for result in run.reported()}
     assert linerate("report", str(folder)).returncode == 0
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while engines_of(process.pid):
         assert time.monotonic() < deadline
         time.sleep(0.05)

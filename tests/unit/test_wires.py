@@ -95,11 +95,11 @@ def test_only_what_dead_labs_left_is_found(monkeypatch, tmp_path):
 @pytest.mark.alone
 def test_a_dead_labs_process_is_ended():
     mark = {marks.VARIABLE: f"{dead_pid()}-1"}
-    with subprocess.Popen(["sleep", "60"], env=os.environ | mark) as orphan:
+    with subprocess.Popen(["sleep", "600"], env=os.environ | mark) as orphan:
         found = [one for one in leftovers.find() if one.name.startswith(f"{orphan.pid} ")]
         assert [one.name for one in found] == [f"{orphan.pid} (sleep)"]
         leftovers.remove(found)
-        assert orphan.wait(5) == -9
+        assert orphan.wait(60) == -9
 
 
 def test_each_word_has_its_file():

@@ -224,7 +224,7 @@ class Router:
         mark = FILLER + self._rounds.to_bytes(4, "big")
         waited = [VECTOR - len(sent[(port - 1) % 3]) for port in range(3)]
         out: list[list[bytes]] = [[], [], []]
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while any(waited):
             for port, capture in enumerate(self._captures):
                 for frame in capture.read():
