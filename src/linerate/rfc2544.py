@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import ceil, sqrt
 
-from linerate.attempts import Attempts, Tried, within_tester
+from linerate.attempts import Attempts, TesterLimitError, Tried, within_tester
 from linerate.bench import Observer
 from linerate.goals import NDR
 from linerate.measurement.latency import LatencyThere, times
@@ -17,6 +17,7 @@ from linerate.records import FrameSize, LossPoint
 from linerate.search import How, SearchBench
 from linerate.store import RunFolder
 from linerate.suite import Traffic
+from linerate.trial import TrialError
 
 #: RFC 2544, 9.1, FCS counted.
 SIZES = (64, 128, 256, 512, 1024, 1280, 1518)
@@ -132,6 +133,17 @@ class Rfc2544Bench(SearchBench):
             throughput_trial=throughput.lower_trial,
         )
         self._update(rfc2544=(*self.run.rfc2544, figures))
+        try:
+            self._measure_others(attempts)
+        except TesterLimitError as limit:
+            # Neither at throughput nor of bursts: less would be another benchmark.
+            raise TrialError(
+                f"{search.loadtest}: the tester offers {limit.most_pps / 1e6:.4g} Mpps at most, "
+                "where it offered more before"
+            ) from limit
+
+    def _measure_others(self, attempts: Attempts) -> None:
+        """Raises TesterLimitError."""
         curve = attempts.anew(self._measure_latency(attempts))
         within_tester(
             lambda: self._measure_curve(curve),
