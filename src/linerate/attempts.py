@@ -4,9 +4,11 @@ On a machine that is shared a worker is now and then off its CPU, the rings befo
 and one such moment would end a search far too low (docs/search.md, "What the host costs").
 """
 
+import copy
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from linerate.bench import FULL_SCALE_PPM, Bench, next_ceiling, next_scale_ppm
 from linerate.measurement import Measurement
@@ -31,6 +33,8 @@ WAIT_SECONDS = 0.05
 WAIT_MAX_SECONDS = 2.0
 #: What was written of the last trial is on its way to the disk, which takes CPUs too.
 SETTLE_SECONDS = 0.15
+#: So often the highest load is lowered to what the tester can offer.
+LOWER_LOADS = 4
 
 
 def lost_of(measurement: Measurement) -> tuple[int, int]:
@@ -55,9 +59,25 @@ def host_decides(measurement: Measurement, loss_ratios: Iterable[float]) -> bool
 class TesterLimitError(Exception):
     """The tester can't offer a load; a lower one it may."""
 
-    def __init__(self, scale_ppm: int) -> None:
-        super().__init__(scale_ppm)
-        self.scale_ppm = scale_ppm
+    def __init__(self, most_pps: float) -> None:
+        super().__init__(most_pps)
+        self.most_pps = most_pps
+
+
+Found = TypeVar("Found")
+
+
+def within_tester(measure: Callable[[], Found], lower: Callable[[float], object]) -> Found:
+    """What `measure` finds, again after `lower` was told of less that the tester may offer.
+
+    Raises TrialError when it offers less each time.
+    """
+    for _ in range(LOWER_LOADS):
+        try:
+            return measure()
+        except TesterLimitError as limit:
+            lower(limit.most_pps)
+    raise TrialError("the tester offers less each time it is asked for less")
 
 
 #: Where the machine took the CPU from who needed it.
@@ -116,21 +136,39 @@ class Attempts:
         trials: Trials,
         ceiling: float | None,
         loss_ratios: tuple[float, ...],
-        changes: Mapping[str, object] | None = None,
     ) -> None:
-        """`loss_ratios` are those that matter; `changes`: fields of each trial's load."""
+        """`loss_ratios` are those that matter."""
         self.lost_by_host: dict[str, int] = {}
         self._bench = bench
         self._step = step
         self._trials = trials
         self._ceiling = ceiling
         self._loss_ratios = loss_ratios
-        self._changes = dict(changes or {})
+        #: Fields of each trial's load.
+        self._changes: dict[str, object] = {}
         #: The highest load that the tester offered in a valid trial.
         self._offered_pps = 0.0
 
+    def anew(self, offered_pps: float) -> "Attempts":
+        """The same that knows only of so much that the tester offers it.
+
+        What it offered in short trials it need not offer for long.
+        """
+        other = copy.copy(self)
+        other.lost_by_host, other._offered_pps = {}, offered_pps
+        return other
+
+    def of_bursts(self) -> "Attempts":
+        """The same of bursts; what the tester offers is known."""
+        other = self.anew(self._offered_pps)
+        other._changes = {"burst": True}
+        return other
+
     def tried(self, name: str, pps: float, seconds: float) -> Tried:
-        """The measurement that counts, its trial, and what the device lost in it."""
+        """The measurement that counts, its trial, and what the device lost in it.
+
+        Raises TesterLimitError, TrialError.
+        """
         step = replace(self._step, loadtest=replace(self._step.loadtest, name=name))
         full_pps = step.loadtest.full_pps(step.testbed.line_bps)
         scale = max(1, round(FULL_SCALE_PPM * pps / full_pps))
@@ -176,4 +214,5 @@ class Attempts:
         lower = next_scale_ppm(scale, short, measurement)
         if lower < scale:
             self._ceiling = next_ceiling(self._ceiling, measurement)
-            raise TesterLimitError(lower)
+            full_pps = self._step.loadtest.full_pps(self._step.testbed.line_bps)
+            raise TesterLimitError(full_pps * lower / FULL_SCALE_PPM)

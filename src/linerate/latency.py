@@ -46,17 +46,21 @@ class LatencyBench(Bench):
             return
         result, label = results[-1], f"{results[-1].trial}-wire"
         seconds = min(self._plan.duration_seconds, OWN_SECONDS_MAX)
+        # Of bursts the load is less than the scale says: the same load is that of the same scale.
+        scale_ppm = max(1, self._loads[step.loadtest.name][0])
         with self._rigs[step.testbed].bare_at_rate(step.loadtest, label) as trials:
-            own = _over_wire(self, trials, step, result.asked_pps, seconds)
+            own = _over_wire(self, trials, step, scale_ppm, seconds)
             self._folder.save_measurement(label, own)
         told = result.model_copy(update={"own_latency": _figures(own)})
         self._update(results=(*self.run.results[:-1], told))
 
 
-def _over_wire(bench: Bench, trials: Trials, step: Step, pps: float, seconds: float) -> Measurement:
-    bench._observer.step(f"{step.loadtest.name}: bare wire, {pps / 1e6:.4g} Mpps", seconds)
-    scale = _scale(step.testbed, step.loadtest, pps)
-    load = bench._load(step.testbed, step.loadtest, scale, seconds)
+def _over_wire(
+    bench: Bench, trials: Trials, step: Step, scale_ppm: int, seconds: float
+) -> Measurement:
+    load = bench._load(step.testbed, step.loadtest, scale_ppm, seconds)
+    said = f"{step.loadtest.name}: bare wire, {load.asked_pps / 1e6:.4g} Mpps"
+    bench._observer.step(said, seconds)
     load = load.model_copy(update={"counted": "received"})
     measurement = run_trial(trials.tester, load, bench._observer.progress)
     trials.check()
@@ -163,7 +167,8 @@ class LatencyLoadsBench(SearchBench):
         seconds = min(self._plan.duration_seconds, OWN_SECONDS_MAX)
         with self._rigs[step.testbed].bare_at_rate(step.loadtest, f"{about.loadtest}-wire") as on:
             for _, one, pps in self._each(step, about):
-                own = _over_wire(self, on, one, pps, seconds)
+                scale = _scale(one.testbed, one.loadtest, pps)
+                own = _over_wire(self, on, one, scale, seconds)
                 self._folder.save_measurement(f"{one.loadtest.name}-wire", own)
                 self._update(
                     results=tuple(

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import ceil, sqrt
 
-from linerate.attempts import Attempts, Tried
+from linerate.attempts import Attempts, TesterLimitError, Tried, within_tester
 from linerate.bench import Observer
 from linerate.goals import NDR
 from linerate.measurement.latency import LatencyThere, times
-from linerate.planning import Plan, Step
+from linerate.planning import Plan
 from linerate.records import FrameSize, LossPoint
-from linerate.rig import Trials
 from linerate.search import How, SearchBench
 from linerate.store import RunFolder
 from linerate.suite import Traffic
+from linerate.trial import TrialError
 
 #: RFC 2544, 9.1, FCS counted.
 SIZES = (64, 128, 256, 512, 1024, 1280, 1518)
@@ -75,11 +75,19 @@ def default_sizes(largest: int) -> tuple[int, ...]:
 
 
 def curve_loads(max_pps: float, line_pps: float) -> Iterator[float]:
-    """The highest load, then each whole step of the line's rate below it, down to the last."""
+    """The highest load, then each whole step of the line's rate below it, down to the last.
+
+    A step that is less than 1 % of the line below the highest load says what that does.
+    """
     yield max_pps
     for percent in range(100 - STEP_PERCENT, 0, -STEP_PERCENT):
-        if (pps := line_pps * percent / 100) < max_pps:
+        if (pps := line_pps * percent / 100) <= max_pps - line_pps / 100:
             yield pps
+
+
+def loss_trial(pps: float, line_pps: float) -> str:
+    """Name the trial of a curve's load."""
+    return f"loss-{100 * pps / line_pps:.0f}"
 
 
 def curve_ends(points: list[LossPoint]) -> bool:
@@ -112,8 +120,8 @@ class Rfc2544Bench(SearchBench):
         super().__init__(plan, folder, observer, How((NDR,), how.width, how.duration_seconds))
         self._rfc2544 = how
 
-    def _then(self, step: Step, trials: Trials, ceiling: float | None) -> None:
-        """Loss curve and bursts, throughput being known."""
+    def _then(self, attempts: Attempts) -> None:
+        """Latency, loss curve and bursts, throughput being known."""
         search = self.run.searches[-1]
         throughput = search.goals[0]
         figures = FrameSize(
@@ -125,10 +133,23 @@ class Rfc2544Bench(SearchBench):
             throughput_trial=throughput.lower_trial,
         )
         self._update(rfc2544=(*self.run.rfc2544, figures))
-        self._measure_latency(Attempts(self, step, trials, ceiling, (NDR,)))
-        self._measure_curve(Attempts(self, step, trials, ceiling, (NDR,)))
-        burst = {"burst": True}
-        self._measure_bursts(Attempts(self, step, trials, ceiling, (NDR,), burst))
+        try:
+            self._measure_others(attempts)
+        except TesterLimitError as limit:
+            # Neither at throughput nor of bursts: less would be another benchmark.
+            raise TrialError(
+                f"{search.loadtest}: the tester offers {limit.most_pps / 1e6:.4g} Mpps at most, "
+                "where it offered more before"
+            ) from limit
+
+    def _measure_others(self, attempts: Attempts) -> None:
+        """Raises TesterLimitError."""
+        curve = attempts.anew(self._measure_latency(attempts))
+        within_tester(
+            lambda: self._measure_curve(curve),
+            lambda most_pps: self._figures(max_pps=most_pps),
+        )
+        self._measure_bursts(curve.of_bursts())
 
     def _figures(self, **changes: object) -> FrameSize:
         """Write down more of the frame size that is being measured."""
@@ -137,21 +158,22 @@ class Rfc2544Bench(SearchBench):
         self._update(rfc2544=(*before, last))
         return last
 
-    def _measure_latency(self, attempts: Attempts) -> None:
-        """At throughput, where there is one and frames are timed."""
+    def _measure_latency(self, attempts: Attempts) -> float:
+        """At throughput, where there is one and frames are timed; packets a second of that."""
         figures = self.run.rfc2544[-1]
         if figures.throughput_pps is None:
-            return
+            return 0.0
         name, seconds = f"{figures.loadtest}.latency", self._rfc2544.duration_seconds
         self.begin(name, f"{name}: latency at throughput", seconds)
         tried = attempts.tried(name, figures.throughput_pps, seconds)
         self._figures(latency=latency_there(tried))
+        return tried.measurement.asked_pps
 
     def _measure_curve(self, attempts: Attempts) -> None:
         figures, points = self.run.rfc2544[-1], list[LossPoint]()
         for pps in curve_loads(figures.max_pps, figures.line_pps):
             percent = 100 * pps / figures.line_pps
-            name = f"{figures.loadtest}.loss-{percent:.0f}"
+            name = f"{figures.loadtest}.{loss_trial(pps, figures.line_pps)}"
             seconds = self._rfc2544.duration_seconds
             self.begin(name, f"{name}: loss at {percent:.0f} % of line", seconds)
             tried = attempts.tried(name, pps, seconds)

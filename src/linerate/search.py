@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from linerate.attempts import Attempts, AttemptsBench, TesterLimitError, lost_of
+from linerate.attempts import Attempts, AttemptsBench, lost_of, within_tester
 from linerate.bench import FULL_SCALE_PPM, Observer
 from linerate.goals import NDR, PDR, goals_text
 from linerate.planning import Plan, Step
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 #: The two loads of a goal that is found are no further apart than this.
 WIDTH = 0.005
-#: So often the highest load is lowered to what the tester can offer.
-LOWER_LOADS = 4
 #: First trials at a load are shorter; not so short that nothing is read at load.
 INITIAL_SECONDS = 0.3
 #: What the search begins at the other end with, of the line: a millionth must be little of it.
@@ -127,23 +125,20 @@ class SearchBench(AttemptsBench):
             )
             self._update(searches=(*self.run.searches, about))
             self._keep_warm_up(step, trials, scale_ppm)
-            self._narrow(_Measurer(self, step, trials, ceiling))
-            self._then(step, trials, ceiling)
+            attempts = Attempts(self, step, trials, ceiling, self._how.loss_ratios)
+            self._narrow(_Measurer(self, step, attempts))
+            self._then(attempts)
 
-    def _then(self, step: Step, trials: Trials, ceiling: float | None) -> None:
+    def _then(self, attempts: Attempts) -> None:
         """Measure what else is asked for while engine and device are up: nothing here."""
 
     def _narrow(self, measurer: "_Measurer") -> None:
         """Let the library search, again with a lower highest load where the tester has less."""
-        for _ in range(LOWER_LOADS):
-            try:
-                goals = _searched(measurer, self._how, self.run.searches[-1])
-            except TesterLimitError as limit:
-                self._note(max_pps=measurer.full_pps * limit.scale_ppm / FULL_SCALE_PPM)
-                continue
-            self._note(goals=goals, found=True)
-            return
-        raise TrialError("the tester offers less each time it is asked for less")
+        goals = within_tester(
+            lambda: _searched(measurer, self._how, self.run.searches[-1]),
+            lambda most_pps: self._note(max_pps=most_pps),
+        )
+        self._note(goals=goals, found=True)
 
     def _keep_warm_up(self, step: Step, trials: Trials, scale_ppm: int) -> None:
         """Send a little of it, or as much as the loadtest asks: evidence, never a result."""
@@ -176,19 +171,12 @@ class SearchBench(AttemptsBench):
 class _Measurer:
     """What MLRsearch asks for trials."""
 
-    def __init__(
-        self, bench: SearchBench, step: Step, trials: Trials, ceiling: float | None
-    ) -> None:
+    def __init__(self, bench: SearchBench, step: Step, attempts: Attempts) -> None:
         self.points: list[Point] = []
         self._bench = bench
         self._step = step
-        self._attempts = Attempts(bench, step, trials, ceiling, bench.how.loss_ratios)
+        self._attempts = attempts
         self._count = 0
-
-    @property
-    def full_pps(self) -> float:
-        """Packets a second at full scale."""
-        return self._step.loadtest.full_pps(self._step.testbed.line_bps)
 
     def measure(self, intended_duration: float, intended_load: float) -> "MeasurementResult":
         """Measure a load (packets a second) for so long; what the library is told is kept."""

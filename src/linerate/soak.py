@@ -2,7 +2,8 @@
 
 While packets fly the ledger can't balance: some are on their way. What is exact at any moment are
 sequence numbers: each says within a few frames what the stream before it lost, and every loss that
-they show must already be in the ledger. What is not is unexplained.
+they show must already be in the ledger. What is not is unexplained. Of frames that have none only
+the ledger says what was lost.
 """
 
 import json
@@ -28,7 +29,7 @@ MINUTES = "minutes.jsonl"
 ON_THEIR_WAY_SECONDS = 0.1
 #: … but for those that wait in rings.
 ON_THEIR_WAY_PACKETS = 65_536
-#: Frames that overtake each other look lost for a moment: what is unexplained must stay so.
+#: What is lost must stay so for so many more readings.
 CONFIRMATIONS = 4
 CONFIRM_SECONDS = 0.05
 WARM_UP_SECONDS = 0.3
@@ -58,7 +59,7 @@ class Minute:
     pps: float
     sent_total: int
     received_total: int
-    #: By sequence numbers.
+    #: By sequence numbers or by the ledger, whichever has more.
     lost: int
     lost_total: int
     losses: dict[str, int]
@@ -79,10 +80,27 @@ def sequence_lost(measurement: Measurement) -> int:
     return sum(counters.get("lost", 0) for counters in measurement.streams.values())
 
 
+def lost_so_far(measurement: Measurement) -> int:
+    """Packets that are lost for certain, by sequence numbers or by the ledger, while packets fly.
+
+    Frames without a signature show no gaps, and no frame shows one when none comes through.
+    """
+    packets, load = measurement.packets, measurement.load
+    by_sequence = sequence_lost(measurement)
+    if measurement.foreign and load.signed:
+        # Its counters have its own packets too.
+        return by_sequence
+    consumed = packets.consumed if load.counted == "received" else 0
+    return max(by_sequence, packets.total("loss") + consumed)
+
+
 def unexplained(measurement: Measurement) -> int:
     """Packets that are lost for certain, and that no counter has, while packets fly."""
     packets = measurement.packets
-    known = packets.total("loss") + packets.consumed + packets.held + packets.other
+    known = packets.total("loss") + packets.consumed + packets.held
+    if measurement.load.signed:
+        # They lost their signature; without one by intent they are not missing.
+        known += packets.other
     by_sequence = max(0, sequence_lost(measurement) - known)
     may_fly = ON_THEIR_WAY_SECONDS * measurement.load.asked_pps + ON_THEIR_WAY_PACKETS
     # Of a device that lets nothing through any more, no later frame shows what was lost.
@@ -90,14 +108,22 @@ def unexplained(measurement: Measurement) -> int:
     return max(by_sequence, vanished)
 
 
-def confirmed(measurement: Measurement, again: Callable[[], Measurement]) -> int:
-    """The same, if it stays so for a while: the least that several readings have."""
-    least = unexplained(measurement)
+def confirmed(
+    figure: Callable[[Measurement], int],
+    measurement: Measurement,
+    again: Callable[[], Measurement],
+    before: int = 0,
+) -> int:
+    """What stays so for a while, if it is more than before: the least that several readings have.
+
+    Frames that overtake each other look lost for a moment.
+    """
+    least = figure(measurement)
     for _ in range(CONFIRMATIONS):
-        if not least:
+        if least <= before:
             break
         time.sleep(CONFIRM_SECONDS)
-        least = min(least, unexplained(again()))
+        least = min(least, figure(again()))
     return least
 
 
@@ -162,15 +188,17 @@ class SoakBench(Bench):
     ) -> bool:
         """Keep what is known by now; returns whether to stop."""
         assert self.run.soak is not None
-        state, lost = self.run.soak, sequence_lost(since)
+        state = self.run.soak
+        lost_total = confirmed(lost_so_far, so_far, again, state.lost)
+        lost = max(0, lost_total - state.lost)
         state = state.model_copy(
             update={
                 "seconds": so_far.seconds,
                 "intervals": state.intervals + 1,
                 "sent": so_far.packets.sent,
                 "received": so_far.came_through,
-                "lost": sequence_lost(so_far),
-                "unexplained": confirmed(so_far, again),
+                "lost": lost_total,
+                "unexplained": confirmed(unexplained, so_far, again),
                 "lossy_intervals": state.lossy_intervals + bool(lost),
             }
         )

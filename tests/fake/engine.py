@@ -26,6 +26,8 @@ OFFERED = float(os.environ.get("FAKE_OFFERED", "1"))
 #: Behind a device it manages so many with all that come back; of more asked, a part.
 MANAGES = float(os.environ.get("FAKE_MANAGES", "inf"))
 MANAGES_OF_MORE = 0.6
+#: In trials of a second and more it manages no more than that.
+TIRES = float(os.environ.get("FAKE_TIRES", "inf"))
 UNEXPLAINED = int(os.environ.get("FAKE_UNEXPLAINED", "0"))
 OPEN_CYCLES = float(os.environ.get("FAKE_OPEN_CYCLES", "0"))
 UNDRAINED = "FAKE_UNDRAINED" in os.environ
@@ -83,7 +85,8 @@ class Fake:
                 pps += line_pps(stream, self.card["link_bps"]) * share
         if pps > MANAGES and not self.shunt:
             pps = MANAGES + MANAGES_OF_MORE * (pps - MANAGES)
-        sent = round(min(pps, TESTER_PPS) * seconds * (1 if self.shunt else OFFERED))
+        most = TESTER_PPS if self.shunt or seconds < 1 else min(TESTER_PPS, TIRES)
+        sent = round(min(pps, most) * seconds * (1 if self.shunt else OFFERED))
         passed = sent if self.shunt else min(sent, round(DUT_PPS * seconds) + BUFFER)
         self.busy = min(1.0, pps / DUT_PPS)
         self.sent += sent

@@ -15,6 +15,8 @@ from linerate.explain import explain
 from linerate.ledger import Entry, NodeTime, PacketLedger, TimeLedger
 from linerate.measurement import Load, Measurement, Progress
 from linerate.store import Judged, Run, Which, result_of
+from linerate.suite.model import Loadtest, Traffic
+from linerate.suite.offered import Offered, StreamRate
 from linerate.validity import doubts, reasons
 
 FAKE_ENGINE = Path(__file__).parents[1] / "fake" / "engine.py"
@@ -155,6 +157,26 @@ def run():
 @pytest.fixture
 def ledger_of_worker():
     return time_ledger
+
+
+class Bursts(Traffic):
+    """Sends as much as the line takes, and is said to come to less: bursts begin later."""
+
+    @property
+    def offered(self):
+        return Offered(
+            profile="bursts",
+            text="bursts",
+            rate="100%",
+            streams=(StreamRate(name="U2", side=0, frame_bytes=64, pps=10e6),),
+            uneven=True,
+        )
+
+
+@pytest.fixture
+def bursts():
+    """A loadtest with bursts."""
+    return Loadtest("bursts", Bursts(64, "one"), 1)
 
 
 @pytest.fixture

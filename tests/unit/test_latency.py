@@ -1,6 +1,9 @@
 """Histograms as the engine keeps them are HdrHistogram's; figures, streams and reports of them."""
 
 import io
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from hdrh.histogram import HdrHistogram
@@ -9,12 +12,16 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from linerate import histogram
-from linerate.latency import timed
+from linerate.commands.into_folder import Bar, new_progress
+from linerate.latency import LatencyBench, timed
 from linerate.measurement.latency import StreamLatency, figures, times
+from linerate.planning import suite_plan
 from linerate.report import latency as report
 from linerate.report import latency_loads
-from linerate.suite import select
+from linerate.store import RunFolder, load_measurement
+from linerate.suite import Loadtest, select
 from linerate.suite.model import streams
+from linerate.testbed import Testbed
 
 MACS = ("02:00:00:00:0e:00", "02:00:00:00:0e:01")
 VALUES = st.lists(st.integers(1, histogram.HIGHEST_NS), min_size=1, max_size=200)
@@ -148,6 +155,40 @@ def test_a_tenth_is_timed_and_nothing_is_added(name: str, rate: dict[str, float]
         for key in ("port", "rx_port", "frame_bytes", "layers", "modifiers"):
             assert rest[key] == part[key] == whole[key]
     assert len({stream["name"] for stream in timed_ones}) == len(timed_ones)
+
+
+def test_bursts_are_timed_at_the_same_load_over_the_bare_wire(
+    bursts: Loadtest, fake_environment: Path, tmp_path: Path
+) -> None:
+    plan = suite_plan(Testbed(), "standard", (timed(bursts),), 1, ("x",))
+    folder = RunFolder.create(tmp_path, "latency")
+    run = LatencyBench(plan, folder, Bar(new_progress(), 1)).measure()
+    assert (run.status, run.problem) == ("complete", "")
+    device, wire = (load_measurement(folder.path, name) for name in ("bursts", "bursts-wire"))
+    assert device.asked_pps > 1.4 * device.load.asked_pps
+    assert wire.load.scale_ppm == device.load.scale_ppm == 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--ndr", "100M"), "--ndr: 100 Mpps; U2 has 14.881 at most, which --ndr line asks for"),
+        (("--ndr", "14.89mpps"), "--ndr: 14.89 Mpps; U2 has 14.881 at most"),
+        (
+            ("--traffic", "1518", "--rate", "10%", "--ndr", "170k"),
+            "--ndr: 0.17 Mpps; 1518B has 0.162549",
+        ),
+        (("--ndr", "2mbps"), "--ndr: expected packets a second, as 1.5M, or line; not '2mbps'"),
+        (("--rate", "10%"), "--rate, --directions: are of --traffic"),
+        (("--loadtest", "U1", "--traffic", "imix"), "expected either a profile or 'U1'"),
+    ],
+)
+def test_loads_that_there_are_not_are_refused(
+    linerate: Callable[..., CompletedProcess[str]], words: tuple[str, ...], said: str
+) -> None:
+    done = linerate("latency", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
 
 
 @pytest.mark.parametrize(("columns", "words"), [(report.COLUMNS, 2), (latency_loads.COLUMNS, 3)])

@@ -8,15 +8,30 @@ from hdrh.histogram import HdrHistogram
 from hypothesis import given
 from hypothesis import strategies as st
 
+from linerate import attempts
 from linerate.attempts import Tried
-from linerate.goals import trials_of
+from linerate.commands.into_folder import Bar, new_progress
+from linerate.goals import NDR, trials_of
 from linerate.histogram import DIGITS, HIGHEST_NS, LOWEST_NS, to_text
 from linerate.measurement.latency import StreamLatency
 from linerate.records import FrameSize, LossPoint
 from linerate.report import rfc2544 as report
 from linerate.report.html import benchmarks
-from linerate.rfc2544 import curve_ends, curve_loads, default_sizes, latency_there, longest_burst
-from linerate.store import load_run
+from linerate.rfc2544 import (
+    Rfc2544Bench,
+    Rfc2544How,
+    curve_ends,
+    curve_loads,
+    default_sizes,
+    latency_there,
+    longest_burst,
+    loss_trial,
+    rfc2544_plan,
+)
+from linerate.search import How, search_plan
+from linerate.store import RunFolder, load_run
+from linerate.suite import select
+from linerate.testbed import Testbed
 from linerate.validity import reasons
 
 DUT_PPS, BUFFER = 5e6, 1000
@@ -44,7 +59,9 @@ def test_loads_of_a_curve_fall(line, share):
     loads = list(curve_loads(line * share, line))
     assert loads[0] == line * share
     assert loads == sorted(loads, reverse=True)
-    assert len(set(loads)) == len(loads) <= 10
+    assert len(loads) <= 10
+    # Each is a trial of its own.
+    assert len({loss_trial(pps, line) for pps in loads}) == len(loads)
     assert all(
         math.isclose(pps / line * 10 % 1, 0, abs_tol=1e-6)
         or math.isclose(pps / line * 10 % 1, 1, abs_tol=1e-6)
@@ -162,6 +179,33 @@ def test_all_four_benchmarks_are_measured_and_shown(linerate, tmp_path):
         assert "forwarder-0 is saturated" in made
     shown = linerate("report", document["run"], "--format", "markdown", "-o", "x.md")
     assert shown.returncode == 0, shown.stderr
+
+
+def test_a_tester_that_holds_the_line_for_a_moment_only_is_asked_for_less(linerate):
+    words = ("search", "--rfc2544", "--sizes", "64,512", "--repeat", "1", "--json")
+    done = linerate(*words, FAKE_DUT_PPS="5e6", FAKE_TIRES="12e6")
+    assert done.returncode == 0, done.stderr
+    small, large = json.loads(done.stdout)["sizes"]
+    first = small["loss_curve"][0]
+    assert 10e6 < first["pps"] < 12e6
+    assert first["pps"] == small["max_pps"]
+    assert first["loss_ratio"] == pytest.approx(1 - 5e6 / first["pps"], abs=0.001)
+    assert large["loss_curve"][0]["percent_of_line"] == pytest.approx(100, abs=0.1)
+
+
+def test_a_tester_that_can_less_in_the_end_fails_the_run_in_a_line(fake_environment, tmp_path):
+    class Tired(Rfc2544Bench):
+        def _measure_bursts(self, _attempts):
+            raise attempts.TesterLimitError(1.5e6)
+
+    how = Rfc2544How(width=0.5, duration_seconds=0.3)
+    searched = How((NDR,), how.width, how.duration_seconds)
+    plan = rfc2544_plan(search_plan(Testbed(), select("standard", "U2"), searched, ("x",)), how)
+    folder = RunFolder.create(tmp_path, "rfc2544")
+    run = Tired(plan, folder, Bar(new_progress(), 1), how).measure()
+    assert run.status == "failed"
+    assert run.problem == "U2: the tester offers 1.5 Mpps at most, where it offered more before"
+    assert run.rfc2544[0].loss_curve
 
 
 def test_the_tables_fit_80_columns(linerate):

@@ -242,6 +242,7 @@ def test_the_page_shows_loads_and_limits(linerate):
         (("--card", "speed=5"), "card: expected each of pps, link"),
         (("--card", "pps=1,pps=2"), "at most once"),
         (("--card", "link=fast"), "card.link_bps: expected a bit rate"),
+        (("--loadtest", "U1", "--traffic", "imix"), "expected either a profile or 'U1'"),
         (("--repeat", "2"), "--repeat: of bursts, with --rfc2544"),
         (("--dut", "txonly"), "txonly: a search needs our tester to offer loads"),
     ],

@@ -6,11 +6,32 @@ import subprocess
 import sys
 
 import pytest
+import typer
 
-from linerate.commands.soak import minute_line, parse_load
+from linerate.commands.durations import as_long_seconds
+from linerate.commands.into_folder import Bar, new_progress
+from linerate.commands.rates import parse_pps
+from linerate.commands.soak import minute_line, ndr_of, parse_load, share_of
+from linerate.commands.traffic_options import check_steady
 from linerate.ledger import Entry, PacketLedger
-from linerate.soak import Minute, confirmed, sequence_lost, unexplained
-from linerate.store import load_measurement, load_run
+from linerate.records import Goal, Search, SoakState
+from linerate.soak import (
+    How,
+    Minute,
+    SoakBench,
+    confirmed,
+    lost_so_far,
+    sequence_lost,
+    soak_plan,
+    unexplained,
+)
+from linerate.store import RunFolder, load_measurement, load_run
+from linerate.suite import select
+from linerate.suite.offered import Offered, StreamRate
+from linerate.testbed import Testbed
+from linerate.traffic.offered import loadtest_of
+from linerate.traffic.profile import Profile, TrafficError
+from linerate.traffic.rate import parse_rate
 
 SOAK = ("soak", "--for", "10s", "--every", "10s", "--load", "50%")
 
@@ -45,14 +66,85 @@ def test_a_device_that_lets_nothing_through_shows_no_gaps(evidence):
     assert unexplained(flying(evidence, received=10**6)) == 9 * 10**6
 
 
-def test_frames_that_overtake_each_other_are_not_lost(evidence):
+@pytest.mark.parametrize("figure", [lost_so_far, unexplained])
+def test_frames_that_overtake_each_other_are_not_lost(evidence, figure):
     settled = iter([flying(evidence, gaps=3), flying(evidence, gaps=0)])
-    assert confirmed(flying(evidence, gaps=5), lambda: next(settled)) == 0
-    assert confirmed(flying(evidence, gaps=5), lambda: flying(evidence, gaps=4)) == 4
+    assert confirmed(figure, flying(evidence, gaps=5), lambda: next(settled)) == 0
+    assert confirmed(figure, flying(evidence, gaps=5), lambda: flying(evidence, gaps=4)) == 4
+
+
+def test_what_was_lost_before_needs_no_further_reading(evidence):
+    def again():
+        raise AssertionError("read again")
+
+    assert confirmed(lost_so_far, flying(evidence, gaps=5), again, before=5) == 5
+
+
+def unsigned(measurement):
+    """The same of a profile half of whose frames have no signature: those come back as `other`."""
+    streams = (
+        StreamRate(name="a", side=0, frame_bytes=64, pps=1e6),
+        StreamRate(name="b", side=0, frame_bytes=64, pps=1e6, signed=False),
+    )
+    offered = Offered(profile="mixed", text="mixed", rate="1x", streams=streams)
+    load = measurement.load.model_copy(update={"offered": offered})
+    entries = list(measurement.packets.entries)
+    received = entries.pop()
+    half = received.packets // 2
+    entries += [
+        received.model_copy(update={"packets": received.packets - half}),
+        Entry(place="tester", kind="other", packets=half),
+    ]
+    packets = PacketLedger(entries=tuple(entries))
+    return measurement.model_copy(update={"load": load, "packets": packets})
+
+
+def test_frames_without_a_signature_are_lost_by_the_ledger(evidence):
+    measurement = unsigned(flying(evidence, received=10**7 - 900, lost=700))
+    assert sequence_lost(measurement) == 0
+    assert lost_so_far(measurement) == 700
+    assert unexplained(measurement) == 0
+    assert lost_so_far(unsigned(flying(evidence, received=10**7 - 900))) == 0
+    assert lost_so_far(flying(evidence, consumed=7)) == 7
+
+
+def test_what_has_no_signature_explains_no_gap(evidence):
+    assert unexplained(unsigned(flying(evidence, gaps=5))) == 5
+    assert unexplained(unsigned(flying(evidence, lost=5, gaps=5))) == 0
+
+
+def test_a_foreign_devices_own_drops_are_not_ours(evidence):
+    measurement = flying(evidence, lost=3).model_copy(update={"foreign": True})
+    assert lost_so_far(measurement) == 0
+    assert lost_so_far(unsigned(measurement)) == 3
+
+
+def test_any_loss_stops_it_and_overtaking_does_not(evidence, tmp_path):
+    how = How(load=0.5, seconds=60, every_seconds=1, stop_at="any")
+    plan = soak_plan(Testbed(), select("standard", "U2")[0], how, ("x",))
+    minutes: list[Minute] = []
+    folder = RunFolder.create(tmp_path, "soak")
+    bench = SoakBench(plan, folder, Bar(new_progress(), 1), how, minutes.append)
+    state = SoakState(
+        loadtest="U2", pps=1e6, asked_seconds=60, every_seconds=1, stop_at="any", lost=0
+    )
+    bench._update(soak=state)
+    overtaken, whole = flying(evidence, gaps=5), flying(evidence)
+    assert not bench._interval(overtaken, overtaken, lambda: whole)
+    lossy = unsigned(flying(evidence, received=10**7 - 900, lost=700))
+    assert bench._interval(lossy, lossy, lambda: lossy)
+    assert [minute.lost for minute in minutes] == [0, 700]
+    assert bench.run.soak is not None
+    assert (bench.run.soak.lossy_intervals, bench.run.soak.lost) == (1, 700)
+    # What came late was not lost, and no interval gets fewer than none.
+    bench._interval(whole, whole, lambda: whole)
+    assert (minutes[-1].lost, minutes[-1].lost_total) == (0, 0)
+    assert bench.run.soak.lossy_intervals == 1
 
 
 @pytest.mark.parametrize(
-    ("text", "load"), [("80%", 0.8), ("100%", 1.0), ("2M", 2e6), ("1500", 1500.0), ("5k", 5e3)]
+    ("text", "load"),
+    [("80%", 0.8), ("100%", 1.0), ("2M", 2e6), ("1500", 1500.0), ("5k", 5e3), ("2mpps", 2e6)],
 )
 def test_loads_are_read(text, load):
     assert parse_load(text) == load
@@ -61,7 +153,29 @@ def test_loads_are_read(text, load):
 @pytest.mark.parametrize("text", ["", "0%", "101%", "-2M", "1", "x", "nan", "inf%"])
 def test_odd_loads_are_refused(text):
     with pytest.raises(ValueError, match="--load"):
+        share_of(text, 1e6)
+
+    with pytest.raises(ValueError, match="--load"):
         parse_load(text)
+
+
+def test_a_share_is_of_what_was_found():
+    assert share_of("90%", 1e6) == pytest.approx(9e5)
+    with pytest.raises(ValueError, match="with --of a share"):
+        share_of("2M", 1e6)
+
+
+@pytest.mark.parametrize(
+    "text", ["2M", "2mpps", "2000k", "2000kpps", "2000000", "2e6", "0.002Gpps"]
+)
+def test_packets_a_second_are_written_in_one_way(text):
+    assert parse_pps(text) == 2e6
+
+
+@pytest.mark.parametrize("text", ["", "M", "-2M", "0", "2MM", "2 M", "1e13", "2mbps", "nan", "50%"])
+def test_what_are_no_packets_a_second(text):
+    with pytest.raises(ValueError, match="expected packets a second, as 2M"):
+        parse_pps(text)
 
 
 def test_a_line_fits_a_terminal():
@@ -107,10 +221,68 @@ def test_a_tester_without_a_cpu_makes_it_no_longer(linerate):
     assert ": invalid, " in done.stdout.splitlines()[-1]
 
 
-def test_of_a_searchs_ndr(linerate):
-    found = json.loads(linerate("search", "--json", FAKE_DUT_PPS="5e6").stdout)
-    done = linerate(*SOAK[:-1], "90%", "--of", found["run"], "--json", FAKE_DUT_PPS="5e6")
-    assert json.loads(done.stdout)["pps"] == pytest.approx(0.9 * found["ndr_pps"])
+def test_of_the_ndr_that_a_search_found_with_the_same_frames(linerate):
+    words = ("search", "--sizes", "64,1518", "--loadtest", "U2,U3", "--json")
+    found = json.loads(linerate(*words, FAKE_DUT_PPS="5e6").stdout)
+    ndr_pps = {one["loadtest"]: one["ndr_pps"] for one in found["searches"]}
+    soak = (*SOAK[:-1], "90%", "--of", found["run"])
+    done = linerate(*soak, "--loadtest", "U3", "--json", FAKE_DUT_PPS="5e6")
+    assert json.loads(done.stdout)["pps"] == pytest.approx(0.9 * ndr_pps["U3@64"])
+    done = linerate(*soak, "--loadtest", "U1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "has NDRs of U2@64, U2@1518, U3@64, U3@1518; expected one of U1, 1514 B" in done.stderr
+    done = linerate(*soak, "--traffic", "1518")
+    assert done.returncode == 2
+    assert "expected one of 1518B, 1518 B" in done.stderr
+
+
+def searched(tmp_path, run, *loadtests):
+    folder = RunFolder.create(tmp_path, "search")
+    searches = [
+        Search(
+            loadtest=name, text=name, frame_bytes=size, width=0.005, duration_seconds=1, min_pps=1,
+            max_pps=14e6, line_pps=14e6, found=True, goals=(Goal(loss_ratio=0, lower_pps=pps),),
+        )
+        for name, size, pps in loadtests
+    ]  # fmt: skip
+    folder.save(run(searches=searches))
+    return folder.path
+
+
+def test_which_ndr_is_meant_is_known_or_asked_for(run, tmp_path):
+    u2, u3 = select("standard", "U2,U3")
+    path = searched(tmp_path, run, ("U3@64", 64, 1e6), ("U2@1518", 1518, 2e6), ("U2@64", 64, 3e6))
+    assert (ndr_of(path, u3), ndr_of(path, u2)) == (1e6, 3e6)
+    with pytest.raises(ValueError, match="NDRs of U2, U2@64; expected one of U2, 64 B"):
+        ndr_of(searched(tmp_path, run, ("U2", 64, 1e6), ("U2@64", 64, 2e6)), u2)
+    with pytest.raises(ValueError, match="NDRs of U2; expected one of U3"):
+        ndr_of(searched(tmp_path, run, ("U2", 64, 1e6)), u3)
+    with pytest.raises(ValueError, match="no search that found an NDR"):
+        ndr_of(searched(tmp_path, run), u3)
+
+
+@pytest.mark.parametrize(
+    "key", [{"bursts": {"frames": 5, "count": 0, "gap_us": 9}}, {"burst": 9}, {"start_us": 1e6}]
+)
+def test_bursts_are_no_load_to_hold(key):
+    with pytest.raises(TrafficError, match=r"p has bursts, or .* a soak needs a rate that holds"):
+        check_steady((profiled(key),), "a soak")
+
+
+@pytest.mark.parametrize("key", [{}, {"start_us": 10.0}, {"places": [0], "at": [0.5]}])
+def test_times_within_a_round_are(key):
+    check_steady((profiled(key),), "a soak")
+
+
+def profiled(key):
+    profile = Profile(name="p", text="p", streams=({"rate": {"pps": 1000}, **key},))
+    return loadtest_of(profile, parse_rate("1x"), None, 10**10)
+
+
+def test_it_lasts_no_longer_than_the_engine_sends():
+    assert as_long_seconds("30d") == 30 * 86400
+    with pytest.raises(typer.BadParameter, match="1s to 30d"):
+        as_long_seconds("30.1d")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -142,3 +314,6 @@ def test_wrong_usage_is_told(linerate):
     done = linerate("soak", "--loadtest", "U1,U2")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "the command line: --loadtest: a soak holds one; expected one of U1,U2\n"
+    done = linerate("soak", "--loadtest", "U1", "--traffic", "imix")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "the command line: --traffic: expected either a profile or 'U1'\n"

@@ -4,6 +4,9 @@ import typer
 
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
 
+#: The engine's longest trial.
+LONGEST_DAYS = 30
+
 
 def as_seconds(text: str) -> float:
     """Read a duration: `5s`, `500ms`, `2m`, `5`."""
@@ -16,8 +19,8 @@ def as_seconds(text: str) -> float:
 def as_long_seconds(text: str) -> float:
     """Read a duration of up to weeks: `30s`, `8h`, `7d`."""
     value = _seconds(text)
-    if not 1 <= value <= 60 * UNITS["d"]:
-        raise typer.BadParameter(f"expected 1s to 60d, as 8h; not '{text}'")
+    if not 1 <= value <= LONGEST_DAYS * UNITS["d"]:
+        raise typer.BadParameter(f"expected 1s to {LONGEST_DAYS}d, as 8h; not '{text}'")
     return value
 
 

@@ -9,9 +9,11 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
+from linerate.bench import FULL_SCALE_PPM
 from linerate.commands.durations import as_seconds
 from linerate.commands.into_folder import measure_into, signals
 from linerate.commands.options import JsonOption, RunsOption
+from linerate.commands.rates import parse_pps
 from linerate.commands.testbed_options import (
     CardOption,
     DutOption,
@@ -23,6 +25,13 @@ from linerate.commands.testbed_options import (
     check_able,
     chosen_testbed,
 )
+from linerate.commands.traffic_options import (
+    DirectionsOption,
+    RateOption,
+    TrafficOption,
+    check_steady,
+    profile_or_standard,
+)
 from linerate.commands.usage import FAILED, told
 from linerate.goals import NDR
 from linerate.latency import PERCENTS, LatencyLoadsBench, Loads, latency_plan
@@ -30,7 +39,8 @@ from linerate.report import latency_loads as report
 from linerate.report.html import timed
 from linerate.search import How
 from linerate.store import Run, RunFolder, write_whole
-from linerate.suite import select
+from linerate.suite import Loadtest
+from linerate.testbed import Testbed
 
 #: What `--ndr` says for the line's rate.
 LINE: Literal["line"] = "line"
@@ -38,7 +48,10 @@ LINE: Literal["line"] = "line"
 
 def latency(
     testbed: TestbedArgument = None,
-    loadtest: LoadtestOption = "U2",
+    loadtest: LoadtestOption = None,
+    traffic: TrafficOption = None,
+    rate: RateOption = None,
+    directions: DirectionsOption = None,
     ndr: Annotated[
         str | None,
         typer.Option(
@@ -66,10 +79,12 @@ def latency(
     """Measure latency at 10 % to 100 % of the NDR, beside the bare wire's."""
     with told():
         chosen = chosen_testbed(testbed, dut=dut, card=card, workers=workers, wire=wire, link=link)
-        loadtests = select("standard", loadtest)
+        loadtests = profile_or_standard(traffic, rate, directions, chosen, loadtest)
+        check_steady(loadtests, "latency over load")
         wanted = _loads(ndr, loads)
+        _check_top(wanted, loadtests, chosen)
+        plan = latency_plan(chosen, loadtests, duration, tuple(sys.argv))
     check_able(chosen, loadtests, "latency")
-    plan = latency_plan(chosen, loadtests, duration, tuple(sys.argv))
     folder = RunFolder.create(runs, "latency")
     how = How((NDR,), duration_seconds=min(duration, 1.0))
     with signals():
@@ -91,6 +106,17 @@ def _loads(ndr: str | None, percents: str | None) -> Loads:
     return Loads(shares, top, _pps(ndr) if ndr is not None else 0.0)
 
 
+def _check_top(loads: Loads, loadtests: tuple[Loadtest, ...], testbed: Testbed) -> None:
+    """Raise ValueError where the highest load is more than there is to ask for."""
+    for one in loadtests:
+        most_pps = one.full_pps(testbed.line_bps)
+        if round(FULL_SCALE_PPM * loads.top_pps / most_pps) > FULL_SCALE_PPM:
+            raise ValueError(
+                f"--ndr: {loads.top_pps / 1e6:.6g} Mpps; {one.name} has {most_pps / 1e6:.6g} at "
+                f"most, which --ndr {LINE} asks for"
+            )
+
+
 def _percent(text: str) -> int:
     if not text.strip().isascii() or not text.strip().isdigit() or not 1 <= int(text) <= 100:
         raise ValueError(f"--loads: expected 1 to 100, as 10,50,100; not '{text}'")
@@ -98,14 +124,12 @@ def _percent(text: str) -> int:
 
 
 def _pps(text: str) -> float:
-    times = {"k": 1e3, "M": 1e6}.get(text[-1:], 1.0)
     try:
-        pps = times * float(text if times == 1 else text[:-1])
+        return parse_pps(text)
     except ValueError:
-        pps = 0.0
-    if not 0 < pps < 1e12:
-        raise ValueError(f"--ndr: expected packets a second, as 1.5M, or line; not '{text}'")
-    return pps
+        raise ValueError(
+            f"--ndr: expected packets a second, as 1.5M, or line; not '{text}'"
+        ) from None
 
 
 def outcome(run: Run) -> int:

@@ -14,6 +14,7 @@ from linerate.commands.durations import as_seconds
 from linerate.commands.into_folder import Maker, measure_into, signals
 from linerate.commands.options import JsonOption, RunsOption
 from linerate.commands.testbed_options import (
+    DEFAULT_LOADTEST,
     CardOption,
     DutOption,
     LinkOption,
@@ -24,7 +25,13 @@ from linerate.commands.testbed_options import (
     check_able,
     chosen_testbed,
 )
-from linerate.commands.traffic_options import DirectionsOption, RateOption, TrafficOption, profiled
+from linerate.commands.traffic_options import (
+    DirectionsOption,
+    RateOption,
+    TrafficOption,
+    check_steady,
+    profiled,
+)
 from linerate.commands.usage import FAILED, told
 from linerate.goals import NDR, PDR, parse_ratio
 from linerate.report import rfc2544 as benchmarked
@@ -44,7 +51,7 @@ WIDTH_MAX = 0.5
 
 def search(
     testbed: TestbedArgument = None,
-    loadtest: LoadtestOption = "U2",
+    loadtest: LoadtestOption = None,
     traffic: TrafficOption = None,
     rate: RateOption = None,
     directions: DirectionsOption = None,
@@ -101,10 +108,11 @@ def search(
             raise ValueError("--repeat: of bursts, with --rfc2544; a search has one of each trial")
         if rfc2544 and goals:
             raise ValueError("--goal: --rfc2544 has one goal, no loss; expected one of the two")
-        loadtests = profiled(traffic, rate, directions, chosen, sizes)
+        loadtests = profiled(traffic, rate, directions, chosen, loadtest or sizes)
         if rfc2544 and sizes is None:
             sizes = ",".join(map(str, default_sizes(largest_frame((chosen,)))))
-        loadtests = loadtests or _loadtests(chosen, loadtest, sizes)
+        loadtests = loadtests or _loadtests(chosen, loadtest or DEFAULT_LOADTEST, sizes)
+        check_steady(loadtests, "a search")
     check_able(chosen, loadtests, "a search")
     plan = search_plan(chosen, loadtests, how, tuple(sys.argv))
     make: Maker = partial(SearchBench, how=how)

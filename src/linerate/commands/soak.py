@@ -12,6 +12,7 @@ from rich.console import Console
 from linerate.commands.durations import as_long_seconds
 from linerate.commands.into_folder import measure_into, signals
 from linerate.commands.options import JsonOption, RunsOption
+from linerate.commands.rates import parse_pps
 from linerate.commands.testbed_options import (
     CardOption,
     DutOption,
@@ -23,14 +24,23 @@ from linerate.commands.testbed_options import (
     check_able,
     chosen_testbed,
 )
-from linerate.commands.traffic_options import DirectionsOption, RateOption, TrafficOption, profiled
+from linerate.commands.traffic_options import (
+    DirectionsOption,
+    RateOption,
+    TrafficOption,
+    check_steady,
+    profile_or_standard,
+)
 from linerate.commands.usage import FAILED, told
 from linerate.goals import NDR
-from linerate.records import StopAt
+from linerate.records import Search, StopAt
 from linerate.report import machine, terminal
 from linerate.soak import How, Minute, SoakBench, passed, soak_plan
 from linerate.store import Run, RunFolder, load_run
-from linerate.suite import select
+from linerate.suite import Loadtest
+
+#: Fewer are a share that lacks its %.
+LOAD_PPS_MIN = 2
 
 
 def soak(
@@ -56,7 +66,7 @@ def soak(
     stop_at: Annotated[
         StopAt, typer.Option(help="Packets lost that no counter explains; any lost; never.")
     ] = "unexplained",
-    loadtest: LoadtestOption = "U2",
+    loadtest: LoadtestOption = None,
     traffic: TrafficOption = None,
     rate: RateOption = None,
     directions: DirectionsOption = None,
@@ -71,10 +81,12 @@ def soak(
     """Hold a load for hours; stop with a verdict at the first loss that nothing explains."""
     with told():
         chosen = chosen_testbed(testbed, dut=dut, card=card, workers=workers, wire=wire, link=link)
-        how = How(parse_load(offered, of), duration, min(every, duration), stop_at)
-        one, *others = profiled(traffic, rate, directions, chosen) or select("standard", loadtest)
+        one, *others = profile_or_standard(traffic, rate, directions, chosen, loadtest)
         if others:
             raise ValueError(f"--loadtest: a soak holds one; expected one of {loadtest}")
+        check_steady((one,), "a soak")
+        load = parse_load(offered) if of is None else share_of(offered, ndr_of(of, one))
+        how = How(load, duration, min(every, duration), stop_at)
     check_able(chosen, (one,), "a soak")
     lines = sys.stderr if as_json else sys.stdout
     say = partial(_say, Console(file=lines, highlight=False))
@@ -87,31 +99,50 @@ def soak(
     raise typer.Exit(code if code not in (0, FAILED) else outcome(run))
 
 
-def parse_load(text: str, of: Path | None = None) -> float:
+def parse_load(text: str) -> float:
     """Read `80%` or `2M`: a share of the line up to 1, or packets a second above it."""
     word = text.strip()
-    times = {"%": 0.01, "k": 1e3, "M": 1e6}.get(word[-1:], 1.0)
     try:
-        value = float(word[:-1] if word[-1:] in "%kM" else word) * times
+        value = float(word[:-1]) / 100 if word.endswith("%") else parse_pps(word)
     except ValueError:
         value = 0.0
-    share = word.endswith("%")
-    if not 0 < value < 1e12 or (share and value > 1) or (not share and value < 2):
+    if not (0 < value <= 1 if word.endswith("%") else value >= LOAD_PPS_MIN):
         raise ValueError(f"--load: expected 80% or packets a second, as 2M; not '{text}'")
-    if of is None:
-        return value
-    if not share:
+    return value
+
+
+def share_of(text: str, pps: float) -> float:
+    """Read `90%`: packets a second, so much of those given."""
+    share = parse_load(text)
+    if share > 1:
         raise ValueError(f"--load: with --of a share, as 90%; not '{text}'")
-    return value * ndr_of(of)
+    return share * pps
 
 
-def ndr_of(path: Path) -> float:
-    """NDR of a search, packets a second; raises ValueError, StoreError."""
-    for search in load_run(path).searches:
-        for goal in search.goals:
-            if search.found and goal.loss_ratio == NDR and goal.lower_pps:
-                return goal.lower_pps
-    raise ValueError(f"--of: {path} is no search that found an NDR")
+def ndr_of(path: Path, loadtest: Loadtest) -> float:
+    """NDR of a search with a loadtest, packets a second; raises ValueError, StoreError."""
+    known = [
+        (search, goal.lower_pps)
+        for search in load_run(path).searches
+        for goal in search.goals
+        if search.found and goal.loss_ratio == NDR and goal.lower_pps
+    ]
+    if not known:
+        raise ValueError(f"--of: {path} is no search that found an NDR")
+    fitting = [pps for search, pps in known if _is_of(search, loadtest)]
+    if len(fitting) != 1:
+        names = ", ".join(search.loadtest for search, _ in known)
+        raise ValueError(
+            f"--of: {path} has NDRs of {names}; expected one of {loadtest.name}, "
+            f"{loadtest.traffic.frame_bytes:g} B: --loadtest, --traffic say which"
+        )
+    return fitting[0]
+
+
+def _is_of(search: Search, loadtest: Loadtest) -> bool:
+    """Whether it sent the same frames; one of frame sizes is named LOADTEST@SIZE."""
+    same = loadtest.name in (search.loadtest, search.loadtest.rpartition("@")[0])
+    return same and search.frame_bytes == loadtest.traffic.frame_bytes
 
 
 def outcome(run: Run) -> int:

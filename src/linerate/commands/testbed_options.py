@@ -63,11 +63,13 @@ LinkOption = Annotated[
         "--link", help="Rate that 100 % of the line is, of wires without one.", metavar="10G"
     ),
 ]
+#: Whose frames are sent unless somebody asks for others.
+DEFAULT_LOADTEST = "U2"
 LoadtestOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--loadtest",
-        help="Loadtests of the standard suite, whose frames are sent.",
+        help=f"Loadtests of the standard suite, whose frames are sent ({DEFAULT_LOADTEST}).",
         metavar="U2",
         autocompletion=several_of(lambda: [test.name for test in find("standard").loadtests]),
     ),

@@ -8,10 +8,14 @@ from typing import Annotated
 import typer
 
 from linerate.commands.completion import one_of
-from linerate.suite import Loadtest
+from linerate.commands.testbed_options import DEFAULT_LOADTEST
+from linerate.suite import Loadtest, select
 from linerate.testbed import Testbed
 from linerate.traffic import TrafficError, complete, offered_by
+from linerate.traffic.offered import ProfileTraffic
 
+#: A stream that begins so late sends noticeably less than its rate in the shortest trial.
+LATE_US = 300
 #: What profiles are written in.
 FILES = (".yaml", ".yml", ".py", ".pcap", ".pcapng", ".cap")
 RATES = ("100%", "50%", "10%", "1x", "1mpps", "1gbps")
@@ -54,6 +58,34 @@ DirectionsOption = Annotated[
     int | None,
     typer.Option("--directions", help="Of the profile: one, or both.", min=1, max=2),
 ]
+
+
+def check_steady(loadtests: tuple[Loadtest, ...], what: str) -> None:
+    """Raise TrafficError where a profile comes and goes, so that `what` has no rate to hold."""
+    for one in loadtests:
+        if isinstance(one.traffic, ProfileTraffic) and any(
+            stream.get("burst") or stream.get("bursts") or stream.get("start_us", 0) > LATE_US
+            for stream in one.traffic.profile.streams
+        ):
+            raise TrafficError(
+                f"--traffic: {one.name} has bursts, or streams that begin later: {what} needs "
+                "a rate that holds; linerate bench --traffic measures what they come to"
+            )
+
+
+def profile_or_standard(
+    traffic: str | None,
+    rate: str | None,
+    directions: int | None,
+    testbed: Testbed,
+    loadtest: str | None,
+) -> tuple[Loadtest, ...]:
+    """The loadtest of a profile, or those of the standard suite that were asked for.
+
+    Raises TrafficError where both were, and ValueError.
+    """
+    found = profiled(traffic, rate, directions, testbed, loadtest)
+    return found or select("standard", loadtest or DEFAULT_LOADTEST)
 
 
 def profiled(
