@@ -206,6 +206,8 @@ void connections_sent_one(struct connections *connections, uint32_t number)
 		return;
 	}
 	connection->due += packet[1].gap_clocks;
+	if (packet[1].side != packet->side)
+		connections->next_turn = RTE_MIN(connections->next_turn, connection->due);
 	connection_wheel_add(&connections->wheel, number, connection_tick(connection->due));
 }
 

@@ -84,6 +84,8 @@ struct connections {
 	struct tester_port *ports[CONNECTION_SIDES];
 	uint32_t trial;    /* that it has taken up */
 	uint64_t last_due; /* in the trial, clocks since it began: of the packets sent */
+	/* Of packets that follow one of the other side sent in this call: when the first is due. */
+	uint64_t next_turn;
 	uint64_t received[CONNECTION_SIDES] __rte_cache_aligned; /* sent by that side */
 	uint64_t rx_bytes[CONNECTION_SIDES];
 
