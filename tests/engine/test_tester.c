@@ -207,10 +207,27 @@ static void answers_do_not_overtake(void)
 TESTER_CASE(answers_do_not_overtake,
 	CONNECTIONS("10", CLIENT ", " CLIENT ", " SERVER ", " SERVER ", " CLIENT))
 
+#define BURST \
+	"\"streams\": [{\"port\": \"e0\", \"burst\": 10, \"rate\": {\"max\": true}, \"layers\": " \
+	"[{\"ethernet\": {}}, {\"ipv4\": {}}, {\"udp\": {}}]}]"
+
+/* Where no line sets the pace a burst still has its length, and each trial's has. */
+static void a_burst_has_its_length(void)
+{
+	CHECK(trial_start(1000, 1.0) > 0);
+	walk();
+	walk();
+	CHECK_EQUAL(nb_sent, 10);
+	pass(2000, 1);
+	CHECK_EQUAL(nb_sent, 10);
+}
+TESTER_CASE(a_burst_has_its_length, BURST)
+
 int main(void)
 {
 	static const struct test_case cases[] = {
 		{"answers do not overtake", answers_do_not_overtake_case},
+		{"a burst has its length", a_burst_has_its_length_case},
 		{NULL, NULL},
 	};
 
