@@ -239,10 +239,26 @@ static int stream_set_new_flows(struct stream *stream)
 	return -EINVAL;
 }
 
-static int tester_port_create(struct tester_port *port)
+/* One that only receives, or sends what connections make, needs no buffers for streams. */
+static int create_pool(struct tester_port *port)
 {
 	uint16_t frame_bytes = 64;
 	char name[RTE_MEMPOOL_NAMESIZE];
+
+	if (port->nb_streams == 0)
+		return 0;
+	for (unsigned i = 0; i < port->nb_streams; i++)
+		frame_bytes = RTE_MAX(frame_bytes, port->streams[i]->frame_bytes);
+	snprintf(name, sizeof(name), "stream-%u", port->port->index);
+	port->pool = memory_packet_pool(name, TESTER_BUFFERS, frame_bytes);
+	if (port->pool == NULL)
+		return -ENOMEM;
+	rte_mempool_obj_iter(port->pool, clear_tag, NULL);
+	return 0;
+}
+
+static int tester_port_create(struct tester_port *port)
+{
 	int rc;
 
 	for (unsigned i = 0; i < port->nb_streams; i++) {
@@ -255,17 +271,11 @@ static int tester_port_create(struct tester_port *port)
 		rc = stream_set_new_flows(port->streams[i]);
 		if (rc != 0)
 			return rc;
-		frame_bytes = RTE_MAX(frame_bytes, port->streams[i]->frame_bytes);
 	}
 	rc = check_line(port);
-	if (rc != 0)
-		return rc;
-	snprintf(name, sizeof(name), "stream-%u", port->port->index);
-	port->pool = memory_packet_pool(name, TESTER_BUFFERS, frame_bytes);
-	if (port->pool == NULL)
-		return -ENOMEM;
-	rte_mempool_obj_iter(port->pool, clear_tag, NULL);
-	return create_schedules(port);
+	if (rc == 0)
+		rc = create_pool(port);
+	return rc != 0 ? rc : create_schedules(port);
 }
 
 int tester_create(void)

@@ -223,11 +223,19 @@ static void a_burst_has_its_length(void)
 }
 TESTER_CASE(a_burst_has_its_length, BURST)
 
+static void only_streams_have_pools(void)
+{
+	CHECK(tester.ports[0].pool != NULL);
+	CHECK(tester.ports[1].pool == NULL);
+}
+TESTER_CASE(only_streams_have_pools, BURST)
+
 int main(void)
 {
 	static const struct test_case cases[] = {
 		{"answers do not overtake", answers_do_not_overtake_case},
 		{"a burst has its length", a_burst_has_its_length_case},
+		{"only streams have pools", only_streams_have_pools_case},
 		{NULL, NULL},
 	};
 
