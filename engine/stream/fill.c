@@ -137,9 +137,7 @@ static void switch_template(const struct stream *stream, struct rte_mbuf *mbuf, 
 	mbuf->data_len = length;
 	mbuf->pkt_len = length;
 	mbuf->hash.fdir.hi = stream->id + 1u;
-	mbuf->hash.fdir.lo =
-		stream->header_bytes |
-		(signature_is_stamped((uint64_t)stream->magic << 48) ? STREAM_TAG_STAMPED : 0);
+	mbuf->hash.fdir.lo = stream_tag(stream, stream->header_bytes);
 }
 
 /* wyrand (Wang Yi, 2019): a Weyl sequence, one wide multiplication. */

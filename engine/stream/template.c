@@ -133,7 +133,7 @@ static void switch_template(const struct stream *stream, struct rte_mbuf *mbuf, 
 	if (dirty > template->bytes)
 		memset(frame + template->bytes, 0, dirty - template->bytes);
 	mbuf->hash.fdir.hi = stream->id + 1u;
-	mbuf->hash.fdir.lo = template->bytes | (stream->latency != NULL ? STREAM_TAG_STAMPED : 0);
+	mbuf->hash.fdir.lo = stream_tag(stream, template->bytes);
 }
 
 static void start_frames(const struct stream *stream, struct rte_mbuf **mbufs,
@@ -166,7 +166,7 @@ static void sign(struct stream *stream, struct program_burst *burst)
 
 		signature_write(at, word | sequence);
 		/* A stamp adds nothing to a checksum; what stood in its place would. */
-		if (stream->latency != NULL)
+		if (stream->stamped)
 			memset(at - STAMP_BYTES, 0, STAMP_BYTES);
 	}
 	stream->next_sequence = sequence;

@@ -63,7 +63,7 @@ static void add_stream(struct stream *stream, const struct config_node *node)
 		return;
 	port->streams = streams;
 	streams[port->nb_streams++] = stream;
-	port->nb_stamped += stream->latency != NULL;
+	port->nb_stamped += stream->stamped;
 	stream->id = (uint16_t)tester.nb_streams;
 	if (stream->name[0] == '\0')
 		snprintf(stream->name, sizeof(stream->name), "%u", stream->id);
@@ -257,6 +257,18 @@ static int create_pool(struct tester_port *port)
 	return 0;
 }
 
+/* 410 KB each: only once it is known that there are few. */
+static int create_latency(struct stream *stream)
+{
+	if (!stream->stamped)
+		return 0;
+	stream->latency = latency_new();
+	if (stream->latency != NULL)
+		return 0;
+	fprintf(stderr, "stream %s: no memory for its histograms\n", stream->name);
+	return -ENOMEM;
+}
+
 static int tester_port_create(struct tester_port *port)
 {
 	int rc;
@@ -269,6 +281,8 @@ static int tester_port_create(struct tester_port *port)
 	share_line(port);
 	for (unsigned i = 0; i < port->nb_streams; i++) {
 		rc = stream_set_new_flows(port->streams[i]);
+		if (rc == 0)
+			rc = create_latency(port->streams[i]);
 		if (rc != 0)
 			return rc;
 	}
