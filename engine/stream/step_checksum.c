@@ -124,3 +124,13 @@ static void parse_l4(struct program *program, struct step *step, const struct co
 
 static struct step_kind l4_kind = {.name = "fix_l4_checksum", .parse = parse_l4, .run = run_l4};
 STEP_REGISTER(l4_kind)
+
+unsigned step_summed_to(const struct step *step, const uint8_t *frame, unsigned bytes)
+{
+	unsigned summed;
+
+	if (step->kind != &l4_kind || bytes < step->offset + (unsigned)IP4_BYTES)
+		return 0;
+	summed = l4_bytes(frame + step->offset, step->bytes, bytes - step->offset);
+	return summed == 0 ? 0 : step->offset + step->bytes + summed;
+}

@@ -68,6 +68,45 @@ static void check_signature(
 			end, end + tail_bytes - 1);
 }
 
+/* Whether a variable goes into the length of the IP header at `ip`. */
+static bool writes_length(const struct program *program, const uint8_t *frame, unsigned ip)
+{
+	unsigned length_at = ip + (frame[ip] >> 4 == 4 ? 2 : 4);
+
+	for (unsigned i = 0; program != NULL && i < program->nb_steps; i++) {
+		const struct step *step = &program->steps[i];
+
+		if (step->variable != NULL && step->offset < length_at + 2 &&
+			step->offset + step->bytes > length_at)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A stamp adds nothing to a checksum that counts it whole, or not at all: a packet must not end
+ * within it, as in a frame that is padded. Where lengths vary, packets end where their frames do.
+ */
+static void check_stamp(const struct template *template, const struct step *steps, unsigned count,
+	const struct config_node *node)
+{
+	unsigned signature = signature_offset(template->bytes), stamp = signature - STAMP_BYTES;
+
+	if (shortest(template) != template->bytes)
+		return;
+	for (unsigned i = 0; i < count; i++) {
+		unsigned end = step_summed_to(&steps[i], template->frame, template->bytes);
+
+		if (end > stamp && end < signature &&
+			!writes_length(template->program, template->frame, steps[i].offset))
+			config_mistake(node,
+				"latency: the packet ends before byte %u, within the time stamp "
+				"(bytes %u to %u): its checksum would not hold; expected a packet "
+				"of %u bytes less or %u more",
+				end, stamp, signature - 1, end - stamp, signature - end);
+	}
+}
+
 /* Checksums are written like other fields, so that a program of checksums alone is made. */
 static void parse_checksums(struct template *template, const struct config_node *node)
 {
@@ -106,6 +145,12 @@ bool stream_parse_template(struct stream *stream, const struct config_node *node
 	stream->signature = false;
 	parse_checksums(template, node);
 	check_signature(template, stream->tail_bytes, node);
+	if (stream->stamped) {
+		check_stamp(template, template->checksums, template->nb_checksums, node);
+		if (template->program != NULL)
+			check_stamp(template, template->program->steps, template->program->nb_steps,
+				node);
+	}
 	/* A signature at the end of a shorter frame stands within a longer one's bytes. */
 	if (template->signature && shortest(template) != template->bytes) {
 		template->fresh_from = 0;

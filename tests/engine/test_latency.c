@@ -183,6 +183,48 @@ static void reading_takes_no_memory(void)
 	stream_free(stream);
 }
 
+/* 14 bytes of Ethernet, 20 of IPv4, 8 of UDP, and none: padded to 60. */
+#define UDP_IN(total) \
+	"020000000001020000000002" \
+	"0800" \
+	"450000" total "00000000" \
+	"40110000" \
+	"0a0000010a000002" \
+	"c350003500000000"
+#define TEMPLATE(total, checksums, more) \
+	"{\"latency\": true, \"template\": \"" UDP_IN(total) "\", \"checksums\": [" checksums \
+							     "]" more "}"
+#define UDP_CHECKSUM "{\"l3_offset\": 14, \"l3_bytes\": 20, \"protocol\": \"udp\"}"
+
+/* Stamp and signature are bytes 46 to 59: a packet that ends within the stamp is refused, one
+ * that ends before, or behind, is not. */
+static void no_packet_ends_within_a_stamp(void)
+{
+	static const struct {
+		const char *text;
+		bool fits;
+	} cases[] = {
+		{TEMPLATE("20", UDP_CHECKSUM, ""), true},
+		{TEMPLATE("21", UDP_CHECKSUM, ""), false},
+		{TEMPLATE("25", UDP_CHECKSUM, ""), false},
+		{TEMPLATE("26", UDP_CHECKSUM, ""), true},
+		{TEMPLATE("2e", UDP_CHECKSUM, ""), true},
+		{TEMPLATE("23", "", ""), true},
+		{"{\"latency\": false, \"signature\": true, \"template\": \"" UDP_IN(
+			 "23") "\", \"checksums\": [" UDP_CHECKSUM "]}",
+			true},
+	};
+
+	for (unsigned i = 0; i < RTE_DIM(cases); i++) {
+		unsigned mistakes;
+		struct stream *stream = stream_of_text(cases[i].text, &mistakes);
+
+		CHECK((stream != NULL) == cases[i].fits);
+		CHECK_EQUAL(mistakes, cases[i].fits ? 0 : 1);
+		stream_free(stream);
+	}
+}
+
 /* A UDP checksum that a receiver accepts: all from the pseudo header on sums to 0xffff. */
 static uint16_t udp_sum(const uint8_t *frame, unsigned length)
 {
@@ -312,6 +354,7 @@ int main(void)
 		{"stamps change no checksum", stamps_change_no_checksum},
 		{"a stamp needs room", a_stamp_needs_room},
 		{"reading takes no memory", reading_takes_no_memory},
+		{"no packet ends within a stamp", no_packet_ends_within_a_stamp},
 		{"stamped frames are right", stamped_frames_are_right},
 		{"delayed frames keep order and time", delayed_frames_keep_order_and_time},
 		{"no room to delay", no_room_to_delay},
