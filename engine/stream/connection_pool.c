@@ -19,7 +19,7 @@ int connection_pool_create(struct connection_pool *pool, struct connection_range
 	uint64_t clients = connection_range_size(pool->addresses);
 
 	pool->nb_ports = clients * connection_range_size(ports);
-	pool->next_port = memory_map(clients * sizeof(*pool->next_port));
+	pool->next_port = memory_map_whole(clients * sizeof(*pool->next_port));
 	return pool->next_port == NULL ? -ENOMEM : 0;
 }
 
@@ -60,7 +60,7 @@ int connection_ports_create(struct connection_ports *ports, uint32_t connections
 	uint64_t size = rte_align64pow2(2ull * connections + 16);
 
 	ports->mask = size - 1;
-	ports->used = memory_map(size * sizeof(*ports->used));
+	ports->used = memory_map_whole(size * sizeof(*ports->used));
 	return ports->used == NULL ? -ENOMEM : 0;
 }
 

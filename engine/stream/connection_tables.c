@@ -100,8 +100,8 @@ static int create_tables(struct connections *connections)
 	if (connections->max_active == 0)
 		connections->max_active = usual_active(connections);
 	count = connections->max_active;
-	connections->living = memory_map(count * sizeof(*connections->living));
-	connections->free_numbers = memory_map(count * sizeof(*connections->free_numbers));
+	connections->living = memory_map_whole(count * sizeof(*connections->living));
+	connections->free_numbers = memory_map_whole(count * sizeof(*connections->free_numbers));
 	if (connections->living == NULL || connections->free_numbers == NULL ||
 		create_pools(connections) != 0 || create_ranges(connections) != 0 ||
 		connection_wheel_create(&connections->wheel, count + connections->nb_templates) !=
