@@ -111,7 +111,7 @@ static int create_tables(struct connections *connections)
 			count);
 		return -ENOMEM;
 	}
-	connections_cut(connections);
+	connections_clear(connections);
 	return 0;
 }
 

@@ -37,6 +37,15 @@ uint64_t connections_received(const struct connections *connections)
 	return connections->received[SIDE_CLIENT] + connections->received[SIDE_SERVER];
 }
 
+uint64_t connections_active(const struct connections *connections)
+{
+	uint64_t active = 0;
+
+	for (unsigned i = 0; i < connections->nb_templates; i++)
+		active += connections->templates[i].active;
+	return active;
+}
+
 static uint32_t number_of_template(
 	const struct connections *connections, const struct connection_template *template)
 {
@@ -74,7 +83,10 @@ void connections_cut(struct connections *connections)
 		connections->templates[i].cut += connections->templates[i].active;
 		connections->templates[i].active = 0;
 	}
-	connection_wheel_restart(&connections->wheel);
+}
+
+void connections_clear(struct connections *connections)
+{
 	if (connections->nb_free == connections->max_active)
 		return;
 	connection_ports_clear(&connections->client_ports);

@@ -106,6 +106,10 @@ int trial_start(uint64_t duration_us, double scale)
 		return -ENODEV;
 	pthread_mutex_lock(&lock);
 	if (trial.state == TRIAL_IDLE || trial.state == TRIAL_DONE) {
+		/* Between trials the tester's worker stays away from them: all ports have said
+		 * that they finished, and take up the next with `start`. */
+		if (tester.connections != NULL)
+			connections_clear(tester.connections);
 		trial.number++;
 		trial.drained = false;
 		trial.paused_before = paused_total();

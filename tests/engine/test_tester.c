@@ -14,6 +14,7 @@
 #include "test.h"
 #include "worker.h"
 
+#include <math.h>
 #include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_graph_worker.h>
@@ -166,6 +167,22 @@ static uint64_t clocks(double us)
 	return (uint64_t)(us * (double)rte_get_tsc_hz() / 1e6);
 }
 
+/* Within a few of each other: a tick of the wheel, a step of the case. */
+static bool is_near(double got, double wanted)
+{
+	bool near = fabs(got - wanted) <= 4;
+
+	if (!near)
+		fprintf(stderr, "%.6g is not near %.6g\n", got, wanted);
+	return near;
+}
+
+/* Since the clock began. */
+static double now_us(void)
+{
+	return (double)test_clock * 1e6 / (double)rte_get_tsc_hz();
+}
+
 /* Walks once each `step_us` for so long; returns how many frames were sent. */
 static unsigned pass(double us, double step_us)
 {
@@ -190,6 +207,7 @@ static unsigned pass(double us, double step_us)
 	"\"frame\": \"0200000000010200000000020800450000200001000040110000" \
 	"0a0000010a000002c35000350000000068656c6f\""
 #define CLIENT "{\"from\": \"client\", \"after_us\": 0, " FRAME "}"
+#define LATE_SERVER "{\"from\": \"server\", \"after_us\": 1e6, " FRAME "}"
 #define SERVER "{\"from\": \"server\", \"after_us\": 0, " FRAME "}"
 
 /* Both ports' packets come in the order in which they are due, however late the worker is. */
@@ -206,6 +224,33 @@ static void answers_do_not_overtake(void)
 }
 TESTER_CASE(answers_do_not_overtake,
 	CONNECTIONS("10", CLIENT ", " CLIENT ", " SERVER ", " SERVER ", " CLIENT))
+
+/* A trial that is cut off leaves nothing to the next, and says at once that nobody lives. */
+static void trials_start_afresh(void)
+{
+	const struct connections *connections;
+
+	for (unsigned trial = 1; trial <= 3; trial++) {
+		struct trial_status status;
+
+		CHECK_EQUAL(trial_start(1000000, 1.0), trial);
+		connections = tester.connections;
+		CHECK_EQUAL(connections->nb_free, connections->max_active);
+		walk();
+		CHECK(is_near(pass(10000, 100), 100));
+		CHECK(is_near((double)connections_active(connections), 100));
+		trial_stop();
+		walk();
+		CHECK_EQUAL(connections_active(connections), 0);
+		CHECK_EQUAL(connections->templates[0].cut, connections->templates[0].started);
+		trial_read(&status);
+		while (status.state != TRIAL_DONE) {
+			trial_tick();
+			trial_read(&status);
+		}
+	}
+}
+TESTER_CASE(trials_start_afresh, CONNECTIONS("10000", CLIENT ", " LATE_SERVER))
 
 #define BURST \
 	"\"streams\": [{\"port\": \"e0\", \"burst\": 10, \"rate\": {\"max\": true}, \"layers\": " \
@@ -234,6 +279,7 @@ int main(void)
 {
 	static const struct test_case cases[] = {
 		{"answers do not overtake", answers_do_not_overtake_case},
+		{"trials start afresh", trials_start_afresh_case},
 		{"a burst has its length", a_burst_has_its_length_case},
 		{"only streams have pools", only_streams_have_pools_case},
 		{NULL, NULL},
