@@ -4,10 +4,12 @@
  * At most STREAM_BURST_MAX a call and batch by batch, so that a batch's connections, packets and
  * frames are fetched before they are needed. Each side's packets of a call go to the wire in one
  * vector, the clients' first: where both sides of a connection are due, the second waits for the
- * next call, so that no answer overtakes what it answers. Behind the trial's time the connections
- * that live still end, and then the trial is over; that it took so long is not the trial's time,
- * unless the tester was late: packets over time is the rate at which they come while connections
- * begin.
+ * next call, so that no answer overtakes what it answers. A worker that came late catches up
+ * slowly: connections_pace().
+ *
+ * Behind the trial's time the connections that live still end, and then the trial is over; that
+ * it took so long is not the trial's time, unless the tester was late: packets over time is the
+ * rate at which they come while connections begin.
  */
 #include "../stream/connections.h"
 #include "../stream/tester.h"
@@ -169,7 +171,7 @@ static uint16_t connections_process(
 		trial_finish(connections, now);
 		return 0;
 	}
-	return make(graph, node, connections, elapsed);
+	return make(graph, node, connections, connections_pace(connections, elapsed));
 }
 
 static struct node_type connections_node = {

@@ -84,6 +84,8 @@ struct connections {
 	struct tester_port *ports[CONNECTION_SIDES];
 	uint32_t trial;        /* that it has taken up */
 	uint64_t last_due;     /* in the trial, clocks since it began: of the packets sent */
+	uint64_t asked, paced; /* in the trial: the time of the last call, and what it went by */
+	uint64_t slice_clocks; /* of what passed since the last call, no more counts */
 	/* Of packets that follow one of the other side sent in this call: when the first is due. */
 	uint64_t next_turn;
 	uint64_t received[CONNECTION_SIDES] __rte_cache_aligned; /* sent by that side */
@@ -131,6 +133,12 @@ void connections_cut(struct connections *connections);
 void connections_clear(struct connections *connections);
 /* How many live. */
 uint64_t connections_active(const struct connections *connections);
+/*
+ * Up to when packets are due for a worker that comes `elapsed` clocks after the trial began. One
+ * that was late catches up at no more than 1 / SCHEDULE_CATCH_UP of the rate: what it makes up
+ * for all at once would overflow a device's ring, and the device would be blamed.
+ */
+uint64_t connections_pace(struct connections *connections, uint64_t elapsed);
 /*
  * Takes up to `room` that have a packet to send before `elapsed` clocks since the trial began,
  * new ones too; each must be sent or put back. Returns how many.

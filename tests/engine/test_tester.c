@@ -225,6 +225,34 @@ static void answers_do_not_overtake(void)
 TESTER_CASE(answers_do_not_overtake,
 	CONNECTIONS("10", CLIENT ", " CLIENT ", " SERVER ", " SERVER ", " CLIENT))
 
+/* Off its CPU for 5 ms, a worker makes up for it little by little and at last entirely. */
+static void connections_catch_up_slowly(void)
+{
+	CHECK(trial_start(1000000, 1.0) > 0);
+	walk();
+	pass(2000, 1);
+	CHECK(is_near(nb_sent, now_us()));
+	test_clock += clocks(5000);
+	/* Its first call makes what a call may, and the rest comes by a third faster. */
+	CHECK(pass(100, 1) <= STREAM_BURST_MAX + 100 * 4 / 3 + 4);
+	for (unsigned i = 0; i < 100; i++)
+		CHECK(pass(100, 1) <= 100 * 4 / 3 + 4);
+	CHECK(nb_sent + 1000 < now_us());
+	pass(10000, 1);
+	CHECK(is_near(nb_sent, now_us()));
+}
+TESTER_CASE(connections_catch_up_slowly, CONNECTIONS("1000000", CLIENT))
+
+/* A worker whose loop is slow, but always, is not late. */
+static void slow_loops_keep_the_rate(void)
+{
+	CHECK(trial_start(1000000, 1.0) > 0);
+	walk();
+	pass(40000, 400);
+	CHECK(is_near(nb_sent, now_us() / 10));
+}
+TESTER_CASE(slow_loops_keep_the_rate, CONNECTIONS("100000", CLIENT))
+
 /* A trial that is cut off leaves nothing to the next, and says at once that nobody lives. */
 static void trials_start_afresh(void)
 {
@@ -279,6 +307,8 @@ int main(void)
 {
 	static const struct test_case cases[] = {
 		{"answers do not overtake", answers_do_not_overtake_case},
+		{"connections catch up slowly", connections_catch_up_slowly_case},
+		{"slow loops keep the rate", slow_loops_keep_the_rate_case},
 		{"trials start afresh", trials_start_afresh_case},
 		{"a burst has its length", a_burst_has_its_length_case},
 		{"only streams have pools", only_streams_have_pools_case},
