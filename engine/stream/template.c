@@ -14,7 +14,7 @@ static struct template *parse_hex(const struct config_node *node)
 {
 	const char *text = config_string(node, "template", "");
 	struct config_node child = config_child(node, "template");
-	size_t bytes = strlen(text) / 2;
+	size_t bytes = strlen(text) / 2, read;
 	struct template *template;
 
 	if (strlen(text) % 2 != 0 || bytes < RTE_ETHER_HDR_LEN ||
@@ -27,16 +27,12 @@ static struct template *parse_hex(const struct config_node *node)
 	if (template == NULL)
 		return NULL;
 	template->bytes = (uint16_t)RTE_MAX(bytes, (size_t)PROGRAM_FRAME_MIN);
-	for (size_t i = 0; i < bytes; i++) {
-		int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
-
-		if (high < 0 || low < 0) {
-			config_mistake(
-				&child, "\"%.2s\" is no byte in hexadecimal digits", text + 2 * i);
-			free(template);
-			return NULL;
-		}
-		template->frame[i] = (uint8_t)(high << 4 | low);
+	read = hex_read(template->frame, text, bytes);
+	if (read < bytes) {
+		config_mistake(
+			&child, "\"%.2s\" is no byte in hexadecimal digits", text + 2 * read);
+		free(template);
+		return NULL;
 	}
 	return template;
 }
