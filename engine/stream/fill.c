@@ -358,14 +358,14 @@ static void fill_modified(struct stream *stream, struct rte_mbuf **mbufs, unsign
 
 void stream_fill(struct stream *stream, struct rte_mbuf **mbufs, unsigned count)
 {
-	if (stream->nb_modifiers != 0)
+	if (stream->template != NULL)
+		template_fill(stream, mbufs, count);
+	else if (stream->nb_modifiers != 0)
 		fill_modified(stream, mbufs, count);
 	else if (stream->flows != NULL)
 		fill_flows(stream, mbufs, count);
 	else if (stream->signature)
 		fill_signed(stream, mbufs, count);
-	else if (stream->template != NULL)
-		template_fill(stream, mbufs, count);
 	else
 		for (unsigned i = 0; i < count; i++)
 			(void)frame_of(stream, mbufs[i]);

@@ -78,9 +78,8 @@ struct stream {
 	uint16_t l3_checksum_offset, l4_checksum_offset; /* 0: none */
 	uint32_t l3_base, l4_base; /* sums over all that no modifier and no signature changes */
 	unsigned nb_modifiers;
-	struct flows *flows; /* NULL: one, or what the modifiers make */
-	struct template
-		*template; /* NULL: of layers. Has its own signature; the one above is false */
+	struct flows *flows;       /* NULL: one, or what the modifiers make */
+	struct template *template; /* NULL: of layers */
 	uint8_t header[STREAM_HEADER_MAX] __rte_cache_aligned;
 	struct modifier modifiers[STREAM_MODIFIERS_MAX];
 

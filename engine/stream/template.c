@@ -57,7 +57,7 @@ static void check_signature(
 {
 	unsigned end = signature_offset(shortest(template)) + SIGNATURE_BYTES - tail_bytes;
 
-	if (template->signature && template->fresh_to > end)
+	if (template->fresh_to > end)
 		config_mistake(node,
 			"signature: bytes %u to %u of the shortest frame are the program's; "
 			"expected a longer template or \"signature\": false",
@@ -137,10 +137,9 @@ bool stream_parse_template(struct stream *stream, const struct config_node *node
 		return false;
 	stream->template = template;
 	template->program = program_parse(template->bytes, &program);
-	template->signature = stream->signature;
-	stream->signature = false;
 	parse_checksums(template, node);
-	check_signature(template, stream->tail_bytes, node);
+	if (stream->signature)
+		check_signature(template, stream->tail_bytes, node);
 	if (stream->stamped) {
 		check_stamp(template, template->checksums, template->nb_checksums, node);
 		if (template->program != NULL)
@@ -148,7 +147,7 @@ bool stream_parse_template(struct stream *stream, const struct config_node *node
 				node);
 	}
 	/* A signature at the end of a shorter frame stands within a longer one's bytes. */
-	if (template->signature && shortest(template) != template->bytes) {
+	if (stream->signature && shortest(template) != template->bytes) {
 		template->fresh_from = 0;
 		template->fresh_to = template->bytes;
 	}
@@ -224,11 +223,11 @@ void template_fill(struct stream *stream, struct rte_mbuf **mbufs, unsigned coun
 		program_draw(program, count);
 		program_lengths(program, &burst);
 	}
-	if (template->signature)
+	if (stream->signature)
 		sign(stream, &burst);
 	if (program != NULL)
 		steps_run(program->steps, program->nb_steps, &burst);
-	if (template->signature)
+	if (stream->signature)
 		steps_run(template->checksums, template->nb_checksums, &burst);
 	for (unsigned i = 0; i < count; i++) {
 		mbufs[i]->data_len = burst.lengths[i];
