@@ -193,21 +193,13 @@ static int check_lines(const struct connections *connections)
 	return 0;
 }
 
-static struct tester_port *port_of(int index)
-{
-	for (unsigned i = 0; i < tester.nb_ports; i++)
-		if (tester.ports[i].port->index == index)
-			return &tester.ports[i];
-	return NULL;
-}
-
 int connections_create(struct connections *connections)
 {
 	unsigned longest = CONNECTION_FRAME_MIN;
 	int rc;
 
 	for (unsigned side = 0; side < CONNECTION_SIDES; side++)
-		connections->ports[side] = port_of(connections->port_indices[side]);
+		connections->ports[side] = tester_port_of(connections->port_indices[side]);
 	rc = check_frames(connections);
 	if (rc == 0)
 		rc = check_lines(connections);

@@ -19,7 +19,7 @@
 
 struct tester tester;
 
-static struct tester_port *tester_port_of(int port)
+struct tester_port *tester_port_of(int port)
 {
 	for (unsigned i = 0; i < tester.nb_ports; i++)
 		if (tester.ports[i].port->index == port)
@@ -405,25 +405,29 @@ int tester_create_nodes(void)
 	return tester.connections == NULL ? 0 : create_connections(tester.connections, worker);
 }
 
-void tester_ledger_sent(struct ledger *ledger)
+static uint64_t port_sent(const struct tester_port *port)
 {
-	for (unsigned i = 0; i < tester.nb_ports; i++) {
-		uint64_t sent = 0;
+	const struct connections *connections = tester.connections;
+	uint64_t sent = 0;
 
-		for (unsigned s = 0; s < tester.ports[i].nb_streams; s++)
-			sent += tester.ports[i].streams[s]->sent;
-		for (unsigned side = 0; side < CONNECTION_SIDES && tester.connections; side++)
-			if (tester.connections->ports[side] == &tester.ports[i])
-				sent += connections_sent(
-					tester.connections, (enum connection_side)side);
-		ledger_add(ledger, LEDGER_SENT, sent, "tester %s", tester.ports[i].port->name);
-		if (tester.ports[i].nb_held != 0)
-			ledger_add(ledger, LEDGER_HELD, tester.ports[i].nb_held,
-				"tester %s: tx full", tester.ports[i].port->name);
-	}
+	for (unsigned i = 0; i < port->nb_streams; i++)
+		sent += port->streams[i]->sent;
+	for (unsigned side = 0; side < CONNECTION_SIDES && connections != NULL; side++)
+		if (connections->ports[side] == port)
+			sent += connections_sent(connections, (enum connection_side)side);
+	return sent;
 }
 
-void tester_ledger_received(struct ledger *ledger)
+uint64_t tester_sent(void)
+{
+	uint64_t sent = 0;
+
+	for (unsigned i = 0; i < tester.nb_ports; i++)
+		sent += port_sent(&tester.ports[i]);
+	return sent;
+}
+
+uint64_t tester_received(void)
 {
 	uint64_t received = 0;
 
@@ -431,8 +435,25 @@ void tester_ledger_received(struct ledger *ledger)
 		received += tester.streams[i]->sequence.received;
 	if (tester.connections != NULL)
 		received += connections_received(tester.connections);
+	return received;
+}
+
+void tester_ledger_sent(struct ledger *ledger)
+{
+	for (unsigned i = 0; i < tester.nb_ports; i++) {
+		const struct tester_port *port = &tester.ports[i];
+
+		ledger_add(ledger, LEDGER_SENT, port_sent(port), "tester %s", port->port->name);
+		if (port->nb_held != 0)
+			ledger_add(ledger, LEDGER_HELD, port->nb_held, "tester %s: tx full",
+				port->port->name);
+	}
+}
+
+void tester_ledger_received(struct ledger *ledger)
+{
 	if (tester.nb_ports == 0)
 		return;
-	ledger_add(ledger, LEDGER_RECEIVED, received, "tester");
+	ledger_add(ledger, LEDGER_RECEIVED, tester_received(), "tester");
 	ledger_add(ledger, LEDGER_OTHER, tester.other, "tester: other frames");
 }
