@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #define HEAP_NAME "linerate"
+#define PAGE_BYTES ((size_t)4096)
 #define HUGE_BYTES ((size_t)2 << 20)
 
 static enum memory_pages wanted;
@@ -98,6 +99,12 @@ static size_t huge_bytes_of(const void *start, size_t bytes)
 	return huge;
 }
 
+static void touch(void *start, size_t bytes)
+{
+	for (size_t offset = 0; offset < bytes; offset += PAGE_BYTES)
+		*(volatile char *)RTE_PTR_ADD(start, offset) = 0;
+}
+
 /* One anonymous region on transparent huge pages, given to DPDK as an external heap. */
 static int region_start(void)
 {
@@ -115,8 +122,7 @@ static int region_start(void)
 	if (madvise(base, bytes, MADV_HUGEPAGE) != 0)
 		fprintf(stderr, "memory: the kernel refuses transparent huge pages: %s\n",
 			strerror(errno));
-	for (size_t offset = 0; offset < bytes; offset += 4096)
-		*(volatile char *)RTE_PTR_ADD(base, offset) = 0;
+	touch(base, bytes);
 	huge = huge_bytes_of(base, bytes);
 	if (huge < bytes / 10 * 9) {
 		fprintf(stderr,
@@ -177,6 +183,15 @@ void *memory_map(size_t bytes)
 	if (got != MEMORY_4K)
 		(void)madvise(aligned, whole, MADV_HUGEPAGE);
 	return aligned;
+}
+
+void *memory_map_whole(size_t bytes)
+{
+	void *start = memory_map(bytes);
+
+	if (start != NULL)
+		touch(start, bytes);
+	return start;
 }
 
 void memory_unmap(void *start, size_t bytes)

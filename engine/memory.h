@@ -30,6 +30,9 @@ int memory_socket(void);
  * when it is first written, as a huge page where it can. NULL when there is no room.
  */
 void *memory_map(size_t bytes);
+/* As memory_map(), with all pages there: no first write of a worker's waits for the kernel to
+ * clear 2 MB. */
+void *memory_map_whole(size_t bytes);
 void memory_unmap(void *start, size_t bytes);
 /* "hugepages", "thp" or "4k": what the packets really lie on. */
 const char *memory_kind(void);

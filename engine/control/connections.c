@@ -52,7 +52,7 @@ static int connections_answer(
 		return 0;
 	}
 	answer_u64(data, "total", connections->nb_templates);
-	answer_u64(data, "active", connections->max_active - connections->nb_free);
+	answer_u64(data, "active", connections_active(connections));
 	answer_u64(data, "max_active", connections->max_active);
 	answer_u64(data, "received_from_clients", connections->received[SIDE_CLIENT]);
 	answer_u64(data, "received_from_servers", connections->received[SIDE_SERVER]);

@@ -2,9 +2,14 @@
 /*
  * connections: makes the packets of living connections when they are due, and begins new ones.
  * At most STREAM_BURST_MAX a call and batch by batch, so that a batch's connections, packets and
- * frames are fetched before they are needed. Behind the trial's time the connections that live
- * still end, and then the trial is over; that it took so long is not the trial's time, unless the
- * tester was late: packets over time is the rate at which they come while connections begin.
+ * frames are fetched before they are needed. Each side's packets of a call go to the wire in one
+ * vector, the clients' first: where both sides of a connection are due, the second waits for the
+ * next call, so that no answer overtakes what it answers. A worker that came late catches up
+ * slowly: connections_pace().
+ *
+ * Behind the trial's time the connections that live still end, and then the trial is over; that
+ * it took so long is not the trial's time, unless the tester was late: packets over time is the
+ * rate at which they come while connections begin.
  */
 #include "../stream/connections.h"
 #include "../stream/tester.h"
@@ -112,10 +117,12 @@ static uint16_t make(struct rte_graph *graph, struct rte_node *node,
 	for (unsigned side = 0; side < CONNECTION_SIDES; side++)
 		starts[side] = vectors[side] = (struct rte_mbuf **)rte_node_next_stream_get(
 			graph, node, (rte_edge_t)side, STREAM_BURST_MAX);
+	connections->next_turn = UINT64_MAX;
 	do {
 		made = make_batch(connections, elapsed, vectors, STREAM_BURST_MAX - total);
 		total += made;
-	} while (made > 0 && total < STREAM_BURST_MAX);
+	} while (made > 0 && total < STREAM_BURST_MAX &&
+		 connection_tick(connections->next_turn) >= connection_tick(elapsed));
 	for (unsigned side = 0; side < CONNECTION_SIDES; side++)
 		rte_node_next_stream_put(
 			graph, node, (rte_edge_t)side, (uint16_t)(vectors[side] - starts[side]));
@@ -164,7 +171,7 @@ static uint16_t connections_process(
 		trial_finish(connections, now);
 		return 0;
 	}
-	return make(graph, node, connections, elapsed);
+	return make(graph, node, connections, connections_pace(connections, elapsed));
 }
 
 static struct node_type connections_node = {

@@ -91,8 +91,10 @@ static unsigned due(const struct schedule *schedule, uint64_t elapsed, unsigned 
 
 	if (schedule->sent >= schedule->limit || elapsed < schedule->not_before)
 		return 0;
-	if (isinf(schedule->pps))
-		return whole_rounds(schedule, room);
+	if (isinf(schedule->pps)) {
+		frames = RTE_MIN(schedule->limit - schedule->sent, (uint64_t)room);
+		return whole_rounds(schedule, (unsigned)frames);
+	}
 	if (unlikely(schedule->uneven)) {
 		if (schedule->at != NULL)
 			return schedule_timed_due(schedule, elapsed, room);

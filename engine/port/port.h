@@ -130,9 +130,11 @@ struct port {
 	void *rx_queues[PORT_QUEUES_MAX];
 	void *tx_queues[PORT_QUEUES_MAX];
 	struct port_queue queues[PORT_QUEUES_MAX]; /* of the two above, once configured */
-	uint64_t received_tsc;                     /* when the newest frames were fetched */
-	struct rte_mempool *pool;                  /* for received frames */
-	uint16_t max_frame_bytes;                  /* FCS included */
+	/* When the newest frames were fetched. A tester's port has one rx queue; of several the
+	 * last one's time would be said of all: later than it was, never earlier. */
+	uint64_t received_tsc;
+	struct rte_mempool *pool;  /* for received frames */
+	uint16_t max_frame_bytes;  /* FCS included */
 	uint32_t rx_ring, tx_ring; /* descriptors a queue: pools' sizes go by them */
 };
 

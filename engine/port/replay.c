@@ -60,7 +60,7 @@ static int replay_parse(struct port *port, const struct config_node *node)
 
 		if (stream == NULL)
 			continue;
-		if (stream->latency != NULL) {
+		if (stream->stamped) {
 			config_mistake(&item, "latency: nobody takes a replay's frames back");
 			stream_free(stream);
 			continue;

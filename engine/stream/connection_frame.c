@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <rte_byteorder.h>
 #include <rte_ether.h>
+#include <rte_ip.h>
 
 #define VLAN_TAGS_MAX 2
 #define IP4_BYTES 20
@@ -16,31 +17,14 @@ static uint16_t read16(const uint8_t *at)
 	return (uint16_t)(at[0] << 8 | at[1]);
 }
 
-/* Of words in this machine's order; an odd byte is followed by a zero (RFC 1071). */
-static uint64_t sum_words(const uint8_t *at, unsigned bytes)
-{
-	uint64_t sum = 0;
-	uint16_t word;
-
-	for (; bytes > 1; at += 2, bytes -= 2) {
-		memcpy(&word, at, sizeof(word));
-		sum += word;
-	}
-	if (bytes == 1) {
-		word = 0;
-		memcpy(&word, at, 1);
-		sum += word;
-	}
-	return sum;
-}
-
 /* What a checksum says the other words sum up to, without those that become zero: RFC 1624. */
 static uint16_t brought_along(const uint8_t *checksum, uint64_t changed)
 {
 	uint16_t word;
 
 	memcpy(&word, checksum, sizeof(word));
-	return connection_fold((uint64_t)(uint16_t)~word + (uint16_t)~connection_fold(changed));
+	return inet_checksum_fold(
+		(uint64_t)(uint16_t)~word + (uint16_t)~inet_checksum_fold(changed));
 }
 
 /* What of a network header the checksums beneath need. */
@@ -141,28 +125,28 @@ static void read_l4(struct connection_packet *packet, uint8_t *frame, const stru
 	uint8_t *l4 = frame + packet->l3_offset + header->bytes, *checksum;
 	unsigned bytes = RTE_MIN(room, header->total) - header->bytes;
 	unsigned port_at = packet->side == SIDE_CLIENT ? 0 : 2;
-	uint64_t changed = sum_words(header->addresses, header->address_bytes), kept;
+	uint64_t changed = rte_raw_cksum(header->addresses, header->address_bytes), kept;
 
 	clear_addresses(packet, header, prefixes);
 	packet->udp = header->protocol == IPPROTO_UDP;
 	if (bytes < (packet->udp ? UDP_BYTES : TCP_BYTES))
 		return;
 	packet->l4_offset = (uint16_t)(l4 - frame);
-	changed += sum_words(l4 + port_at, 2);
+	changed += rte_raw_cksum(l4 + port_at, 2);
 	memset(l4 + port_at, 0, 2);
-	kept = sum_words(header->addresses, header->address_bytes);
+	kept = rte_raw_cksum(header->addresses, header->address_bytes);
 	checksum = l4 + (packet->udp ? 6 : 16);
 	if (packet->udp && !packet->ip6 && read16(checksum) == 0)
 		return;
 	packet->l4_checksum_offset = (uint16_t)(checksum - frame);
 	if (!header->whole || header->total > room) {
-		packet->l4_sum = connection_fold(brought_along(checksum, changed) + kept);
+		packet->l4_sum = inet_checksum_fold(brought_along(checksum, changed) + kept);
 		return;
 	}
 	memset(checksum, 0, 2);
-	packet->l4_sum =
-		connection_fold(sum_words(l4, bytes) + kept + rte_cpu_to_be_16(header->protocol) +
-				rte_cpu_to_be_16((uint16_t)bytes));
+	packet->l4_sum = inet_checksum_fold(rte_raw_cksum(l4, bytes) + kept +
+					    rte_cpu_to_be_16(header->protocol) +
+					    rte_cpu_to_be_16((uint16_t)bytes));
 }
 
 const char *connection_frame_read(struct connection_packet *packet, uint8_t *frame, unsigned length,
@@ -183,7 +167,7 @@ const char *connection_frame_read(struct connection_packet *packet, uint8_t *fra
 		clear_addresses(packet, &header, prefixes);
 	if (!packet->ip6) {
 		memset(ip + 10, 0, 2);
-		packet->l3_sum = connection_fold(sum_words(ip, header.bytes));
+		packet->l3_sum = inet_checksum_fold(rte_raw_cksum(ip, header.bytes));
 	}
 	packet->length = (uint16_t)length;
 	if (length < CONNECTION_FRAME_MIN) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A packet of a connection's template. The frame is kept with IPv4 addresses, the last 32 bits of
- * IPv6 addresses and the client's port
- * zero; what they add to the checksums is added connection by connection (RFC 1624, equation 3,
- * of words that were 0). Sums are of 16-bit words as this machine reads them: a one's complement
- * sum is the same in either byte order.
+ * IPv6 addresses and the client's port zero; what they add to the checksums is added connection by
+ * connection (RFC 1624, equation 3, of words that were 0). Sums are of 16-bit words as this machine
+ * reads them: a one's complement sum is the same in either byte order.
  */
 #ifndef LINERATE_CONNECTION_FRAME_H
 #define LINERATE_CONNECTION_FRAME_H
 
 #include "../frame.h"
+#include "inet_checksum.h"
 
 #include <rte_branch_prediction.h>
 #include <rte_ether.h>
@@ -58,14 +58,6 @@ struct connection_words {
 	uint16_t l3_sum, l4_sum; /* of the addresses; of them and the port: folded */
 };
 
-static inline uint16_t connection_fold(uint64_t sum)
-{
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)((sum & 0xffff) + (sum >> 16));
-}
-
 /* Network order. */
 static inline void connection_words_set(
 	struct connection_words *words, uint32_t client, uint32_t server, uint16_t port)
@@ -73,8 +65,8 @@ static inline void connection_words_set(
 	words->client = client;
 	words->server = server;
 	words->port = port;
-	words->l3_sum = connection_fold((uint64_t)client + server);
-	words->l4_sum = connection_fold((uint64_t)words->l3_sum + port);
+	words->l3_sum = inet_checksum_fold((uint64_t)client + server);
+	words->l4_sum = inet_checksum_fold((uint64_t)words->l3_sum + port);
 }
 
 /*
@@ -101,7 +93,7 @@ static __rte_always_inline void connection_fill(const struct connection_packet *
 	mbuf->data_len = packet->length;
 	mbuf->pkt_len = packet->length;
 	if (likely(!packet->ip6)) {
-		sum = (uint16_t)~connection_fold((uint64_t)packet->l3_sum + words->l3_sum);
+		sum = (uint16_t)~inet_checksum_fold((uint64_t)packet->l3_sum + words->l3_sum);
 		memcpy(l3 + 10, &sum, sizeof(sum));
 		memcpy(l3 + 12, &src, sizeof(src));
 		memcpy(l3 + 16, &dst, sizeof(dst));
@@ -114,7 +106,7 @@ static __rte_always_inline void connection_fill(const struct connection_packet *
 	memcpy(frame + packet->l4_offset + (client ? 0 : 2), &words->port, sizeof(words->port));
 	if (unlikely(packet->l4_checksum_offset == 0))
 		return;
-	sum = (uint16_t)~connection_fold((uint64_t)packet->l4_sum + words->l4_sum);
+	sum = (uint16_t)~inet_checksum_fold((uint64_t)packet->l4_sum + words->l4_sum);
 	/* 0 would say that there is no checksum: RFC 768. */
 	if (unlikely(sum == 0) && packet->udp)
 		sum = 0xffff;

@@ -77,15 +77,10 @@ static uint8_t *parse_hex(const struct config_node *node, unsigned *length)
 		return NULL;
 	}
 	frame = calloc(1, RTE_ALIGN_CEIL(digits / 2, CONNECTION_FRAME_BLOCK));
-	for (size_t i = 0; i < digits / 2 && frame != NULL; i++) {
-		int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
-
-		if (high < 0 || low < 0) {
-			config_mistake(node, "frame: expected hexadecimal digits");
-			free(frame);
-			return NULL;
-		}
-		frame[i] = (uint8_t)(high << 4 | low);
+	if (frame != NULL && hex_read(frame, text, digits / 2) < digits / 2) {
+		config_mistake(node, "frame: expected hexadecimal digits");
+		free(frame);
+		return NULL;
 	}
 	return frame;
 }

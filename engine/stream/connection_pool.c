@@ -2,6 +2,7 @@
 #include "connection_pool.h"
 
 #include "../memory.h"
+#include "random.h"
 
 #include <errno.h>
 #include <rte_common.h>
@@ -19,7 +20,7 @@ int connection_pool_create(struct connection_pool *pool, struct connection_range
 	uint64_t clients = connection_range_size(pool->addresses);
 
 	pool->nb_ports = clients * connection_range_size(ports);
-	pool->next_port = memory_map(clients * sizeof(*pool->next_port));
+	pool->next_port = memory_map_whole(clients * sizeof(*pool->next_port));
 	return pool->next_port == NULL ? -ENOMEM : 0;
 }
 
@@ -32,16 +33,10 @@ void connection_pool_free(struct connection_pool *pool)
 	pool->next_port = NULL;
 }
 
-/* wyrand (Wang Yi, 2019); below `size`, without a division. */
+/* Below `size`, without a division. */
 static uint32_t draw(struct connection_pool *pool, uint32_t size)
 {
-	unsigned __int128 product;
-
-	pool->seed += 0xa0761d6478bd642full;
-	product = (unsigned __int128)pool->seed * (pool->seed ^ 0xe7037ed1a0b428dbull);
-	return (uint32_t)(((uint64_t)(uint32_t)((uint64_t)(product >> 64) ^ (uint64_t)product) *
-				  size) >>
-			  32);
+	return (uint32_t)((uint64_t)(uint32_t)random_next(&pool->seed) * size >> 32);
 }
 
 uint32_t connection_pool_address(struct connection_pool *pool)
@@ -60,7 +55,7 @@ int connection_ports_create(struct connection_ports *ports, uint32_t connections
 	uint64_t size = rte_align64pow2(2ull * connections + 16);
 
 	ports->mask = size - 1;
-	ports->used = memory_map(size * sizeof(*ports->used));
+	ports->used = memory_map_whole(size * sizeof(*ports->used));
 	return ports->used == NULL ? -ENOMEM : 0;
 }
 

@@ -100,8 +100,8 @@ static int create_tables(struct connections *connections)
 	if (connections->max_active == 0)
 		connections->max_active = usual_active(connections);
 	count = connections->max_active;
-	connections->living = memory_map(count * sizeof(*connections->living));
-	connections->free_numbers = memory_map(count * sizeof(*connections->free_numbers));
+	connections->living = memory_map_whole(count * sizeof(*connections->living));
+	connections->free_numbers = memory_map_whole(count * sizeof(*connections->free_numbers));
 	if (connections->living == NULL || connections->free_numbers == NULL ||
 		create_pools(connections) != 0 || create_ranges(connections) != 0 ||
 		connection_wheel_create(&connections->wheel, count + connections->nb_templates) !=
@@ -111,7 +111,7 @@ static int create_tables(struct connections *connections)
 			count);
 		return -ENOMEM;
 	}
-	connections_cut(connections);
+	connections_clear(connections);
 	return 0;
 }
 
@@ -193,21 +193,13 @@ static int check_lines(const struct connections *connections)
 	return 0;
 }
 
-static struct tester_port *port_of(int index)
-{
-	for (unsigned i = 0; i < tester.nb_ports; i++)
-		if (tester.ports[i].port->index == index)
-			return &tester.ports[i];
-	return NULL;
-}
-
 int connections_create(struct connections *connections)
 {
 	unsigned longest = CONNECTION_FRAME_MIN;
 	int rc;
 
 	for (unsigned side = 0; side < CONNECTION_SIDES; side++)
-		connections->ports[side] = port_of(connections->port_indices[side]);
+		connections->ports[side] = tester_port_of(connections->port_indices[side]);
 	rc = check_frames(connections);
 	if (rc == 0)
 		rc = check_lines(connections);

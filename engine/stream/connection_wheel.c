@@ -8,8 +8,8 @@
 
 int connection_wheel_create(struct connection_wheel *wheel, uint32_t count)
 {
-	wheel->due = memory_map(count * sizeof(*wheel->due));
-	wheel->next = memory_map(count * sizeof(*wheel->next));
+	wheel->due = memory_map_whole(count * sizeof(*wheel->due));
+	wheel->next = memory_map_whole(count * sizeof(*wheel->next));
 	if (wheel->due == NULL || wheel->next == NULL)
 		return -ENOMEM;
 	connection_wheel_restart(wheel);

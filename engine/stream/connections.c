@@ -2,6 +2,8 @@
 /* Connections from their start to their end; what a trial sends of them. */
 #include "connections.h"
 
+#include "schedule.h"
+
 #include <rte_byteorder.h>
 #include <rte_prefetch.h>
 
@@ -37,6 +39,15 @@ uint64_t connections_received(const struct connections *connections)
 	return connections->received[SIDE_CLIENT] + connections->received[SIDE_SERVER];
 }
 
+uint64_t connections_active(const struct connections *connections)
+{
+	uint64_t active = 0;
+
+	for (unsigned i = 0; i < connections->nb_templates; i++)
+		active += connections->templates[i].active;
+	return active;
+}
+
 static uint32_t number_of_template(
 	const struct connections *connections, const struct connection_template *template)
 {
@@ -58,6 +69,8 @@ void connections_start(struct connections *connections, double seconds, double s
 {
 	connection_wheel_restart(&connections->wheel);
 	connections->last_due = 0;
+	connections->asked = connections->paced = 0;
+	connections->slice_clocks = (uint64_t)(SCHEDULE_SLICE_S * hertz);
 	for (unsigned i = 0; i < connections->nb_templates; i++) {
 		struct connection_template *template = &connections->templates[i];
 
@@ -74,7 +87,10 @@ void connections_cut(struct connections *connections)
 		connections->templates[i].cut += connections->templates[i].active;
 		connections->templates[i].active = 0;
 	}
-	connection_wheel_restart(&connections->wheel);
+}
+
+void connections_clear(struct connections *connections)
+{
 	if (connections->nb_free == connections->max_active)
 		return;
 	connection_ports_clear(&connections->client_ports);
@@ -151,6 +167,16 @@ static uint32_t start_one(struct connections *connections, uint32_t index, uint6
 	return WHEEL_NOBODY;
 }
 
+uint64_t connections_pace(struct connections *connections, uint64_t elapsed)
+{
+	uint64_t since = RTE_MIN(elapsed - connections->asked, connections->slice_clocks);
+	uint64_t step = (uint64_t)((double)since * (1 / SCHEDULE_CATCH_UP));
+
+	connections->asked = elapsed;
+	connections->paced = RTE_MIN(elapsed, connections->paced + step);
+	return connections->paced;
+}
+
 unsigned connections_due(
 	struct connections *connections, uint64_t elapsed, uint32_t *numbers, unsigned room)
 {
@@ -176,6 +202,10 @@ unsigned connections_due(
 		rte_prefetch0(&connections->living[number]);
 		numbers[count++] = number;
 	}
+	/* What found no room is late from now on. */
+	if (unlikely(count == room))
+		connections->paced =
+			RTE_MIN(connections->paced, (wheel->tick + 1) << CONNECTION_TICK_BITS);
 	return count;
 }
 
@@ -206,6 +236,8 @@ void connections_sent_one(struct connections *connections, uint32_t number)
 		return;
 	}
 	connection->due += packet[1].gap_clocks;
+	if (packet[1].side != packet->side)
+		connections->next_turn = RTE_MIN(connections->next_turn, connection->due);
 	connection_wheel_add(&connections->wheel, number, connection_tick(connection->due));
 }
 

@@ -82,8 +82,12 @@ struct connections {
 	struct connection_ranges addresses[CONNECTION_SIDES]; /* that anybody has */
 	struct rte_mempool *mbufs;
 	struct tester_port *ports[CONNECTION_SIDES];
-	uint32_t trial;    /* that it has taken up */
-	uint64_t last_due; /* in the trial, clocks since it began: of the packets sent */
+	uint32_t trial;        /* that it has taken up */
+	uint64_t last_due;     /* in the trial, clocks since it began: of the packets sent */
+	uint64_t asked, paced; /* in the trial: the time of the last call, and what it went by */
+	uint64_t slice_clocks; /* of what passed since the last call, no more counts */
+	/* Of packets that follow one of the other side sent in this call: when the first is due. */
+	uint64_t next_turn;
 	uint64_t received[CONNECTION_SIDES] __rte_cache_aligned; /* sent by that side */
 	uint64_t rx_bytes[CONNECTION_SIDES];
 
@@ -121,8 +125,20 @@ uint64_t connections_received(const struct connections *connections);
 
 /* The worker's: a trial begins. */
 void connections_start(struct connections *connections, double seconds, double scale, double hertz);
-/* No connection lives any more: those that do are cut off. */
+/* No connection lives any more: those that do are cut off. What they had is in use until
+ * connections_clear(). */
 void connections_cut(struct connections *connections);
+/* All numbers and clients' ports are free again; which come next stays. It may take 0.1 s, so it
+ * is the control thread's, before a trial. */
+void connections_clear(struct connections *connections);
+/* How many live. */
+uint64_t connections_active(const struct connections *connections);
+/*
+ * Up to when packets are due for a worker that comes `elapsed` clocks after the trial began. One
+ * that was late catches up at no more than 1 / SCHEDULE_CATCH_UP of the rate: what it makes up
+ * for all at once would overflow a device's ring, and the device would be blamed.
+ */
+uint64_t connections_pace(struct connections *connections, uint64_t elapsed);
 /*
  * Takes up to `room` that have a packet to send before `elapsed` clocks since the trial began,
  * new ones too; each must be sent or put back. Returns how many.

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tester's per-packet work: template, modifiers, signature, checksums. */
+#include "inet_checksum.h"
+#include "random.h"
 #include "signature.h"
 #include "stream.h"
 #include "template.h"
 
 #include <rte_byteorder.h>
+#include <rte_ip.h>
 #include <rte_prefetch.h>
 #include <string.h>
 
@@ -20,27 +23,10 @@ static inline void write32(uint8_t *at, uint32_t value)
 	memcpy(at, &value, sizeof(value));
 }
 
-/* Internet checksum of a sum of 16-bit words: RFC 1071. */
-static inline uint16_t checksum(uint32_t sum)
-{
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)~sum;
-}
-
-/* The same of a sum that a few 32-bit words were added to: each is two 16-bit words. */
-static inline uint16_t checksum_wide(uint64_t sum)
-{
-	return checksum((uint32_t)((sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32)));
-}
-
+/* Of words in network order, as numbers. */
 static uint32_t sum_words(const uint8_t *at, unsigned bytes)
 {
-	uint32_t sum = 0;
-
-	for (unsigned i = 0; i + 1 < bytes; i += 2)
-		sum += (uint32_t)at[i] << 8 | at[i + 1];
-	return sum;
+	return rte_be_to_cpu_16(rte_raw_cksum(at, bytes));
 }
 
 /* A modified word must not count in the base sums: it is added frame by frame. */
@@ -97,9 +83,11 @@ void stream_finish(struct stream *stream)
 				  (ip4 ? ip[9] : ip[6]) + l4_bytes;
 	}
 	if (stream->l3_checksum_offset != 0)
-		write16(stream->header + stream->l3_checksum_offset, checksum(stream->l3_base));
+		write16(stream->header + stream->l3_checksum_offset,
+			inet_checksum(stream->l3_base));
 	if (stream->l4_checksum_offset != 0)
-		write16(stream->header + stream->l4_checksum_offset, checksum(stream->l4_base));
+		write16(stream->header + stream->l4_checksum_offset,
+			inet_checksum(stream->l4_base));
 }
 
 /* How many buffers ahead are fetched. */
@@ -137,19 +125,7 @@ static void switch_template(const struct stream *stream, struct rte_mbuf *mbuf, 
 	mbuf->data_len = length;
 	mbuf->pkt_len = length;
 	mbuf->hash.fdir.hi = stream->id + 1u;
-	mbuf->hash.fdir.lo =
-		stream->header_bytes |
-		(signature_is_stamped((uint64_t)stream->magic << 48) ? STREAM_TAG_STAMPED : 0);
-}
-
-/* wyrand (Wang Yi, 2019): a Weyl sequence, one wide multiplication. */
-static __rte_always_inline uint32_t random_next(uint64_t *state)
-{
-	unsigned __int128 product;
-
-	*state += 0xa0761d6478bd642full;
-	product = (unsigned __int128)*state * (*state ^ 0xe7037ed1a0b428dbull);
-	return (uint32_t)((uint64_t)(product >> 64) ^ (uint64_t)product);
+	mbuf->hash.fdir.lo = stream_tag(stream, stream->header_bytes);
 }
 
 static __rte_always_inline uint32_t modifier_next(struct modifier *modifier, enum modifier_op op)
@@ -158,7 +134,7 @@ static __rte_always_inline uint32_t modifier_next(struct modifier *modifier, enu
 
 	if (op == MODIFIER_RANDOM)
 		return modifier->min +
-		       (uint32_t)((random_next(&modifier->random) *
+		       (uint32_t)(((uint32_t)random_next(&modifier->random) *
 					  ((uint64_t)modifier->max - modifier->min + 1)) >>
 				  32);
 	if (op == MODIFIER_INCREMENT)
@@ -254,7 +230,7 @@ static void write_l4_checksums(
 	uint8_t *const *frames, unsigned offset, const uint32_t *l4, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
-		uint16_t sum = checksum(l4[i]);
+		uint16_t sum = inet_checksum(l4[i]);
 
 		/* 0 would say that there is no checksum: RFC 768. */
 		write16(frames[i] + offset, sum == 0 ? 0xffff : sum);
@@ -288,7 +264,7 @@ static void fill_signed(struct stream *stream, struct rte_mbuf **mbufs, unsigned
 		signature_write(frame + offset, word | sequence);
 		if (unlikely(checksum_offset == 0))
 			continue;
-		sum = checksum(base + (sequence & 0xffff) + (sequence >> 16));
+		sum = inet_checksum(base + (sequence & 0xffff) + (sequence >> 16));
 		/* 0 would say that there is no checksum: RFC 768. */
 		write16(frame + checksum_offset, sum == 0 ? 0xffff : sum);
 	}
@@ -319,13 +295,13 @@ static void fill_flows(struct stream *stream, struct rte_mbuf **mbufs, unsigned 
 		write32(frame + src_at, words.src[i]);
 		write32(frame + dst_at, words.dst[i]);
 		if (likely(l3_checksum != 0))
-			write16(frame + l3_checksum, checksum_wide(l3_base + addresses));
+			write16(frame + l3_checksum, inet_checksum_wide(l3_base + addresses));
 		if (likely(signature)) {
 			signature_write(frame + offset, word | sequence);
 			sum += sequence++;
 		}
 		if (likely(ports)) {
-			uint16_t folded = checksum_wide(sum + words.ports[i]);
+			uint16_t folded = inet_checksum_wide(sum + words.ports[i]);
 
 			write32(frame + ports_at, words.ports[i]);
 			/* 0 would say that there is no checksum: RFC 768. */
@@ -375,21 +351,21 @@ static void fill_modified(struct stream *stream, struct rte_mbuf **mbufs, unsign
 		write_signatures(stream, frames, count, l4);
 	if (stream->l3_checksum_offset != 0)
 		for (unsigned i = 0; i < count; i++)
-			write16(frames[i] + stream->l3_checksum_offset, checksum(l3[i]));
+			write16(frames[i] + stream->l3_checksum_offset, inet_checksum(l3[i]));
 	if (stream->l4_checksum_offset != 0)
 		write_l4_checksums(frames, stream->l4_checksum_offset, l4, count);
 }
 
 void stream_fill(struct stream *stream, struct rte_mbuf **mbufs, unsigned count)
 {
-	if (stream->nb_modifiers != 0)
+	if (stream->template != NULL)
+		template_fill(stream, mbufs, count);
+	else if (stream->nb_modifiers != 0)
 		fill_modified(stream, mbufs, count);
 	else if (stream->flows != NULL)
 		fill_flows(stream, mbufs, count);
 	else if (stream->signature)
 		fill_signed(stream, mbufs, count);
-	else if (stream->template != NULL)
-		template_fill(stream, mbufs, count);
 	else
 		for (unsigned i = 0; i < count; i++)
 			(void)frame_of(stream, mbufs[i]);

@@ -53,20 +53,15 @@ static void parse_signature(struct stream *stream, const struct config_node *nod
 {
 	struct config_node key = config_child(node, "latency");
 	bool stamped = config_bool(node, "latency", false);
-
 	bool layered = config_child(node, "template").json == NULL;
 
+	stream->stamped = stamped;
 	stream->signature = config_bool(node, "signature", layered || stamped);
 	if (stamped && !stream->signature)
 		config_mistake(&key, "needs the signature");
 	stream->magic = stamped ? SIGNATURE_MAGIC_STAMPED : SIGNATURE_MAGIC;
-	stream->tail_bytes = stream->signature ? SIGNATURE_BYTES : 0;
-	if (!stamped)
-		return;
-	stream->tail_bytes += STAMP_BYTES;
-	stream->latency = latency_new();
-	if (stream->latency == NULL)
-		config_mistake(&key, "no memory for its histograms");
+	stream->tail_bytes =
+		(uint16_t)((stream->signature ? SIGNATURE_BYTES : 0) + (stamped ? STAMP_BYTES : 0));
 }
 
 /* Whatever is at the frame's end starts at an even offset. */

@@ -2,6 +2,8 @@
 /* Values of variables, and the steps in their order. */
 #include "program.h"
 
+#include "random.h"
+
 #include <stdlib.h>
 
 static struct step_kind *kinds;
@@ -25,16 +27,6 @@ void program_free(struct program *program)
 		free(program->variables[i].list);
 	free(program->variables);
 	free(program);
-}
-
-/* wyrand (Wang Yi, 2019): a Weyl sequence, one wide multiplication. */
-static inline uint64_t random_next(uint64_t *state)
-{
-	unsigned __int128 product;
-
-	*state += 0xa0761d6478bd642full;
-	product = (unsigned __int128)*state * (*state ^ 0xe7037ed1a0b428dbull);
-	return (uint64_t)(product >> 64) ^ (uint64_t)product;
 }
 
 static inline uint64_t value_at(const struct variable *variable, uint64_t position)

@@ -117,6 +117,9 @@ uint64_t variable_lowest(const struct variable *variable);
 void program_draw(struct program *program, unsigned count);
 /* Sets the lengths of the frames whose values were drawn. */
 void program_lengths(const struct program *program, struct program_burst *burst);
+/* Up to where in a frame of so many bytes a step "fix_l4_checksum" sums; 0: it does not, or it is
+ * another. */
+unsigned step_summed_to(const struct step *step, const uint8_t *frame, unsigned bytes);
 void steps_run(const struct step *steps, unsigned nb_steps, struct program_burst *burst);
 
 #endif

@@ -15,6 +15,9 @@
 #define SCHEDULE_SLOTS_MAX 65536
 /* A late worker catches up in so much of the time that what it sends was due in. */
 #define SCHEDULE_CATCH_UP 0.75
+/* What a late worker makes at once where frames have times: enough for the slowest loop, little
+ * beside most gaps. */
+#define SCHEDULE_SLICE_S 500e-6
 
 struct schedule {
 	double pps;                  /* of the trial; infinite when unpaced */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Steps "fix_ipv4_checksum" and "fix_l4_checksum": RFC 1071 over what the frame holds now. */
+#include "inet_checksum.h"
 #include "program.h"
 
 #include <rte_byteorder.h>
@@ -20,14 +21,6 @@ static unsigned get16(const uint8_t *at)
 	return (unsigned)at[0] << 8 | at[1];
 }
 
-/* Sums are of words as they lie in memory. */
-static uint16_t folded(uint32_t sum)
-{
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)~sum;
-}
-
 static void run_ip4(const struct step *step, struct program_burst *burst)
 {
 	for (unsigned i = 0; i < burst->count; i++) {
@@ -39,7 +32,7 @@ static void run_ip4(const struct step *step, struct program_burst *burst)
 		if (bytes < IP4_BYTES)
 			continue;
 		put16(ip + IP4_CHECKSUM_AT, 0);
-		put16(ip + IP4_CHECKSUM_AT, folded(rte_raw_cksum(ip, bytes)));
+		put16(ip + IP4_CHECKSUM_AT, inet_checksum(rte_raw_cksum(ip, bytes)));
 	}
 }
 
@@ -97,7 +90,7 @@ static void run_l4(const struct step *step, struct program_burst *burst)
 		if (bytes < checksum_at + 2u)
 			continue;
 		put16(l4 + checksum_at, 0);
-		sum = folded(rte_raw_cksum(l4, bytes) + pseudo_sum(ip, number, bytes));
+		sum = inet_checksum(rte_raw_cksum(l4, bytes) + pseudo_sum(ip, number, bytes));
 		/* 0 would say that there is no checksum: RFC 768. */
 		put16(l4 + checksum_at, sum == 0 && number == IPPROTO_UDP ? 0xffff : sum);
 	}
@@ -124,3 +117,13 @@ static void parse_l4(struct program *program, struct step *step, const struct co
 
 static struct step_kind l4_kind = {.name = "fix_l4_checksum", .parse = parse_l4, .run = run_l4};
 STEP_REGISTER(l4_kind)
+
+unsigned step_summed_to(const struct step *step, const uint8_t *frame, unsigned bytes)
+{
+	unsigned summed;
+
+	if (step->kind != &l4_kind || bytes < step->offset + (unsigned)IP4_BYTES)
+		return 0;
+	summed = l4_bytes(frame + step->offset, step->bytes, bytes - step->offset);
+	return summed == 0 ? 0 : step->offset + step->bytes + summed;
+}

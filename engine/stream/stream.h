@@ -69,6 +69,7 @@ struct stream {
 	uint16_t id;
 	uint16_t frame_bytes; /* FCS included */
 	bool signature;
+	bool stamped;        /* its frames carry the time when they are sent */
 	uint16_t magic;      /* of the signature */
 	uint16_t tail_bytes; /* signature and stamp */
 	uint16_t header_bytes;
@@ -77,9 +78,8 @@ struct stream {
 	uint16_t l3_checksum_offset, l4_checksum_offset; /* 0: none */
 	uint32_t l3_base, l4_base; /* sums over all that no modifier and no signature changes */
 	unsigned nb_modifiers;
-	struct flows *flows; /* NULL: one, or what the modifiers make */
-	struct template
-		*template; /* NULL: of layers. Has its own signature; the one above is false */
+	struct flows *flows;       /* NULL: one, or what the modifiers make */
+	struct template *template; /* NULL: of layers */
 	uint8_t header[STREAM_HEADER_MAX] __rte_cache_aligned;
 	struct modifier modifiers[STREAM_MODIFIERS_MAX];
 
@@ -90,7 +90,7 @@ struct stream {
 	struct rte_mbuf *gathered[STREAM_BURST_MAX];
 	struct sequence sequence __rte_cache_aligned;
 	uint64_t rx_bytes;
-	struct latency *latency; /* NULL: it is no latency stream */
+	struct latency *latency; /* of a stamped stream, once its port is created */
 
 	char name[48];
 	int port, rx_port; /* indices of ports; rx_port -1: any */
@@ -108,6 +108,12 @@ struct stream {
 
 /* What a buffer of the tester's remembers of the frame that it holds: header bytes, and: */
 #define STREAM_TAG_STAMPED (1u << 16)
+
+/* The tag of a buffer with one of the stream's frames, whose header has so many bytes. */
+static inline uint32_t stream_tag(const struct stream *stream, unsigned header_bytes)
+{
+	return header_bytes | (stream->stamped ? STREAM_TAG_STAMPED : 0);
+}
 
 /* Whether the tester's buffer holds a frame of a latency stream. */
 static inline bool stream_is_stamped(const struct rte_mbuf *mbuf)

@@ -14,7 +14,7 @@ static struct template *parse_hex(const struct config_node *node)
 {
 	const char *text = config_string(node, "template", "");
 	struct config_node child = config_child(node, "template");
-	size_t bytes = strlen(text) / 2;
+	size_t bytes = strlen(text) / 2, read;
 	struct template *template;
 
 	if (strlen(text) % 2 != 0 || bytes < RTE_ETHER_HDR_LEN ||
@@ -27,16 +27,12 @@ static struct template *parse_hex(const struct config_node *node)
 	if (template == NULL)
 		return NULL;
 	template->bytes = (uint16_t)RTE_MAX(bytes, (size_t)PROGRAM_FRAME_MIN);
-	for (size_t i = 0; i < bytes; i++) {
-		int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
-
-		if (high < 0 || low < 0) {
-			config_mistake(
-				&child, "\"%.2s\" is no byte in hexadecimal digits", text + 2 * i);
-			free(template);
-			return NULL;
-		}
-		template->frame[i] = (uint8_t)(high << 4 | low);
+	read = hex_read(template->frame, text, bytes);
+	if (read < bytes) {
+		config_mistake(
+			&child, "\"%.2s\" is no byte in hexadecimal digits", text + 2 * read);
+		free(template);
+		return NULL;
 	}
 	return template;
 }
@@ -61,11 +57,50 @@ static void check_signature(
 {
 	unsigned end = signature_offset(shortest(template)) + SIGNATURE_BYTES - tail_bytes;
 
-	if (template->signature && template->fresh_to > end)
+	if (template->fresh_to > end)
 		config_mistake(node,
 			"signature: bytes %u to %u of the shortest frame are the program's; "
 			"expected a longer template or \"signature\": false",
 			end, end + tail_bytes - 1);
+}
+
+/* Whether a variable goes into the length of the IP header at `ip`. */
+static bool writes_length(const struct program *program, const uint8_t *frame, unsigned ip)
+{
+	unsigned length_at = ip + (frame[ip] >> 4 == 4 ? 2 : 4);
+
+	for (unsigned i = 0; program != NULL && i < program->nb_steps; i++) {
+		const struct step *step = &program->steps[i];
+
+		if (step->variable != NULL && step->offset < length_at + 2 &&
+			step->offset + step->bytes > length_at)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A stamp adds nothing to a checksum that counts it whole, or not at all: a packet must not end
+ * within it, as in a frame that is padded. Where lengths vary, packets end where their frames do.
+ */
+static void check_stamp(const struct template *template, const struct step *steps, unsigned count,
+	const struct config_node *node)
+{
+	unsigned signature = signature_offset(template->bytes), stamp = signature - STAMP_BYTES;
+
+	if (shortest(template) != template->bytes)
+		return;
+	for (unsigned i = 0; i < count; i++) {
+		unsigned end = step_summed_to(&steps[i], template->frame, template->bytes);
+
+		if (end > stamp && end < signature &&
+			!writes_length(template->program, template->frame, steps[i].offset))
+			config_mistake(node,
+				"latency: the packet ends before byte %u, within the time stamp "
+				"(bytes %u to %u): its checksum would not hold; expected a packet "
+				"of %u bytes less or %u more",
+				end, stamp, signature - 1, end - stamp, signature - end);
+	}
 }
 
 /* Checksums are written like other fields, so that a program of checksums alone is made. */
@@ -102,12 +137,17 @@ bool stream_parse_template(struct stream *stream, const struct config_node *node
 		return false;
 	stream->template = template;
 	template->program = program_parse(template->bytes, &program);
-	template->signature = stream->signature;
-	stream->signature = false;
 	parse_checksums(template, node);
-	check_signature(template, stream->tail_bytes, node);
+	if (stream->signature)
+		check_signature(template, stream->tail_bytes, node);
+	if (stream->stamped) {
+		check_stamp(template, template->checksums, template->nb_checksums, node);
+		if (template->program != NULL)
+			check_stamp(template, template->program->steps, template->program->nb_steps,
+				node);
+	}
 	/* A signature at the end of a shorter frame stands within a longer one's bytes. */
-	if (template->signature && shortest(template) != template->bytes) {
+	if (stream->signature && shortest(template) != template->bytes) {
 		template->fresh_from = 0;
 		template->fresh_to = template->bytes;
 	}
@@ -133,7 +173,7 @@ static void switch_template(const struct stream *stream, struct rte_mbuf *mbuf, 
 	if (dirty > template->bytes)
 		memset(frame + template->bytes, 0, dirty - template->bytes);
 	mbuf->hash.fdir.hi = stream->id + 1u;
-	mbuf->hash.fdir.lo = template->bytes | (stream->latency != NULL ? STREAM_TAG_STAMPED : 0);
+	mbuf->hash.fdir.lo = stream_tag(stream, template->bytes);
 }
 
 static void start_frames(const struct stream *stream, struct rte_mbuf **mbufs,
@@ -166,7 +206,7 @@ static void sign(struct stream *stream, struct program_burst *burst)
 
 		signature_write(at, word | sequence);
 		/* A stamp adds nothing to a checksum; what stood in its place would. */
-		if (stream->latency != NULL)
+		if (stream->stamped)
 			memset(at - STAMP_BYTES, 0, STAMP_BYTES);
 	}
 	stream->next_sequence = sequence;
@@ -183,11 +223,11 @@ void template_fill(struct stream *stream, struct rte_mbuf **mbufs, unsigned coun
 		program_draw(program, count);
 		program_lengths(program, &burst);
 	}
-	if (template->signature)
+	if (stream->signature)
 		sign(stream, &burst);
 	if (program != NULL)
 		steps_run(program->steps, program->nb_steps, &burst);
-	if (template->signature)
+	if (stream->signature)
 		steps_run(template->checksums, template->nb_checksums, &burst);
 	for (unsigned i = 0; i < count; i++) {
 		mbufs[i]->data_len = burst.lengths[i];

@@ -14,7 +14,6 @@ struct stream;
 struct template
 {
 	uint16_t bytes; /* without FCS, padded to PROGRAM_FRAME_MIN */
-	bool signature;
 	/* What each frame starts with afresh: bytes from … to. */
 	uint16_t fresh_from, fresh_to;
 	unsigned nb_checksums; /* over the signature */

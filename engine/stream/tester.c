@@ -19,7 +19,7 @@
 
 struct tester tester;
 
-static struct tester_port *tester_port_of(int port)
+struct tester_port *tester_port_of(int port)
 {
 	for (unsigned i = 0; i < tester.nb_ports; i++)
 		if (tester.ports[i].port->index == port)
@@ -63,7 +63,7 @@ static void add_stream(struct stream *stream, const struct config_node *node)
 		return;
 	port->streams = streams;
 	streams[port->nb_streams++] = stream;
-	port->nb_stamped += stream->latency != NULL;
+	port->nb_stamped += stream->stamped;
 	stream->id = (uint16_t)tester.nb_streams;
 	if (stream->name[0] == '\0')
 		snprintf(stream->name, sizeof(stream->name), "%u", stream->id);
@@ -239,10 +239,38 @@ static int stream_set_new_flows(struct stream *stream)
 	return -EINVAL;
 }
 
-static int tester_port_create(struct tester_port *port)
+/* One that only receives, or sends what connections make, needs no buffers for streams. */
+static int create_pool(struct tester_port *port)
 {
 	uint16_t frame_bytes = 64;
 	char name[RTE_MEMPOOL_NAMESIZE];
+
+	if (port->nb_streams == 0)
+		return 0;
+	for (unsigned i = 0; i < port->nb_streams; i++)
+		frame_bytes = RTE_MAX(frame_bytes, port->streams[i]->frame_bytes);
+	snprintf(name, sizeof(name), "stream-%u", port->port->index);
+	port->pool = memory_packet_pool(name, TESTER_BUFFERS, frame_bytes);
+	if (port->pool == NULL)
+		return -ENOMEM;
+	rte_mempool_obj_iter(port->pool, clear_tag, NULL);
+	return 0;
+}
+
+/* 410 KB each: only once it is known that there are few. */
+static int create_latency(struct stream *stream)
+{
+	if (!stream->stamped)
+		return 0;
+	stream->latency = latency_new();
+	if (stream->latency != NULL)
+		return 0;
+	fprintf(stderr, "stream %s: no memory for its histograms\n", stream->name);
+	return -ENOMEM;
+}
+
+static int tester_port_create(struct tester_port *port)
+{
 	int rc;
 
 	for (unsigned i = 0; i < port->nb_streams; i++) {
@@ -253,19 +281,15 @@ static int tester_port_create(struct tester_port *port)
 	share_line(port);
 	for (unsigned i = 0; i < port->nb_streams; i++) {
 		rc = stream_set_new_flows(port->streams[i]);
+		if (rc == 0)
+			rc = create_latency(port->streams[i]);
 		if (rc != 0)
 			return rc;
-		frame_bytes = RTE_MAX(frame_bytes, port->streams[i]->frame_bytes);
 	}
 	rc = check_line(port);
-	if (rc != 0)
-		return rc;
-	snprintf(name, sizeof(name), "stream-%u", port->port->index);
-	port->pool = memory_packet_pool(name, TESTER_BUFFERS, frame_bytes);
-	if (port->pool == NULL)
-		return -ENOMEM;
-	rte_mempool_obj_iter(port->pool, clear_tag, NULL);
-	return create_schedules(port);
+	if (rc == 0)
+		rc = create_pool(port);
+	return rc != 0 ? rc : create_schedules(port);
 }
 
 int tester_create(void)
@@ -381,25 +405,29 @@ int tester_create_nodes(void)
 	return tester.connections == NULL ? 0 : create_connections(tester.connections, worker);
 }
 
-void tester_ledger_sent(struct ledger *ledger)
+static uint64_t port_sent(const struct tester_port *port)
 {
-	for (unsigned i = 0; i < tester.nb_ports; i++) {
-		uint64_t sent = 0;
+	const struct connections *connections = tester.connections;
+	uint64_t sent = 0;
 
-		for (unsigned s = 0; s < tester.ports[i].nb_streams; s++)
-			sent += tester.ports[i].streams[s]->sent;
-		for (unsigned side = 0; side < CONNECTION_SIDES && tester.connections; side++)
-			if (tester.connections->ports[side] == &tester.ports[i])
-				sent += connections_sent(
-					tester.connections, (enum connection_side)side);
-		ledger_add(ledger, LEDGER_SENT, sent, "tester %s", tester.ports[i].port->name);
-		if (tester.ports[i].nb_held != 0)
-			ledger_add(ledger, LEDGER_HELD, tester.ports[i].nb_held,
-				"tester %s: tx full", tester.ports[i].port->name);
-	}
+	for (unsigned i = 0; i < port->nb_streams; i++)
+		sent += port->streams[i]->sent;
+	for (unsigned side = 0; side < CONNECTION_SIDES && connections != NULL; side++)
+		if (connections->ports[side] == port)
+			sent += connections_sent(connections, (enum connection_side)side);
+	return sent;
 }
 
-void tester_ledger_received(struct ledger *ledger)
+uint64_t tester_sent(void)
+{
+	uint64_t sent = 0;
+
+	for (unsigned i = 0; i < tester.nb_ports; i++)
+		sent += port_sent(&tester.ports[i]);
+	return sent;
+}
+
+uint64_t tester_received(void)
 {
 	uint64_t received = 0;
 
@@ -407,8 +435,25 @@ void tester_ledger_received(struct ledger *ledger)
 		received += tester.streams[i]->sequence.received;
 	if (tester.connections != NULL)
 		received += connections_received(tester.connections);
+	return received;
+}
+
+void tester_ledger_sent(struct ledger *ledger)
+{
+	for (unsigned i = 0; i < tester.nb_ports; i++) {
+		const struct tester_port *port = &tester.ports[i];
+
+		ledger_add(ledger, LEDGER_SENT, port_sent(port), "tester %s", port->port->name);
+		if (port->nb_held != 0)
+			ledger_add(ledger, LEDGER_HELD, port->nb_held, "tester %s: tx full",
+				port->port->name);
+	}
+}
+
+void tester_ledger_received(struct ledger *ledger)
+{
 	if (tester.nb_ports == 0)
 		return;
-	ledger_add(ledger, LEDGER_RECEIVED, received, "tester");
+	ledger_add(ledger, LEDGER_RECEIVED, tester_received(), "tester");
 	ledger_add(ledger, LEDGER_OTHER, tester.other, "tester: other frames");
 }

@@ -68,6 +68,11 @@ void tester_parse(const struct config_node *node);
 int tester_create(void);
 /* Clones the tester's nodes and gives them to its worker. */
 int tester_create_nodes(void);
+/* The tester's port of that index; NULL: it is another's. */
+struct tester_port *tester_port_of(int port);
+/* Frames of all ports since the engine began. */
+uint64_t tester_sent(void);
+uint64_t tester_received(void);
 void tester_ledger_sent(struct ledger *ledger);
 void tester_ledger_received(struct ledger *ledger);
 

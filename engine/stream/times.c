@@ -8,9 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What a late worker makes at once: enough for the slowest loop, little beside most gaps. */
-#define SLICE_S 500e-6
-
 bool stream_parse_times(struct stream *stream, const struct config_node *array)
 {
 	size_t count = config_items(array);
@@ -108,7 +105,7 @@ uint64_t schedule_timed_frames(const struct schedule *schedule, double scale, do
 void schedule_timed_start(struct schedule *schedule, double clocks_per_s)
 {
 	schedule->round_clocks = schedule->nb_slots * clocks_per_s / schedule->pps;
-	schedule->slice_clocks = SLICE_S * clocks_per_s;
+	schedule->slice_clocks = SCHEDULE_SLICE_S * clocks_per_s;
 	schedule->rounds = 0;
 	schedule->next = schedule->position = 0;
 	schedule->not_before = (uint64_t)ceil(schedule->at[0] * schedule->round_clocks);

@@ -38,28 +38,6 @@ const char *trial_state_name(enum trial_state state)
 	return names[state];
 }
 
-static uint64_t sent_total(void)
-{
-	uint64_t sent = 0;
-
-	for (unsigned i = 0; i < tester.nb_streams; i++)
-		sent += tester.streams[i]->sent;
-	for (unsigned side = 0; side < CONNECTION_SIDES && tester.connections != NULL; side++)
-		sent += connections_sent(tester.connections, (enum connection_side)side);
-	return sent;
-}
-
-static uint64_t received_total(void)
-{
-	uint64_t received = 0;
-
-	for (unsigned i = 0; i < tester.nb_streams; i++)
-		received += tester.streams[i]->sequence.received;
-	if (tester.connections != NULL)
-		received += connections_received(tester.connections);
-	return received;
-}
-
 static uint64_t paused_total(void)
 {
 	uint64_t paused = 0;
@@ -106,12 +84,16 @@ int trial_start(uint64_t duration_us, double scale)
 		return -ENODEV;
 	pthread_mutex_lock(&lock);
 	if (trial.state == TRIAL_IDLE || trial.state == TRIAL_DONE) {
+		/* Between trials the tester's worker stays away from them: all ports have said
+		 * that they finished, and take up the next with `start`. */
+		if (tester.connections != NULL)
+			connections_clear(tester.connections);
 		trial.number++;
 		trial.drained = false;
 		trial.paused_before = paused_total();
 		trial.waits_before = waits_total();
-		trial.sent_before = sent_total();
-		trial.received_before = received_total();
+		trial.sent_before = tester_sent();
+		trial.received_before = tester_received();
 		trial.asked = asked_packets(seconds, scale);
 		tester.order.duration_clocks = (uint64_t)(seconds * (double)rte_get_tsc_hz());
 		tester.order.scale = scale;
@@ -236,8 +218,8 @@ void trial_read(struct trial_status *status)
 		status->paused_us = (uint64_t)((double)(paused - trial.paused_before) * 1e6 /
 					       (double)rte_get_tsc_hz());
 		status->asked_packets = trial.asked;
-		status->sent_packets = sent_total() - trial.sent_before;
-		status->received_packets = received_total() - trial.received_before;
+		status->sent_packets = tester_sent() - trial.sent_before;
+		status->received_packets = tester_received() - trial.received_before;
 		status->link_waits = waits_total() - trial.waits_before;
 		status->drained = trial.drained;
 	}

@@ -131,7 +131,7 @@ static uint16_t sum6_of(const struct rte_ipv6_hdr *ip, const uint8_t *l4, unsign
 
 	sum += rte_raw_cksum((const uint8_t *)ip + 8, 32);
 	sum += rte_cpu_to_be_16((uint16_t)bytes) + rte_cpu_to_be_16(udp ? 17 : 6);
-	return connection_fold(sum);
+	return inet_checksum_fold(sum);
 }
 
 static void ip6_checksums_are_as_computed_in_full(void)

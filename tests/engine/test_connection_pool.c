@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include <rte_common.h>
+#include <sys/mman.h>
 
 #define ROUNDS 3000
 
@@ -175,6 +176,21 @@ static void merged_ranges_hold_what_each_holds(void)
 	}
 }
 
+/* The kernel clears no page while packets wait. */
+static void tables_are_there_before_traffic(void)
+{
+	enum { PAGES = 1024 };
+	static unsigned char resident[PAGES];
+	struct connection_ports ports = ports_of(60000, PAGES * 4096 / sizeof(*ports.used) / 4);
+	unsigned missing = 0;
+
+	CHECK(mincore(ports.used, (ports.mask + 1) * sizeof(*ports.used), resident) == 0);
+	for (unsigned i = 0; i < (ports.mask + 1) * sizeof(*ports.used) / 4096; i++)
+		missing += (resident[i] & 1) == 0;
+	CHECK_EQUAL(missing, 0);
+	connection_ports_free(&ports);
+}
+
 int main(void)
 {
 	static const struct test_case cases[] = {
@@ -183,6 +199,7 @@ int main(void)
 		{"a pool in turn covers itself", a_pool_in_turn_covers_itself},
 		{"pools at random differ", pools_at_random_differ},
 		{"merged ranges hold what each holds", merged_ranges_hold_what_each_holds},
+		{"tables are there before traffic", tables_are_there_before_traffic},
 		{NULL, NULL},
 	};
 

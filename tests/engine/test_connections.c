@@ -129,7 +129,7 @@ static struct made *made(uint32_t max_active)
 	connections->max_active = max_active;
 	make_pools(made, max_active);
 	CHECK_EQUAL(connection_wheel_create(&connections->wheel, max_active + 2), 0);
-	connections_cut(connections);
+	connections_clear(connections);
 	return made;
 }
 
@@ -209,10 +209,16 @@ static void a_cut_leaves_nothing_behind(void)
 	connections_start(&it->connections, 1.0, 1.0, HERTZ);
 	run(&it->connections, 0, (uint64_t)(0.5 * HERTZ));
 	CHECK(it->templates[0].active > 0);
+	CHECK_EQUAL(connections_active(&it->connections), 64 - it->connections.nb_free);
 	connections_cut(&it->connections);
-	CHECK_EQUAL(it->templates[0].active, 0);
+	CHECK_EQUAL(connections_active(&it->connections), 0);
 	CHECK_EQUAL(it->templates[0].started, it->templates[0].finished + it->templates[0].cut);
+	/* The worker's part ends here: it does not clear tables. */
+	CHECK(it->connections.nb_free < 64);
+	CHECK(it->connections.client_ports.nb_used > 0);
+	connections_clear(&it->connections);
 	CHECK_EQUAL(it->connections.nb_free, 64);
+	CHECK_EQUAL(it->clients[0].nb_used + it->clients[1].nb_used, 0);
 	CHECK_EQUAL(it->connections.client_ports.nb_used, 0);
 	connections_start(&it->connections, 1.0, 1.0, HERTZ);
 	run(&it->connections, 0, (uint64_t)(1.5 * HERTZ));

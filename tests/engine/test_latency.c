@@ -4,7 +4,7 @@
 #include "node/delay_fifo.h"
 #include "stream/latency.h"
 #include "stream/signature.h"
-#include "stream/stream.h"
+#include "stream_text.h"
 #include "test.h"
 
 #include <rte_cycles.h>
@@ -141,22 +141,6 @@ static void stamps_change_no_checksum(void)
 	}
 }
 
-static struct stream *parse(const char *text, unsigned *mistakes)
-{
-	struct config config;
-	struct stream *stream = NULL;
-
-	*mistakes = 1000;
-	if (config_open_text(&config, "stream", text) == 0) {
-		struct config_node root = config_root(&config);
-
-		stream = stream_parse(&root);
-		*mistakes = config.mistakes;
-		config_close(&config);
-	}
-	return stream;
-}
-
 #define STREAM(bytes, layers, more) \
 	"{\"frame_bytes\": " bytes ", \"latency\": true" more \
 	", \"layers\": [{\"ethernet\": {}}" layers "]}"
@@ -181,7 +165,59 @@ static void a_stamp_needs_room(void)
 
 	for (unsigned i = 0; i < RTE_DIM(cases); i++) {
 		unsigned mistakes;
-		struct stream *stream = parse(cases[i].text, &mistakes);
+		struct stream *stream = stream_of_text(cases[i].text, &mistakes);
+
+		CHECK((stream != NULL) == cases[i].fits);
+		CHECK_EQUAL(mistakes, cases[i].fits ? 0 : 1);
+		stream_free(stream);
+	}
+}
+
+/* Histograms wait until it is known that there are not too many of them. */
+static void reading_takes_no_memory(void)
+{
+	unsigned mistakes;
+	struct stream *stream = stream_of_text(STREAM("64", IP4, ""), &mistakes);
+
+	CHECK(stream != NULL && stream->stamped && stream->latency == NULL);
+	stream_free(stream);
+}
+
+/* 14 bytes of Ethernet, 20 of IPv4, 8 of UDP, and none: padded to 60. */
+#define UDP_IN(total) \
+	"020000000001020000000002" \
+	"0800" \
+	"450000" total "00000000" \
+	"40110000" \
+	"0a0000010a000002" \
+	"c350003500000000"
+#define TEMPLATE(total, checksums, more) \
+	"{\"latency\": true, \"template\": \"" UDP_IN(total) "\", \"checksums\": [" checksums \
+							     "]" more "}"
+#define UDP_CHECKSUM "{\"l3_offset\": 14, \"l3_bytes\": 20, \"protocol\": \"udp\"}"
+
+/* Stamp and signature are bytes 46 to 59: a packet that ends within the stamp is refused, one
+ * that ends before, or behind, is not. */
+static void no_packet_ends_within_a_stamp(void)
+{
+	static const struct {
+		const char *text;
+		bool fits;
+	} cases[] = {
+		{TEMPLATE("20", UDP_CHECKSUM, ""), true},
+		{TEMPLATE("21", UDP_CHECKSUM, ""), false},
+		{TEMPLATE("25", UDP_CHECKSUM, ""), false},
+		{TEMPLATE("26", UDP_CHECKSUM, ""), true},
+		{TEMPLATE("2e", UDP_CHECKSUM, ""), true},
+		{TEMPLATE("23", "", ""), true},
+		{"{\"latency\": false, \"signature\": true, \"template\": \"" UDP_IN(
+			 "23") "\", \"checksums\": [" UDP_CHECKSUM "]}",
+			true},
+	};
+
+	for (unsigned i = 0; i < RTE_DIM(cases); i++) {
+		unsigned mistakes;
+		struct stream *stream = stream_of_text(cases[i].text, &mistakes);
 
 		CHECK((stream != NULL) == cases[i].fits);
 		CHECK_EQUAL(mistakes, cases[i].fits ? 0 : 1);
@@ -206,14 +242,15 @@ static void stamped_frames_are_right(void)
 {
 	unsigned mistakes;
 	struct stream *timed[] = {
-		parse(STREAM("64", IP4, ""), &mistakes),
-		parse(STREAM("131", IP4, ""), &mistakes),
-		parse(STREAM("64", IP4,
-			      ", \"modifiers\": [{\"field\": \"udp.src\", \"op\": \"random\"}]"),
+		stream_of_text(STREAM("64", IP4, ""), &mistakes),
+		stream_of_text(STREAM("131", IP4, ""), &mistakes),
+		stream_of_text(
+			STREAM("64", IP4,
+				", \"modifiers\": [{\"field\": \"udp.src\", \"op\": \"random\"}]"),
 			&mistakes),
 	};
-	struct stream *plain =
-		parse("{\"frame_bytes\": 80, \"layers\": [{\"ethernet\": {}}" IP4 "]}", &mistakes);
+	struct stream *plain = stream_of_text(
+		"{\"frame_bytes\": 80, \"layers\": [{\"ethernet\": {}}" IP4 "]}", &mistakes);
 	struct rte_mbuf used, fresh, *one = &used, *other = &fresh;
 	static uint8_t used_data[512], fresh_data[512];
 
@@ -316,6 +353,8 @@ int main(void)
 		{"longer than all buckets", longer_than_all_buckets},
 		{"stamps change no checksum", stamps_change_no_checksum},
 		{"a stamp needs room", a_stamp_needs_room},
+		{"reading takes no memory", reading_takes_no_memory},
+		{"no packet ends within a stamp", no_packet_ends_within_a_stamp},
 		{"stamped frames are right", stamped_frames_are_right},
 		{"delayed frames keep order and time", delayed_frames_keep_order_and_time},
 		{"no room to delay", no_room_to_delay},
