@@ -5,6 +5,7 @@
 #include "../ledger.h"
 #include "connections.h"
 #include "../node/delay.h"
+#include "../worker.h"
 #include "tester.h"
 
 #include <errno.h>
@@ -29,6 +30,7 @@ static struct {
 	uint64_t asked;
 	uint64_t last_moved;                  /* sum of the ledger */
 	uint64_t quiet_since, draining_since; /* TSC */
+	uint64_t loops[WORKERS_MAX];          /* of each worker, when something moved last */
 } trial;
 
 const char *trial_state_name(enum trial_state state)
@@ -138,6 +140,26 @@ static bool balanced(uint64_t *moved)
 	return in == out && delay_held() == 0;
 }
 
+static void note_loops(void)
+{
+	for (unsigned i = 0; i < workers_count(); i++)
+		trial.loops[i] = __atomic_load_n(&worker_at(i)->loops, __ATOMIC_RELAXED);
+}
+
+/* Whether each worker has begun and ended a walk since: what lies in a ring whose worker is off
+ * its CPU is quiet too, and has not drained. One that sleeps is woken by what comes. */
+static bool all_walked(void)
+{
+	for (unsigned i = 0; i < workers_count(); i++) {
+		const struct worker *worker = worker_at(i);
+
+		if (__atomic_load_n(&worker->asleep_since, __ATOMIC_RELAXED) == 0 &&
+			__atomic_load_n(&worker->loops, __ATOMIC_RELAXED) < trial.loops[i] + 2)
+			return false;
+	}
+	return true;
+}
+
 static void follow_drain(uint64_t now)
 {
 	uint64_t ms = rte_get_tsc_hz() / 1000, moved;
@@ -146,8 +168,10 @@ static void follow_drain(uint64_t now)
 	if (moved != trial.last_moved) {
 		trial.last_moved = moved;
 		trial.quiet_since = now;
+		note_loops();
 	}
-	if (now - trial.quiet_since >= (even ? QUIET_MS : QUIET_UNBALANCED_MS) * ms) {
+	if (now - trial.quiet_since >= (even ? QUIET_MS : QUIET_UNBALANCED_MS) * ms &&
+		(even || all_walked())) {
 		trial.drained = true;
 		trial.state = TRIAL_DONE;
 	} else if (now - trial.draining_since >= DRAIN_MS * ms) {
@@ -163,6 +187,7 @@ void trial_tick(void)
 	if (trial.state == TRIAL_RUNNING && all_finished()) {
 		trial.state = TRIAL_DRAINING;
 		trial.draining_since = trial.quiet_since = now;
+		note_loops();
 		trial.paused_after = paused_total();
 	}
 	if (trial.state == TRIAL_DRAINING)

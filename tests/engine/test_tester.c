@@ -159,6 +159,7 @@ static void tester_case(const char *text, void (*run)(void))
 
 static void walk(void)
 {
+	worker_of_tester()->loops++;
 	rte_graph_walk(worker_of_tester()->graph);
 }
 
@@ -273,6 +274,7 @@ static void trials_start_afresh(void)
 		CHECK_EQUAL(connections->templates[0].cut, connections->templates[0].started);
 		trial_read(&status);
 		while (status.state != TRIAL_DONE) {
+			walk();
 			trial_tick();
 			trial_read(&status);
 		}
@@ -296,6 +298,35 @@ static void a_burst_has_its_length(void)
 }
 TESTER_CASE(a_burst_has_its_length, BURST)
 
+static enum trial_state state_now(void)
+{
+	struct trial_status status;
+
+	trial_tick();
+	trial_read(&status);
+	return status.state;
+}
+
+/* What is on its way has not drained as long as a worker, which may have it, does not walk. */
+static void nothing_drains_without_a_walk(void)
+{
+	struct trial_status status;
+
+	CHECK(trial_start(1000, 1.0) > 0);
+	walk();
+	pass(2000, 1);
+	CHECK_EQUAL(state_now(), TRIAL_DRAINING);
+	usleep(300000);
+	CHECK_EQUAL(state_now(), TRIAL_DRAINING);
+	walk();
+	CHECK_EQUAL(state_now(), TRIAL_DRAINING);
+	walk();
+	CHECK_EQUAL(state_now(), TRIAL_DONE);
+	trial_read(&status);
+	CHECK(status.drained);
+}
+TESTER_CASE(nothing_drains_without_a_walk, BURST)
+
 static void only_streams_have_pools(void)
 {
 	CHECK(tester.ports[0].pool != NULL);
@@ -311,6 +342,7 @@ int main(void)
 		{"slow loops keep the rate", slow_loops_keep_the_rate_case},
 		{"trials start afresh", trials_start_afresh_case},
 		{"a burst has its length", a_burst_has_its_length_case},
+		{"nothing drains without a walk", nothing_drains_without_a_walk_case},
 		{"only streams have pools", only_streams_have_pools_case},
 		{NULL, NULL},
 	};
