@@ -10,20 +10,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from linerate.absences import (
+    lost_by_absence,
+    may_be_by_absence,
+    may_be_by_stall,
+    refused_by_burst,
+)
 from linerate.bench import FULL_SCALE_PPM, Bench, next_ceiling, next_scale_ppm
 from linerate.measurement import Measurement
 from linerate.planning import Step
 from linerate.rig import Trials
 from linerate.store import Result, trial_name
 from linerate.trial import TrialError, run_trial
-from linerate.validity import (
-    OFFERED_WITHIN,
-    caused_by_host,
-    caused_by_tester,
-    lost_by_absence,
-    may_be_by_absence,
-    refused_by_burst,
-)
+from linerate.validity import OFFERED_WITHIN, caused_by_host, caused_by_tester
 
 #: A trial whose loss may be the host's is measured so often; as long as none is valid, up to
 #: the second figure, with a wait between them that doubles: what else runs may end.
@@ -52,7 +51,8 @@ def lost_of(measurement: Measurement) -> tuple[int, int]:
 def host_decides(measurement: Measurement, loss_ratios: Iterable[float]) -> bool:
     """Whether a goal is missed, or not, by packets that the host's absences may have cost."""
     lost, offered = lost_of(measurement)
-    least = lost - may_be_by_absence(measurement) - refused_by_burst(measurement)
+    at_rings = max(may_be_by_absence(measurement), may_be_by_stall(measurement))
+    least = lost - at_rings - refused_by_burst(measurement)
     return any(lost > ratio * offered >= least for ratio in loss_ratios)
 
 

@@ -5,14 +5,11 @@ A reason makes a trial invalid; a doubt makes it suspect, and is shown with it.
 
 from collections.abc import Callable, Iterator
 
+from linerate.absences import lost_by_absence
 from linerate.disturbance import CpuDisturbance
-from linerate.ledger import TimeLedger, forwarder_ledgers
+from linerate.ledger import forwarder_ledgers
 from linerate.measurement import Measurement
 from linerate.places import (
-    HANDOFF_FULL,
-    PACKET_RATE,
-    PCIE,
-    RX_MISSED,
     TX_FULL,
     lost_at,
     lost_in_tester,
@@ -42,15 +39,6 @@ SMIS_A_SECOND = 10.0
 FREQUENCY_LIMIT = 0.05
 FREQUENCY_DOUBT = 0.01
 
-#: A worker that comes back from an absence finds full rings, and fills others: that
-#: costs somewhat more packets than arrived meanwhile.
-ABSENCE_FACTOR = 1.5
-#: Of the packets sent, no more than this is refused of bursts.
-BURST_SHARE = 1e-3
-#: Where packets wait for workers.
-RINGS = (RX_MISSED, TX_FULL, HANDOFF_FULL)
-#: A worker that polls in vain for less of its time has none to spare.
-BUSY_IDLE_PERCENT = 5.0
 
 #: A doubt that begins so is of the wire: it is so in every trial, whatever the machine does.
 WIRE_TOOK = "the wire took"
@@ -299,53 +287,6 @@ def lost_to_absence(measurement: Measurement) -> Iterator[str]:
     away = max(forwarder_ledgers(measurement.time), key=lambda ledger: ledger.away_clocks)
     milliseconds = 1e3 * away.away_clocks / away.tsc_hz
     yield f"{away.worker}: {milliseconds:.1f} ms off its CPU, {lost:,} packets lost so"
-
-
-def busiest_worker(measurement: Measurement) -> TimeLedger | None:
-    """Find the forwarder's worker that had the least time to spare."""
-    ledgers = forwarder_ledgers(measurement.time_at_load)
-    return min(ledgers, key=lambda ledger: ledger.spare_percent, default=None)
-
-
-def lost_by_absence(measurement: Measurement) -> int:
-    """Packets lost at rings while a worker that had time to spare was off its CPU.
-
-    All or none of what the rings lost: none when the workers' absences can't have
-    cost so many packets, or a worker was busy anyway.
-    """
-    busy = busiest_worker(measurement)
-    if busy is None or busy.spare_percent < BUSY_IDLE_PERCENT:
-        return 0
-    return may_be_by_absence(measurement)
-
-
-def refused_by_burst(measurement: Measurement) -> int:
-    """Packets that the virtual card refused of what its tester caught up with, off its CPU before.
-
-    All or none: a card at its limit refuses far more.
-    """
-    away = any(ledger.away_clocks for ledger in measurement.time if ledger.role == "tester")
-    refused = sum(lost_at(measurement.packets, place) for place in (PACKET_RATE, PCIE))
-    few = refused <= BURST_SHARE * measurement.packets.sent
-    return refused if away and few and measurement.card is not None else 0
-
-
-def _arrived_meanwhile(measurement: Measurement) -> float:
-    """Packets that came while the forwarder's workers were off their CPUs."""
-    away_seconds = sum(
-        ledger.away_clocks / ledger.tsc_hz for ledger in forwarder_ledgers(measurement.time)
-    )
-    return measurement.offered.packets_per_second * away_seconds
-
-
-def may_be_by_absence(measurement: Measurement) -> int:
-    """Packets lost at rings that workers' absences can have cost, had they time to spare or not.
-
-    What `lost_by_absence` does not take for the host's when a worker was busy anyway: worth
-    another trial, not an excuse.
-    """
-    lost = sum(lost_at(measurement.packets, place) for place in RINGS)
-    return lost if lost <= ABSENCE_FACTOR * _arrived_meanwhile(measurement) else 0
 
 
 def pushed_back(measurement: Measurement) -> Iterator[str]:

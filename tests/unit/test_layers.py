@@ -30,6 +30,7 @@ LAYERS = (
     ("traffic",),
     ("wires", "measurement", "places", "leftovers", "loops"),
     ("wiring", "snapshot", "records"),
+    ("absences",),
     ("validity", "audit"),
     ("evidence",),
     ("doctor",),

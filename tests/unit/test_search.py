@@ -321,6 +321,10 @@ def test_loss_that_may_be_the_hosts_is_worth_another_trial(evidence):
     assert not host_decides(absent, [0.005])
     assert not host_decides(evidence(losses={RX: 100_000}, time=away(0)), [0])
     assert not host_decides(evidence(losses={RX: 400_000}, time=away(0.01)), [0])
+    # Few of those 74 million, and no absence known: it was stalled, if it had time to spare.
+    assert host_decides(evidence(losses={RX: 7_000}, time_at_load=away(0)), [0])
+    assert not host_decides(evidence(losses={RX: 8_000}, time_at_load=away(0)), [0])
+    assert not host_decides(evidence(losses={RX: 7_000}, time_at_load=away(0, idle=0.01)), [0])
     # Lost at a ceiling as well: no trial without an absence would hold it.
     both = evidence(losses={RX: 100_000, CEILING: 5}, time=away(0.01))
     assert not host_decides(both, [0])

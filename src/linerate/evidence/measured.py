@@ -1,5 +1,6 @@
 """Evidence from a trial of our own: its measurement, as the lab wrote it down."""
 
+from linerate.absences import lost_by_absence
 from linerate.evidence.causes import cause_of
 from linerate.evidence.json_lines import Path, line_index
 from linerate.evidence.model import (
@@ -18,7 +19,6 @@ from linerate.evidence.model import (
 from linerate.ledger import Counted, NodeTime, TimeLedger
 from linerate.measurement import Measurement
 from linerate.suite import TESTER_PORTS
-from linerate.validity import lost_by_absence
 
 #: All that is known of a foreign device's worker is one node: the kernel's, testpmd's.
 FOREIGN = ("softirq", "testpmd")
