@@ -72,6 +72,19 @@ def test_configuration_hides_no_limit(verdict):
     assert found.configured == {"ip4-lookup: no route": 30_000_000}
 
 
+def test_what_absences_cost_hides_no_limit(verdict, ledger_of_worker):
+    refused = "card0 port 0: card packet rate"
+    # 100 ms at half the line's rate are 744,000 packets, and half as many more are lost so.
+    absent = ledger_of_worker().model_copy(update={"away_clocks": 100_000_000})
+    lost = {refused: 700_000, MISSED: 600_000, TX_FULL: 450_000}
+    ledgers = (ledger_of_worker("tester", 0.1, "tester"), absent)
+    found = verdict(losses=lost, time=ledgers, load=HALF)
+    assert found.limit == "card-pps"
+    assert found.sentence == "the card refused 700,000 packets above its packet rate"
+    # Of who is not known to have been away they count.
+    assert verdict(losses=lost, load=HALF).limit == "unknown"
+
+
 def test_a_full_pcie_link_fills_the_tx_ring(verdict):
     slow = Pcie(gigatransfers=2.5, lanes=5)
     usable = slow.link.usable(64).packets_per_second

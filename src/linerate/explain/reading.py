@@ -50,10 +50,16 @@ def capacity_losses(evidence: Evidence) -> list[Loss]:
 
 def lost_for_capacity(evidence: Evidence) -> int:
     """Packets lost for want of something, those left out that the host's absences cost."""
-    lost = sum(loss.packets for loss in capacity_losses(evidence))
-    absent = evidence.conditions.absence_packets if evidence.conditions else 0
-    at_rings = total(loss for loss in evidence.losses if loss.cause in AT_RINGS)
-    return lost - min(absent, at_rings)
+    lost = total(capacity_losses(evidence))
+    return lost - min(_by_absence(evidence), _lost_at_rings(evidence))
+
+
+def _by_absence(evidence: Evidence) -> int:
+    return evidence.conditions.absence_packets if evidence.conditions else 0
+
+
+def _lost_at_rings(evidence: Evidence) -> int:
+    return total(loss for loss in evidence.losses if loss.cause in AT_RINGS)
 
 
 def configured_losses(evidence: Evidence) -> list[Loss]:
@@ -67,18 +73,21 @@ def total(losses: Iterable[Loss]) -> int:
 
 
 def main_losses(evidence: Evidence, cause: Cause) -> list[Loss]:
-    """Losses of that cause if they are most of all that were lost for capacity, else none."""
-    everything = capacity_losses(evidence)
-    found = [loss for loss in everything if loss.cause == cause]
-    if not found or total(found) < MAIN_SHARE * total(everything):
+    """Losses of that cause if they are most of all that were lost for capacity, else none.
+
+    What the host's absences cost is nobody's limit.
+    """
+    everything = lost_for_capacity(evidence)
+    found = [loss for loss in capacity_losses(evidence) if loss.cause == cause]
+    if cause in AT_RINGS and _by_absence(evidence) >= _lost_at_rings(evidence):
         return []
-    return found if lost_for_capacity(evidence) > 0 else []
+    return found if everything and total(found) >= MAIN_SHARE * everything else []
 
 
 def share_of_losses(evidence: Evidence, losses: Iterable[Loss]) -> float:
     """What part of all that were lost for capacity these are, 0 to 1."""
-    everything = total(capacity_losses(evidence))
-    return total(losses) / everything if everything else 0.0
+    everything = lost_for_capacity(evidence)
+    return min(1.0, total(losses) / everything) if everything else 0.0
 
 
 def quotes(*things: Loss | Node | Worker | None) -> tuple[Quote, ...]:
