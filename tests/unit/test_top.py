@@ -62,6 +62,9 @@ def test_keys_choose_the_view(engines):
             assert text_of(app, "#head").startswith(view.name.upper())
             titles = [str(column.label) for column in app.query_one(DataTable).ordered_columns]
             assert [title.rstrip("▲▼") for title in titles] == [c.name for c in view.columns]
+            for column in app.query_one(DataTable).ordered_columns:
+                # With a blank between it and the one before.
+                assert len(str(column.label)) < column.width
         await pilot.press("p")
         assert [row[0] for row in rows_of(app)] == ["e0", "e1", "t0", "t1"]
 

@@ -138,9 +138,10 @@ class TopApp(App[None]):
             for index, column in enumerate(self._view.columns):
                 mark = ("▲" if order.ascending else "▼") if index == order.column else ""
                 text = column.kind == "text"
+                name = column.name + mark
                 # A blank between columns.
-                width = (column.width if text else FIGURE_WIDTH) + 1
-                title = Text(column.name + mark, justify="left" if text else "right")
+                width = (column.width if text else max(FIGURE_WIDTH, len(name))) + 1
+                title = Text(name, justify="left" if text else "right")
                 widget.add_column(title, width=width)
             self._shown = shown
         at, scrolled = widget.cursor_row, widget.scroll_y

@@ -220,7 +220,7 @@ def rings(change: Change, _only: Only) -> Iterator[Row]:
     "f",
     "flows",
     (
-        Column("protocol", "text", 6),
+        Column("protocol", "text", 8),
         Column("low end", "text", 21),
         Column("high end", "text", 21),
         Column("pps", "rate"),
