@@ -64,16 +64,22 @@ const Charts = (function () {
 		return packets || most;
 	}
 
+	// Of short trials of one loadtest in a row only the first is named: there is no room for others.
+	const NAMED_SHARE = 0.04;
+
 	function bands(trials, end) {
 		const shapes = [];
 		const annotations = [];
+		const whole = end - (trials[0]?.start ?? end);
 		trials.forEach((trial, i) => {
 			const stop = trial.end ?? end;
+			const short = stop - trial.start < NAMED_SHARE * whole;
 			shapes.push({
 				type: "rect", xref: "x", yref: "paper", x0: trial.start, x1: stop, y0: 0, y1: 1,
 				line: { width: 0 }, layer: "below",
 				fillcolor: i % 2 ? "rgba(128,128,128,0.22)" : "rgba(128,128,128,0.10)",
 			});
+			if (short && trial.loadtest === trials[i - 1]?.loadtest) return;
 			annotations.push({
 				text: `<b>${plain(trial.label)}</b>`, x: (trial.start + stop) / 2, y: 1,
 				yref: "paper", yanchor: "bottom", showarrow: false, textangle: trials.length > 6 ? -45 : 0,

@@ -63,7 +63,7 @@
 		},
 		trial(line) {
 			data.places = new Map();
-			data.trials.push({ number: line.number, label: line.label, start: seconds(line.at), end: null });
+			data.trials.push({ number: line.number, label: line.label, loadtest: line.loadtest, start: seconds(line.at), end: null });
 			say(`${line.label}, ${line.text}: preparing`);
 		},
 		sending(line) {
