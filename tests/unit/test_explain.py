@@ -57,7 +57,13 @@ def test_limits(verdict, given, limit):
 
 
 @pytest.mark.parametrize(
-    "place", ["ip4-lookup: no route", "null-node: blackholed packets", "ip4-rewrite: ttl expired"]
+    "place",
+    [
+        "ip4-lookup: no route",
+        "null-node: blackholed packets",
+        "ip4-rewrite: ttl expired",
+        "lose-e0: lost at random",
+    ],
 )
 def test_what_is_configured_is_no_limit(verdict, place):
     found = verdict(losses={place: LOST})

@@ -38,7 +38,7 @@ _PATTERNS: tuple[tuple[Cause, str], ...] = (
         r"|unknown (?:ethertype|type)|punt|mtu|df set|l3 mac mismatch|mac mismatch|not for us"
         r"|unicast.*(?:wrong|other)|local adjacency|drop dispositions?|lookup miss"
         r"|same as ingress|spoofed|options present|drop dpo|ip[46] drop|s-bit not set"
-        r"|unsupported|disallowed|non-ip[46]",
+        r"|unsupported|disallowed|non-ip[46]|lost at random",
     ),
     ("damaged", r"checksum|too short|malformed|bad |invalid|version|length|crc|truncat"),
 )
