@@ -179,6 +179,8 @@ def test_all_four_benchmarks_are_measured_and_shown(linerate, tmp_path):
         assert "forwarder-0 is saturated" in made
     shown = linerate("report", document["run"], "--format", "markdown", "-o", "x.md")
     assert shown.returncode == 0, shown.stderr
+    cut = run.model_copy(update={"status": "interrupted", "problem": "by SIGINT"})
+    assert "**interrupted:** by SIGINT" in report.as_markdown(cut)
 
 
 def test_a_tester_that_holds_the_line_for_a_moment_only_is_asked_for_less(linerate):

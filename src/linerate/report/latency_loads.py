@@ -9,7 +9,6 @@ from rich.text import Text
 from linerate.measurement.latency import LatencyLoads
 from linerate.report import latency, machine, markdown
 from linerate.report.ending import how_it_ended
-from linerate.report.summary import about
 from linerate.report.terminal import environment_line, heading
 from linerate.store import Result, Run
 
@@ -92,10 +91,7 @@ def loads_report(console: Console, run: Run, folder: Path) -> None:
 
 def loads_markdown(run: Run) -> str:
     """The whole run."""
-    parts = [f"# {markdown.plain(heading(run).plain)}"]
-    if run.status != "complete":
-        why = markdown.plain(run.problem or "stopped before the end")
-        parts.append(f"**{run.status}:** {why}")
+    parts: list[str] = []
     for loads in run.latencies:
         parts += [
             f"## {markdown.plain(f'{loads.loadtest}: {latency.TITLE}')}",
@@ -104,8 +100,7 @@ def loads_markdown(run: Run) -> str:
             *map(markdown.plain, load_notes(run, loads)),
             markdown.plain(latency.EXPLAINED),
         ]
-    measured_on = markdown.table(("what", "value"), about(run), words=2)
-    return "\n\n".join([*parts, f"## Measured on\n\n{measured_on}"])
+    return markdown.framed(run, parts)
 
 
 def loads_document(run: Run, folder: Path) -> dict[str, Any]:

@@ -24,12 +24,19 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1)
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def framed(run: Run, parts: Iterable[str]) -> str:
+    """A whole page: what was tested, whether to the end, these parts, and on what machine."""
+    head = [f"# {plain(heading(run).plain)}"]
+    if run.status != "complete":
+        head.append(f"**{run.status}:** {plain(run.problem or 'stopped before the end')}")
+    measured_on = table(("what", "value"), about(run), words=2)
+    return "\n\n".join([*head, *parts, f"## Measured on\n\n{measured_on}"])
+
+
 def render(run: Run) -> str:
     """The whole run."""
     results = run.reported()
-    parts = [f"# {plain(heading(run).plain)}", f"**{plain(headline(run))}**"]
-    if run.status != "complete":
-        parts.append(f"**{run.status}:** {plain(run.problem or 'stopped before the end')}")
+    parts = [f"**{plain(headline(run))}**"]
     if results:
         columns = ("test", "traffic", "limit", "Mpps", "L1 Gb/s", "% of line", "loss")
         parts.append(table(columns, map(_row, results), words=3))
@@ -43,8 +50,7 @@ def render(run: Run) -> str:
     if timed := latency.rows(results):
         parts += [f"## {plain(latency.TITLE)}", table(latency.COLUMNS, timed, words=2)]
     parts += [_test(result) for result in results]
-    parts.append("## Measured on\n\n" + table(("what", "value"), about(run), words=2))
-    return "\n\n".join(parts)
+    return framed(run, parts)
 
 
 def _row(result: Result) -> tuple[str, ...]:

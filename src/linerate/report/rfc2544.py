@@ -10,7 +10,6 @@ from linerate.goals import at_goal, limiting
 from linerate.records import FrameSize, Search
 from linerate.report import machine, markdown
 from linerate.report.ending import how_it_ended
-from linerate.report.summary import about
 from linerate.report.terminal import environment_line, heading, plain_table
 from linerate.store import Result, Run
 
@@ -147,16 +146,14 @@ def as_markdown(run: Run) -> str:
     """The whole run."""
     columns, rows = curve_table(run)
     parts = [
-        f"# {markdown.plain(heading(run).plain)}",
         markdown.table(SIZE_COLUMNS, size_rows(run)),
         markdown.plain(LEGEND),
         "## Frame loss, % at % of line",
         markdown.table(columns, rows),
         markdown.table(("frames", "what limits throughput"), limit_lines(run), words=2),
         *map(markdown.plain, notes(run)),
-        f"## Measured on\n\n{markdown.table(('what', 'value'), about(run), words=2)}",
     ]
-    return "\n\n".join(parts)
+    return markdown.framed(run, parts)
 
 
 def document(run: Run, folder: Path) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from linerate.goals import NDR, PDR, at_goal, goal_name, headline, limiting, tri
 from linerate.records import Goal, Search
 from linerate.report import machine, markdown
 from linerate.report.ending import how_it_ended
-from linerate.report.summary import about
 from linerate.report.terminal import LIMIT_STYLES, count, environment_line, heading, plain_table
 from linerate.store import Result, Run
 
@@ -151,10 +150,7 @@ def _print_limits(console: Console, run: Run, search: Search) -> None:
 
 def as_markdown(run: Run) -> str:
     """The whole run."""
-    parts = [f"# {markdown.plain(heading(run).plain)}"]
-    if run.status != "complete":
-        why = markdown.plain(run.problem or "stopped before the end")
-        parts.append(f"**{run.status}:** {why}")
+    parts: list[str] = []
     for search in run.searches:
         parts += [
             f"**{markdown.plain(headline(run, search))}**",
@@ -164,8 +160,7 @@ def as_markdown(run: Run) -> str:
             markdown.table(TRIAL_COLUMNS, trial_rows(run, search)),
             *map(markdown.plain, notes(run, search)),
         ]
-    measured_on = markdown.table(("what", "value"), about(run), words=2)
-    return "\n\n".join([*parts, f"## Measured on\n\n{measured_on}"])
+    return markdown.framed(run, parts)
 
 
 def _limits_table(run: Run, search: Search) -> str:

@@ -3,9 +3,8 @@
 from linerate.goals import limiting, trial_named
 from linerate.report import rfc2544
 from linerate.report.html import ceilings, sankey
-from linerate.report.html.page import document, environment, picture_html, section
+from linerate.report.html.page import document, environment, picture_html, section, status
 from linerate.report.html.picture import BLUE, GREY, PALETTE, Picture, Style, layout, plain
-from linerate.report.html.swept import status
 from linerate.report.html.table import Table, text
 from linerate.report.html.table import render as table_html
 from linerate.report.terminal import heading

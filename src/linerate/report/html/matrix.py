@@ -1,9 +1,9 @@
 """The matrix as one page: bars of the rates, factors, costs, limits, what was not run."""
 
 from linerate.matrix import Group, Row, groups
-from linerate.report.html.page import environment, picture_html
+from linerate.report.html.page import environment, picture_html, status
 from linerate.report.html.picture import BLUE, Figure, Picture, layout, plain
-from linerate.report.html.swept import absent, limits, page, status
+from linerate.report.html.swept import absent, limits, page
 from linerate.report.html.table import Table
 from linerate.report.html.table import render as table_html
 from linerate.report.matrix import cost_cells, cost_columns, figure

@@ -45,7 +45,7 @@ def render(run: Run, name: str, measurements: Mapping[str, Measurement]) -> str:
     timed = [percentiles.of_trial(result) for result in valid if result.latency]
     pictures += timed
     body = [
-        _status(run),
+        status(run),
         f'<p class="verdict">{text(headline(run))}</p>',
         table_html(results_table(results)) if results else "<p>Nothing was measured.</p>",
         _repeats(run),
@@ -153,7 +153,8 @@ def _legend(picture: Picture) -> str:
     return f'<ul class="legend" aria-label="colours">{"".join(entries)}</ul>'
 
 
-def _status(run: Run) -> str:
+def status(run: Run) -> str:
+    """Say when it was not ended as planned."""
     if run.status == "complete":
         return ""
     why = run.problem or "stopped before the end"

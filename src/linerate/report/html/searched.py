@@ -3,9 +3,8 @@
 from linerate.goals import goal_name, headline, limiting, trial_named, trials_of
 from linerate.records import Search
 from linerate.report.html import ceilings, sankey
-from linerate.report.html.page import document, environment, picture_html, section
+from linerate.report.html.page import document, environment, picture_html, section, status
 from linerate.report.html.picture import BLUE, PALETTE, VERMILLION, Picture, Style, layout, plain
-from linerate.report.html.swept import status
 from linerate.report.html.table import Table, text
 from linerate.report.html.table import render as table_html
 from linerate.report.search import (

@@ -1,9 +1,9 @@
 """A sweep as one page: the chart, what limits each configuration, what was not measured."""
 
 from linerate.report.html import sizes
-from linerate.report.html.page import document, environment, picture_html
+from linerate.report.html.page import document, environment, picture_html, status
 from linerate.report.html.picture import Picture
-from linerate.report.html.table import Table, text
+from linerate.report.html.table import Table
 from linerate.report.html.table import render as table_html
 from linerate.store import Run
 from linerate.sweep import points
@@ -28,14 +28,6 @@ def page(run: Run, name: str, body: list[str], drawn: list[Picture]) -> str:
     count = len(run.sweep.configurations)
     top = f"{run.suite}: {count} configuration" + "s" * (count != 1)
     return document(f"{name}: linerate {run.suite}", top, body, drawn)
-
-
-def status(run: Run) -> str:
-    """Say when it was not ended as planned."""
-    if run.status == "complete":
-        return ""
-    why = run.problem or "stopped before the end"
-    return f'<p class="warning">{text(run.status)}: {text(why)}</p>'
 
 
 def limits(run: Run) -> Table:

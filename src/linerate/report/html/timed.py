@@ -2,8 +2,7 @@
 
 from linerate.report import latency, latency_loads
 from linerate.report.html import ceilings, percentiles, sankey
-from linerate.report.html.page import document, environment, picture_html, section
-from linerate.report.html.swept import status
+from linerate.report.html.page import document, environment, picture_html, section, status
 from linerate.report.html.table import Table, text
 from linerate.report.html.table import render as table_html
 from linerate.report.terminal import heading
