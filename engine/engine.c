@@ -30,6 +30,7 @@
 static char name[64] = "engine";
 static int cpus[CPUS_MAX];
 static unsigned nb_cpus;
+static bool eal_started;
 
 const char *engine_name(void)
 {
@@ -102,6 +103,8 @@ unsigned engine_parse(struct config *config)
 	memory_parse(&memory);
 	cards_parse(&cards);
 	ports_parse(&ports);
+	if (ports_need_pci())
+		memory_require_hugepages(&memory);
 	tester_parse(&tester_node);
 	forwarder_parse(&forwarder);
 	if (forwarder.json == NULL && tester_node.json == NULL)
@@ -150,6 +153,7 @@ static int eal_start(const char *program)
 		fprintf(stderr, "DPDK does not start: %s\n", rte_strerror(rte_errno));
 		return -rte_errno;
 	}
+	eal_started = true;
 	return 0;
 }
 
@@ -241,5 +245,7 @@ void engine_stop(void)
 	workers_stop();
 	forwarder_stop();
 	ports_stop();
-	rte_eal_cleanup();
+	/* Of what never started it complains in lines of its own. */
+	if (eal_started)
+		rte_eal_cleanup();
 }

@@ -6,5 +6,7 @@
 /* With FCS, without VLAN tags. The longest is what an X710 takes. */
 #define FRAME_BYTES_MIN 64
 #define FRAME_BYTES_MAX 9728
+/* What ports take unless configured: 1,500 bytes of IP, Ethernet, FCS and a VLAN tag. */
+#define FRAME_BYTES_DEFAULT 1522
 
 #endif

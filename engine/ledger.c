@@ -14,8 +14,8 @@
 
 const char *ledger_kind_name(enum ledger_kind kind)
 {
-	static const char *const names[LEDGER_KINDS] = {
-		"sent", "originated", "received", "other", "consumed", "held", "loss"};
+	static const char *const names[LEDGER_KINDS] = {"sent", "originated", "received",
+		"duplicated", "corrupted", "other", "consumed", "held", "loss"};
 
 	return names[kind];
 }

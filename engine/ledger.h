@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The packet ledger: sent + originated = received + other + consumed + held + loss.
+ * The packet ledger: sent + originated = received + duplicated + corrupted + other +
+ * consumed + held + loss.
  * Whoever can lose a packet names the place and gives its count here, in path order.
  */
 #ifndef LINERATE_LEDGER_H
@@ -11,13 +12,15 @@
 enum ledger_kind {
 	LEDGER_SENT,
 	LEDGER_ORIGINATED,
-	LEDGER_RECEIVED,
+	LEDGER_RECEIVED,   /* frames of ours, each once */
+	LEDGER_DUPLICATED, /* those that came again */
+	LEDGER_CORRUPTED,  /* of ours, damaged */
 	LEDGER_OTHER,
 	LEDGER_CONSUMED,
 	LEDGER_HELD,
 	LEDGER_LOSS,
 };
-#define LEDGER_KINDS 7
+#define LEDGER_KINDS 9
 
 #define LEDGER_PLACE_MAX 96
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "memory.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <rte_errno.h>
 #include <rte_malloc.h>
@@ -13,10 +14,12 @@
 #define HEAP_NAME "linerate"
 #define PAGE_BYTES ((size_t)4096)
 #define HUGE_BYTES ((size_t)2 << 20)
+#define HUGEPAGES_FOLDER "/sys/kernel/mm/hugepages"
 
 static enum memory_pages wanted;
 static enum memory_pages got;
-static unsigned megabytes = 512;
+static bool required;
+static unsigned megabytes = MEMORY_MEGABYTES;
 static int socket_id = SOCKET_ID_ANY;
 static char size_argument[16];
 
@@ -25,44 +28,76 @@ void memory_parse(const struct config_node *node)
 	static const char *const keys[] = {"pages", "megabytes", NULL};
 	static const char *const pages[] = {"auto", "hugepages", "thp", "4k", NULL};
 
+	required = false;
 	if (!config_is_object(node))
 		return;
 	config_known(node, keys);
 	wanted = (enum memory_pages)config_choice(node, "pages", pages, MEMORY_AUTO);
-	megabytes = (unsigned)config_u64(node, "megabytes", 512, 64, 1 << 20);
+	megabytes = (unsigned)config_u64(node, "megabytes", MEMORY_MEGABYTES, 64, 1 << 20);
 }
 
+void memory_require_hugepages(const struct config_node *node)
+{
+	struct config_node pages = config_child(node, "pages");
+
+	required = true;
+	if (wanted == MEMORY_THP || wanted == MEMORY_4K)
+		config_mistake(&pages, "expected hugepages or auto with a PCI port: a NIC cannot "
+				       "reach other pages");
+}
+
+static size_t number_in(const char *folder, const char *file)
+{
+	char path[512];
+	size_t number = 0;
+	FILE *stream;
+
+	snprintf(path, sizeof(path), HUGEPAGES_FOLDER "/%s/%s", folder, file);
+	stream = fopen(path, "re");
+	if (stream == NULL)
+		return 0;
+	if (fscanf(stream, "%zu", &number) != 1)
+		number = 0;
+	fclose(stream);
+	return number;
+}
+
+/* Of all sizes, as EAL takes them; what others have reserved is not free. */
 static size_t free_hugepage_bytes(void)
 {
-	FILE *file = fopen("/proc/meminfo", "re");
-	size_t pages = 0, kilobytes = 0;
-	char line[128];
+	DIR *folder = opendir(HUGEPAGES_FOLDER);
+	const struct dirent *entry;
+	size_t bytes = 0, kilobytes;
 
-	if (file == NULL)
+	if (folder == NULL)
 		return 0;
-	while (fgets(line, sizeof(line), file) != NULL) {
-		sscanf(line, "HugePages_Free: %zu", &pages);
-		sscanf(line, "Hugepagesize: %zu kB", &kilobytes);
+	while ((entry = readdir(folder)) != NULL) {
+		size_t pages, reserved;
+
+		if (sscanf(entry->d_name, "hugepages-%zukB", &kilobytes) != 1)
+			continue;
+		pages = number_in(entry->d_name, "free_hugepages");
+		reserved = number_in(entry->d_name, "resv_hugepages");
+		bytes += (pages - RTE_MIN(pages, reserved)) * kilobytes << 10;
 	}
-	fclose(file);
-	return pages * kilobytes * 1024;
+	closedir(folder);
+	return bytes;
 }
 
 int memory_eal_arguments(const char **arguments, unsigned max)
 {
-	/* EAL's own structures need some beside the packets. */
-	size_t needed = ((size_t)megabytes + 64) << 20;
+	size_t needed = ((size_t)megabytes + MEMORY_EAL_MEGABYTES) << 20;
 	size_t free_bytes = free_hugepage_bytes();
 	unsigned count = 0;
 
 	got = wanted;
 	if (wanted == MEMORY_AUTO)
-		got = free_bytes >= needed ? MEMORY_HUGEPAGES : MEMORY_THP;
+		got = required || free_bytes >= needed ? MEMORY_HUGEPAGES : MEMORY_THP;
 	if (got == MEMORY_HUGEPAGES && free_bytes < needed) {
 		fprintf(stderr,
-			"memory.pages: hugepages asked for, %zu MB needed and %zu MB free; "
-			"try 'echo %zu > /proc/sys/vm/nr_hugepages'\n",
-			needed >> 20, free_bytes >> 20, needed >> 21);
+			"memory.pages: %s hugepages, %zu MB needed and %zu MB free; "
+			"try 'sudo linerate doctor --fix'\n",
+			required ? "a PCI port needs" : "expected", needed >> 20, free_bytes >> 20);
 		return -1;
 	}
 	if (max < 4)

@@ -18,6 +18,9 @@ enum memory_pages {
 
 /* Reads the "memory" object. */
 void memory_parse(const struct config_node *node);
+/* After memory_parse(), where a port is on PCI: its NIC reaches hugepages only, so `auto` means
+ * them, and other pages are a mistake. */
+void memory_require_hugepages(const struct config_node *node);
 /* Before EAL: decides on the pages and adds EAL arguments. Returns their number, or -1 after
  * saying why hugepages cannot be had. */
 int memory_eal_arguments(const char **arguments, unsigned max);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a worker does all day: walk, sleep if it may, and what it is asked for between walks. */
+#include "graph_walk.h"
 #include "node/node.h"
 #include "rcu.h"
 #include "waker.h"
@@ -67,12 +68,10 @@ static __rte_always_inline uint64_t worker_walk(
 	struct worker *worker, uint64_t now, uint64_t away_limit, uint64_t *found)
 {
 	struct rte_graph *graph = worker->graph;
-	const rte_graph_off_t *cir_start = graph->cir_start;
-	const uint32_t mask = graph->cir_mask;
-	uint32_t head = graph->head;
+	struct graph_walk walk = graph_walk_begin(graph);
 
-	while (likely(head != graph->tail)) {
-		struct rte_node *node = RTE_PTR_ADD(graph, cir_start[(int32_t)head++]);
+	while (likely(graph_walk_goes_on(&walk))) {
+		struct rte_node *node = graph_walk_node(&walk);
 		struct node_stats *stats = &worker->nodes[node->id];
 		void **objs = node->objs;
 		uint64_t end, spent;
@@ -100,9 +99,9 @@ static __rte_always_inline uint64_t worker_walk(
 				worker_note_away(worker, now, spent);
 		}
 		node->idx = 0;
-		head = likely((int32_t)head > 0) ? head & mask : head;
+		graph_walk_next(&walk);
 	}
-	graph->tail = 0;
+	graph_walk_end(&walk);
 	return now;
 }
 

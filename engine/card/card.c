@@ -87,7 +87,7 @@ static void card_parse(const struct config_node *node)
 	card->tx_ring = card_parse_ring(node, "tx_ring");
 	card->pps_ceiling = config_number(node, "pps_ceiling", 0, 0, 1e12);
 	card->max_frame_bytes = (uint16_t)config_u64(
-		node, "max_frame_bytes", 1518, FRAME_BYTES_MIN, FRAME_BYTES_MAX);
+		node, "max_frame_bytes", FRAME_BYTES_DEFAULT, FRAME_BYTES_MIN, FRAME_BYTES_MAX);
 	card->shunt = config_choice(node, "host", hosts, 0) == 1;
 	card_parse_pcie(&card->pcie, &pcie);
 	card_parse_rss(card, &rss);

@@ -11,7 +11,7 @@
 static int streams_answer(const char *command, const char *parameters, struct rte_tel_data *data)
 {
 	static const char *const names[] = {"name", "sent", "received", "lost", "duplicated",
-		"out_of_order", "stale", "rx_bytes"};
+		"out_of_order", "corrupted", "rx_bytes"};
 	unsigned long first = parameters == NULL ? 0 : strtoul(parameters, NULL, 10);
 	struct table table;
 
@@ -29,7 +29,7 @@ static int streams_answer(const char *command, const char *parameters, struct rt
 		table_u64(&table, 3, stream->sequence.lost);
 		table_u64(&table, 4, stream->sequence.duplicated);
 		table_u64(&table, 5, stream->sequence.out_of_order);
-		table_u64(&table, 6, stream->sequence.stale);
+		table_u64(&table, 6, stream->corrupted);
 		table_u64(&table, 7, stream->rx_bytes);
 	}
 	answer_u64(data, "total", tester.nb_streams);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* /linerate/trial, /linerate/trial/start, /linerate/trial/stop. */
+#include "../stream/link_watch.h"
 #include "../stream/trial.h"
 
 #include "command.h"
@@ -9,6 +10,20 @@
 
 /* A month: what is longer overflows the clocks that it is counted in. */
 #define DURATION_US_MAX (30ull * 24 * 3600 * 1000000)
+
+static int answer_links_down(struct rte_tel_data *data)
+{
+	static const char *const names[] = {"link_down_port", "link_down_us"};
+	struct table table;
+
+	if (table_start(&table, "su", names) != 0)
+		return -1;
+	for (unsigned i = 0; i < link_watch_count(); i++) {
+		table_string(&table, 0, link_watch_at(i)->port->name);
+		table_u64(&table, 1, link_watch_at(i)->at_us);
+	}
+	return table_end(&table, data);
+}
 
 static int trial_answer(const char *command, const char *parameters, struct rte_tel_data *data)
 {
@@ -29,7 +44,7 @@ static int trial_answer(const char *command, const char *parameters, struct rte_
 	answer_u64(data, "start_tsc", status.start_tsc);
 	answer_u64(data, "end_tsc", status.end_tsc);
 	answer_u64(data, "link_waits", status.link_waits);
-	return 0;
+	return answer_links_down(data);
 }
 
 static struct command trial = {

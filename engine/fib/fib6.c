@@ -5,11 +5,11 @@
 #include "../rcu.h"
 #include "../worker.h"
 #include "fib6_lines.h"
+#include "rib6_address.h"
 
 #include <errno.h>
 #include <rte_errno.h>
 #include <rte_pause.h>
-#include <rte_rib6.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -262,10 +262,10 @@ int fib6_add(const uint8_t *prefix, uint8_t length, uint32_t next_hop)
 
 	if (length > LENGTH_MAX || next_hop == 0 || next_hop > FIB6_NEXT_HOP)
 		return -EINVAL;
-	node = rte_rib6_lookup_exact(rib, prefix, length);
+	node = rte_rib6_lookup_exact(rib, rib6_address(prefix), length);
 	known = node != NULL;
 	if (!known && has_room())
-		node = rte_rib6_insert(rib, prefix, length);
+		node = rte_rib6_insert(rib, rib6_address(prefix), length);
 	if (node == NULL)
 		return -ENOSPC;
 	(void)rte_rib6_set_nh(node, next_hop);
@@ -290,20 +290,21 @@ static uint32_t parent_word(struct rte_rib6_node *node)
 int fib6_delete(const uint8_t *prefix, uint8_t length)
 {
 	struct rte_rib6_node *node =
-		length > LENGTH_MAX ? NULL : rte_rib6_lookup_exact(rib, prefix, length);
+		length > LENGTH_MAX ? NULL
+				    : rte_rib6_lookup_exact(rib, rib6_address(prefix), length);
 	struct route route = {prefix, length, 0};
 
 	if (node == NULL)
 		return -ENOENT;
 	route.word = parent_word(node);
-	rte_rib6_remove(rib, prefix, length);
+	rte_rib6_remove(rib, rib6_address(prefix), length);
 	place_delete(first_place(prefix), FIB6_FIRST_BITS, &route);
 	return 0;
 }
 
 bool fib6_find(const uint8_t *prefix, uint8_t length, uint32_t *next_hop)
 {
-	struct rte_rib6_node *node = rte_rib6_lookup_exact(rib, prefix, length);
+	struct rte_rib6_node *node = rte_rib6_lookup_exact(rib, rib6_address(prefix), length);
 	uint64_t value = 0;
 
 	if (node == NULL)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * analyser: takes back what the tester sent. A frame with a signature counts for its stream
- * and its place in the sequence; any other frame counts as `other`.
+ * and its place in the sequence, if that number was sent in this trial; one of ours that came
+ * damaged as `corrupted`; any other frame as `other`.
  *
  * A latency stream's frames carry the time when they were sent, and port-rx says when it fetched
  * them.
@@ -9,6 +10,7 @@
  * Frames of one stream mostly come one after the other, as they were sent: such a run is
  * noted at once.
  */
+#include "../stream/frame_check.h"
 #include "../stream/latency.h"
 #include "../stream/signature.h"
 #include "../stream/tester.h"
@@ -19,35 +21,80 @@
 
 /* Frames of one port whose signatures follow each other. */
 struct run {
-	uint64_t word; /* the first one's signature */
+	uint64_t next; /* signature that would continue it */
 	uint64_t bytes;
 	uint32_t count;
 	uint16_t port;
 };
 
-static bool is_ours(const struct run *run)
+/* Whether this trial sent such a frame. */
+static bool is_sent(const struct signature *signature)
 {
-	uint16_t id = (uint16_t)(run->word >> 32);
+	const struct stream *stream;
 
-	return signature_is(run->word) && id < tester.nb_streams &&
-	       signature_is_stamped(run->word) == (tester.streams[id]->latency != NULL) &&
-	       (tester.streams[id]->rx_port < 0 || tester.streams[id]->rx_port == run->port);
+	if (signature->stream >= tester.nb_streams)
+		return false;
+	stream = tester.streams[signature->stream];
+	return signature->stamped == stream->stamped &&
+	       signature->sequence - stream->sequence.first <
+		       stream->next_sequence - stream->sequence.first;
+}
+
+static void note_foreign(const struct run *run)
+{
+	tester.other += run->count;
+	tester.other_bytes += run->bytes;
+}
+
+/* One whose signature is none, or damaged. */
+static void note_unsigned(const struct run *run, const struct rte_mbuf *mbuf)
+{
+	struct signature signature;
+
+	if (mbuf->data_len >= SIGNATURE_BYTES &&
+		signature_repair(run->next - SIGNATURE_FACTOR, is_sent, &signature))
+		tester.streams[signature.stream]->corrupted++;
+	else
+		note_foreign(run);
+}
+
+/* Frames of a stream whose checksums are to be looked at. */
+static void note_checked(
+	struct stream *stream, uint32_t number, struct rte_mbuf *const *mbufs, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (frame_checksums_hold(
+			    rte_pktmbuf_mtod(mbufs[i], const uint8_t *), mbufs[i]->data_len))
+			sequence_note(&stream->sequence, number + i);
+		else
+			stream->corrupted++;
 }
 
 /* `mbufs` are the frames of the run. */
 static void note(const struct run *run, struct rte_mbuf *const *mbufs)
 {
+	struct signature first;
 	struct stream *stream;
 
 	if (run->count == 0)
 		return;
-	if (unlikely(!is_ours(run))) {
-		tester.other += run->count;
-		tester.other_bytes += run->bytes;
+	if (unlikely(!signature_decode(run->next - run->count * SIGNATURE_FACTOR, &first))) {
+		note_unsigned(run, mbufs[0]);
 		return;
 	}
-	stream = tester.streams[(uint16_t)(run->word >> 32)];
-	sequence_note_run(&stream->sequence, (uint32_t)run->word, run->count);
+	if (unlikely(!is_sent(&first))) {
+		note_foreign(run);
+		return;
+	}
+	stream = tester.streams[first.stream];
+	if (unlikely(stream->rx_port >= 0 && stream->rx_port != run->port)) {
+		note_foreign(run);
+		return;
+	}
+	if (unlikely(stream->check_payload))
+		note_checked(stream, first.sequence, mbufs, run->count);
+	else
+		sequence_note_run(&stream->sequence, first.sequence, run->count);
 	stream->rx_bytes += run->bytes;
 	if (unlikely(stream->latency != NULL))
 		latency_note(stream->latency, mbufs, run->count, port_at(run->port)->received_tsc);
@@ -57,12 +104,21 @@ static __rte_always_inline uint64_t read_signature(const struct rte_mbuf *mbuf)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	unsigned length = mbuf->data_len;
-	uint64_t word;
 
 	if (unlikely(length < SIGNATURE_BYTES))
 		return 0;
-	word = signature_read(frame + signature_offset(length));
-	return likely(signature_is(word)) ? word : signature_find(frame, length);
+	return signature_read(frame + signature_offset(length));
+}
+
+/* At the end of a frame that the wire padded, or else what stands at its very end. */
+static uint64_t find_signature(const struct rte_mbuf *mbuf, uint64_t word)
+{
+	uint64_t found;
+
+	if (signature_is(word))
+		return word;
+	found = signature_find(rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len);
+	return found != 0 ? found : word;
 }
 
 static uint16_t analyser_process(
@@ -82,17 +138,16 @@ static uint16_t analyser_process(
 			vector_prefetch_data(mbufs[i + 2 * VECTOR_AHEAD]);
 		}
 		word = read_signature(mbufs[i]);
-
-		/* A sequence number that begins anew begins a run too: it would carry over
-		 * into the stream's. */
-		if (likely(word == run.word + run.count && mbufs[i]->port == run.port &&
-			    (uint32_t)word != 0)) {
+		if (unlikely(word != run.next))
+			word = find_signature(mbufs[i], word);
+		if (likely(word == run.next && mbufs[i]->port == run.port)) {
+			run.next += SIGNATURE_FACTOR;
 			run.count++;
 			run.bytes += bytes;
 			continue;
 		}
 		note(&run, mbufs + i - run.count);
-		run = (struct run){word, bytes, 1, mbufs[i]->port};
+		run = (struct run){word + SIGNATURE_FACTOR, bytes, 1, mbufs[i]->port};
 	}
 	note(&run, mbufs + count - run.count);
 	free_mbufs(mbufs, count);

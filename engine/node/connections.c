@@ -129,10 +129,22 @@ static uint16_t make(struct rte_graph *graph, struct rte_node *node,
 	return (uint16_t)total;
 }
 
+/* A trial that is stopped does not wait for a link that is down to take what is held. */
+static void give_up(struct connections *connections, uint32_t number)
+{
+	const struct tester_port *port = connections->ports[SIDE_CLIENT];
+	uint64_t now = tester_clock(port->port);
+
+	if (port->trial.started != number)
+		trial_start(connections, number, now);
+	trial_finish(connections, now);
+}
+
 /* What a port had no room for goes first, and nothing new before it. */
 static bool send_held(
 	struct rte_graph *graph, struct rte_node *node, struct connections *connections)
 {
+	uint32_t number = __atomic_load_n(&tester.order.start, __ATOMIC_ACQUIRE);
 	bool any = false;
 
 	for (unsigned side = 0; side < CONNECTION_SIDES; side++) {
@@ -141,6 +153,8 @@ static bool send_held(
 
 		if (held == 0)
 			continue;
+		if (unlikely(port->trial.finished != number && tester_gives_up(port, number)))
+			give_up(connections, number);
 		port->nb_held = 0;
 		rte_node_enqueue(
 			graph, node, (rte_edge_t)(NEXT_KEPT_CLIENT + side), port->held, held);

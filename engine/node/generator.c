@@ -211,6 +211,16 @@ static uint16_t generate_in_steps(
 	return made;
 }
 
+/* A trial that is stopped does not wait for a link that is down to take what is held. */
+static void give_up(struct tester_port *port, uint32_t number)
+{
+	uint64_t now = tester_clock(port->port);
+
+	if (port->trial.started != number)
+		trial_start(port, number, now);
+	trial_finish(port, now);
+}
+
 static uint16_t generator_process(
 	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
 {
@@ -223,6 +233,8 @@ static uint16_t generator_process(
 	if (port->nb_held > 0) {
 		uint16_t held = port->nb_held;
 
+		if (unlikely(port->trial.finished != number && tester_gives_up(port, number)))
+			give_up(port, number);
 		port->nb_held = 0;
 		rte_node_enqueue(graph, node, NEXT_KEPT, port->held, held);
 		return 0; /* they were counted when they were made */

@@ -6,6 +6,7 @@
 
 enum reason {
 	NO_FREE_TX_SLOTS,
+	LINK_DOWN,
 };
 
 static uint16_t port_tx_process(
@@ -15,7 +16,9 @@ static uint16_t port_tx_process(
 	uint16_t sent = queue->tx_burst(queue->tx, (struct rte_mbuf **)objs, count);
 
 	if (unlikely(sent < count)) {
-		node_state(node)->drops[NO_FREE_TX_SLOTS] += count - sent;
+		node_state(node)
+			->drops[port_link_is_down(queue->port) ? LINK_DOWN : NO_FREE_TX_SLOTS] +=
+			count - sent;
 		rte_node_enqueue(graph, node, 0, objs + sent, count - sent);
 	}
 	return sent;
@@ -35,7 +38,7 @@ static struct node_type port_tx = {
 	.process = port_tx_process,
 	.init = port_tx_init,
 	.nexts = {"drop"},
-	.reasons = {[NO_FREE_TX_SLOTS] = "no free tx slots"},
+	.reasons = {[NO_FREE_TX_SLOTS] = "no free tx slots", [LINK_DOWN] = "link down"},
 	.template = true,
 };
 NODE_REGISTER(port_tx)

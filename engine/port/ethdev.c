@@ -8,7 +8,13 @@
 #include "../memory.h"
 #include "../waker.h"
 #include "ethdev_flow.h"
+#include "ethdev_link.h"
+#include "ethdev_mac.h"
+#include "ethdev_pause.h"
+#include "ethdev_queues.h"
+#include "ethdev_quirks.h"
 #include "ethdev_rss.h"
+#include "ethdev_settings.h"
 #include "ethdev_sockets.h"
 #include "netns.h"
 #include "port.h"
@@ -22,15 +28,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RX_DESCRIPTORS 1024
-#define TX_DESCRIPTORS 1024
-
 struct eth_queue {
 	uint16_t port_id;
 	uint16_t index;
 	uint16_t engine_port; /* port->index: what mbuf->port is everywhere else */
 	bool marks;           /* the device's driver leaves that in mbuf->port */
-};
+	uint64_t packets;     /* that the queue's worker got of the device, or gave it */
+} __rte_cache_aligned;
 
 struct eth_port {
 	uint16_t port_id;
@@ -39,9 +43,15 @@ struct eth_port {
 	char device[64];
 	char netns[NETNS_PATH_MAX]; /* of the interface beneath a virtual device; "" is ours */
 	uint64_t link_bps;          /* as configured; 0: ask the driver */
-	uint16_t wanted_queues;
+	struct ethdev_queues queues;
 	struct ethdev_sockets sockets;
+	struct ethdev_mac mac;
+	struct ethdev_settings settings;
+	struct ethdev_pause pause;
+	struct ethdev_link link;
+	struct rte_eth_conf conf;
 	struct rte_eth_stats before; /* what the device counted before us */
+	unsigned fcs_bytes;          /* of a frame that its counts of bytes leave out */
 	struct eth_queue rx[PORT_QUEUES_MAX], tx[PORT_QUEUES_MAX];
 };
 
@@ -68,7 +78,7 @@ static bool makes_system_calls(const char *device)
 
 static int eth_parse(struct port *port, const struct config_node *node)
 {
-	struct eth_port *eth = calloc(1, sizeof(*eth));
+	struct eth_port *eth = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*eth));
 	const char *device = config_required(node, "device");
 	const char *devargs = config_string(node, "devargs", "");
 	struct config_node netns_key = config_child(node, "netns");
@@ -77,10 +87,13 @@ static int eth_parse(struct port *port, const struct config_node *node)
 
 	if (eth == NULL)
 		return -1;
+	memset(eth, 0, sizeof(*eth));
 	length = snprintf(eth->argument, sizeof(eth->argument), "%s%s%s%s",
 		is_pci_address(device) ? "-a" : "--vdev=", device, devargs[0] == '\0' ? "" : ",",
 		devargs);
-	if (length >= (int)sizeof(eth->argument) || strlen(device) >= sizeof(eth->device))
+	if (length >= (int)sizeof(eth->argument) ||
+		ethdev_mac_devargs(port, eth->argument, sizeof(eth->argument)) != 0 ||
+		strlen(device) >= sizeof(eth->device))
 		config_mistake(node, "device and devargs are too long");
 	snprintf(eth->device, sizeof(eth->device), "%.63s", device);
 	if (netns[0] != '\0' && is_pci_address(device))
@@ -89,14 +102,12 @@ static int eth_parse(struct port *port, const struct config_node *node)
 		config_mistake(&netns_key, "expected the name or path of a network namespace");
 	snprintf(eth->netns, sizeof(eth->netns), "%.255s", netns);
 	eth->link_bps = config_u64(node, "link_bps", 0, 0, 1000000000000);
-	eth->wanted_queues = (uint16_t)config_u64(node, "rx_queues", 1, 1, PORT_QUEUES_MAX);
 	port->max_frame_bytes = (uint16_t)config_u64(
-		node, "max_frame_bytes", 1518, FRAME_BYTES_MIN, FRAME_BYTES_MAX);
+		node, "max_frame_bytes", FRAME_BYTES_DEFAULT, FRAME_BYTES_MIN, FRAME_BYTES_MAX);
+	ethdev_settings_parse(&eth->settings, node);
 	port->system_calls = makes_system_calls(device);
 	port->device = eth;
-	port->nb_rx_queues = eth->wanted_queues;
-	port->rx_ring = RX_DESCRIPTORS;
-	port->tx_ring = TX_DESCRIPTORS;
+	ethdev_queues_parse(&eth->queues, port, device, node);
 	return 0;
 }
 
@@ -130,15 +141,6 @@ static int make_device(const struct port *port, const struct eth_port *eth)
 	return -EINVAL;
 }
 
-/* Frames larger than standard need the device's consent; some virtual ones have no such call. */
-static void set_mtu(struct eth_port *eth, const struct port *port)
-{
-	uint16_t mtu = port->max_frame_bytes - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN, current;
-
-	if (rte_eth_dev_get_mtu(eth->port_id, &current) == 0 && current != mtu)
-		(void)rte_eth_dev_set_mtu(eth->port_id, mtu);
-}
-
 /* net_ring hands mbufs over as they were sent. */
 static bool marks_port(
 	const struct eth_port *eth, const struct port *port, const struct rte_eth_dev_info *info)
@@ -149,21 +151,20 @@ static bool marks_port(
 static int setup_queues(
 	struct port *port, struct eth_port *eth, const struct rte_eth_dev_info *info)
 {
-	uint16_t rx_descriptors = RX_DESCRIPTORS, tx_descriptors = TX_DESCRIPTORS;
 	struct rte_eth_txconf tx_conf = info->default_txconf;
-	int rc = rte_eth_dev_adjust_nb_rx_tx_desc(eth->port_id, &rx_descriptors, &tx_descriptors);
+	int rc = 0;
 
 	for (uint16_t q = 0; q < port->nb_rx_queues && rc == 0; q++) {
-		rc = rte_eth_rx_queue_setup(eth->port_id, q, rx_descriptors,
+		rc = rte_eth_rx_queue_setup(eth->port_id, q, (uint16_t)port->rx_ring,
 			rte_eth_dev_socket_id(eth->port_id), NULL, port->pool);
 		eth->rx[q] = (struct eth_queue){
-			eth->port_id, q, port->index, marks_port(eth, port, info)};
+			eth->port_id, q, port->index, marks_port(eth, port, info), 0};
 		port->rx_queues[q] = &eth->rx[q];
 	}
 	for (uint16_t q = 0; q < port->nb_tx_queues && rc == 0; q++) {
-		rc = rte_eth_tx_queue_setup(eth->port_id, q, tx_descriptors,
+		rc = rte_eth_tx_queue_setup(eth->port_id, q, (uint16_t)port->tx_ring,
 			rte_eth_dev_socket_id(eth->port_id), &tx_conf);
-		eth->tx[q] = (struct eth_queue){eth->port_id, q, port->index, false};
+		eth->tx[q] = (struct eth_queue){eth->port_id, q, port->index, false, 0};
 		port->tx_queues[q] = &eth->tx[q];
 	}
 	return rc;
@@ -187,35 +188,31 @@ static int configure(struct port *port, struct eth_port *eth)
 	rc = rte_eth_dev_info_get(eth->port_id, &info);
 	if (rc != 0)
 		return rc;
-	if (eth->wanted_queues > info.max_rx_queues || port->nb_tx_queues > info.max_tx_queues) {
-		fprintf(stderr,
-			"port %s: %s has %u rx and %u tx queues, %u (rx_queues) and %u (one a "
-			"worker) are needed: give it more by its devargs, or have fewer workers\n",
-			port->name, eth->device, info.max_rx_queues, info.max_tx_queues,
-			eth->wanted_queues, port->nb_tx_queues);
-		return -EINVAL;
-	}
+	rc = ethdev_queues_configure(&eth->queues, port, eth->port_id, &info, &conf);
+	if (rc != 0)
+		return rc;
+	rc = ethdev_settings_plan(port, &info, &conf);
+	if (rc != 0)
+		return rc;
+	eth->fcs_bytes = ethdev_quirks_of(&info)->bytes_with_fcs ? 0 : RTE_ETHER_CRC_LEN;
 	ethdev_flow_want_marks(eth->port_id);
 	conf.intr_conf.rxq = port->rx_interrupts;
-	if (eth->wanted_queues > 1) {
-		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
-		conf.rx_adv_conf.rss_conf.rss_hf =
-			(RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP) &
-			info.flow_type_rss_offloads;
-	}
-	rc = rte_eth_dev_configure(eth->port_id, eth->wanted_queues, port->nb_tx_queues, &conf);
+	ethdev_link_configure(&info, &conf);
+	eth->conf = conf;
+	rc = rte_eth_dev_configure(eth->port_id, port->nb_rx_queues, port->nb_tx_queues, &conf);
 	if (rc != 0) {
 		fprintf(stderr,
 			"port %s: %s does not take %u rx and %u tx queues (one a worker): %s; try "
 			"\"rx_queues\": %u\n",
-			port->name, eth->device, eth->wanted_queues, port->nb_tx_queues,
+			port->name, eth->device, port->nb_rx_queues, port->nb_tx_queues,
 			strerror(-rc), port->nb_tx_queues);
 		return -EINVAL;
 	}
-	set_mtu(eth, port);
-	rc = setup_queues(port, eth, &info);
+	rc = ethdev_settings_configure(&eth->settings, port, eth->port_id);
 	if (rc == 0)
-		(void)rte_eth_macaddr_get(eth->port_id, &port->mac);
+		rc = setup_queues(port, eth, &info);
+	if (rc == 0)
+		ethdev_mac_configure(port, eth->port_id, &eth->mac);
 	return rc;
 }
 
@@ -246,8 +243,11 @@ static int eth_start(struct port *port)
 		return rc;
 	rc = rte_eth_dev_start(eth->port_id);
 	if (rc == 0) {
-		(void)rte_eth_promiscuous_enable(eth->port_id);
+		ethdev_settings_start(&eth->settings, port, eth->port_id);
+		ethdev_pause_find(&eth->pause, eth->port_id);
 		(void)rte_eth_stats_get(eth->port_id, &eth->before);
+		ethdev_link_start(&eth->link, port, eth->port_id, &eth->sockets, &eth->conf);
+		ethdev_queues_taken(port, eth->port_id, &eth->conf);
 	}
 	netns_leave(&visit);
 	return rc;
@@ -262,7 +262,9 @@ static void eth_stop(struct port *port)
 
 	if (!eth->found || netns_enter(&visit, port->name, eth->netns) != 0)
 		return;
+	ethdev_link_stop(&eth->link);
 	ethdev_sockets_close(&eth->sockets);
+	ethdev_mac_restore(&eth->mac, eth->port_id);
 	if (rte_eth_dev_stop(eth->port_id) == 0)
 		rte_eth_dev_close(eth->port_id);
 	netns_leave(&visit);
@@ -270,9 +272,10 @@ static void eth_stop(struct port *port)
 
 static uint16_t eth_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 {
-	const struct eth_queue *rx = queue;
+	struct eth_queue *rx = queue;
 
 	count = rte_eth_rx_burst(rx->port_id, rx->index, mbufs, count);
+	rx->packets += count;
 	if (unlikely(!rx->marks))
 		for (uint16_t i = 0; i < count; i++)
 			mbufs[i]->port = rx->engine_port;
@@ -281,9 +284,11 @@ static uint16_t eth_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t coun
 
 static uint16_t eth_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 {
-	const struct eth_queue *tx = queue;
+	struct eth_queue *tx = queue;
 
-	return rte_eth_tx_burst(tx->port_id, tx->index, mbufs, count);
+	count = rte_eth_tx_burst(tx->port_id, tx->index, mbufs, count);
+	tx->packets += count;
+	return count;
 }
 
 static void eth_rx_interrupt_enable(void *queue)
@@ -331,6 +336,41 @@ static int eth_rss_set(struct port *port, const struct port_rss *rss)
 	return ethdev_rss_set(((const struct eth_port *)port->device)->port_id, rss);
 }
 
+/*
+ * Frames that the device took and did not send, once its link has been down, its rings' too. Should
+ * it send those when the link is up again, they are lost no more. `sent`: by its own count.
+ */
+static uint64_t lost_by_link(struct eth_port *eth, uint64_t sent, uint64_t dropped)
+{
+	struct netlink_link interface;
+	struct port_link link;
+	uint64_t given = 0;
+
+	ethdev_link_read(&eth->link, &link);
+	if (!link.known || (link.up && link.downs == 0))
+		return 0;
+	for (unsigned q = 0; q < PORT_QUEUES_MAX; q++)
+		given += __atomic_load_n(&eth->tx[q].packets, __ATOMIC_RELAXED);
+	/* Drivers of the kernel's interfaces count what they gave it as sent. */
+	if (ethdev_sockets_interface(&eth->sockets, &interface) == 0)
+		sent = interface.tx_packets - eth->sockets.if_sent_before;
+	return given > sent + dropped ? given - sent - dropped : 0;
+}
+
+static void add_queues(
+	const struct port *port, const struct eth_port *eth, struct port_stats *stats)
+{
+	static const char *const names[PORT_QUEUES_MAX] = {"rx_queue0_packets", "rx_queue1_packets",
+		"rx_queue2_packets", "rx_queue3_packets", "rx_queue4_packets", "rx_queue5_packets",
+		"rx_queue6_packets", "rx_queue7_packets", "rx_queue8_packets", "rx_queue9_packets",
+		"rx_queue10_packets", "rx_queue11_packets", "rx_queue12_packets",
+		"rx_queue13_packets", "rx_queue14_packets", "rx_queue15_packets"};
+
+	for (unsigned q = 0; q < port->nb_rx_queues; q++)
+		stats->more[stats->nb_more++] = (struct port_counter){
+			names[q], __atomic_load_n(&eth->rx[q].packets, __ATOMIC_RELAXED)};
+}
+
 static void eth_stats(const struct port *port, struct port_stats *stats)
 {
 	struct eth_port *eth = port->device;
@@ -341,9 +381,8 @@ static void eth_stats(const struct port *port, struct port_stats *stats)
 		return;
 	stats->rx_packets = now.ipackets - eth->before.ipackets;
 	stats->tx_packets = now.opackets - eth->before.opackets;
-	/* ethdev counts bytes without FCS. */
-	stats->rx_bytes = now.ibytes - eth->before.ibytes + 4 * stats->rx_packets;
-	stats->tx_bytes = now.obytes - eth->before.obytes + 4 * stats->tx_packets;
+	stats->rx_bytes = now.ibytes - eth->before.ibytes + eth->fcs_bytes * stats->rx_packets;
+	stats->tx_bytes = now.obytes - eth->before.obytes + eth->fcs_bytes * stats->tx_packets;
 	ethdev_sockets_drops(&eth->sockets, &drops);
 	stats->rx_missed =
 		eth->sockets.count != 0 ? drops.rx_missed : now.imissed - eth->before.imissed;
@@ -351,7 +390,13 @@ static void eth_stats(const struct port *port, struct port_stats *stats)
 	stats->more[0] = (struct port_counter){"rx_errors", now.ierrors - eth->before.ierrors};
 	stats->more[1] = (struct port_counter){"tx_errors", now.oerrors - eth->before.oerrors};
 	stats->more[2] = (struct port_counter){"tx_dropped", drops.tx_dropped};
-	stats->nb_more = 3;
+	stats->more[3] = (struct port_counter){
+		"tx_link_down", lost_by_link(eth, stats->tx_packets, drops.tx_dropped)};
+	stats->nb_more = 4;
+	if (eth->pause.nb_counters != 0)
+		stats->more[stats->nb_more++] = (struct port_counter){
+			"rx_pause", ethdev_pause_received(&eth->pause, eth->port_id)};
+	add_queues(port, eth, stats);
 }
 
 static void eth_ledger(const struct port *port, struct ledger *ledger)
@@ -364,20 +409,38 @@ static void eth_ledger(const struct port *port, struct ledger *ledger)
 	ledger_add(ledger, LEDGER_LOSS, stats.more[0].value, "%s: rx errors", port->name);
 	ledger_add(ledger, LEDGER_LOSS, stats.more[2].value, "%s: tx dropped by the interface",
 		port->name);
+	ledger_add(ledger, LEDGER_LOSS, stats.more[3].value, "%s: link down", port->name);
+}
+
+static void eth_link_read(const struct port *port, struct port_link *link)
+{
+	struct eth_port *eth = port->device;
+
+	ethdev_link_read(&eth->link, link);
+	/* A virtual device that names a speed has none; only hardware's word counts. */
+	if (!is_pci_address(eth->device))
+		link->speed_bps = 0;
+}
+
+static void eth_tick(struct port *port)
+{
+	ethdev_link_tick(&((struct eth_port *)port->device)->link);
+}
+
+static const struct port_settings *eth_settings(const struct port *port)
+{
+	return &((const struct eth_port *)port->device)->settings.report;
 }
 
 static uint64_t eth_link_bps(const struct port *port)
 {
 	const struct eth_port *eth = port->device;
-	struct rte_eth_link link;
+	struct port_link link;
 
 	if (eth->link_bps != 0)
 		return eth->link_bps;
-	/* A virtual device that names a speed has none; only hardware's word counts. */
-	if (!is_pci_address(eth->device) || rte_eth_link_get_nowait(eth->port_id, &link) != 0 ||
-		link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
-		return 0;
-	return (uint64_t)link.link_speed * 1000000;
+	eth_link_read(port, &link);
+	return link.speed_bps;
 }
 
 static int eth_flow_validate(struct port *port, const struct rte_flow_attr *attr,
@@ -415,8 +478,8 @@ static int eth_flow_count(struct port *port, struct rte_flow *flow,
 		((const struct eth_port *)port->device)->port_id, flow, count, error);
 }
 
-static const char *const keys[] = {
-	"device", "devargs", "netns", "link_bps", "rx_queues", "max_frame_bytes", NULL};
+static const char *const keys[] = {"device", "devargs", "netns", "link_bps", ETHDEV_QUEUES_KEYS,
+	"max_frame_bytes", ETHDEV_SETTINGS_KEYS, NULL};
 
 static struct port_driver ethdev_driver = {
 	.name = "ethdev",
@@ -426,6 +489,7 @@ static struct port_driver ethdev_driver = {
 	.configure = eth_configure,
 	.start = eth_start,
 	.stop = eth_stop,
+	.tick = eth_tick,
 	.rx_burst = eth_rx_burst,
 	.tx_burst = eth_tx_burst,
 	.rx_wakes = eth_rx_wakes,
@@ -433,7 +497,9 @@ static struct port_driver ethdev_driver = {
 	.rss_set = eth_rss_set,
 	.stats = eth_stats,
 	.ledger = eth_ledger,
+	.settings = eth_settings,
 	.link_bps = eth_link_bps,
+	.link_read = eth_link_read,
 	.flow_validate = eth_flow_validate,
 	.flow_create = eth_flow_create,
 	.flow_destroy = eth_flow_destroy,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ethdev_sockets.h"
 
-#include "netlink_link.h"
-
 #include <dirent.h>
+#include <errno.h>
 #include <linux/if.h>
 #include <linux/if_packet.h>
 #include <linux/if_xdp.h>
@@ -39,14 +38,15 @@ static void find_interface(struct ethdev_sockets *sockets, const char *devargs)
 	struct netlink_link link;
 
 	sockets->link_fd = -1;
-	/* Packet sockets keep what the interface refused, and send it anew; XDP sockets don't. */
-	if (iface == NULL || sockets->count == 0 || sockets->sockets[0].domain != AF_XDP ||
-		sscanf(iface, "iface=%15[^,]", name) != 1)
+	if (iface == NULL || sockets->count == 0 || sscanf(iface, "iface=%15[^,]", name) != 1)
 		return;
 	sockets->link_fd = netlink_link_open();
 	if (sockets->link_fd >= 0 && netlink_link_get(sockets->link_fd, name, 0, &link) == 0) {
 		sockets->index = link.index;
 		sockets->if_dropped_before = link.tx_dropped;
+		sockets->if_sent_before = link.tx_packets;
+		/* Packet sockets keep what the interface refused, and send it anew. */
+		sockets->tx_dropped = sockets->sockets[0].domain == AF_XDP;
 	} else {
 		ethdev_sockets_close(sockets);
 	}
@@ -111,10 +111,23 @@ void ethdev_sockets_drops(struct ethdev_sockets *sockets, struct ethdev_drops *d
 		else
 			xdp += xdp_missed(sockets->sockets[i].fd);
 	drops->rx_missed = sockets->missed + xdp;
-	if (sockets->link_fd >= 0 &&
+	if (sockets->tx_dropped && sockets->link_fd >= 0 &&
 		netlink_link_get(sockets->link_fd, NULL, sockets->index, &link) == 0)
 		drops->tx_dropped = link.tx_dropped - sockets->if_dropped_before;
 	pthread_mutex_unlock(&sockets->lock);
+}
+
+int ethdev_sockets_interface(struct ethdev_sockets *sockets, struct netlink_link *link)
+{
+	int rc = -ENOENT;
+
+	if (sockets->count == 0)
+		return rc;
+	pthread_mutex_lock(&sockets->lock);
+	if (sockets->link_fd >= 0)
+		rc = netlink_link_get(sockets->link_fd, NULL, sockets->index, link);
+	pthread_mutex_unlock(&sockets->lock);
+	return rc;
 }
 
 void ethdev_sockets_close(struct ethdev_sockets *sockets)

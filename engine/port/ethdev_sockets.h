@@ -7,6 +7,8 @@
 #ifndef LINERATE_ETHDEV_SOCKETS_H
 #define LINERATE_ETHDEV_SOCKETS_H
 
+#include "netlink_link.h"
+
 #include <pthread.h>
 #include <stdint.h>
 
@@ -27,7 +29,8 @@ struct ethdev_sockets {
 	uint64_t missed; /* at packet sockets, which forget what they have told */
 	int link_fd;     /* < 0: the interface is not known */
 	int index;
-	uint64_t if_dropped_before;
+	uint64_t if_dropped_before, if_sent_before;
+	bool tx_dropped; /* the interface's drops are lost, and none is sent anew */
 };
 
 struct ethdev_drops {
@@ -40,6 +43,9 @@ void ethdev_files_read(struct ethdev_files *files);
  * that devargs name by "iface=", in the namespace where this thread is. */
 void ethdev_sockets_find(
 	struct ethdev_sockets *sockets, const struct ethdev_files *before, const char *devargs);
+/* What the kernel says of the interface now. Returns 0; -ENOENT when none is known, else another
+ * -errno: it is gone. */
+int ethdev_sockets_interface(struct ethdev_sockets *sockets, struct netlink_link *link);
 /* Since then. */
 void ethdev_sockets_drops(struct ethdev_sockets *sockets, struct ethdev_drops *drops);
 void ethdev_sockets_close(struct ethdev_sockets *sockets);

@@ -54,6 +54,7 @@ static void read_attribute(const struct rtattr *attribute, struct netlink_link *
 		break;
 	case IFLA_STATS64:
 		memcpy(&stats, data, RTE_MIN(bytes, sizeof(stats)));
+		link->tx_packets = stats.tx_packets;
 		link->tx_dropped = stats.tx_dropped;
 		break;
 	default:

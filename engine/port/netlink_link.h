@@ -14,6 +14,7 @@ struct netlink_link {
 	bool ethernet;
 	unsigned mtu;
 	struct rte_ether_addr mac;
+	uint64_t tx_packets; /* that the interface sent, whoever gave it them */
 	uint64_t tx_dropped; /* frames that the interface took and did not send */
 };
 

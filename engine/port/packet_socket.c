@@ -58,13 +58,12 @@ int packet_port_parse(
 	packet->port = port;
 	packet->method = method;
 	packet->control_fd = packet->fanout = -1;
-	packet->mac_given = config_child(node, "mac").json != NULL;
 	packet->link_bps = config_u64(node, "link_bps", 0, 0, 1000000000000);
 	if (method->batch != 0)
 		packet->batch = (unsigned)config_u64(node, "batch", method->batch, 1, 256);
 	port->nb_rx_queues = (uint16_t)config_u64(node, "rx_queues", 1, 1, method->rx_queues_max);
 	port->max_frame_bytes = (uint16_t)config_u64(
-		node, "max_frame_bytes", 1518, FRAME_BYTES_MIN, FRAME_BYTES_MAX);
+		node, "max_frame_bytes", FRAME_BYTES_DEFAULT, FRAME_BYTES_MIN, FRAME_BYTES_MAX);
 	port->rx_ring = method->rx_ring;
 	port->tx_ring = method->tx_ring;
 	port->system_calls = true;
@@ -181,7 +180,7 @@ static int find_interface(struct packet_port *port)
 	port->index = link.index;
 	port->mtu = link.mtu;
 	port->if_dropped_before = link.tx_dropped;
-	if (!port->mac_given)
+	if (!port->port->mac_given)
 		port->port->mac = link.mac;
 	return 0;
 }

@@ -99,7 +99,6 @@ struct packet_port {
 	char netns[256];
 	unsigned batch;
 	bool option; /* the driver's own switch, read by its parse() */
-	bool mac_given;
 	uint64_t link_bps;
 	int index; /* of the interface */
 	unsigned mtu;

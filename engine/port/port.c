@@ -86,6 +86,7 @@ static void port_parse(const struct config_node *node)
 	/* A locally administered address of our own unless one is given. */
 	port->mac = (struct rte_ether_addr){
 		{0x02, 'L', 'R', 0, (uint8_t)(nb_ports >> 8), (uint8_t)nb_ports}};
+	port->mac_given = config_child(node, "mac").json != NULL;
 	config_mac(node, "mac", &port->mac);
 	port_known_keys(node, port->driver);
 	if (port->driver->parse(port, node) == 0)

@@ -7,6 +7,7 @@
 #define LINERATE_PORT_H
 
 #include "../config.h"
+#include "../frame.h"
 
 #include <rte_common.h>
 #include <rte_ether.h>
@@ -17,7 +18,8 @@
 
 #define PORTS_MAX 64
 #define PORT_QUEUES_MAX 16
-#define PORT_COUNTERS_MAX 32
+#define PORT_COUNTERS_MAX 64
+#define PORT_RSS_TEXT_MAX 160
 
 struct ledger;
 struct port;
@@ -45,6 +47,27 @@ struct port_rss {
 	uint32_t fields;     /* enum flow_fields */
 	uint16_t nb_entries; /* 0: the device has no table that can be read */
 	uint16_t entries[PORT_RETA_MAX];
+};
+
+/* What a device was asked for, and what it has: "none" when it has no such thing. */
+#define PORT_SETTINGS_MAX 8
+struct port_setting {
+	const char *name;
+	char asked[24], actual[24];
+};
+struct port_settings {
+	unsigned count;
+	struct port_setting rows[PORT_SETTINGS_MAX];
+};
+
+/* A link and when it last changed; what was so when the port started is no change. */
+struct port_link {
+	bool known; /* the driver says */
+	bool up;
+	bool full_duplex;
+	uint64_t speed_bps;        /* 0: unknown */
+	uint64_t downs, ups;       /* how often it went down and came up */
+	uint64_t down_tsc, up_tsc; /* the last time; 0: never */
 };
 
 struct port_driver {
@@ -78,8 +101,12 @@ struct port_driver {
 	void (*stats)(const struct port *port, struct port_stats *stats);
 	/* Adds the driver's places of loss; may be NULL. */
 	void (*ledger)(const struct port *port, struct ledger *ledger);
+	/* What the device is set to, once started; may be NULL. */
+	const struct port_settings *(*settings)(const struct port *port);
 	/* L1 rate in bits a second, 0 when unknown or unpaced. */
 	uint64_t (*link_bps)(const struct port *port);
+	/* The link as it was seen last, without asking the device; NULL when the port has none. */
+	void (*link_read)(const struct port *port, struct port_link *link);
 	/* The clock that paces this port, in TSC clocks; NULL for the TSC itself. */
 	uint64_t (*clock)(const struct port *port);
 	/* Offload rules, as rte_flow's and with its return values: 0 or -errno, or NULL, and *error
@@ -122,7 +149,9 @@ struct port {
 	bool tester;        /* used by the tester: keeps frames that found no room */
 	bool rx_interrupts; /* its workers may sleep */
 	bool stamps_rx;     /* some of what it receives carries the time when it was sent */
+	bool link_down;     /* as was seen last; written by the control thread */
 	bool system_calls;  /* its data path makes some: a vector may take a millisecond */
+	bool mac_given;     /* mac was configured; else it is the device's, or one made here */
 	struct rte_ether_addr mac;
 	struct port_driver *driver;
 	void *device; /* the driver's own */
@@ -133,10 +162,26 @@ struct port {
 	/* When the newest frames were fetched. A tester's port has one rx queue; of several the
 	 * last one's time would be said of all: later than it was, never earlier. */
 	uint64_t received_tsc;
-	struct rte_mempool *pool;  /* for received frames */
-	uint16_t max_frame_bytes;  /* FCS included */
-	uint32_t rx_ring, tx_ring; /* descriptors a queue: pools' sizes go by them */
+	struct rte_mempool *pool;    /* for received frames */
+	uint16_t max_frame_bytes;    /* FCS included */
+	char rss[PORT_RSS_TEXT_MAX]; /* fields that choose the rx queue, where that is known */
+	uint32_t rx_ring, tx_ring;   /* descriptors a queue: pools' sizes go by them */
 };
+
+/* Of IP, at most: the VLAN tag that the default has room for is no part of it. */
+static inline uint16_t port_mtu(const struct port *port)
+{
+	unsigned bytes = port->max_frame_bytes;
+
+	if (bytes > RTE_ETHER_MAX_LEN && bytes <= FRAME_BYTES_DEFAULT)
+		bytes = RTE_ETHER_MAX_LEN;
+	return (uint16_t)(bytes - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN);
+}
+
+static inline bool port_link_is_down(const struct port *port)
+{
+	return __atomic_load_n(&port->link_down, __ATOMIC_RELAXED);
+}
 
 void port_driver_register(struct port_driver *driver);
 #define PORT_DRIVER_REGISTER(driver) \

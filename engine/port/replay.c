@@ -53,7 +53,7 @@ static int replay_parse(struct port *port, const struct config_node *node)
 	memset(replay, 0, sizeof(*replay));
 	replay->streams = calloc(count + 1, sizeof(*replay->streams));
 	replay->nb_frames = (unsigned)config_u64(node, "count", 4096, 1, FRAMES_MAX);
-	port->max_frame_bytes = 1518;
+	port->max_frame_bytes = FRAME_BYTES_DEFAULT;
 	for (size_t i = 0; i < count && replay->streams != NULL; i++) {
 		struct config_node item = config_item(&array, i);
 		struct stream *stream = stream_parse(&item);

@@ -102,7 +102,7 @@ void interface_set_urpf(struct interface *interface, enum interface_urpf urpf)
 
 static uint16_t mtu_max(const struct interface *interface)
 {
-	return interface->port->max_frame_bytes - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
+	return port_mtu(interface->port);
 }
 
 const char *interface_set_mtu(struct interface *interface, uint32_t mtu)

@@ -23,6 +23,14 @@ static inline void write32(uint8_t *at, uint32_t value)
 	memcpy(at, &value, sizeof(value));
 }
 
+/* 0 would say that there is no checksum: RFC 768. */
+static inline uint16_t l4_checksum(uint32_t sum)
+{
+	uint16_t checksum = inet_checksum(sum);
+
+	return checksum == 0 ? 0xffff : checksum;
+}
+
 /* Of words in network order, as numbers. */
 static uint32_t sum_words(const uint8_t *at, unsigned bytes)
 {
@@ -85,9 +93,9 @@ void stream_finish(struct stream *stream)
 	if (stream->l3_checksum_offset != 0)
 		write16(stream->header + stream->l3_checksum_offset,
 			inet_checksum(stream->l3_base));
+	/* A signature adds nothing to it. 0 would say that there is no checksum: RFC 768. */
 	if (stream->l4_checksum_offset != 0)
-		write16(stream->header + stream->l4_checksum_offset,
-			inet_checksum(stream->l4_base));
+		write16(stream->header + stream->l4_checksum_offset, l4_checksum(stream->l4_base));
 }
 
 /* How many buffers ahead are fetched. */
@@ -212,29 +220,19 @@ static void apply_modifier(struct modifier *modifier, uint8_t *const *frames, un
 	}
 }
 
-static void write_signatures(
-	struct stream *stream, uint8_t *const *frames, unsigned count, uint32_t *l4)
+static void write_signatures(struct stream *stream, uint8_t *const *frames, unsigned count)
 {
 	unsigned offset = signature_offset(stream->frame_bytes - RTE_ETHER_CRC_LEN);
-	uint64_t word = signature_word(stream->magic, stream->id, 0);
-	uint32_t sequence = stream->next_sequence, base = stream->magic + stream->id;
 
-	for (unsigned i = 0; i < count; i++, sequence++) {
-		signature_write(frames[i] + offset, word | sequence);
-		l4[i] += base + (sequence & 0xffff) + (sequence >> 16);
-	}
-	stream->next_sequence = sequence;
+	for (unsigned i = 0; i < count; i++)
+		signature_write(frames[i] + offset, stream_next_signature(stream));
 }
 
 static void write_l4_checksums(
 	uint8_t *const *frames, unsigned offset, const uint32_t *l4, unsigned count)
 {
-	for (unsigned i = 0; i < count; i++) {
-		uint16_t sum = inet_checksum(l4[i]);
-
-		/* 0 would say that there is no checksum: RFC 768. */
-		write16(frames[i] + offset, sum == 0 ? 0xffff : sum);
-	}
+	for (unsigned i = 0; i < count; i++)
+		write16(frames[i] + offset, l4_checksum(l4[i]));
 }
 
 static __rte_always_inline uint8_t *frame_of(const struct stream *stream, struct rte_mbuf *mbuf)
@@ -246,29 +244,25 @@ static __rte_always_inline uint8_t *frame_of(const struct stream *stream, struct
 	return frame;
 }
 
-/* Of frames that differ by their signatures alone, in one pass; with a checksum or without. */
+/* Of frames that differ by their signatures alone, which change no checksum. */
 static void fill_signed(struct stream *stream, struct rte_mbuf **mbufs, unsigned count)
 {
 	unsigned offset = signature_offset(stream->frame_bytes - RTE_ETHER_CRC_LEN);
-	unsigned checksum_offset = stream->l4_checksum_offset;
-	uint64_t word = signature_word(stream->magic, stream->id, 0);
-	uint32_t base = stream->l4_base + stream->magic + stream->id;
-	uint32_t sequence = stream->next_sequence;
+	uint64_t word = signature_word(stream->id, stream->stamped, stream->next_sequence);
+	/* The last word before the sequence numbers begin anew. */
+	uint32_t ahead = UINT32_MAX - stream->next_sequence;
 
-	for (unsigned i = 0; i < count; i++, sequence++) {
+	for (unsigned i = 0; i < count; i++) {
 		uint8_t *frame = frame_of(stream, mbufs[i]);
-		uint16_t sum;
 
 		if (likely(i + FILL_AHEAD < count))
 			rte_prefetch0_write(mbufs[i + FILL_AHEAD]);
-		signature_write(frame + offset, word | sequence);
-		if (unlikely(checksum_offset == 0))
-			continue;
-		sum = inet_checksum(base + (sequence & 0xffff) + (sequence >> 16));
-		/* 0 would say that there is no checksum: RFC 768. */
-		write16(frame + checksum_offset, sum == 0 ? 0xffff : sum);
+		signature_write(frame + offset, word);
+		word += SIGNATURE_FACTOR;
+		if (unlikely(i == ahead))
+			word = signature_word(stream->id, stream->stamped, 0);
 	}
-	stream->next_sequence = sequence;
+	stream->next_sequence += count;
 }
 
 /* Of frames whose flows differ, in one pass. */
@@ -276,12 +270,10 @@ static void fill_flows(struct stream *stream, struct rte_mbuf **mbufs, unsigned 
 {
 	const struct flows *flows = stream->flows;
 	unsigned offset = signature_offset(stream->frame_bytes - RTE_ETHER_CRC_LEN);
-	unsigned l3_checksum = stream->l3_checksum_offset, l4_checksum = stream->l4_checksum_offset;
+	unsigned l3_at = stream->l3_checksum_offset, l4_at = stream->l4_checksum_offset;
 	unsigned src_at = flows->src_at, dst_at = flows->dst_at, ports_at = flows->ports_at;
 	bool ports = flows->ports, signature = stream->signature;
-	uint32_t sequence = stream->next_sequence;
-	uint64_t word = signature_word(stream->magic, stream->id, 0), l3_base = stream->l3_base;
-	uint64_t l4_base = stream->l4_base + (signature ? stream->magic + stream->id : 0);
+	uint64_t l3_base = stream->l3_base, l4_base = stream->l4_base;
 	struct flow_words words;
 
 	flows_next(stream->flows, &words, count);
@@ -294,21 +286,18 @@ static void fill_flows(struct stream *stream, struct rte_mbuf **mbufs, unsigned 
 			rte_prefetch0_write(mbufs[i + FILL_AHEAD]);
 		write32(frame + src_at, words.src[i]);
 		write32(frame + dst_at, words.dst[i]);
-		if (likely(l3_checksum != 0))
-			write16(frame + l3_checksum, inet_checksum_wide(l3_base + addresses));
-		if (likely(signature)) {
-			signature_write(frame + offset, word | sequence);
-			sum += sequence++;
-		}
+		if (likely(l3_at != 0))
+			write16(frame + l3_at, inet_checksum_wide(l3_base + addresses));
+		if (likely(signature))
+			signature_write(frame + offset, stream_next_signature(stream));
 		if (likely(ports)) {
 			uint16_t folded = inet_checksum_wide(sum + words.ports[i]);
 
 			write32(frame + ports_at, words.ports[i]);
 			/* 0 would say that there is no checksum: RFC 768. */
-			write16(frame + l4_checksum, folded == 0 ? 0xffff : folded);
+			write16(frame + l4_at, folded == 0 ? 0xffff : folded);
 		}
 	}
-	stream->next_sequence = sequence;
 }
 
 /* The same where modifiers vary the frames as well. */
@@ -348,7 +337,7 @@ static void fill_modified(struct stream *stream, struct rte_mbuf **mbufs, unsign
 	if (stream->flows != NULL)
 		apply_flows(stream->flows, frames, count, l3, l4);
 	if (stream->signature)
-		write_signatures(stream, frames, count, l4);
+		write_signatures(stream, frames, count);
 	if (stream->l3_checksum_offset != 0)
 		for (unsigned i = 0; i < count; i++)
 			write16(frames[i] + stream->l3_checksum_offset, inet_checksum(l3[i]));

@@ -59,7 +59,10 @@ static void parse_signature(struct stream *stream, const struct config_node *nod
 	stream->signature = config_bool(node, "signature", layered || stamped);
 	if (stamped && !stream->signature)
 		config_mistake(&key, "needs the signature");
-	stream->magic = stamped ? SIGNATURE_MAGIC_STAMPED : SIGNATURE_MAGIC;
+	key = config_child(node, "check_payload");
+	stream->check_payload = config_bool(node, "check_payload", false);
+	if (stream->check_payload && !stream->signature)
+		config_mistake(&key, "needs the signature");
 	stream->tail_bytes =
 		(uint16_t)((stream->signature ? SIGNATURE_BYTES : 0) + (stamped ? STAMP_BYTES : 0));
 }
@@ -139,7 +142,8 @@ struct stream *stream_parse(const struct config_node *node)
 {
 	static const char *const keys[] = {"name", "port", "rx_port", "frame_bytes", "rate",
 		"layers", "modifiers", "flows", "template", "program", "checksums", "burst",
-		"bursts", "start_us", "signature", "latency", "weight", "places", "at", NULL};
+		"bursts", "start_us", "signature", "check_payload", "latency", "weight", "places",
+		"at", NULL};
 	struct config_node places = config_child(node, "places"), at = config_child(node, "at");
 	unsigned mistakes = node->config->mistakes;
 	struct stream *stream;

@@ -9,22 +9,34 @@ static inline uint64_t *word_of(struct sequence *sequence, uint32_t number)
 	return &sequence->missing[number % SEQUENCE_WINDOW / 64];
 }
 
-void sequence_restart(struct sequence *sequence, uint32_t next)
+static void forget_missing(struct sequence *sequence)
 {
-	sequence->next = next;
-	sequence->gaps = false;
 	memset(sequence->missing, 0, sizeof(sequence->missing));
+	sequence->gaps = false;
+	sequence->nb_missing = 0;
 }
 
-/* Forgets the slots of the numbers from `number` to `upto`, less than a window, a word at a
- * time. */
+void sequence_restart(struct sequence *sequence, uint32_t next)
+{
+	if (sequence->gaps)
+		forget_missing(sequence);
+	sequence->nb_missing_older = 0;
+	sequence->first = sequence->next = next;
+}
+
+/* The slots of the numbers from `number` to `upto`, less than a window, are those of numbers
+ * one window before: what was missing then is beyond the window now. A word at a time. */
 static void sequence_clear(struct sequence *sequence, uint32_t number, uint32_t upto)
 {
 	while (number != upto) {
 		uint32_t bit = number % 64, count = RTE_MIN(64 - bit, upto - number);
-		uint64_t ones = count == 64 ? UINT64_MAX : (1ull << count) - 1;
+		uint64_t ones = (count == 64 ? UINT64_MAX : (1ull << count) - 1) << bit;
+		uint64_t *word = word_of(sequence, number);
+		unsigned older = (unsigned)__builtin_popcountll(*word & ones);
 
-		*word_of(sequence, number) &= ~(ones << bit);
+		sequence->nb_missing -= older;
+		sequence->nb_missing_older += older;
+		*word &= ~ones;
 		number += count;
 	}
 }
@@ -38,8 +50,8 @@ void sequence_advance(struct sequence *sequence, uint32_t upto)
 	if (!sequence->gaps)
 		return;
 	if (upto - sequence->last_gap > SEQUENCE_WINDOW) {
-		sequence->gaps = false;
-		memset(sequence->missing, 0, sizeof(sequence->missing));
+		sequence->nb_missing_older += sequence->nb_missing;
+		forget_missing(sequence);
 		return;
 	}
 	sequence_clear(sequence, number, upto);
@@ -51,17 +63,32 @@ static void sequence_gap(struct sequence *sequence, uint32_t number)
 
 	sequence->lost += count;
 	if (count >= SEQUENCE_WINDOW) {
+		sequence->nb_missing_older += sequence->nb_missing + count - SEQUENCE_WINDOW;
+		sequence->nb_missing = SEQUENCE_WINDOW;
 		memset(sequence->missing, 0xff, sizeof(sequence->missing));
 		sequence->next = number;
 	} else {
 		uint32_t first = sequence->next;
 
 		sequence_advance(sequence, number);
+		sequence->nb_missing += count;
 		for (; first != number; first++)
 			*word_of(sequence, first) |= 1ull << (first % 64);
 	}
 	sequence->gaps = true;
 	sequence->last_gap = number - 1;
+}
+
+static void note_late(struct sequence *sequence)
+{
+	sequence->lost--;
+	sequence->out_of_order++;
+}
+
+static void note_duplicate(struct sequence *sequence)
+{
+	sequence->received--;
+	sequence->duplicated++;
 }
 
 void sequence_irregular(struct sequence *sequence, uint32_t number)
@@ -73,18 +100,19 @@ void sequence_irregular(struct sequence *sequence, uint32_t number)
 		if (behind != 0)
 			sequence_gap(sequence, number);
 		sequence_advance(sequence, number + 1);
-		return;
-	}
-	if (behind > SEQUENCE_WINDOW) {
-		sequence->stale++;
-		return;
-	}
-	if (*word_of(sequence, number) & bit) {
+	} else if (behind > SEQUENCE_WINDOW) {
+		if (sequence->nb_missing_older > 0) {
+			sequence->nb_missing_older--;
+			note_late(sequence);
+		} else {
+			note_duplicate(sequence);
+		}
+	} else if (*word_of(sequence, number) & bit) {
 		*word_of(sequence, number) &= ~bit;
-		sequence->lost--;
-		sequence->out_of_order++;
+		sequence->nb_missing--;
+		note_late(sequence);
 	} else {
-		sequence->duplicated++;
+		note_duplicate(sequence);
 	}
 }
 

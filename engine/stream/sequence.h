@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tells lost, duplicated and late frames of one stream apart from their sequence numbers.
- * A frame that comes after a later one is out of order, and is then no longer lost. What
- * is missing is remembered for the last SEQUENCE_WINDOW numbers; older ones stay lost.
+ * A frame that comes after a later one is out of order, and is then no longer lost. Which
+ * numbers are missing is remembered for the last SEQUENCE_WINDOW; of older ones only how
+ * many. A frame from beyond the window is taken to be one of those, as long as there are
+ * any, and else a duplicate.
  */
 #ifndef LINERATE_SEQUENCE_H
 #define LINERATE_SEQUENCE_H
@@ -11,13 +13,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SEQUENCE_WINDOW 4096
+#define SEQUENCE_WINDOW 65536
 
 struct sequence {
-	uint32_t next;     /* expected */
-	bool gaps;         /* some bit of `missing` is set */
-	uint32_t last_gap; /* number of the newest missing one */
-	uint64_t received, lost, duplicated, out_of_order, stale;
+	uint32_t next;             /* expected */
+	bool gaps;                 /* some bit of `missing` is set */
+	uint32_t first;            /* of the trial; no earlier number is under way */
+	uint32_t last_gap;         /* number of the newest missing one */
+	uint32_t nb_missing;       /* bits of `missing` that are set */
+	uint64_t nb_missing_older; /* of the trial, beyond the window */
+	uint64_t received;         /* each number once */
+	uint64_t lost, duplicated, out_of_order;
 	uint64_t missing[SEQUENCE_WINDOW / 64];
 };
 

@@ -42,3 +42,18 @@ uint64_t signature_find(const uint8_t *frame, unsigned length)
 
 	return at == NULL ? 0 : signature_read(at);
 }
+
+bool signature_repair(uint64_t word, bool (*is_sent)(const struct signature *signature),
+	struct signature *signature)
+{
+	uint32_t rest = (uint32_t)(word % SIGNATURE_FACTOR);
+	uint32_t up = rest, down = SIGNATURE_FACTOR - rest;
+
+	/* A power of two modulo 65,535 is one of sixteen: all others are left here. */
+	if (rest == 0 || ((up & (up - 1)) != 0 && (down & (down - 1)) != 0))
+		return false;
+	for (unsigned bit = 0; bit < 64; bit++)
+		if (signature_decode(word ^ 1ull << bit, signature) && is_sent(signature))
+			return true;
+	return false;
+}

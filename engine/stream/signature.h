@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The mark that a tester's frame carries at the end of its payload: 8 bytes in network
- * order, magic 16, stream 16, sequence number 32. It starts at an even offset, so that
- * it adds to the transport checksum as four whole words. At the end of the frame it
- * survives whatever a router does to the headers.
+ * The mark that a tester's frame carries at the end of its payload: 8 bytes in network order,
+ * a number of 48 bits times 65,535: an AN code (D. T. Brown, "Error detecting and correcting
+ * binary codes for arithmetic operations", 1960). Of the number's bits 2 are a mark, 1 says
+ * whether there is a time stamp, 13 are the stream, 32 the sequence number.
  *
- * A latency stream's has a magic of its own and, before it, 6 bytes more: when the frame was
- * sent, 32 bits in units of STAMP_CLOCKS TSC clocks, and 16 bits that make the sum of the three
- * words 0 in ones' complement. So a frame is stamped, and stamped again, after its checksums
- * were written, and they stay right. A 64-byte frame with one MPLS label, IPv4 and UDP has just
- * room for it.
+ * - A damaged one is found: a flip of one bit never makes another multiple, and of random
+ *   words one in 65,535 is one. A single flip is even undone, so that the frame is known to be a
+ *   damaged one of ours and not a foreign one.
+ * - It starts at an even offset and its four words sum to 0 in ones' complement, whatever the
+ *   number: frames of one stream have one transport checksum.
+ * - At the end of the frame it survives whatever a router does to the headers.
+ *
+ * A latency stream's frame has, before it, 6 bytes more: when the frame was sent, 32 bits in
+ * units of STAMP_CLOCKS TSC clocks, and 16 bits that make the sum of the three words 0 in
+ * ones' complement. So a frame is stamped, and stamped again, after its checksums were written,
+ * and they stay right. A 64-byte frame with one MPLS label, IPv4 and UDP has just room for it.
  */
 #ifndef LINERATE_SIGNATURE_H
 #define LINERATE_SIGNATURE_H
@@ -20,9 +26,19 @@
 #include <string.h>
 
 #define SIGNATURE_BYTES 8
-#define SIGNATURE_MAGIC 0x4c52
-/* Of a frame that carries a stamp: differs in the lowest bit. */
-#define SIGNATURE_MAGIC_STAMPED 0x4c53
+/* Words of frames that follow each other differ by this. */
+#define SIGNATURE_FACTOR 65535ull
+/* Its inverse modulo 2^64: (2^16 - 1) * (2^48 + 2^32 + 2^16 + 1) = 2^64 - 1. */
+#define SIGNATURE_INVERSE (-0x0001000100010001ull)
+/* The two highest bits of the number. */
+#define SIGNATURE_MARK 2u
+#define SIGNATURE_STREAMS 8192u
+
+struct signature {
+	uint16_t stream;
+	bool stamped;
+	uint32_t sequence;
+};
 
 #define STAMP_BYTES 6
 /* A stamp is that fine, and comes again after 2^32 times as long: 13 s at 2.5 GHz. */
@@ -34,9 +50,13 @@ static inline unsigned signature_offset(unsigned length)
 	return (length - SIGNATURE_BYTES) & ~1u;
 }
 
-static inline uint64_t signature_word(uint16_t magic, uint16_t stream, uint32_t sequence)
+/* `stream` is less than SIGNATURE_STREAMS. */
+static inline uint64_t signature_word(uint16_t stream, bool stamped, uint32_t sequence)
 {
-	return (uint64_t)magic << 48 | (uint64_t)stream << 32 | sequence;
+	uint64_t number = (uint64_t)SIGNATURE_MARK << 46 | (uint64_t)stamped << 45 |
+			  (uint64_t)stream << 32 | sequence;
+
+	return number * SIGNATURE_FACTOR;
 }
 
 static inline void signature_write(void *at, uint64_t word)
@@ -54,14 +74,21 @@ static inline uint64_t signature_read(const void *at)
 	return rte_be_to_cpu_64(big);
 }
 
-static inline bool signature_is(uint64_t word)
+/* What the word says; false: it is no signature, or damaged. */
+static inline bool signature_decode(uint64_t word, struct signature *signature)
 {
-	return (word >> 48 | 1) == SIGNATURE_MAGIC_STAMPED;
+	uint64_t number = word * SIGNATURE_INVERSE;
+
+	signature->sequence = (uint32_t)number;
+	signature->stream = (uint16_t)(number >> 32 & (SIGNATURE_STREAMS - 1));
+	signature->stamped = number >> 45 & 1;
+	/* A number of less than 48 bits times the factor does not overflow: it is the quotient. */
+	return number >> 46 == SIGNATURE_MARK;
 }
 
-static inline bool signature_is_stamped(uint64_t word)
+static inline bool signature_is(uint64_t word)
 {
-	return word >> 48 == SIGNATURE_MAGIC_STAMPED;
+	return word * SIGNATURE_INVERSE >> 46 == SIGNATURE_MARK;
 }
 
 /* Writes the stamp of the frame whose signature stands at `at`; `clock` is the TSC. */
@@ -103,5 +130,10 @@ static inline bool stamp_read(const uint8_t *at, uint64_t clock, uint64_t *clock
 const uint8_t *signature_place(const uint8_t *frame, unsigned length);
 /* That signature, or 0. */
 uint64_t signature_find(const uint8_t *frame, unsigned length);
+
+/* Calls `is_sent` with each signature that differs from `word` in one bit until it says true;
+ * false: there is none. */
+bool signature_repair(uint64_t word, bool (*is_sent)(const struct signature *signature),
+	struct signature *signature);
 
 #endif

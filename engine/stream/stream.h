@@ -6,6 +6,7 @@
 #include "../config.h"
 #include "flows.h"
 #include "sequence.h"
+#include "signature.h"
 
 #include <rte_common.h>
 #include <rte_mbuf.h>
@@ -13,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define STREAMS_MAX 8192
+#define STREAMS_MAX SIGNATURE_STREAMS
 #define STREAM_HEADER_MAX 192
 #define STREAM_MODIFIERS_MAX 8
 #define STREAM_BURST_MAX FLOWS_BURST
@@ -70,7 +71,7 @@ struct stream {
 	uint16_t frame_bytes; /* FCS included */
 	bool signature;
 	bool stamped;        /* its frames carry the time when they are sent */
-	uint16_t magic;      /* of the signature */
+	bool check_payload;  /* frames that come back are looked at for damage */
 	uint16_t tail_bytes; /* signature and stamp */
 	uint16_t header_bytes;
 	uint16_t l3_offset;                              /* of the IP header; 0: none */
@@ -88,9 +89,10 @@ struct stream {
 	uint64_t sent;
 	unsigned nb_gathered; /* buffers of the burst under way that are this stream's */
 	struct rte_mbuf *gathered[STREAM_BURST_MAX];
-	struct sequence sequence __rte_cache_aligned;
-	uint64_t rx_bytes;
+	uint64_t rx_bytes __rte_cache_aligned;
+	uint64_t corrupted;      /* its frames that came back damaged */
 	struct latency *latency; /* of a stamped stream, once its port is created */
+	struct sequence sequence;
 
 	char name[48];
 	int port, rx_port; /* indices of ports; rx_port -1: any */
@@ -113,6 +115,12 @@ struct stream {
 static inline uint32_t stream_tag(const struct stream *stream, unsigned header_bytes)
 {
 	return header_bytes | (stream->stamped ? STREAM_TAG_STAMPED : 0);
+}
+
+/* The signature of the stream's next frame. */
+static inline uint64_t stream_next_signature(struct stream *stream)
+{
+	return signature_word(stream->id, stream->stamped, stream->next_sequence++);
 }
 
 /* Whether the tester's buffer holds a frame of a latency stream. */

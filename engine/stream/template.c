@@ -198,18 +198,14 @@ static void start_frames(const struct stream *stream, struct rte_mbuf **mbufs,
 
 static void sign(struct stream *stream, struct program_burst *burst)
 {
-	uint64_t word = signature_word(stream->magic, stream->id, 0);
-	uint32_t sequence = stream->next_sequence;
-
-	for (unsigned i = 0; i < burst->count; i++, sequence++) {
+	for (unsigned i = 0; i < burst->count; i++) {
 		uint8_t *at = burst->frames[i] + signature_offset(burst->lengths[i]);
 
-		signature_write(at, word | sequence);
+		signature_write(at, stream_next_signature(stream));
 		/* A stamp adds nothing to a checksum; what stood in its place would. */
 		if (stream->stamped)
 			memset(at - STAMP_BYTES, 0, STAMP_BYTES);
 	}
-	stream->next_sequence = sequence;
 }
 
 void template_fill(struct stream *stream, struct rte_mbuf **mbufs, unsigned count)

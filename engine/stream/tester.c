@@ -418,6 +418,16 @@ static uint64_t port_sent(const struct tester_port *port)
 	return sent;
 }
 
+static uint64_t port_unsigned_sent(const struct tester_port *port)
+{
+	uint64_t sent = 0;
+
+	for (unsigned i = 0; i < port->nb_streams; i++)
+		if (!port->streams[i]->signature)
+			sent += port->streams[i]->sent;
+	return sent;
+}
+
 uint64_t tester_sent(void)
 {
 	uint64_t sent = 0;
@@ -442,8 +452,14 @@ void tester_ledger_sent(struct ledger *ledger)
 {
 	for (unsigned i = 0; i < tester.nb_ports; i++) {
 		const struct tester_port *port = &tester.ports[i];
+		uint64_t unsigned_sent = port_unsigned_sent(port);
 
-		ledger_add(ledger, LEDGER_SENT, port_sent(port), "tester %s", port->port->name);
+		ledger_add(ledger, LEDGER_SENT, port_sent(port) - unsigned_sent, "tester %s",
+			port->port->name);
+		/* They come back as other frames. */
+		if (unsigned_sent != 0)
+			ledger_add(ledger, LEDGER_SENT, unsigned_sent, "tester %s: unsigned",
+				port->port->name);
 		if (port->nb_held != 0)
 			ledger_add(ledger, LEDGER_HELD, port->nb_held, "tester %s: tx full",
 				port->port->name);
@@ -452,8 +468,16 @@ void tester_ledger_sent(struct ledger *ledger)
 
 void tester_ledger_received(struct ledger *ledger)
 {
+	uint64_t duplicated = 0, corrupted = 0;
+
 	if (tester.nb_ports == 0)
 		return;
+	for (unsigned i = 0; i < tester.nb_streams; i++) {
+		duplicated += tester.streams[i]->sequence.duplicated;
+		corrupted += tester.streams[i]->corrupted;
+	}
 	ledger_add(ledger, LEDGER_RECEIVED, tester_received(), "tester");
+	ledger_add(ledger, LEDGER_DUPLICATED, duplicated, "tester: came again");
+	ledger_add(ledger, LEDGER_CORRUPTED, corrupted, "tester: damaged frames");
 	ledger_add(ledger, LEDGER_OTHER, tester.other, "tester: other frames");
 }

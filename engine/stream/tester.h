@@ -76,6 +76,13 @@ uint64_t tester_received(void);
 void tester_ledger_sent(struct ledger *ledger);
 void tester_ledger_received(struct ledger *ledger);
 
+/* Whether the trial of that number is stopped while the port's link is down. */
+static inline bool tester_gives_up(const struct tester_port *port, uint32_t number)
+{
+	return port_link_is_down(port->port) &&
+	       __atomic_load_n(&tester.order.stop, __ATOMIC_RELAXED) == number;
+}
+
 /* Clock of the port that paces its streams, in TSC clocks. */
 static inline uint64_t tester_clock(const struct port *port)
 {

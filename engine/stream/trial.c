@@ -2,22 +2,15 @@
 #include "trial.h"
 
 #include "../card/card.h"
-#include "../ledger.h"
 #include "connections.h"
-#include "../node/delay.h"
-#include "../worker.h"
+#include "drain.h"
+#include "link_watch.h"
 #include "tester.h"
 
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <rte_cycles.h>
-
-/* Nothing may move for so long before all is taken to have drained … */
-#define QUIET_MS 5
-#define QUIET_UNBALANCED_MS 200
-/* … and it is given up after so long. */
-#define DRAIN_MS 3000
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
@@ -28,9 +21,6 @@ static struct {
 	uint64_t paused_after;
 	uint64_t sent_before, received_before;
 	uint64_t asked;
-	uint64_t last_moved;                  /* sum of the ledger */
-	uint64_t quiet_since, draining_since; /* TSC */
-	uint64_t loops[WORKERS_MAX];          /* of each worker, when something moved last */
 } trial;
 
 const char *trial_state_name(enum trial_state state)
@@ -97,6 +87,7 @@ int trial_start(uint64_t duration_us, double scale)
 		trial.sent_before = tester_sent();
 		trial.received_before = tester_received();
 		trial.asked = asked_packets(seconds, scale);
+		link_watch_start();
 		tester.order.duration_clocks = (uint64_t)(seconds * (double)rte_get_tsc_hz());
 		tester.order.scale = scale;
 		__atomic_store_n(&tester.order.start, trial.number, __ATOMIC_RELEASE);
@@ -124,59 +115,14 @@ static bool all_finished(void)
 	return true;
 }
 
-/* All that left the ledger's left side has arrived on its right side. */
-static bool balanced(uint64_t *moved)
-{
-	struct ledger ledger;
-	uint64_t in, out = 0;
-
-	ledger_read(&ledger);
-	in = ledger_sum(&ledger, LEDGER_SENT) + ledger_sum(&ledger, LEDGER_ORIGINATED);
-	for (unsigned kind = LEDGER_RECEIVED; kind < LEDGER_KINDS; kind++)
-		out += ledger_sum(&ledger, (enum ledger_kind)kind);
-	*moved = in + out;
-	ledger_free(&ledger);
-	/* What is delayed is accounted for, but still on its way. */
-	return in == out && delay_held() == 0;
-}
-
-static void note_loops(void)
-{
-	for (unsigned i = 0; i < workers_count(); i++)
-		trial.loops[i] = __atomic_load_n(&worker_at(i)->loops, __ATOMIC_RELAXED);
-}
-
-/* Whether each worker has begun and ended a walk since: what lies in a ring whose worker is off
- * its CPU is quiet too, and has not drained. One that sleeps is woken by what comes. */
-static bool all_walked(void)
-{
-	for (unsigned i = 0; i < workers_count(); i++) {
-		const struct worker *worker = worker_at(i);
-
-		if (__atomic_load_n(&worker->asleep_since, __ATOMIC_RELAXED) == 0 &&
-			__atomic_load_n(&worker->loops, __ATOMIC_RELAXED) < trial.loops[i] + 2)
-			return false;
-	}
-	return true;
-}
-
 static void follow_drain(uint64_t now)
 {
-	uint64_t ms = rte_get_tsc_hz() / 1000, moved;
-	bool even = balanced(&moved);
+	enum drain_state state = drain_follow(now);
 
-	if (moved != trial.last_moved) {
-		trial.last_moved = moved;
-		trial.quiet_since = now;
-		note_loops();
-	}
-	if (now - trial.quiet_since >= (even ? QUIET_MS : QUIET_UNBALANCED_MS) * ms &&
-		(even || all_walked())) {
-		trial.drained = true;
-		trial.state = TRIAL_DONE;
-	} else if (now - trial.draining_since >= DRAIN_MS * ms) {
-		trial.state = TRIAL_DONE;
-	}
+	if (state == DRAIN_MOVING)
+		return;
+	trial.drained = state == DRAIN_DRAINED;
+	trial.state = TRIAL_DONE;
 }
 
 void trial_tick(void)
@@ -184,10 +130,11 @@ void trial_tick(void)
 	uint64_t now = rte_rdtsc();
 
 	pthread_mutex_lock(&lock);
+	if (trial.state == TRIAL_RUNNING && link_watch_look())
+		__atomic_store_n(&tester.order.stop, trial.number, __ATOMIC_RELEASE);
 	if (trial.state == TRIAL_RUNNING && all_finished()) {
 		trial.state = TRIAL_DRAINING;
-		trial.draining_since = trial.quiet_since = now;
-		note_loops();
+		drain_start(now);
 		trial.paused_after = paused_total();
 	}
 	if (trial.state == TRIAL_DRAINING)

@@ -80,7 +80,8 @@ static uint16_t test_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 
 static int test_parse(struct port *port, const struct config_node *node)
 {
-	port->max_frame_bytes = (uint16_t)config_u64(node, "max_frame_bytes", 1518, 64, 1518);
+	port->max_frame_bytes = (uint16_t)config_u64(
+		node, "max_frame_bytes", FRAME_BYTES_DEFAULT, 64, FRAME_BYTES_DEFAULT);
 	port->nb_rx_queues = 1;
 	port->device = &test_ports[port->index];
 	test_ports[port->index].port = port;

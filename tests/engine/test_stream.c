@@ -93,8 +93,43 @@ static void signature_stands_at_an_even_offset(void)
 		CHECK(signature_offset(length) + SIGNATURE_BYTES <= length);
 		CHECK(signature_offset(length) + SIGNATURE_BYTES >= length - 1);
 	}
-	CHECK(signature_is(signature_word(SIGNATURE_MAGIC, 7, 9)));
+	CHECK(signature_is(signature_word(7, false, 9)));
 	CHECK(!signature_is(0));
+}
+
+static uint16_t folded_sum(uint64_t word)
+{
+	uint64_t sum =
+		(word & 0xffff) + (word >> 16 & 0xffff) + (word >> 32 & 0xffff) + (word >> 48);
+
+	return (uint16_t)((sum & 0xffff) + (sum >> 16));
+}
+
+static bool is_any(const struct signature *signature)
+{
+	(void)signature;
+	return true;
+}
+
+static void a_damaged_signature_is_none(void)
+{
+	srand(3);
+	for (unsigned i = 0; i < 20000; i++) {
+		uint16_t stream = (uint16_t)(rand() % SIGNATURE_STREAMS);
+		uint32_t number = (uint32_t)rand() << 1 ^ (uint32_t)rand();
+		uint64_t word = signature_word(stream, i % 2, number);
+		uint64_t damaged = word ^ 1ull << rand() % 64;
+		struct signature signature;
+
+		CHECK(signature_decode(word, &signature));
+		CHECK_EQUAL(signature.stream, stream);
+		CHECK_EQUAL(signature.stamped, i % 2);
+		CHECK_EQUAL(signature.sequence, number);
+		CHECK_EQUAL(folded_sum(word), 0xffff);
+		CHECK(!signature_decode(damaged, &signature));
+		CHECK(signature_repair(damaged, is_any, &signature));
+		CHECK(!signature_repair(word, is_any, &signature));
+	}
 }
 
 int main(void)
@@ -103,6 +138,7 @@ int main(void)
 		{"mistakes are found", mistakes_are_found},
 		{"reused buffers are clean", reused_buffers_are_clean},
 		{"signature stands at an even offset", signature_stands_at_an_even_offset},
+		{"a damaged signature is none", a_damaged_signature_is_none},
 		{NULL, NULL},
 	};
 

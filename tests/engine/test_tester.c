@@ -60,6 +60,12 @@ static int test_configure(struct port *port)
 	return 0;
 }
 
+static void test_stats(const struct port *port, struct port_stats *stats)
+{
+	(void)port;
+	memset(stats, 0, sizeof(*stats));
+}
+
 static uint64_t test_link_bps(const struct port *port)
 {
 	(void)port;
@@ -81,6 +87,7 @@ static struct port_driver test_driver = {
 	.configure = test_configure,
 	.rx_burst = test_rx_burst,
 	.tx_burst = test_tx_burst,
+	.stats = test_stats,
 	.link_bps = test_link_bps,
 	.clock = test_clock_of,
 };

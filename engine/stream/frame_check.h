@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whether a received frame is as it was sent, by its own checksums. */
+#ifndef LINERATE_FRAME_CHECK_H
+#define LINERATE_FRAME_CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Of a frame of `length` bytes (without FCS): false when its IPv4 header checksum (RFC 791) or
+ * its UDP or TCP checksum (RFC 768, RFC 9293) is wrong, or a length points behind its end. VLAN
+ * tags and MPLS labels are stepped over. True where nothing can be checked: other protocols,
+ * fragments, UDP over IPv4 without a checksum.
+ */
+bool frame_checksums_hold(const uint8_t *frame, unsigned length);
+
+#endif

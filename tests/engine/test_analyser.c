@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tester against a device that loses, repeats, delays, damages, cuts and invents frames at
+ * random: what the analyser counts is what the device did. Each case runs in a process of its
+ * own, since EAL and the graph's nodes start only once in one.
+ */
+#include "config.h"
+#include "ledger.h"
+#include "memory.h"
+#include "node/node.h"
+#include "port/port.h"
+#include "stream/tester.h"
+#include "stream/trial.h"
+#include "test.h"
+#include "worker.h"
+
+#include <rte_cycles.h>
+#include <rte_eal.h>
+#include <rte_graph_worker.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FRAMES_MAX (1u << 18)
+#define FRAME_BYTES 256
+
+struct test_frame {
+	uint16_t length;
+	uint8_t bytes[FRAME_BYTES];
+};
+
+static uint64_t test_clock;
+static struct test_frame *came, *goes; /* what the tester sent, and what the device gives back */
+static uint32_t nb_came, nb_goes, nb_given;
+
+static uint16_t test_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
+{
+	struct port *port = queue;
+	uint16_t got = 0;
+
+	if (port->index != 1)
+		return 0;
+	for (; got < count && nb_given < nb_goes; got++, nb_given++) {
+		mbufs[got] = rte_pktmbuf_alloc(tester.ports[0].pool);
+		if (mbufs[got] == NULL)
+			break;
+		/* The generator would take it for one of its own. */
+		mbufs[got]->hash.fdir.hi = 0;
+		memset(mbufs[got]->buf_addr, 0, FRAME_BYTES);
+		mbufs[got]->data_off = 0;
+		mbufs[got]->data_len = goes[nb_given].length;
+		mbufs[got]->pkt_len = goes[nb_given].length;
+		mbufs[got]->port = port->index;
+		memcpy(rte_pktmbuf_mtod(mbufs[got], void *), goes[nb_given].bytes,
+			goes[nb_given].length);
+	}
+	return got;
+}
+
+static uint16_t test_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
+{
+	(void)queue;
+	for (uint16_t i = 0; i < count && nb_came < FRAMES_MAX; i++) {
+		struct test_frame *frame = &came[nb_came++];
+
+		frame->length = mbufs[i]->data_len;
+		memcpy(frame->bytes, rte_pktmbuf_mtod(mbufs[i], const void *), frame->length);
+	}
+	rte_pktmbuf_free_bulk(mbufs, count);
+	return count;
+}
+
+static int test_parse(struct port *port, const struct config_node *node)
+{
+	(void)node;
+	port->max_frame_bytes = FRAME_BYTES;
+	port->nb_rx_queues = 1;
+	port->nb_tx_queues = 1;
+	return 0;
+}
+
+static int test_configure(struct port *port)
+{
+	port->rx_queues[0] = port->tx_queues[0] = port;
+	return 0;
+}
+
+static void test_stats(const struct port *port, struct port_stats *stats)
+{
+	(void)port;
+	memset(stats, 0, sizeof(*stats));
+}
+
+static uint64_t test_link_bps(const struct port *port)
+{
+	(void)port;
+	return 0;
+}
+
+static uint64_t test_clock_of(const struct port *port)
+{
+	(void)port;
+	return test_clock;
+}
+
+static const char *const test_keys[] = {NULL};
+
+static struct port_driver test_driver = {
+	.name = "test",
+	.keys = test_keys,
+	.parse = test_parse,
+	.configure = test_configure,
+	.rx_burst = test_rx_burst,
+	.tx_burst = test_tx_burst,
+	.stats = test_stats,
+	.link_bps = test_link_bps,
+	.clock = test_clock_of,
+};
+PORT_DRIVER_REGISTER(test_driver)
+
+static void die(const char *what)
+{
+	fprintf(stderr, "test_analyser: %s\n", what);
+	exit(2);
+}
+
+static void parse(const char *text)
+{
+	struct config config;
+	struct config_node root, child;
+
+	if (config_open_text(&config, "test.json", text) != 0)
+		die("no JSON");
+	root = config_root(&config);
+	child = config_child(&root, "ports");
+	ports_parse(&child);
+	child = config_child(&root, "tester");
+	tester_parse(&child);
+	if (config.mistakes != 0)
+		die("mistakes in the configuration");
+	config_close(&config);
+}
+
+static void start(const char *streams)
+{
+	static const int cpus[] = {0};
+	char *arguments[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--iova-mode=va",
+		"--no-telemetry", "-m", "256", "--lcores=0@0,1@0", "--log-level=warning",
+		"--log-level=lib.eal:error", NULL};
+	char whole[4096];
+
+	came = calloc(FRAMES_MAX, sizeof(*came));
+	goes = calloc(2 * FRAMES_MAX, sizeof(*goes));
+	snprintf(whole, sizeof(whole),
+		"{\"ports\": [{\"name\": \"e0\", \"driver\": \"test\"}, "
+		"{\"name\": \"e1\", \"driver\": \"test\"}], "
+		"\"tester\": {\"ports\": [\"e0\", \"e1\"], \"streams\": [%s]}}",
+		streams);
+	parse(whole);
+	if (came == NULL || goes == NULL || workers_plan(cpus, 1, true, 0, RX_POLLING) < 0 ||
+		rte_eal_init(RTE_DIM(arguments) - 1, arguments) < 0)
+		die("EAL does not start");
+	if (ports_configure() != 0 || tester_create() != 0 || nodes_register() != 0 ||
+		tester_create_nodes() != 0 || workers_create_graphs(SOCKET_ID_ANY) != 0)
+		die("the tester does not start");
+}
+
+static void analyser_case(const char *streams, void (*run)(void))
+{
+	int status = 0;
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		test_failures = 0;
+		start(streams);
+		run();
+		fflush(NULL);
+		_exit(test_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+	}
+	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+		WEXITSTATUS(status) == EXIT_SUCCESS);
+}
+
+#define ANALYSER_CASE(name, streams) \
+	static void name##_case(void) \
+	{ \
+		analyser_case(streams, name); \
+	}
+
+#define UDP(options) \
+	"{\"port\": \"e0\", \"rx_port\": \"e1\", \"rate\": {\"pps\": 100000}, " options \
+	"\"layers\": [{\"ethernet\": {}}, {\"ipv4\": {\"src\": \"16.0.0.1\", \"dst\": " \
+	"\"48.0.0.1\"}}, {\"udp\": {\"src\": 1, \"dst\": 2}}]}"
+
+/* Sends for so long; the frames stand in `came`. */
+static void send_for(double seconds)
+{
+	uint64_t us = rte_get_tsc_hz() / 1000000, until;
+
+	nb_came = nb_goes = nb_given = 0;
+	CHECK(trial_start((uint64_t)(seconds * 1e6), 1.0) > 0);
+	until = test_clock + (uint64_t)(seconds * 1.01 * (double)rte_get_tsc_hz());
+	while (test_clock < until) {
+		test_clock += 50 * us;
+		worker_of_tester()->loops++;
+		rte_graph_walk(worker_of_tester()->graph);
+	}
+}
+
+/* The tester takes back what the device gives; then the trial is over. */
+static void take_back(void)
+{
+	struct trial_status status;
+
+	do {
+		worker_of_tester()->loops++;
+		rte_graph_walk(worker_of_tester()->graph);
+	} while (nb_given < nb_goes);
+	do {
+		worker_of_tester()->loops++;
+		rte_graph_walk(worker_of_tester()->graph);
+		trial_tick();
+		trial_read(&status);
+	} while (status.state != TRIAL_DONE);
+	CHECK(status.drained);
+}
+
+static struct test_frame *give(const struct test_frame *frame)
+{
+	goes[nb_goes] = *frame;
+	return &goes[nb_goes++];
+}
+
+struct counted {
+	uint64_t received, duplicated, corrupted, other;
+};
+
+static struct counted counted(void)
+{
+	struct ledger ledger;
+	struct counted now;
+
+	ledger_read(&ledger);
+	now = (struct counted){ledger_sum(&ledger, LEDGER_RECEIVED),
+		ledger_sum(&ledger, LEDGER_DUPLICATED), ledger_sum(&ledger, LEDGER_CORRUPTED),
+		ledger_sum(&ledger, LEDGER_OTHER)};
+	ledger_free(&ledger);
+	return now;
+}
+
+static void check_counted(struct counted before, struct counted wanted)
+{
+	struct counted now = counted();
+
+	CHECK_EQUAL(now.received - before.received, wanted.received);
+	CHECK_EQUAL(now.duplicated - before.duplicated, wanted.duplicated);
+	CHECK_EQUAL(now.corrupted - before.corrupted, wanted.corrupted);
+	CHECK_EQUAL(now.other - before.other, wanted.other);
+}
+
+static bool one_in(unsigned chances)
+{
+	return (unsigned)rand() % chances == 0;
+}
+
+static void flip_bit(struct test_frame *frame, unsigned from, unsigned to)
+{
+	frame->bytes[from + (unsigned)rand() % (to - from)] ^= (uint8_t)(1u << rand() % 8);
+}
+
+static void invent(void)
+{
+	struct test_frame *frame = give(&came[0]);
+
+	frame->length = (uint16_t)(60 + rand() % 100);
+	for (unsigned i = 0; i < frame->length; i++)
+		frame->bytes[i] = (uint8_t)rand();
+}
+
+/* Loses and repeats as often, and invents: neither makes up for the other. */
+static void repeats_make_up_for_no_loss(void)
+{
+	struct counted before = counted(), wanted = {0};
+
+	send_for(1.0);
+	CHECK(nb_came > 90000);
+	for (uint32_t i = 0; i < nb_came; i++) {
+		if (one_in(100))
+			continue;
+		give(&came[i]);
+		wanted.received++;
+		for (; one_in(100); wanted.duplicated++)
+			give(&came[i]);
+		for (; one_in(100); wanted.other++)
+			invent();
+	}
+	take_back();
+	check_counted(before, wanted);
+	CHECK(wanted.received < nb_came && wanted.duplicated > 0);
+}
+ANALYSER_CASE(repeats_make_up_for_no_loss, UDP("") ", " UDP("\"frame_bytes\": 128, "))
+
+/* One flipped bit in the signature is a damaged frame, and the only one that is missing. */
+static void damaged_signatures_are_ours(void)
+{
+	struct counted before = counted(), wanted = {0};
+
+	send_for(1.0);
+	for (uint32_t i = 0; i < nb_came; i++) {
+		struct test_frame *frame = give(&came[i]);
+
+		if (one_in(1000)) {
+			unsigned at = signature_offset(frame->length);
+
+			flip_bit(frame, at, at + SIGNATURE_BYTES);
+			wanted.corrupted++;
+		} else {
+			wanted.received++;
+		}
+	}
+	take_back();
+	check_counted(before, wanted);
+	CHECK(wanted.corrupted > 0);
+	CHECK(tester.streams[0]->sequence.lost + tester.streams[1]->sequence.lost <=
+		wanted.corrupted);
+}
+ANALYSER_CASE(damaged_signatures_are_ours, UDP("") ", " UDP("\"frame_bytes\": 128, "))
+
+/* Anywhere behind the Ethernet header, if that is asked for. */
+static void damaged_payload_is_seen(void)
+{
+	struct counted before = counted(), wanted = {0};
+
+	send_for(1.0);
+	for (uint32_t i = 0; i < nb_came; i++) {
+		struct test_frame *frame = give(&came[i]);
+
+		if (one_in(100)) {
+			flip_bit(frame, 14, frame->length);
+			wanted.corrupted++;
+		} else {
+			wanted.received++;
+		}
+	}
+	take_back();
+	check_counted(before, wanted);
+}
+ANALYSER_CASE(damaged_payload_is_seen, UDP("\"check_payload\": true, ") ", " UDP(
+					       "\"check_payload\": true, \"frame_bytes\": 131, "))
+
+static void cut_frames_are_foreign(void)
+{
+	struct counted before = counted(), wanted = {0};
+
+	send_for(0.2);
+	for (uint32_t i = 0; i < nb_came; i++) {
+		struct test_frame *frame = give(&came[i]);
+
+		if (one_in(100)) {
+			frame->length = (uint16_t)(rand() % (frame->length - 8));
+			wanted.other++;
+		} else {
+			wanted.received++;
+		}
+	}
+	take_back();
+	check_counted(before, wanted);
+}
+ANALYSER_CASE(cut_frames_are_foreign, UDP("\"frame_bytes\": 128, "))
+
+/* A frame of an earlier trial, or with a number that was not sent yet, is nothing of this one. */
+static void other_numbers_are_foreign(void)
+{
+	struct counted before;
+	struct test_frame old, future;
+
+	send_for(0.1);
+	for (uint32_t i = 1; i < nb_came; i++)
+		give(&came[i]);
+	old = came[0];
+	take_back();
+	before = counted();
+	send_for(0.1);
+	future = came[0];
+	signature_write(future.bytes + signature_offset(future.length),
+		signature_word(0, false, tester.streams[0]->next_sequence));
+	give(&old);
+	give(&future);
+	for (uint32_t i = 0; i < nb_came; i++)
+		give(&came[i]);
+	take_back();
+	check_counted(before, (struct counted){.received = nb_came, .other = 2});
+	CHECK_EQUAL(tester.streams[0]->sequence.lost, 1); /* of the first trial */
+}
+ANALYSER_CASE(other_numbers_are_foreign, UDP(""))
+
+/* By more than the window too: all come, each once, and nothing is lost. */
+static void late_frames_are_no_repeats(void)
+{
+	struct counted before = counted();
+	uint32_t held;
+
+	send_for(1.0);
+	held = nb_came / 4;
+	CHECK(nb_came - held > SEQUENCE_WINDOW);
+	for (uint32_t i = held; i < nb_came; i++)
+		give(&came[i]);
+	for (uint32_t i = 0; i < held; i++)
+		give(&came[i]);
+	take_back();
+	check_counted(before, (struct counted){.received = nb_came});
+	CHECK_EQUAL(tester.streams[0]->sequence.lost, 0);
+	CHECK_EQUAL(tester.streams[0]->sequence.out_of_order, held);
+}
+ANALYSER_CASE(late_frames_are_no_repeats, UDP(""))
+
+int main(void)
+{
+	static const struct test_case cases[] = {
+		{"repeats make up for no loss", repeats_make_up_for_no_loss_case},
+		{"damaged signatures are ours", damaged_signatures_are_ours_case},
+		{"damaged payload is seen", damaged_payload_is_seen_case},
+		{"cut frames are foreign", cut_frames_are_foreign_case},
+		{"other numbers are foreign", other_numbers_are_foreign_case},
+		{"late frames are no repeats", late_frames_are_no_repeats_case},
+		{NULL, NULL},
+	};
+
+	return test_run(cases);
+}
