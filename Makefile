@@ -4,8 +4,11 @@
 #   make peers    linerate against testpmd, here   make peers ARGS="--only io,mac"
 #   make injection   limits injected and limits named, for docs/injection.md
 #   make test     C tests under ASan and UBSan, then pytest
+#   make test-trixie   C tests and two loadtests on Debian 13, in a root of its own (as root)
+#   make test-sid      the same on Debian unstable, for the newest DPDK that Debian has
+#   make test-nics   real NIC drivers, on NICs that QEMU emulates   make test-nics NICS=igb
 #   make lint     clang-format, clang-tidy, ruff, mypy
-#   make fuzz     each fuzz target for FUZZ_SECONDS   make fuzz-parsers   the parsers alone
+#   make fuzz     each fuzz target for FUZZ_SECONDS   make fuzz-parsers, make fuzz-files   Python's alone
 #   make screenshots   docs/images/report*.png, of a bench that it runs
 #   make setup    Debian packages and .venv alone     make build    what they install
 
@@ -17,6 +20,9 @@ SHELL := /bin/bash
 PYTHON ?= python3
 ARGS ?=
 FUZZ_SECONDS ?= 30
+NICS ?= e1000e,vmxnet3,virtio-net,igb
+NIC_DRIVERS ?= vfio-pci,uio_pci_generic
+ACCEL ?= tcg
 
 BIN := .venv/bin
 STEP := build-aux/step
@@ -33,6 +39,9 @@ TEST_PACKAGES := $(CHROMIUM) dpdk dpdk-dev ethtool iperf3 iproute2 iputils-arpin
 # Debian has dpdk-testpmd in dpdk-dev.
 PEER_PACKAGES := dpdk dpdk-dev
 SCREENSHOT_PACKAGES := chromium fonts-dejavu-core
+# Of roots in which we build and test for other Debians.
+DISTRO_PACKAGES := $(BUILD_PACKAGES) ca-certificates make
+NICS_PACKAGES := e2fsprogs fakeroot mmdebstrap qemu-system-x86 util-linux
 LINT_PACKAGES := clang-format clang-tidy
 FUZZ_PACKAGES := clang
 
@@ -41,15 +50,17 @@ C_FILES := $(if $(C_DIRS),$(shell find $(C_DIRS) -name '*.[ch]'))
 SOURCES := $(shell find src engine bench -type f ! -path '*/__pycache__/*') meson.build meson.options \
 	pyproject.toml
 
-.PHONY: help setup setup-test setup-peers setup-lint setup-fuzz setup-fuzz-parsers build bench \
-	peers performance injection setup-screenshots screenshots test test-engine test-python lint \
-	lint-c lint-python fuzz fuzz-engine fuzz-parsers clean
+.PHONY: help setup setup-test setup-nics setup-peers setup-lint setup-fuzz setup-fuzz-parsers build \
+	bench peers performance injection setup-screenshots screenshots test test-engine test-python \
+	test-nics test-trixie test-sid lint lint-c lint-python fuzz fuzz-engine fuzz-parsers fuzz-files \
+	clean
 
 help:
 	@awk '!/^#/ {exit} {sub(/^# ?/, ""); print}' Makefile
 
 setup: $(STAMPS)/apt-build .venv/build.stamp
 setup-test: setup $(STAMPS)/apt-test .venv/test.stamp
+setup-nics: setup-test $(STAMPS)/apt-nics
 setup-peers: setup $(STAMPS)/apt-peers
 setup-screenshots: setup $(STAMPS)/apt-screenshots
 setup-lint: setup $(STAMPS)/apt-lint .venv/test.stamp .venv/lint.stamp
@@ -60,9 +71,10 @@ $(STAMPS)/apt-build: packages = $(BUILD_PACKAGES)
 $(STAMPS)/apt-test: packages = $(TEST_PACKAGES)
 $(STAMPS)/apt-peers: packages = $(PEER_PACKAGES)
 $(STAMPS)/apt-screenshots: packages = $(SCREENSHOT_PACKAGES)
+$(STAMPS)/apt-nics: packages = $(NICS_PACKAGES)
 $(STAMPS)/apt-lint: packages = $(LINT_PACKAGES)
 $(STAMPS)/apt-build $(STAMPS)/apt-test $(STAMPS)/apt-peers $(STAMPS)/apt-screenshots \
-$(STAMPS)/apt-lint: Makefile
+$(STAMPS)/apt-nics $(STAMPS)/apt-lint: Makefile
 	@mkdir -p $(STAMPS)
 	@build-aux/apt-install $(packages)
 	@touch $@
@@ -145,6 +157,21 @@ ifneq ($(shell id -u),0)
 		tests/system/test_socket_drivers.py tests/system/test_wires.py
 endif
 
+test-trixie test-sid: test-%:
+	@build-aux/distro-root $* $* $(DISTRO_PACKAGES)
+	@build-aux/distro-test $*
+
+# A guest with this distribution's kernel, in which the built tree is run.
+build/nics/root.img: build-aux/nics-image build-aux/nics-init build-aux/nics-mirrors | $(STAMPS)/apt-nics
+	@mkdir -p build/nics
+	@$(STEP) "making a guest (this takes some minutes)" nics-image build-aux/nics-image build/nics
+
+test-nics: build setup-nics build/nics/root.img
+	@$(STEP) "copying the built tree for the guest" nics-tree build-aux/nics-tree build/nics/tree.img
+	@echo "linerate: testing on emulated NICs"
+	@$(BIN)/python -m pytest --nics $(NICS) --nic-drivers $(NIC_DRIVERS) --accel $(ACCEL) \
+		$(if $(strip $(ARGS)),$(ARGS),tests/nics)
+
 lint: lint-python lint-c
 
 lint-python: setup-lint
@@ -161,7 +188,7 @@ lint-c: setup setup-lint
 	@$(STEP) "clang-tidy" clang-tidy sh -c 'printf "%s\n" "$$@" | \
 		xargs -P 2 -n 8 clang-tidy -p build/lint --quiet' sh $(filter engine/%.c bench/%.c,$(C_FILES))
 
-fuzz: fuzz-engine fuzz-parsers
+fuzz: fuzz-engine fuzz-parsers fuzz-files
 
 fuzz-engine: setup-fuzz
 	@test -f build/fuzz/build.ninja || $(STEP) "configuring the fuzz targets" fuzz-setup \
@@ -185,6 +212,18 @@ fuzz-parsers: setup-fuzz-parsers
 		$(BIN)/python fuzz/fuzz_parsers.py -max_total_time=$(FUZZ_SECONDS) -max_len=8192 \
 		-timeout=20 -print_final_stats=1 -artifact_prefix=build/fuzz/found/ \
 		build/fuzz/found/parsers tests/data/made tests/data/cases
+
+FUZZ_FILES := captures testbeds traffic trex runs evidence lives telemetry queries tables
+
+fuzz-files: setup-fuzz-parsers
+	@for target in $(FUZZ_FILES); do \
+		mkdir -p build/fuzz/found/files_$$target; \
+		$(STEP) "fuzzing $$target for $(FUZZ_SECONDS) s" fuzz-$$target env PYTHONPATH=src \
+			$(BIN)/python fuzz/fuzz_files.py $$target -max_total_time=$(FUZZ_SECONDS) \
+			-max_len=8192 -timeout=20 -print_final_stats=1 \
+			-artifact_prefix=build/fuzz/found/$$target- build/fuzz/found/files_$$target \
+			fuzz/corpus/files_$$target || exit 1; \
+	done
 
 clean:
 	@rm -rf build .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
