@@ -23,6 +23,7 @@ from linerate.rig import Trials
 from linerate.store import Result, trial_name
 from linerate.trial import TrialError, run_trial
 from linerate.validity import OFFERED_WITHIN, caused_by_host, caused_by_tester
+from linerate.wire import format_pps
 
 #: A trial whose loss may be the host's is measured so often; as long as none is valid, up to
 #: the second figure, with a wait between them that doubles: what else runs may end.
@@ -196,7 +197,7 @@ class Attempts:
         if best is None:
             last = f"{trial_name(name, attempt=ATTEMPTS_MAX)} and all before it are invalid"
             why = f"{last} ({result.invalid[0]}){WHAT_HELPS * caused_by_host(measurement)}"
-            raise TrialError(f"no valid trial at {pps / 1e6:.4g} Mpps: {why}")
+            raise TrialError(f"no valid trial at {format_pps(pps, '.4g')}: {why}")
         own, measurement, trial = best
         if by_host := lost_of(measurement)[0] - own:
             self.lost_by_host[trial] = by_host

@@ -1,21 +1,24 @@
 """The bench: a suite of loadtests on a testbed, from the first engine to the last result."""
 
+import contextlib
 import itertools
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Protocol
 
 from linerate import __version__, host, leftovers
 from linerate.counting import counted, generates, takes_turns
-from linerate.doctor import Host, examine_shortly
-from linerate.engine import EngineError
+from linerate.doctor import Finding, Host, busy_now, examine_shortly
+from linerate.engine import EngineError, NotReadyError
 from linerate.errors import SetupError
 from linerate.evidence import Evidence
 from linerate.evidence.measured import evidence_of
 from linerate.explain import explain
 from linerate.measurement import Load, Measurement, Progress
 from linerate.planning import CEILING_SECONDS, Kind, Plan, Step, kind_of
-from linerate.rig import Rig, Trials, dpdk_devices
+from linerate.rig import Rig, Trials, dpdk_devices, hugepages_megabytes
 from linerate.store import (
     Absent,
     Ceiling,
@@ -23,15 +26,16 @@ from linerate.store import (
     Result,
     Run,
     RunFolder,
+    Status,
     Which,
     result_of,
     trial_name,
 )
 from linerate.suite import Loadtest
-from linerate.telemetry import TelemetryError
+from linerate.telemetry import NoAnswerError, TelemetryError
 from linerate.testbed import Testbed
 from linerate.trial import TrialError, run_trial, watch
-from linerate.validity import caused_by_tester, doubts, reasons
+from linerate.validity import caused_by_host, caused_by_tester, doubts, reasons
 from linerate.verdicts import judged_together, source_of
 
 #: Of its own ceiling, the tester is asked for no more than this.
@@ -44,6 +48,10 @@ OF_MANAGED = 0.92
 #: Below this it is no moment's delay that kept it from sending all: the same would not do.
 NEARLY_ALL = 0.98
 FULL_SCALE_PPM = 1_000_000
+#: An engine that the host starves is started again, so often in all.
+STARVED_STARTS = 2
+#: Trials in a row that the host spoilt, with none before them, that end a run: two tests.
+HOST_TAKES = 6
 
 
 class Interrupted(KeyboardInterrupt):
@@ -63,6 +71,9 @@ class Observer(Protocol):
     def progress(self, progress: Progress) -> None:
         """Say how far the trial is; called a few times a second."""
 
+    def waiting(self, text: str) -> None:
+        """Say what is waited for before trials can begin."""
+
     def measured(self, result: Result) -> None:
         """Say that a trial is done, valid or not."""
 
@@ -73,6 +84,9 @@ class Observer(Protocol):
 class Bench:
     """Measures one plan into one run folder."""
 
+    #: Whether a step without a result takes the others nothing away.
+    steps_stand_alone = True
+
     def __init__(self, plan: Plan, folder: RunFolder, observer: Observer) -> None:
         self._plan = plan
         self._folder = folder
@@ -81,11 +95,15 @@ class Bench:
         self._ceilings: dict[Kind, float] = {}
         #: By test: the load, and the tester's ceiling, that made its last trial valid.
         self._loads: dict[str, tuple[int, float | None]] = {}
+        #: Why each of the last trials in a row is invalid, where that is the host's doing.
+        self._host_took: list[str] = []
         #: By trial, the last attempt of each test: what is judged together in the end.
         self._evidence: dict[str, Evidence] = {}
         # Made before the lab keeps aside: they look at which CPUs may be used.
         self._rigs = {
-            testbed: Rig(testbed, folder.engine_file, folder.journal)
+            testbed: Rig(
+                testbed, folder.engine_file, folder.journal, observer.step, observer.waiting
+            )
             for testbed in dict.fromkeys(step.testbed for step in plan.steps)
         }
         self.run = Run(
@@ -96,7 +114,7 @@ class Bench:
             sweep=plan.sweep,
             testbed=plan.testbed,
             environment=host.environment(__version__, self._cpus),
-            host=examine_shortly(Host(), self._cpus, dpdk_devices(plan.testbed)),
+            host=_looked_at(plan.testbed, self._cpus),
         )
 
     def measure(self) -> Run:
@@ -113,9 +131,13 @@ class Bench:
             self._judge_together()
             self._update(status="complete")
         except (EngineError, TelemetryError, TrialError, SetupError) as error:
-            self._update(status="failed", problem=str(error))
+            self._ended("failed", str(error))
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            where = error.filename or self._folder.path
+            self._ended("failed", f"{where}: {reason}; is the disk full, or the run's folder gone?")
         except KeyboardInterrupt:
-            self._update(status="interrupted")
+            self._ended("interrupted")
             raise
         except BaseException as error:
             self._update(status="failed", problem=f"{type(error).__name__}: {error}")
@@ -123,6 +145,11 @@ class Bench:
         finally:
             os.sched_setaffinity(0, own_cpus)
         return self.run
+
+    def _ended(self, status: Status, problem: str = "") -> None:
+        """Say how it ended, where that can still be written."""
+        with contextlib.suppress(OSError):
+            self._update(status=status, problem=problem)
 
     def _keep_aside(self) -> None:
         """Share the first CPU (the tester's, or housekeeping's), never the forwarder's."""
@@ -138,14 +165,38 @@ class Bench:
 
     def _measure_all(self) -> None:
         for kind, testbed in reversed(self._plan.kinds.items()):
-            self._measure_ceiling(kind, testbed)
+            self._despite_host(partial(self._measure_ceiling, kind, testbed))
         for step in self._plan.steps:
             self._measure_step(step)
+            self._check_host()
+
+    def _despite_host(self, measure: Callable[[], None]) -> str:
+        """Measure, once more where the host gave an engine no CPU; returns why not, if not."""
+        for _ in range(STARVED_STARTS):
+            try:
+                measure()
+            except (NoAnswerError, NotReadyError) as error:
+                why = str(error)
+            else:
+                return ""
+        return why
+
+    def _check_host(self) -> None:
+        """Raise SetupError on a machine that gives no valid trial: more would be the same."""
+        if len(self._host_took) < HOST_TAKES or any(one.valid for one in self.run.results):
+            return
+        helps = "; ".join(
+            fix for one in self.run.host if one.check == "busy" for fix in one.fix[:1]
+        )
+        raise SetupError(
+            f"{len(self._host_took)} trials in a row have no result ({self._host_took[-1]}): more "
+            f"would be the same; {helps or 'linerate doctor'} helps, or another machine"
+        )
 
     def _measure_step(self, step: Step) -> None:
         """Measure a step; in a sweep, what can't be measured takes the others nothing away."""
         if self.run.sweep is None:
-            self._measure_loadtest(step)
+            self._measure_alone(step)
             return
         if any(one.configuration == step.configuration for one in self.run.sweep.absent):
             return
@@ -156,6 +207,26 @@ class Bench:
             changed = self.run.sweep.model_copy(update={"absent": (*self.run.sweep.absent, absent)})
             self._update(sweep=changed)
             self._observer.absent(absent)
+
+    def _measure_alone(self, step: Step) -> None:
+        """Measure a step that needs no other: without an engine twice it has no result."""
+        if not self.steps_stand_alone:
+            self._measure_loadtest(step)
+        elif why := self._despite_host(lambda: self._measure_loadtest(self._anew(step))):
+            absent = Absent(configuration=step.loadtest.name, reason=why)
+            self._update(absent=(*self.run.absent, absent))
+            self._observer.absent(absent)
+
+    def _anew(self, step: Step) -> Step:
+        """The step, without what an engine that was lost then measured of it."""
+        kept = tuple(
+            one
+            for one in self.run.results
+            if (one.test, one.repeat) != (step.loadtest.name, step.repeat)
+        )
+        if kept != self.run.results:
+            self._update(results=kept)
+        return step
 
     def _measure_ceiling(self, kind: Kind, testbed: Testbed) -> None:
         """Find out what the tester can do by itself, over the bare wire."""
@@ -248,7 +319,7 @@ class Bench:
     def _note_engine(self, info: dict[str, Any]) -> None:
         """Keep what the engine says of itself, once it is set up as a whole."""
         if not self.run.environment.layout:
-            said = {key: str(info.get(key, "")) for key in ("dpdk", "memory", "layout")}
+            said = {key: str(info.get(key, "")) for key in ("dpdk", "memory", "layout", "links")}
             self._update(environment=self.run.environment.model_copy(update=said))
 
     def _keep(self, step: Step, attempt: int, measurement: Measurement) -> Result:
@@ -267,6 +338,8 @@ class Bench:
             configuration=step.configuration,
         )
         result = result_of(which, measurement, judged)
+        took = not result.valid and caused_by_host(measurement)
+        self._host_took = [*self._host_took, result.invalid[0]] if took else []
         self._folder.save_measurement(result.trial, measurement)
         self._update(results=(*self.run.results, result))
         self._observer.measured(result)
@@ -278,6 +351,14 @@ class Bench:
         self.run = judged_together(
             self.run, {one.trial: self._evidence[one.trial] for one in results}
         )
+
+
+def _looked_at(testbed: Testbed, cpus: tuple[int, ...]) -> tuple[Finding, ...]:
+    """The host in short, and what else runs on the CPUs."""
+    asked = dpdk_devices(testbed), hugepages_megabytes(testbed)
+    found = examine_shortly(Host(), cpus, *asked)
+    busy = busy_now(Host(), cpus)
+    return found if busy is None else (*found, busy.model_copy(update={"heavy": True}))
 
 
 def first_scale_ppm(full_pps: float, ceiling_pps: float | None) -> int:

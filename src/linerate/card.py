@@ -8,6 +8,7 @@ A preset copies published figures: where each comes from is said beside it.
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from linerate.flow_table import FlowRules
+from linerate.queues import CardRing, QueueCount
 from linerate.wire import (
     FRAME_BYTES_MAX,
     FRAME_BYTES_MIN,
@@ -60,26 +61,19 @@ class Card(_Limits):
 
     link_bps: int = Field(default=10_000_000_000, gt=0)
     #: None: as many as there are workers.
-    rx_queues: int | None = Field(default=None, ge=1, le=16)
-    rx_ring: int = Field(default=1024, ge=32, le=32768)
-    tx_ring: int = Field(default=1024, ge=32, le=32768)
+    rx_queues: QueueCount | None = None
+    rx_ring: CardRing = 1024
+    tx_ring: CardRing = 1024
     rss: Rss = Rss()
     pps_ceiling: int = Field(default=0, ge=0)
     pcie: Pcie | None = None
-    max_frame_bytes: int = Field(default=1518, ge=FRAME_BYTES_MIN, le=FRAME_BYTES_MAX)
+    max_frame_bytes: int = Field(default=1522, ge=FRAME_BYTES_MIN, le=FRAME_BYTES_MAX)
     flow_table: FlowRules | None = None
 
     @field_validator("link_bps", mode="before")
     @classmethod
     def _bit_rate(cls, value: object) -> object:
         return parse_bps(value) if isinstance(value, str) else value
-
-    @field_validator("rx_ring", "tx_ring")
-    @classmethod
-    def _ring_size(cls, value: int) -> int:
-        if value & (value - 1):
-            raise ValueError("expected a power of two from 32 to 32768")
-        return value
 
 
 DEFAULT = Card()
@@ -179,3 +173,12 @@ PRESETS: dict[str, Card] = {
         pps_ceiling=21_700_000,
     ),
 }
+
+
+def preset(name: str) -> Card:
+    """Return the card preset of that name; raises ValueError."""
+    if name == "default":
+        return DEFAULT
+    if name not in PRESETS:
+        raise ValueError(f"expected one of {', '.join(PRESETS)}, default; not '{name}'")
+    return PRESETS[name]

@@ -1,5 +1,6 @@
 """The `linerate` command: its commands, in the order in which help lists them."""
 
+import signal
 import sys
 from typing import Annotated
 
@@ -8,6 +9,7 @@ from typer.exceptions import TyperException
 
 from linerate.commands.listed import Listed, group_of
 from linerate.errors import ToldError
+from linerate.screen import complain, let_go, one_line, say, show_errors_clean
 
 FAILED = 1
 
@@ -129,6 +131,7 @@ COMMANDS = (
         "Look at the host as an expert would before a test: what is wrong, why, how to mend it.",
         "Examples:\n\n[bold]linerate doctor[/] # what is wrong here, and how to mend it\n\n"
         "[bold]linerate doctor --cpus 2-5 --nic 05:00.0 --json[/]\n\n"
+        "[bold]linerate doctor testbed.yaml[/] # what the ports of this testbed need\n\n"
         "[bold]sudo linerate doctor --fix[/] # hugepages, governor, drivers; --undo takes it back",
     ),
     Listed(
@@ -191,7 +194,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from linerate import __version__  # noqa: PLC0415 (nobody else waits for it)
 
-        print(f"linerate {__version__}")
+        say(f"linerate {__version__}")
         raise typer.Exit
 
 
@@ -209,23 +212,30 @@ def _mistaken(error: TyperException) -> None:
     """Say in a line what is wrong with the command line; help that was shown says it all."""
     if message := " ".join(error.format_message().split()):
         of = getattr(getattr(error, "ctx", None), "command_path", "linerate")
-        print(f"{of}: {message} (see {of} --help)", file=sys.stderr)
+        complain(f"{of}: {message} (see {of} --help)")
 
 
 def main() -> None:
     """Run the command; every expected failure is one line."""
+    show_errors_clean()
     try:
         sys.exit(app(prog_name="linerate", standalone_mode=False))
     except TyperException as error:
         _mistaken(error)
         sys.exit(error.exit_code)
     except typer.Abort:
-        print("linerate: given up, nothing was answered", file=sys.stderr)
+        complain("linerate: given up, nothing was answered")
         sys.exit(FAILED)
+    except KeyboardInterrupt as interrupted:
+        sys.exit(128 + getattr(interrupted, "signal_number", signal.SIGINT))
     except ToldError as error:
-        print(f"linerate: {error}", file=sys.stderr)
+        complain(one_line(f"linerate: {error}"))
         sys.exit(FAILED)
     except BrokenPipeError:
         # The reader of a pipe (head, less) went away: nothing is left to say.
-        sys.stderr.close()
+        let_go()
+        sys.exit(FAILED)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        complain(one_line(f"linerate: {where}{(error.strerror or str(error)).lower()}"))
         sys.exit(FAILED)

@@ -1,5 +1,6 @@
 """Port drivers of the engine that a kernel's interface can be given to (docs/engine.md)."""
 
+from collections.abc import Iterable
 from typing import Any
 
 #: DPDK's drivers for them, and what their devargs call the interface.
@@ -20,14 +21,43 @@ INTERFACE_DRIVERS = (
 )
 
 
+#: DPDK's devices that take from a sender no more than what is behind them has room for, by how
+#: their names begin, and what they are in a report.
+_PUSH_BACK = {
+    "net_memif": "memif sockets",
+    "net_af_packet": "packet sockets on interfaces",
+    "net_af_xdp": "AF_XDP sockets on interfaces",
+    "net_tap": "tap interfaces",
+}
+
+
+def pushes_back(device: str) -> bool:
+    """Whether a DPDK device leaves what does not fit with the sender, who offers less then."""
+    return device.startswith(tuple(_PUSH_BACK))
+
+
+def kind_of_ports(devices: Iterable[str]) -> str:
+    """What ports are, in words: `memif sockets`, `real ports`, or both."""
+    kinds = (_kind_of_port(device) for device in devices)
+    return " and ".join(dict.fromkeys(kinds))
+
+
+def _kind_of_port(device: str) -> str:
+    if ":" in device:
+        return "real ports"
+    known = (text for name, text in _PUSH_BACK.items() if device.startswith(name))
+    return next(known, f"{device.rstrip('0123456789')} devices")
+
+
 def on_interface(driver: str, interface: str, netns: str, number: int) -> dict[str, Any]:
     """Configure a port on an interface; `number` is another one for each port of a process."""
+    there = {"netns": netns} if netns else {}
     if driver not in _ETHDEV:
-        return {"driver": driver, "device": interface, "netns": netns}
+        return {"driver": driver, "device": interface, **there}
     device, devargs = _ETHDEV[driver]
     return {
         "driver": "ethdev",
         "device": f"{device}{number}",
         "devargs": devargs.format(interface=interface),
-        "netns": netns,
+        **there,
     }

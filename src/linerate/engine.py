@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import selectors
-import shutil
 import signal
 import socket
 import subprocess
@@ -17,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from linerate import marks
+from linerate import dpdk_runtime, engine_log, marks
 from linerate.errors import ToldError
 from linerate.signals import held_back
 from linerate.telemetry import Telemetry, TelemetryError, TurnedAwayError
@@ -33,6 +32,10 @@ FOLDER_PREFIX = "linerate-"
 
 class EngineError(ToldError):
     """The engine is missing, could not start, or stopped by itself."""
+
+
+class NotReadyError(EngineError):
+    """The engine was given no CPU to start: it may be, the next time."""
 
 
 def executable() -> Path:
@@ -54,22 +57,12 @@ def companion(name: str) -> Path:
     raise EngineError(f"{name} is not beside {engine}: build it with `make build`")
 
 
-def _runtime_bases() -> list[Path]:
-    """Where DPDK makes folders; $LINERATE_RUNTIME names another place, and the only one then."""
-    if chosen := os.environ.get("LINERATE_RUNTIME"):
-        return [Path(chosen)]
-    bases = [Path("/var/run/dpdk"), Path("/tmp/dpdk")]
-    if runtime := os.environ.get("XDG_RUNTIME_DIR"):
-        bases.insert(1, Path(runtime) / "dpdk")
-    return bases
-
-
 def runtime_folders() -> list[Path]:
     """Folders in which engines have their sockets."""
     found = []
-    for base in _runtime_bases():
+    for base in dpdk_runtime.bases():
         with contextlib.suppress(OSError):
-            found += [path for path in sorted(base.iterdir()) if _is_ours(path)]
+            found += dpdk_runtime.folders(base, FOLDER_PREFIX)
     return found
 
 
@@ -79,18 +72,21 @@ def engine_sockets() -> tuple[dict[str, Path], list[Path]]:
     Nobody is connected to, so that a look takes no client's place: the engine may be gone.
     """
     sockets, refused = {}, []
-    for base in _runtime_bases():
+    for base in dpdk_runtime.bases():
         try:
-            folders = [path for path in sorted(base.iterdir()) if _is_ours(path)]
+            folders = dpdk_runtime.folders(base, FOLDER_PREFIX)
         except PermissionError:
             refused.append(base)
             continue
         except OSError:
             continue
         for folder in folders:
-            if not os.access(folder, os.R_OK | os.X_OK):
+            try:
+                path = _socket_in(folder)
+            except PermissionError:
                 refused.append(folder)
-            elif path := _socket_in(folder):
+                continue
+            if path:
                 sockets[folder.name.removeprefix(FOLDER_PREFIX)] = path
     return sockets, refused
 
@@ -99,7 +95,7 @@ def _environment() -> dict[str, str]:
     """What the engine inherits; not a runtime directory of somebody else.
 
     `su` and `sudo` leave XDG_RUNTIME_DIR as it was, and DPDK would insist on it;
-    without it, it uses /tmp/dpdk.
+    without it, it uses /tmp/dpdk (see dpdk_runtime).
     """
     environment = marks.environment()
     runtime = environment.get("XDG_RUNTIME_DIR", "")
@@ -108,13 +104,17 @@ def _environment() -> dict[str, str]:
     return environment
 
 
-def _is_ours(folder: Path) -> bool:
-    return folder.name.startswith(FOLDER_PREFIX) and folder.is_dir() and not folder.is_symlink()
-
-
 def _socket_in(folder: Path) -> Path | None:
-    """Find the telemetry socket: with a suffix when several processes share a folder."""
-    return next(iter(sorted(folder.glob("dpdk_telemetry.v2*"))), None)
+    """Find the telemetry socket, with a suffix when several processes share a folder.
+
+    Raises PermissionError.
+    """
+    try:
+        return next(iter(dpdk_runtime.files(folder, "dpdk_telemetry.v2")), None)
+    except PermissionError:
+        raise
+    except OSError:
+        return None
 
 
 def _listens(path: Path) -> bool:
@@ -132,20 +132,15 @@ def _listens(path: Path) -> bool:
 
 def live_engines() -> dict[str, Path]:
     """Names and sockets of the engines that run on this host now."""
-    engines = {}
-    for folder in runtime_folders():
-        path = _socket_in(folder)
-        if path is not None and _listens(path):
-            engines[folder.name.removeprefix(FOLDER_PREFIX)] = path
-    return engines
+    return {name: path for name, path in engine_sockets()[0].items() if _listens(path)}
 
 
 def dead_folders() -> list[Path]:
     """Find the folders of engines that were killed."""
     found = []
     for folder in runtime_folders():
-        path = _socket_in(folder)
         with contextlib.suppress(OSError):
+            path = _socket_in(folder)
             young = time.time() - folder.stat().st_mtime < STARTING_SECONDS
             dead = not _listens(path) if path else not young
             if dead:
@@ -157,7 +152,7 @@ def sweep() -> list[Path]:
     """Remove the folders of engines that were killed; returns what was removed."""
     removed = dead_folders()
     for folder in removed:
-        shutil.rmtree(folder, ignore_errors=True)
+        dpdk_runtime.remove(folder)
     return removed
 
 
@@ -216,7 +211,9 @@ class Engine:
             self._keep.log.open("w", encoding="utf-8") as log,
             _affinity(self._cpus),
         ):
-            # In its own process group: Ctrl-C is for the lab, which then stops the engine.
+            # In its own process group: Ctrl-C is for the lab, which then stops the engine. Not in
+            # a session of its own: sessions share a CPU evenly, whatever their threads' nice, and
+            # the lab would take half of the tester's.
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -243,7 +240,7 @@ class Engine:
                 if not line:
                     process.wait(STOP_TIMEOUT_SECONDS)
                     raise EngineError(f"the engine did not start: {self.last_words()}")
-        raise EngineError(f"the engine was not ready after {READY_TIMEOUT_SECONDS:.0f} s")
+        raise NotReadyError(f"the engine was not ready after {READY_TIMEOUT_SECONDS:.0f} s")
 
     def connect(self) -> Telemetry:
         """Open a connection to its control socket.
@@ -265,13 +262,13 @@ class Engine:
                 raise EngineError(f"{error}; {self.last_words()}") from error
 
     def last_words(self) -> str:
-        """Why it stopped, in one line: what it said last, its exit code."""
+        """Why it stopped, in one line: what its log says of that, its exit code."""
         code = self._process.poll() if self._process else None
         try:
-            lines = self._keep.log.read_text(encoding="utf-8", errors="replace").split("\n")
+            log = self._keep.log.read_text(encoding="utf-8", errors="replace")
         except OSError:
-            lines = []
-        said = next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+            log = ""
+        said = engine_log.cause(log)
         if code is None:
             return said
         if code < 0:
@@ -301,10 +298,11 @@ class Engine:
                 process.stdout.close()
 
     def _remove_folder(self) -> None:
-        folders = [self._folder] if self._folder else runtime_folders()
-        for folder in folders:
-            if folder.name == FOLDER_PREFIX + self.name:
-                shutil.rmtree(folder, ignore_errors=True)
+        with held_back():
+            folders = [self._folder] if self._folder else runtime_folders()
+            for folder in folders:
+                if folder.name == FOLDER_PREFIX + self.name:
+                    dpdk_runtime.remove(folder)
 
 
 def _ready_line(line: str) -> dict[str, Any]:

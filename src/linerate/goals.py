@@ -5,11 +5,12 @@ from collections.abc import Iterable
 from linerate.ledger import forwarder_ledgers
 from linerate.records import Goal, Search
 from linerate.store import Result, Run
+from linerate.wire import format_pps
 
 NDR = 0.0
 PDR = 0.005
 #: Verdicts that name no limit.
-NO_LIMIT = ("none", "unknown", "invalid")
+NO_LIMIT = ("none", "unknown", "unexplained", "invalid")
 
 
 def parse_ratio(text: str) -> float:
@@ -39,12 +40,17 @@ def _between(goal: Goal) -> str:
     if low is None and high is None:
         return "?"
     if low is None:
-        return f"< {_mpps(high)} Mpps"
-    return f"> {_mpps(low)} Mpps" if high is None else f"{_mpps(low)}–{_mpps(high)} Mpps"
+        return f"< {_rate(high)}"
+    if high is None:
+        return f"> {_rate(low)}"
+    number, unit = _rate(low).split()
+    above = _rate(high)
+    # `5–5.5 Mpps`: the unit once, where both have it.
+    return f"{number}–{above}" if above.endswith(f" {unit}") else f"{number} {unit} – {above}"
 
 
-def _mpps(pps: float | None) -> str:
-    return f"{(pps or 0) / 1e6:.4g}"
+def _rate(pps: float | None) -> str:
+    return format_pps(pps or 0.0, ".4g")
 
 
 def trials_of(run: Run, search: Search) -> list[Result]:

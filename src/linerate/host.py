@@ -29,6 +29,8 @@ class Environment(BaseModel):
     dpdk: str = ""
     memory: str = ""
     layout: str = ""
+    #: Of real ports: what they negotiated.
+    links: str = ""
 
 
 def _read(path: Path) -> str:
@@ -110,6 +112,8 @@ class CpuSeconds(NamedTuple):
     idle: float
     softirq: float
     steal: float
+    #: Threads, of programs and of the kernel.
+    threads: float
 
 
 def cpu_seconds() -> dict[int, CpuSeconds]:
@@ -122,20 +126,25 @@ def cpu_seconds() -> dict[int, CpuSeconds]:
             user, nice, system, idle, iowait, irq, softirq, steal = map(int, fields[:8])
             total = user + nice + system + idle + iowait + irq + softirq + steal
             known[int(name[3:])] = CpuSeconds(
-                *(ticks / hertz for ticks in (total, idle + iowait, softirq, steal))
+                *(
+                    ticks / hertz
+                    for ticks in (total, idle + iowait, softirq, steal, user + nice + system)
+                )
             )
     return known
 
 
 class Switches(NamedTuple):
-    """How often a thread lost its CPU to the kernel, and how often it gave it away."""
+    """How often a thread lost its CPU, and gave it away; how long it waited for one."""
 
     involuntary: int
     voluntary: int
+    #: How long it could have run and did not.
+    waited_seconds: float = 0.0
 
 
 def switches(pid: int, tid: int, proc: Path = _PROC) -> Switches | None:
-    """Context switches of a thread so far; None when it is gone."""
+    """Context switches and waits of a thread so far; None when it is gone."""
     counts = {}
     for line in _read(proc / str(pid) / "task" / str(tid) / "status").splitlines():
         name, _, value = line.partition(":")
@@ -143,7 +152,17 @@ def switches(pid: int, tid: int, proc: Path = _PROC) -> Switches | None:
             counts[name] = int(value)
     if len(counts) != 2:
         return None
-    return Switches(counts["nonvoluntary_ctxt_switches"], counts["voluntary_ctxt_switches"])
+    return Switches(
+        counts["nonvoluntary_ctxt_switches"],
+        counts["voluntary_ctxt_switches"],
+        _waited_seconds(_read(proc / str(pid) / "task" / str(tid) / "schedstat")),
+    )
+
+
+def _waited_seconds(schedstat: str) -> float:
+    """Second field of proc_pid_schedstat: nanoseconds on a run queue; 0 where none is kept."""
+    fields = schedstat.split()
+    return int(fields[1]) / 1e9 if len(fields) > 1 else 0.0
 
 
 def kernel_seconds(pid: int, tid: int) -> float:

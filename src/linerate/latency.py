@@ -21,6 +21,7 @@ from linerate.store import Result, RunFolder
 from linerate.suite import Loadtest
 from linerate.testbed import Testbed
 from linerate.trial import TrialError, run_trial
+from linerate.wire import format_pps
 
 #: Of the highest load.
 PERCENTS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
@@ -59,7 +60,7 @@ def _over_wire(
     bench: Bench, trials: Trials, step: Step, scale_ppm: int, seconds: float
 ) -> Measurement:
     load = bench._load(step.testbed, step.loadtest, scale_ppm, seconds)
-    said = f"{step.loadtest.name}: bare wire, {load.asked_pps / 1e6:.4g} Mpps"
+    said = f"{step.loadtest.name}: bare wire, {format_pps(load.asked_pps, '.4g')}"
     bench._observer.step(said, seconds)
     load = load.model_copy(update={"counted": "received"})
     measurement = run_trial(trials.tester, load, bench._observer.progress)
@@ -152,7 +153,7 @@ class LatencyLoadsBench(SearchBench):
     def _measured(self, step: Step, trials: Trials, pps: float) -> Result:
         """Measure one load, again while the trial is invalid."""
         seconds = self._plan.duration_seconds
-        self.begin(step.loadtest.name, f"{step.loadtest.name}: {pps / 1e6:.4g} Mpps", seconds)
+        self.begin(step.loadtest.name, f"{step.loadtest.name}: {format_pps(pps, '.4g')}", seconds)
         scale = _scale(step.testbed, step.loadtest, pps)
         for number in range(1, ATTEMPTS + 1):
             _, result = self.attempt(step, trials, number, (scale, seconds), None, {})

@@ -8,11 +8,24 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-Kind = Literal["sent", "originated", "received", "other", "consumed", "loss", "held"]
+Kind = Literal[
+    "sent",
+    "originated",
+    "received",
+    "duplicated",
+    "corrupted",
+    "other",
+    "consumed",
+    "loss",
+    "held",
+]
 
 #: What is a device's rate: what came back; what one that sends nothing took; what one
 #: that sends by itself sent.
 Counted = Literal["received", "consumed", "other"]
+
+#: So ends the place of what the tester sent without a signature.
+UNSIGNED = ": unsigned"
 
 #: A worker's clocks must be accounted for within this (design: within 1 %).
 CYCLES_CLOSE_WITHIN_PERCENT = 1.0
@@ -35,7 +48,11 @@ class Entry(_Value):
 
 
 class PacketLedger(_Value):
-    """Law: sent + originated = received + other + consumed + held + Σ loss(place)."""
+    """Law: sent + originated = received + duplicated + corrupted + other + consumed + held + loss.
+
+    Received are the tester's frames, each once. What a foreign device adds (frames that come
+    twice, frames of its own) is on no counter of ours: it makes up for no loss.
+    """
 
     entries: tuple[Entry, ...] = ()
 
@@ -50,7 +67,7 @@ class PacketLedger(_Value):
 
     @property
     def received(self) -> int:
-        """Packets of the tester's streams that it got back."""
+        """Packets of the tester's streams that it got back, each once."""
         return self.total("received")
 
     @property
@@ -64,10 +81,37 @@ class PacketLedger(_Value):
 
     @property
     def unexplained(self) -> int:
-        """What the law leaves over: lost nobody knows where, or from nowhere (negative)."""
-        into = self.sent + self.originated
-        out = self.received + self.other + self.consumed + self.held
-        return into - out - self.total("loss")
+        """What the law leaves over: lost at a place that no counter names.
+
+        Negative: more came back than was sent.
+        """
+        into = self.sent + self.originated + self.added
+        out = self.received + self.duplicated + self.corrupted + self.other
+        return into - out - self.consumed - self.held - self.total("loss")
+
+    @property
+    def added(self) -> int:
+        """Packets that came back, that the tester did not send, and no counter of a device has."""
+        return max(0, self.duplicated + self.other - self.originated - self.unsigned)
+
+    @property
+    def unsigned(self) -> int:
+        """Packets that the tester sent without a signature: they come back as others."""
+        return sum(
+            entry.packets
+            for entry in self.entries
+            if entry.kind == "sent" and entry.place.endswith(UNSIGNED)
+        )
+
+    @property
+    def duplicated(self) -> int:
+        """Packets of the tester's streams that came back once more."""
+        return self.total("duplicated")
+
+    @property
+    def corrupted(self) -> int:
+        """Packets of the tester's streams that came back damaged."""
+        return self.total("corrupted")
 
     @property
     def originated(self) -> int:
@@ -83,9 +127,10 @@ class PacketLedger(_Value):
     def returned(self) -> int:
         """Packets that the tester got back, those of no stream too, less what the device made.
 
-        So sent less returned is what was lost, consumed or held, whatever was signed.
+        So sent less returned is what was lost, consumed or held, whatever was signed. What the
+        device made may have been lost too: it takes nothing off what was received.
         """
-        return self.received + self.other - self.originated
+        return min(self.sent, self.received + max(0, self.other - self.originated))
 
     @property
     def consumed(self) -> int:
@@ -99,10 +144,13 @@ class PacketLedger(_Value):
 
     @property
     def violations(self) -> list[str]:
-        """Each way in which the ledger breaks its law, in one line."""
-        if self.unexplained:
-            return [*self.backwards, f"{self.unexplained:,} packets unexplained"]
-        return self.backwards
+        """Each way in which a device of ours breaks the law, in one line."""
+        broken = {
+            f"{self.unexplained:,} packets unexplained": self.unexplained,
+            f"{self.added:,} packets came back that no counter shows leaving": self.added,
+            f"{self.corrupted:,} packets came back damaged": self.corrupted,
+        }
+        return [*self.backwards, *(line for line, packets in broken.items() if packets)]
 
     @property
     def backwards(self) -> list[str]:

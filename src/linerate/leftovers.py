@@ -6,7 +6,6 @@ that is not a lab's.
 
 import contextlib
 import os
-import shutil
 import signal
 import tempfile
 import time
@@ -16,14 +15,12 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from linerate import engine, marks
+from linerate import dpdk_runtime, engine, marks
 from linerate.netns import namespaces
 
 Kind = Literal["process", "namespace", "folder"]
 #: How long a process may take to end when it was killed.
 GONE_SECONDS = 5.0
-#: Where DPDK makes a folder for each process.
-DPDK_RUNTIME = (Path("/var/run/dpdk"), Path("/tmp/dpdk"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +87,15 @@ def _namespaces() -> list[Leftover]:
 
 def _folders() -> list[Leftover]:
     """Folders for the sockets of two processes, and of DPDK programs."""
-    found = []
-    bases = (Path(tempfile.gettempdir()), *DPDK_RUNTIME)
-    for path in sorted(path for base in bases for path in base.glob("lr-*")):
-        ours = path.is_dir() and not path.is_symlink() and path.lstat().st_uid == os.getuid()
-        if ours and _dead(marks.owner_of_name(path.name)):
-            found.append(_folder(path))
-    return found
+    found: list[Path] = []
+    for base in (Path(tempfile.gettempdir()), *dpdk_runtime.bases()):
+        with contextlib.suppress(OSError):
+            found += dpdk_runtime.folders(base, "lr-")
+    return [
+        _folder(path)
+        for path in found
+        if path.lstat().st_uid == os.getuid() and _dead(marks.owner_of_name(path.name))
+    ]
 
 
 def _engine_folders() -> list[Leftover]:
@@ -105,4 +104,4 @@ def _engine_folders() -> list[Leftover]:
 
 
 def _folder(path: Path) -> Leftover:
-    return Leftover("folder", str(path), lambda: shutil.rmtree(path, ignore_errors=True))
+    return Leftover("folder", str(path), lambda: dpdk_runtime.remove(path))

@@ -4,7 +4,8 @@ Cases are data; each is looked at before anything is measured, and one that can'
 said with its reason and its remedy. What each costs beside the wire is read off its trial.
 """
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,6 +17,7 @@ from linerate.costs import Costs, costs_of
 from linerate.drivers import on_interface
 from linerate.engine import refusal
 from linerate.explain import Verdict
+from linerate.measurement import Measurement
 from linerate.needs import Need, of_refusal
 from linerate.store import Absent, Run, StoreError, load_measurement
 from linerate.suite import Loadtest, Traffic
@@ -342,12 +344,14 @@ def groups(rows: Iterable[Row]) -> list[Group]:
     return [Group(wire, mode, tuple(mine)) for (wire, mode), mine in found.items()]
 
 
-def measured_costs(run: Run, folder: Path) -> dict[str, Costs]:
+def measured_costs(
+    run: Run, folder: Path, evidence: Callable[[Path, str], Measurement | None] = load_measurement
+) -> dict[str, Costs]:
     """Read the costs off the evidence of the trials that are reported."""
     found = {}
     for result in run.reported():
-        try:
-            found[result.trial] = costs_of(load_measurement(folder, result.trial))
-        except StoreError:
-            found[result.trial] = Costs()
+        measurement = None
+        with contextlib.suppress(StoreError):
+            measurement = evidence(folder, result.trial)
+        found[result.trial] = costs_of(measurement) if measurement is not None else Costs()
     return found

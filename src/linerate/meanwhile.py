@@ -56,6 +56,7 @@ class HostReading:
 
     def __init__(self, tester: Tester, roundtrips: tuple[RoundTrip, ...]) -> None:
         """`roundtrips` can be measured only while no packets fly."""
+        self._at = time.monotonic()
         self._roundtrips = roundtrips
         self._steal = tester.steal_seconds()
         self._switches = tester.switches()
@@ -82,6 +83,11 @@ class HostReading:
                 name: after._switches[name].voluntary - count.voluntary
                 for name, count in self._switches.items()
             },
+            descheduled_percent=_percent(
+                {name: count.waited_seconds for name, count in after._switches.items()},
+                {name: count.waited_seconds for name, count in self._switches.items()},
+                after._at - self._at,
+            ),
             cpus={
                 name: between([moment, *at_load.moments.get(name, ()), after._moments[name]])
                 for name, moment in self._moments.items()
@@ -97,6 +103,6 @@ def _percent(
 ) -> dict[str, float]:
     """Seconds between two readings, as a share of the time that passed."""
     return {
-        name: round(100 * (after[name] - seconds) / took_seconds, 1)
+        name: round(100 * (after[name] - seconds) / took_seconds, 1) if took_seconds else 0.0
         for name, seconds in before.items()
     }

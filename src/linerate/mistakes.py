@@ -9,7 +9,9 @@ from pydantic_core import ErrorDetails
 def yaml_mistake(error: yaml.YAMLError) -> str:
     """One line: where, and what was expected."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
-        return f"line {error.problem_mark.line + 1}: expected YAML: {error.problem}"
+        # What is not ended is found missing behind the last line.
+        mark = error.context_mark or error.problem_mark
+        return f"line {mark.line + 1}: expected YAML: {error.problem}"
     return "expected YAML"
 
 

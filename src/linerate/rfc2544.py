@@ -18,6 +18,7 @@ from linerate.search import How, SearchBench
 from linerate.store import RunFolder
 from linerate.suite import Traffic
 from linerate.trial import TrialError
+from linerate.wire import format_pps
 
 #: RFC 2544, 9.1, FCS counted.
 SIZES = (64, 128, 256, 512, 1024, 1280, 1518)
@@ -138,8 +139,8 @@ class Rfc2544Bench(SearchBench):
         except TesterLimitError as limit:
             # Neither at throughput nor of bursts: less would be another benchmark.
             raise TrialError(
-                f"{search.loadtest}: the tester offers {limit.most_pps / 1e6:.4g} Mpps at most, "
-                "where it offered more before"
+                f"{search.loadtest}: the tester offers {format_pps(limit.most_pps, '.4g')} at "
+                "most, where it offered more before"
             ) from limit
 
     def _measure_others(self, attempts: Attempts) -> None:

@@ -5,32 +5,48 @@ Whatever measures (bench, sweep) asks it for a tester and gives that to `run_tri
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from linerate import dut, host, wires
 from linerate.counting import generates
-from linerate.dut import Place
+from linerate.dut import Addressed, Place
 from linerate.engine import Engine, Files
+from linerate.errors import SetupError
 from linerate.ledger import PacketLedger
 from linerate.live import Journal, Watched
 from linerate.measurement import Load, Measurement, Progress, ToolCpu
 from linerate.measurement.engine import counters_since, read_ledger
+from linerate.memory_size import needed_megabytes
 from linerate.needs import Need
 from linerate.suite import Loadtest
 from linerate.testbed import Testbed
 from linerate.tester import LoadTool, Tester, find_tool
+from linerate.tester._links import PortLinks, Say
 from linerate.tester._with_dut import WithDut
 from linerate.tester.engine import EngineTester
-from linerate.wires import BareWire, Ends
-from linerate.wiring import bare_config, bench_config, cards_of, ceiling_config, tester_config
+from linerate.wires import BareWire, Ends, OnWait
+from linerate.wiring import (
+    bare_config,
+    bench_config,
+    cards_of,
+    ceiling_config,
+    devices_of,
+    refused_macs,
+    tester_config,
+    with_macs,
+)
 
 FileNamer = Callable[[str], Path]
 #: Makes a tester's configuration.
 Configure = Callable[[Testbed, Ends, Loadtest, str], dict[str, Any]]
+#: MAC addresses that ports report, by those that they were configured with and refused.
+Macs = dict[str, str]
+#: Engines are started at most so often before their ports' addresses must be settled.
+STARTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +60,8 @@ class Trials:
     check: Callable[[], None]
     #: The ledgers alone: cheap enough to ask while packets fly.
     ledger: Callable[[], PacketLedger]
+    #: Of ports that refused the configured address.
+    refused_macs: Macs = field(default_factory=dict)
 
 
 def missing(testbed: Testbed) -> list[Need]:
@@ -53,6 +71,18 @@ def missing(testbed: Testbed) -> list[Need]:
     if tool := _tool(testbed):
         lacking += tool.needs()
     return list(dict.fromkeys(lacking))
+
+
+def hugepages_megabytes(testbed: Testbed) -> int:
+    """Hugepages that all engines of the testbed ask for together, in MiB."""
+    if testbed.memory.pages in ("thp", "4k"):
+        return 0
+    alone = testbed.by_tool or not testbed.dut.built_in or not wires.find(testbed.wire).apart
+    # A device of ours behind another's tester is an engine, as is our tester before another's.
+    engines = 1 if alone else 2
+    if testbed.by_tool and not testbed.dut.built_in:
+        engines = 0
+    return engines * needed_megabytes(testbed.memory.megabytes)
 
 
 def can_run(testbed: Testbed, loadtest: Loadtest) -> bool:
@@ -91,11 +121,23 @@ def has_ceiling(testbed: Testbed) -> bool:
 class Rig:
     """Puts a testbed together, once for each loadtest."""
 
-    def __init__(self, testbed: Testbed, file: FileNamer, journal: Journal | None = None) -> None:
-        """`file` says where a file of the run is kept, by its name; trials go into `journal`."""
+    def __init__(
+        self,
+        testbed: Testbed,
+        file: FileNamer,
+        journal: Journal | None = None,
+        on_wait: OnWait = lambda _text, _seconds: None,
+        say: Say = lambda _text: None,
+    ) -> None:
+        """`file` says where a file of the run is kept, by its name; trials go into `journal`.
+
+        `on_wait` is called at waits for a device that somebody else starts, `say` of links.
+        """
         self._testbed = testbed
         self._file = file
         self._journal = journal
+        self._on_wait = on_wait
+        self._say = say
         self._cpus = testbed.cpus or host.allowed_cpus()
         self._wire = wires.find(testbed.wire)
         self._dut = dut.find(testbed.dut.kind)
@@ -104,7 +146,7 @@ class Rig:
     @property
     def pushes_back(self) -> bool:
         """Whether the tester can send no more than the wires take."""
-        return self._wire.pushes_back
+        return self._wire.pushes_back(self._testbed)
 
     @property
     def _together(self) -> bool:
@@ -115,13 +157,33 @@ class Rig:
     def under_test(self, loadtest: Loadtest, label: str) -> Iterator[Trials]:
         """The whole testbed; `label` names its files. Raises SetupError, EngineError."""
         with self._wire.joined(self._testbed, loadtest.loopbacks) as ends:
-            if self._together:
-                config = bench_config(self._testbed, ends, loadtest, self._name())
-                with self._tester(config, ends, label, self._cpus) as trials:
-                    yield self._watched(trials, loadtest, label)
-                return
-            with self._beside_dut(ends, loadtest, label) as trials:
+            start = self._in_one if self._together else self._beside_dut
+            with self._addressed(lambda macs: start(ends, loadtest, label, macs)) as trials:
                 yield self._watched(trials, loadtest, label)
+
+    @contextmanager
+    def _addressed(
+        self, start: Callable[[Macs], AbstractContextManager[Trials]]
+    ) -> Iterator[Trials]:
+        """Start the engines; again where a port has another address than frames are sent to."""
+        macs: Macs = {}
+        for _ in range(STARTS):
+            with start(macs) as trials:
+                if not trials.refused_macs:
+                    yield trials
+                    return
+                macs |= trials.refused_macs
+        raise SetupError(
+            f"ports report other MAC addresses at each start ({', '.join(macs.values())}): give "
+            "them fixed ones by their devargs"
+        )
+
+    @contextmanager
+    def _in_one(self, ends: Ends, loadtest: Loadtest, label: str, macs: Macs) -> Iterator[Trials]:
+        """Tester and device in one engine."""
+        config = bench_config(self._testbed, ends, loadtest, self._name())
+        with self._tester(with_macs(config, macs), ends, label, self._cpus) as trials:
+            yield trials
 
     @contextmanager
     def bare(self, loadtest: Loadtest, label: str) -> Iterator[Trials]:
@@ -205,11 +267,13 @@ class Rig:
         )
 
     @contextmanager
-    def _beside_dut(self, ends: Ends, loadtest: Loadtest, label: str) -> Iterator[Trials]:
+    def _beside_dut(
+        self, ends: Ends, loadtest: Loadtest, label: str, macs: Macs
+    ) -> Iterator[Trials]:
         """The tester on the first CPU, the device on the others."""
         name = self._name()
-        place = replace(self._place(name, label), networks=loadtest.traffic.networks)
-        config = tester_config(self._testbed, ends, loadtest, name)
+        place = replace(self._place(name, label), networks=loadtest.traffic.networks, macs=macs)
+        config = with_macs(tester_config(self._testbed, ends, loadtest, name), macs)
         foreign = not self._testbed.dut.built_in
         with (
             self._dut.running(self._testbed, ends, place) as running,
@@ -217,7 +281,13 @@ class Rig:
         ):
             assert isinstance(trials.tester, EngineTester)
             both = WithDut(trials.tester, trials.ledger, running, foreign)
-            yield replace(trials, tester=both, ledger=both.ledger)
+            refused = dict(running.refused_macs) if isinstance(running, Addressed) else {}
+            yield replace(
+                trials,
+                tester=both,
+                ledger=both.ledger,
+                refused_macs=refused | trials.refused_macs,
+            )
 
     @contextmanager
     def _tester(
@@ -228,8 +298,13 @@ class Rig:
             config = config | {"cpus": list(cpus)}
         cards = cards_of(config)
         with Engine(config, files, cpus) as engine, engine.connect() as telemetry:
-            tester = EngineTester(telemetry, cards)
-            yield Trials(tester, tester.info, ends.check, partial(read_ledger, telemetry))
+            if ends.await_peers is not None:
+                ends.await_peers(telemetry, self._on_wait)
+            links = PortLinks(telemetry, devices_of(config), self._testbed.link_bps, self._say)
+            tester = EngineTester(telemetry, cards, links)
+            refused = refused_macs(config, telemetry.table("/linerate/ports"))
+            ledger = partial(read_ledger, telemetry)
+            yield Trials(tester, tester.info, ends.check, ledger, refused)
 
     def _name(self) -> str:
         """Name an engine; two labs on one host must not meet."""

@@ -18,6 +18,7 @@ from linerate.store import RunFolder
 from linerate.suite import Loadtest
 from linerate.testbed import Testbed
 from linerate.trial import TrialError
+from linerate.wire import format_pps
 
 if TYPE_CHECKING:
     from MLRsearch import MeasurementResult, SearchGoal
@@ -100,6 +101,8 @@ def _goal(loss_ratio: float, lower: Point | None, upper: Point | None) -> Goal:
 
 class SearchBench(AttemptsBench):
     """Measures a search for each of the plan's steps."""
+
+    steps_stand_alone = False
 
     def __init__(self, plan: Plan, folder: RunFolder, observer: Observer, how: How) -> None:
         super().__init__(plan, folder, observer)
@@ -184,7 +187,7 @@ class _Measurer:
         name = f"{self._step.loadtest.name}.{self._count}"
         ratios = self._bench.how.loss_ratios
         goals = tuple(interval(self.points, ratio) for ratio in ratios)
-        said = f"{name}, {intended_load / 1e6:.4g} Mpps: {goals_text(goals)}"
+        said = f"{name}, {format_pps(intended_load, '.4g')}: {goals_text(goals)}"
         self._bench.begin(name, said, intended_duration)
         tried = self._attempts.tried(name, intended_load, intended_duration)
         forwarded = intended_load * (1 - tried.loss_ratio)

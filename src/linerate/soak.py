@@ -23,6 +23,7 @@ from linerate.suite import Loadtest
 from linerate.testbed import Testbed
 from linerate.trial import hold
 from linerate.validity import doubts
+from linerate.wire import format_pps
 
 MINUTES = "minutes.jsonl"
 #: A packet that has not come back after so long is no longer on its way …
@@ -135,6 +136,8 @@ def soak_plan(testbed: Testbed, loadtest: Loadtest, how: How, command: tuple[str
 class SoakBench(Bench):
     """Holds one load; `on_minute` is told of each interval."""
 
+    steps_stand_alone = False
+
     def __init__(
         self,
         plan: Plan,
@@ -154,8 +157,10 @@ class SoakBench(Bench):
         pps = self._how.pps(full_pps)
         scale = max(1, round(FULL_SCALE_PPM * pps / full_pps))
         if scale > highest:
-            most = highest / FULL_SCALE_PPM * full_pps / 1e6
-            raise SetupError(f"--load: {pps / 1e6:.4g} Mpps, the tester can offer {most:.4g}")
+            most = highest / FULL_SCALE_PPM * full_pps
+            raise SetupError(
+                f"--load: {format_pps(pps, '.4g')}, the tester can offer {format_pps(most, '.4g')}"
+            )
         state = SoakState(
             loadtest=step.loadtest.name,
             pps=pps,
@@ -251,7 +256,7 @@ class SoakBench(Bench):
 
 def verdict(state: SoakState, result: Result) -> str:
     """What a soak says in the end, in one sentence."""
-    held = f"{state.pps / 1e6:.4g} Mpps for {state.seconds:,.0f} s, {state.sent:,} packets"
+    held = f"{format_pps(state.pps, '.4g')} for {state.seconds:,.0f} s, {state.sent:,} packets"
     if state.unexplained:
         return f"{held}: {state.unexplained:,} lost that no counter explains."
     if not result.valid:
@@ -259,7 +264,8 @@ def verdict(state: SoakState, result: Result) -> str:
     if not state.lost:
         return f"{held}: none lost."
     where = ", ".join(f"{packets:,} at {place}" for place, packets in result.packets.losses.items())
-    return f"{held}: {state.lost:,} lost, all explained ({where or 'by the device'})."
+    host = f"; {result.left_out:,} of them left out as the host's" if result.left_out else ""
+    return f"{held}: {state.lost:,} lost, all explained ({where or 'by the device'}){host}."
 
 
 def passed(state: SoakState) -> bool:

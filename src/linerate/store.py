@@ -4,17 +4,17 @@ Written as soon as measured, each file whole or not at all, so that whatever end
 a run leaves what was measured before.
 """
 
-import contextlib
-import json
 import os
-import tempfile
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from linerate.absences import lost_by_absence
 from linerate.doctor import Finding
+from linerate.documents import DocumentError, json_of
 from linerate.errors import ToldError
 from linerate.evidence.measured import written
 from linerate.explain import Verdict
@@ -25,12 +25,13 @@ from linerate.live import Journal
 from linerate.loops import Hop
 from linerate.measurement import Measurement
 from linerate.measurement.latency import LatencyFigures, LatencyLoads, figures
+from linerate.open_beneath import read_beneath
 from linerate.records import FrameSize, Search, SoakState
-from linerate.regular import read_regular
 from linerate.suite import TESTER_PORTS, Profiled
 from linerate.testbed import Testbed
 from linerate.validity import WIRE_TOOK
 from linerate.wire import WIRE_OVERHEAD_BYTES
+from linerate.write_whole import write_whole
 
 #: Raised when a reader of older runs would misunderstand a newer one.
 SCHEMA = 2
@@ -93,6 +94,8 @@ class Result(_Model):
     l2_bps_no_fcs: float
     percent_of_line: float
     loss_percent: float
+    #: Packets lost that count as the host's: the verdict leaves them out.
+    left_out: int = 0
     verdict: Verdict
     flow_table: FlowFigures | None = None
     #: Of a traffic profile, what it was at full scale.
@@ -109,6 +112,11 @@ class Result(_Model):
         """Packets that the tester got back; of a profile without signatures, of no stream too."""
         unsigned = self.profile is not None and not self.profile.signed
         return self.packets.returned if unsigned else self.packets.received
+
+    @property
+    def nothing_came_back(self) -> bool:
+        """Whether packets were sent, and none came through."""
+        return self.packets.sent > 0 and not self.received_pps
 
     @property
     def disturbed(self) -> bool:
@@ -165,6 +173,8 @@ class Run(_Model):
     #: What a short look at the host found before the first trial (`linerate doctor`).
     host: tuple[Finding, ...] = ()
     ceilings: tuple[Ceiling, ...] = ()
+    #: Tests without any trial, as the host gave an engine no CPU twice; `configuration` names them.
+    absent: tuple[Absent, ...] = ()
     sweep: Sweep | None = None
     searches: tuple[Search, ...] = ()
     rfc2544: tuple[FrameSize, ...] = ()
@@ -234,6 +244,7 @@ def result_of(which: Which, measurement: Measurement, judged: "Judged") -> Resul
         l2_bps_no_fcs=received.l2_bps_no_fcs,
         percent_of_line=measurement.percent_of_line,
         loss_percent=measurement.loss_percent,
+        left_out=min(lost_by_absence(measurement), max(0, measurement.lost)),
         verdict=judged.verdict,
         flow_table=flow_figures(measurement),
         profile=measurement.load.offered.summary if measurement.load.offered else None,
@@ -297,12 +308,24 @@ class RunFolder:
         stem = f"{moment:%Y%m%d-%H%M%S}-{label}"
         for number in range(1, 1000):
             path = runs / (stem if number == 1 else f"{stem}-{number}")
-            with contextlib.suppress(FileExistsError):
+            try:
                 path.mkdir(parents=True)
                 (path / "evidence").mkdir()
                 (path / "engine").mkdir()
-                return cls(path)
+            except FileExistsError:
+                continue
+            except OSError as error:
+                if runs.is_file():
+                    raise StoreError(f"{runs}: a file, expected a folder for runs") from None
+                reason = (error.strerror or str(error)).lower()
+                raise StoreError(f"{path}: {reason}; --runs names another folder") from error
+            return cls(path)
         raise StoreError(f"{runs / stem}: such a run is there already")
+
+    def remove_unused(self) -> None:
+        """Remove it as long as no run was written."""
+        if not (self.path / "run.json").exists():
+            shutil.rmtree(self.path, ignore_errors=True)
 
     def save(self, run: Run) -> None:
         """Write run.json anew."""
@@ -340,48 +363,48 @@ def _in_short(result: Result) -> dict[str, Any]:
             "limit": verdict.limit, "sentence": verdict.sentence}  # fmt: skip
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+def load_run(path: Path, runs: Path | None = None) -> Run:
+    """Read a run: its folder, or the run.json in it. Raises StoreError.
+
+    No link below `path` is followed; given `runs`, which holds the folder, none below that.
+    """
+    file = path / "run.json" if runs or path.is_dir() else path
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        return run_of(_read(file.parent, file.name, RUN_BYTES_MAX, runs), file)
+    except OSError as error:
+        raise StoreError(f"{file}: {(error.strerror or str(error)).lower()}") from error
 
 
-def load_run(path: Path) -> Run:
-    """Read a run: its folder, or the run.json in it. Raises StoreError."""
-    file = path / "run.json" if path.is_dir() else path
+def run_of(content: bytes, file: Path) -> Run:
+    """What a run.json says; `file` is named where that is no run. Raises StoreError."""
     try:
-        document = json.loads(read_regular(file, RUN_BYTES_MAX).decode())
+        document = json_of(content.decode())
         version = document.get("schema_version") if isinstance(document, dict) else None
         if version != SCHEMA:
             raise StoreError(f"{file}: schema {version}, this version reads {SCHEMA}")
         return Run.model_validate(document)
-    except OSError as error:
-        raise StoreError(f"{file}: {(error.strerror or str(error)).lower()}") from error
-    except (UnicodeDecodeError, RecursionError) as error:
-        raise StoreError(f"{file}: expected JSON in UTF-8") from error
-    except json.JSONDecodeError as error:
-        raise StoreError(f"{file}: line {error.lineno}: expected JSON") from error
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         raise StoreError(f"{file}: {key}: {first['msg'].lower()}") from error
+    except DocumentError as error:
+        raise StoreError(f"{file}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise StoreError(f"{file}: expected JSON in UTF-8") from error
 
 
-def load_measurement(folder: Path, trial: str) -> Measurement:
-    """Read the evidence of one trial of a run. Raises StoreError."""
-    file = folder / "evidence" / f"{trial}.json"
+def load_measurement(folder: Path, trial: str, runs: Path | None = None) -> Measurement:
+    """Read the evidence of one trial of a run; links as in load_run. Raises StoreError."""
+    file = folder / (name := f"evidence/{trial}.json")
     try:
-        return Measurement.model_validate_json(read_regular(file, EVIDENCE_BYTES_MAX).decode())
+        content = _read(folder, name, EVIDENCE_BYTES_MAX, runs)
+        return Measurement.model_validate_json(content.decode())
     except OSError as error:
         raise StoreError(f"{file}: {(error.strerror or str(error)).lower()}") from error
     except (UnicodeDecodeError, ValidationError) as error:
         raise StoreError(f"{file}: no evidence that this version reads") from error
+
+
+def _read(folder: Path, name: str, bytes_max: int, runs: Path | None) -> bytes:
+    base, below = (folder, name) if runs is None else (runs, f"{folder.name}/{name}")
+    return read_beneath(base, below, bytes_max)

@@ -1,7 +1,10 @@
 """Client of DPDK's telemetry socket (version 2): one command, one JSON answer."""
 
 import json
+import logging
+import os
 import socket
+import struct
 import time
 from pathlib import Path
 from types import TracebackType
@@ -9,14 +12,23 @@ from typing import Any, Self
 
 from linerate.errors import ToldError
 
-#: No engine command takes longer, the round trip included.
+#: No engine command takes longer, the round trip included, on a host that has the time.
 TIMEOUT_SECONDS = 10.0
+#: So often more the same is waited for an answer, where the host is short of CPU time.
+MORE_WAITS = 2
+_LOG = logging.getLogger(__name__)
 #: The greeting is short; it says how long answers may be.
 _GREETING_BYTES = 1024
+#: struct ucred: process, user, group.
+_CREDENTIALS = struct.Struct("3i")
 
 
 class TelemetryError(ToldError):
     """The engine did not answer, or answered nonsense."""
+
+
+class NoAnswerError(TelemetryError):
+    """The engine answered nothing in time: the host kept it from its CPU."""
 
 
 class _ClosedError(TelemetryError):
@@ -79,6 +91,12 @@ class Telemetry:
             self._socket.connect(str(self._path))
         except BlockingIOError as error:
             raise TurnedAwayError(f"{self._path}: too many clients come at once") from error
+        listener = peer_user(self._socket)
+        if listener not in (os.geteuid(), 0):
+            raise TelemetryError(
+                f"{self._path}: user {listener} listens there, who is neither you nor root: "
+                "not believed"
+            )
 
     def _greeting(self) -> dict[str, Any]:
         try:
@@ -102,8 +120,10 @@ class Telemetry:
         """Send one command (`/linerate/info`) and return what it answered."""
         try:
             self._limit_waiting()
-            self._socket.send(command.encode())
-            answer = self._receive(command, self._max_bytes)
+            self._socket.send(command.encode(errors="replace"))
+            answer = self._patiently(command)
+        except TimeoutError as error:
+            raise NoAnswerError(f"{self._path}: {command}: {_reason(error)}") from error
         except OSError as error:
             raise TelemetryError(f"{self._path}: {command}: {_reason(error)}") from error
         name = command.split(",", maxsplit=1)[0]
@@ -113,6 +133,27 @@ class Telemetry:
             said = f"{self._path}: {command}: {answer[name]['error']}"
             raise RefusedError(said, answer[name])
         return answer[name]
+
+    def _patiently(self, command: str) -> dict[str, Any]:
+        """Wait for an answer a few times as long as one takes; say so each time but the first.
+
+        The command is not sent again: its answer would be taken for that to the next one. Who has
+        a time limit of his own waits no longer.
+        """
+        more = MORE_WAITS if self._until is None else 0
+        for number in range(more):
+            try:
+                return self._receive(command, self._max_bytes)
+            except TimeoutError:
+                _LOG.warning(
+                    "linerate: %s: no answer within %g s, waiting again (%d of %d): the host is "
+                    "short of CPU time",
+                    command,
+                    self._timeout_seconds,
+                    number + 1,
+                    more,
+                )
+        return self._receive(command, self._max_bytes)
 
     def table(self, command: str) -> list[dict[str, Any]]:
         """Ask for a table (equally long arrays, one a column) and return its rows."""
@@ -134,6 +175,12 @@ class Telemetry:
         self.close()
 
 
+def peer_user(connected: socket.socket) -> int:
+    """Number of the user whose process listens at the other end of a Unix socket."""
+    peer = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    return int(_CREDENTIALS.unpack(peer)[1])
+
+
 def rows(answer: Any, command: str) -> list[dict[str, Any]]:  # noqa: ANN401 (as `ask`)
     """Turn equally long columns into rows; what is no column is left out."""
     if not isinstance(answer, dict):
@@ -150,7 +197,7 @@ def rows(answer: Any, command: str) -> list[dict[str, Any]]:  # noqa: ANN401 (as
 def _reason(error: Exception) -> str:
     """Say in words what went wrong."""
     if isinstance(error, TimeoutError):
-        return "no answer in time"
+        return "no answer in time; `linerate doctor` says what else runs on this host"
     if isinstance(error, FileNotFoundError):
         return "no engine (no such socket)"
     if isinstance(error, ConnectionRefusedError):

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
 
-import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
@@ -16,11 +16,16 @@ from pydantic import (
     model_validator,
 )
 
-from linerate.card import DEFAULT, PRESETS, Card, card_option
+from linerate import external
+from linerate.card import DEFAULT, Card, card_option, preset
+from linerate.documents import DocumentError, read_yaml
 from linerate.drivers import INTERFACE_DRIVERS, WITH_BATCH
 from linerate.flow_table import FlowTable
 from linerate.limits import Burn, Delay, Lose, TesterBurn
-from linerate.mistakes import mistake, yaml_mistake
+from linerate.memory_size import MEGABYTES
+from linerate.mistakes import mistake
+from linerate.pci import is_address, normalised
+from linerate.queues import PortQueues
 from linerate.wire import parse_bps
 
 #: What the engine itself can be: each forwards between the two ports.
@@ -95,12 +100,34 @@ def _one_of(words: tuple[str, ...]) -> AfterValidator:
 Driver = Annotated[str, _one_of(INTERFACE_DRIVERS)]
 
 
-class Port(_Model):
+#: A socket's path has 107 bytes at most; what separates devargs can't be in it.
+Socket = Annotated[str, Field(pattern=r"^[^,\s]{1,107}$")]
+Interface = Annotated[str, Field(pattern=r"^[^/\s,]{1,15}$")]
+
+
+def _off(value: object) -> object:
+    """YAML reads the word `off` as false."""
+    return "off" if value is False else value
+
+
+FlowControl = Annotated[Literal["off", "rx", "tx", "full"], BeforeValidator(_off)]
+
+
+class Port(PortQueues):
     """A DPDK device: a PCI address (`0000:05:00.0`) or a virtual one (`net_af_packet0`)."""
 
-    device: str = Field(min_length=1)
+    device: Annotated[str, AfterValidator(normalised)] = Field(min_length=1)
     devargs: str = ""
     mac: Mac | None = None
+    #: IEEE 802.3 PAUSE frames that it obeys (rx), sends (tx), both.
+    flow_control: FlowControl = "off"
+    #: FCS included.
+    max_frame_bytes: int | None = Field(default=None, ge=64, le=9728)
+
+    @property
+    def on_pci(self) -> bool:
+        """Whether it is a NIC's: DPDK opens it where it is, and makes no device."""
+        return is_address(self.device)
 
 
 class TesterSpec(_Model):
@@ -108,9 +135,17 @@ class TesterSpec(_Model):
 
     kind: Annotated[str, _one_of(TESTERS)] = "engine"
     ports: tuple[Port, Port] | None = None
+    #: Of `wire: memif` with an external device: paths of the two sockets; `@name` is abstract.
+    sockets: tuple[Socket, Socket] | None = None
+    #: So long is waited for peers of memif sockets: VPP's client tries again every few seconds.
+    wait_seconds: float = Field(default=10, gt=0, le=3600)
+    #: Of `wire: veth` or `af_xdp` with an external device: interfaces that are there already.
+    interfaces: tuple[Interface, Interface] | None = None
     #: Of ports on the kernel's interfaces.
     driver: Driver | None = None
     burn: TesterBurn | None = None
+    #: Whether frames that come back are looked at for damage, by their checksums.
+    check_payload: bool = False
 
 
 def _power_of_two(value: int) -> int:
@@ -193,7 +228,7 @@ class Memory(_Model):
     """Packet memory, in the engine's words."""
 
     pages: Literal["auto", "hugepages", "thp", "4k"] = "auto"
-    megabytes: int = Field(default=512, ge=64)
+    megabytes: int = Field(default=MEGABYTES, ge=64)
 
 
 class Testbed(_Model):
@@ -239,18 +274,41 @@ class Testbed(_Model):
         if self.by_tool and self.wire not in INTERFACES:
             expected = " or ".join(INTERFACES)
             raise ValueError(f"wire: expected {expected} for other testers, not '{self.wire}'")
-        if self.dut.kind == "external" and self.wire != "ethdev":
-            raise ValueError("dut.kind: an external one needs `wire: ethdev`")
+        joined = {key: self.tester and getattr(self.tester, key) for key in external.JOINED_BY}
+        external.check(kind == "external", self.wire, joined, self.dut.macs)
         if self.wire == "ethdev":
-            for key, missing in (
-                ("tester.ports", self.tester is None or self.tester.ports is None),
-                ("link", self.link_bps is None),
-                ("dut.macs", self.dut.kind == "external" and self.dut.macs is None),
-                ("dut.ports", self.dut.kind != "external" and self.dut.ports is None),
-            ):
-                if missing:
-                    raise ValueError(f"{key}: required with `wire: ethdev`{_example(key)}")
+            tester_ports = self.tester and self.tester.ports
+            needs_ports = kind != "external"
+            external.check_ethdev(
+                tester_ports, self.link_bps or self._negotiates, self.dut.ports or not needs_ports
+            )
+        if self.pci_ports and self.memory.pages in ("thp", "4k"):
+            raise ValueError(
+                "memory.pages: expected hugepages or auto with a PCI port, not "
+                f"'{self.memory.pages}': a NIC cannot reach other pages"
+            )
         return self
+
+    def checking_payload(self) -> Self:
+        """The same, with our tester looking at what comes back for damage."""
+        if self.by_tool:
+            return self
+        tester = (self.tester or TesterSpec()).model_copy(update={"check_payload": True})
+        return self.model_copy(update={"tester": tester})
+
+    @property
+    def pci_ports(self) -> tuple[Port, ...]:
+        """Ports that are a NIC's, the tester's first."""
+        if self.wire != "ethdev":
+            return ()
+        of_tester = self.tester.ports if self.tester and self.tester.ports else ()
+        return tuple(port for port in (*of_tester, *(self.dut.ports or ())) if port.on_pci)
+
+    @property
+    def _negotiates(self) -> bool:
+        """Whether the tester's ports are cards whose links have a speed of their own."""
+        ports = self.tester.ports if self.tester is not None else None
+        return ports is not None and all(port.on_pci for port in ports)
 
     @property
     def by_tool(self) -> bool:
@@ -263,35 +321,23 @@ class Testbed(_Model):
         return self.card.link_bps if self.wire == "card" else (self.link_bps or LINK_BPS)
 
 
-def _example(key: str) -> str:
-    return {
-        "tester.ports": ': expected two, as [{device: "0000:05:00.0"}, {device: "0000:05:00.1"}]',
-        "dut.ports": ': expected two, as [{device: "0000:06:00.0"}, {device: "0000:06:00.1"}]',
-        "dut.macs": " of an external device: expected the addresses of its two ports",
-        "link": ": expected a bit rate, as 10G",
-    }[key]
-
-
-def preset(name: str) -> Card:
-    """Return the card preset of that name; raises ValueError."""
-    if name == "default":
-        return DEFAULT
-    if name not in PRESETS:
-        raise ValueError(f"expected one of {', '.join(PRESETS)}, default; not '{name}'")
-    return PRESETS[name]
+#: Of a testbed file: a page of text.
+TESTBED_BYTES_MAX = 1 << 20
 
 
 def load(path: Path) -> Testbed:
     """Read a testbed file; raises TestbedError with one line for each mistake."""
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        document = read_yaml(path, TESTBED_BYTES_MAX)
     except OSError as error:
         raise TestbedError([f"{path}: {(error.strerror or str(error)).lower()}"]) from error
-    except UnicodeDecodeError as error:
-        raise TestbedError([f"{path}: expected text in UTF-8"]) from error
-    except yaml.YAMLError as error:
-        raise TestbedError([f"{path}: {yaml_mistake(error)}"]) from error
+    except DocumentError as error:
+        raise TestbedError([f"{path}: {error}"]) from error
     testbed = parse({} if document is None else document, str(path))
+    if testbed.tester is not None and testbed.tester.sockets is not None:
+        sockets = tuple(_beside(path, name) for name in testbed.tester.sockets)
+        tester = testbed.tester.model_copy(update={"sockets": sockets})
+        testbed = testbed.model_copy(update={"tester": tester})
     if testbed.dut.cli_file is not None:
         cli_file = path.parent / testbed.dut.cli_file
         if not cli_file.is_file():
@@ -299,6 +345,11 @@ def load(path: Path) -> Testbed:
         dut = testbed.dut.model_copy(update={"cli_file": cli_file.resolve()})
         testbed = testbed.model_copy(update={"dut": dut})
     return testbed
+
+
+def _beside(path: Path, socket: str) -> str:
+    """A socket's path as seen from here, where the testbed's file says it from its own folder."""
+    return socket if socket.startswith("@") else str((path.parent / socket).resolve())
 
 
 def with_options(
@@ -342,28 +393,6 @@ def _card(words: str) -> str | dict[str, object]:
 def _kind_and_mode(word: str) -> dict[str, str]:
     kind, _, mode = word.partition(":")
     return {"kind": kind, "mode": mode} if kind in DUTS else {"kind": "engine", "mode": word}
-
-
-def check_cpus(testbed: Testbed, allowed: tuple[int, ...]) -> None:
-    """Raise TestbedError when workers would have to take turns on a CPU.
-
-    One CPU for tester and forwarder together is slow but fair, and is allowed. Workers that
-    sleep their burnt clocks off can share one beside the tester's.
-    """
-    workers, cpus = testbed.dut.workers, testbed.cpus or allowed
-    if testbed.dut.burn is not None and testbed.dut.burn.shares_cpus and len(cpus) > 1:
-        return
-    if testbed.dut.threading != "run-to-completion" and len(cpus) > 1:
-        # A reader and a writer may take turns: what is compared are the queues between them.
-        return
-    if testbed.dut.built_in and workers > 1 and workers >= len(cpus):
-        raise TestbedError(
-            [
-                f"dut.workers: {workers} workers and the tester need {workers + 1} CPUs, "
-                f"{len(cpus)} may be used and workers would take turns; "
-                f"try --workers {max(1, len(cpus) - 1)}"
-            ]
-        )
 
 
 def parse(document: object, source: str) -> Testbed:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from linerate.card import Card
+from linerate.ledger import PacketLedger
 from linerate.meanwhile import AtLoad, HostReading, Use, ledgers_since
 from linerate.measurement import (
     Load,
@@ -35,6 +36,13 @@ WINDOW_SECONDS_MIN = 0.25
 #: Sending is over: now it costs nothing to ask often.
 DRAIN_POLL_SECONDS = 0.02
 DRAIN_TIMEOUT_SECONDS = 5.0
+#: A tester whose CPU others have takes long to end what it was stopped in.
+IDLE_TIMEOUT_SECONDS = 60.0
+#: While packets are unexplained, counters are read again so often, until they stand still so long …
+SETTLE_POLL_SECONDS = 0.05
+SETTLE_QUIET_SECONDS = 0.5
+#: … or for so long: what lies in a kernel's queue waits for a device that has no CPU.
+SETTLE_SECONDS = 2.0
 #: While a load is held, so often is looked whether it ended.
 HOLD_POLL_SECONDS = 1.0
 #: The tester's clock stands still while it is off its CPU. A trial that takes longer than asked by
@@ -59,8 +67,10 @@ def run_trial(
     ceiling_pps: float | None = None,
 ) -> Measurement:
     """Run it and return what was measured; nothing is judged here."""
+    tester.await_links()
+    _await_idle(tester)
     before_host = HostReading(tester, tester.roundtrips())
-    before = tester.readings()
+    before, left = tester.readings(), tester.ledger()
     tester.start(load.duration_us, load.scale_ppm)
     try:
         sampler = _Sampler(tester, before.workers)
@@ -69,6 +79,7 @@ def run_trial(
     except BaseException:
         _stop(tester)
         raise
+    _settle(tester, left)
     after = tester.readings()
     stamp = before_host.stamp(tester, progress, at_load)
     return _measured(
@@ -125,6 +136,7 @@ def hold(
     Returns what was measured, all drained, and the signal that ended it, if one did. Nothing is
     gathered meanwhile: a trial of days takes no more memory than one of minutes.
     """
+    tester.await_links()
     start = _Held.read(tester, tester.roundtrips())
     tester.start(load.duration_us, load.scale_ppm)
     last, interrupted = start, None
@@ -225,6 +237,9 @@ def _measured(
         time_at_load=read.at_load.time or time_ledgers,
         errors=errors_since(after.errors, before.errors),
         ports=counters_since(after.ports, before.ports),
+        settings=after.settings,
+        links=after.links,
+        queues=after.queues,
         cards=counters_since(after.cards, before.cards),
         rings=rings_since(after.rings, before.rings),
         streams=counters_since(after.streams, before.streams),
@@ -314,9 +329,32 @@ def _drain(tester: Tester, on_progress: OnProgress) -> Progress:
         time.sleep(DRAIN_POLL_SECONDS)
         progress = tester.progress()
     on_progress(progress)
-    if progress.state != "done":
-        raise TrialError(f"the tester is still {progress.state} though it was to be done")
     return progress
+
+
+def _settle(tester: Tester, before: PacketLedger) -> None:
+    """Wait while some packet is unexplained and may still be on its way."""
+    began = moved = time.monotonic()
+    last = tester.ledger()
+    while last.minus(before).unexplained:
+        time.sleep(SETTLE_POLL_SECONDS)
+        now = tester.ledger()
+        if now != last:
+            moved = time.monotonic()
+        last = now
+        if time.monotonic() > min(began + SETTLE_SECONDS, moved + SETTLE_QUIET_SECONDS):
+            return
+
+
+def _await_idle(tester: Tester) -> None:
+    """Wait until the trial before has ended: a starved tester may end it late."""
+    deadline = time.monotonic() + IDLE_TIMEOUT_SECONDS
+    while (state := tester.progress().state) in ("running", "draining"):
+        if time.monotonic() > deadline:
+            raise TrialError(
+                f"the tester is still {state}: it gets no CPU; stop what else runs on this machine"
+            )
+        time.sleep(DRAIN_POLL_SECONDS)
 
 
 def _stop(tester: Tester) -> None:

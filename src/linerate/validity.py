@@ -14,6 +14,7 @@ from linerate.places import (
     lost_at,
     lost_in_tester,
 )
+from linerate.wire import format_pps
 
 #: The tester must offer what it was asked for, within its pacing error.
 OFFERED_WITHIN = 0.001
@@ -48,6 +49,22 @@ READING_SECONDS = 0.1
 Rule = Callable[[Measurement], Iterator[str]]
 
 
+def nothing_sent(measurement: Measurement) -> Iterator[str]:
+    """Say when nothing was offered, so that nothing was measured."""
+    load = measurement.load
+    if measurement.packets.sent or load.counted == "other":
+        return
+    offered = load.offered
+    if offered is not None and offered.connections_per_second:
+        begun = offered.connections_per_second * load.scale_ppm / 1e6
+        yield (
+            f"nothing was sent: at {begun:.3g} connections/s none begins within "
+            f"{load.duration_us / 1e6:g} s; give a longer --duration, or a higher --rate"
+        )
+    else:
+        yield "nothing was sent: look at the profile's rates, and at the links of the tester"
+
+
 def offered_below_asked(measurement: Measurement) -> Iterator[str]:
     """Say when the tester sent slower than it was asked to, and not for the wire."""
     if measurement.load.pushes_back:
@@ -59,7 +76,7 @@ def offered_below_asked(measurement: Measurement) -> Iterator[str]:
     offered = measurement.offered.packets_per_second
     if offered < asked * (1 - OFFERED_WITHIN):
         yield (
-            f"offered below asked: {offered / 1e6:.3f} of {asked / 1e6:.3f} Mpps "
+            f"offered below asked: {format_pps(offered, '.3f')} of {format_pps(asked, '.3f')} "
             f"({100 * offered / asked:.2f} %), the tester was saturated"
         )
 
@@ -145,6 +162,26 @@ def forwarder_absent(measurement: Measurement) -> Iterator[str]:
             )
 
 
+def tester_descheduled(measurement: Measurement) -> Iterator[str]:
+    """Say when the tester's thread waited for its CPU: its own clock need not notice."""
+    if measurement.load.takes_turns:
+        return
+    for ledger in measurement.time:
+        waited = measurement.stamp.descheduled_percent.get(ledger.worker, 0.0)
+        if ledger.role == "tester" and waited > 100 * ABSENT_LIMIT:
+            yield (
+                f"{ledger.worker} was runnable and did not run for {waited:.1f} % of the time: "
+                "stop what else runs on this machine"
+            )
+
+
+def took_too_long(measurement: Measurement) -> Iterator[str]:
+    """Say when packets were sent for longer than asked: others had the tester's CPU."""
+    asked, took = measurement.load.duration_us, measurement.progress.elapsed_us
+    if not measurement.load.burst and took > asked * (1 + STRETCH_LIMIT):
+        yield f"took too long: {took / 1e6:.3f} s for {asked / 1e6:.3f} s"
+
+
 def cut_short(measurement: Measurement) -> Iterator[str]:
     """Say when the tester stopped before its time."""
     asked, took = measurement.load.duration_us, measurement.progress.elapsed_us
@@ -212,13 +249,23 @@ def _frequencies(cpu: CpuDisturbance) -> str:
     return f"its CPU went between {cpu.megahertz_min:,.0f} and {cpu.megahertz_max:,.0f} MHz"
 
 
+def link_down(measurement: Measurement) -> Iterator[str]:
+    """Say which links were down, and since when."""
+    progress = measurement.progress
+    for port, at_us in zip(progress.link_down_port, progress.link_down_us, strict=True):
+        yield f"{port}: link down since {at_us / 1e6:.1f} s"
+
+
 INVALID: tuple[Rule, ...] = (
+    nothing_sent,
     offered_below_asked,
     offered_above_asked,
     tester_lost,
     tester_fetched_late,
     stretched,
     forwarder_absent,
+    tester_descheduled,
+    took_too_long,
     cut_short,
     not_drained,
     ledger_violated,
@@ -231,13 +278,23 @@ INVALID: tuple[Rule, ...] = (
 
 def caused_by_tester(measurement: Measurement) -> bool:
     """Whether a lower load could make the trial valid."""
+    if any(link_down(measurement)):
+        return False
     rules = (offered_below_asked, tester_lost, tester_fetched_late)
     return any(True for rule in rules for _ in rule(measurement))
 
 
 def caused_by_host(measurement: Measurement) -> bool:
     """Whether the machine took the CPU from who needed it, so that the same may be valid again."""
-    rules = (stretched, forwarder_absent, many_smis, throttled, frequency_changed)
+    rules = (
+        stretched,
+        forwarder_absent,
+        tester_descheduled,
+        took_too_long,
+        many_smis,
+        throttled,
+        frequency_changed,
+    )
     return any(True for rule in rules for _ in rule(measurement))
 
 
@@ -295,9 +352,16 @@ def pushed_back(measurement: Measurement) -> Iterator[str]:
     offered = measurement.offered.packets_per_second
     if measurement.load.pushes_back and offered < asked * (1 - OFFERED_WITHIN):
         yield (
-            f"{WIRE_TOOK} {offered / 1e6:.3f} of {asked / 1e6:.3f} Mpps: "
+            f"{WIRE_TOOK} {format_pps(offered, '.3f')} of {format_pps(asked, '.3f')}: "
             "it pushes back, no more was offered"
         )
+
+
+def pause_received(measurement: Measurement) -> Iterator[str]:
+    """Say when a device asked the port at the other end to stop sending for a while."""
+    for name, counters in measurement.ports.items():
+        if frames := counters.get("rx_pause", 0):
+            yield f"{name}: {frames:,} PAUSE frames received: what is behind it pushes back"
 
 
 def unexplained_by_foreign(measurement: Measurement) -> Iterator[str]:
@@ -305,6 +369,18 @@ def unexplained_by_foreign(measurement: Measurement) -> Iterator[str]:
     unexplained = measurement.packets.unexplained
     if measurement.foreign and unexplained:
         yield f"{unexplained:,} packets unexplained: the device's own counters do not show them"
+
+
+def duplicated(measurement: Measurement) -> Iterator[str]:
+    """Say when frames came back more than once: they make up for no loss."""
+    if measurement.foreign and (again := measurement.packets.duplicated):
+        yield f"{again:,} packets came back once more: the device duplicates"
+
+
+def corrupted(measurement: Measurement) -> Iterator[str]:
+    """Say when frames came back damaged."""
+    if measurement.foreign and (damaged := measurement.packets.corrupted):
+        yield f"{damaged:,} packets came back damaged"
 
 
 SUSPECT: tuple[Rule, ...] = (
@@ -315,12 +391,22 @@ SUSPECT: tuple[Rule, ...] = (
     paused,
     lost_to_absence,
     pushed_back,
+    pause_received,
     unexplained_by_foreign,
+    duplicated,
+    corrupted,
 )
 
 
 def reasons(measurement: Measurement) -> tuple[str, ...]:
-    """Why the trial is invalid; none when it is valid."""
+    """Why the trial is invalid; none when it is valid.
+
+    A link that is down accounts for all that the tester did not do.
+    """
+    if down := tuple(link_down(measurement)):
+        return (*down, *ledger_violated(measurement))
+    if nothing := tuple(nothing_sent(measurement)):
+        return nothing
     return tuple(reason for rule in INVALID for reason in rule(measurement))
 
 

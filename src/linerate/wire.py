@@ -130,6 +130,22 @@ class PcieLink:
         )
 
 
+def format_pps(pps: float, figures: str = ".2f") -> str:
+    """Write a packet rate so that small ones can be read: `4.37 Mpps`, `12.50 kpps`, `300 pps`.
+
+    `figures` is Python's format of the number.
+    """
+    if abs(pps) >= 1e5:
+        return f"{pps / 1e6:{figures}} Mpps"
+    # What would be rounded up to 1,000 pps is written as the next unit does.
+    return f"{pps / 1e3:{figures}} kpps" if abs(pps) >= 999.5 else f"{pps:.0f} pps"
+
+
+def in_mpps(pps: float, decimals: int) -> str:
+    """Write a packet rate in a column of Mpps: a small one that it can't show has its unit."""
+    return format_pps(pps) if 0 < abs(pps) < 999.5 else f"{pps / 1e6:.{decimals}f}"
+
+
 _SCALE = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BPS = re.compile(r"(\d+(?:\.\d+)?)\s*([kMGT]?)(?:bps|b/s|bit/s|bE)?")
 

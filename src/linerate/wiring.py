@@ -1,10 +1,14 @@
 """Writes the engine's configuration (docs/engine.md) for a loadtest on a testbed."""
 
+import re
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from linerate.counting import generates
+from linerate.documents import DocumentError, read_text
+from linerate.errors import SetupError
 from linerate.suite import (
     DUT_MACS,
     DUT_PORTS,
@@ -22,6 +26,8 @@ from linerate.wires.card import CARD
 #: Keys of `dut` that are the forwarder's own.
 OF_FORWARDER = {"handoff", "handoff_ring", "queue_batch", "burn", "lose", "delay"}
 SECOND_CARD = "card1"
+#: A MAC address in a template.
+MAC_DIGITS = 12
 #: Of the device under test, as router.vpp has them.
 NEIGHBORS = ("100.64.1.2", "100.64.2.2")
 #: The same in IPv6, and the router's own: /126s that no profile has.
@@ -90,13 +96,25 @@ def tester_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) -
     connections = loadtest.traffic.connections(macs)
     if connections is not None:
         return _tester_alone(testbed, ends, {"connections": connections}, name)
-    its_streams = streams(loadtest, macs, {"percent": 100})
+    its_streams = _checked(testbed, streams(loadtest, macs, {"percent": 100}))
     return _tester_alone(testbed, ends, {"streams": its_streams}, name)
+
+
+def idle_config(testbed: Testbed, ends: Ends, name: str) -> dict[str, Any]:
+    """The tester alone, sending nothing."""
+    return _tester_alone(testbed, ends, {"streams": []}, name)
+
+
+def _checked(testbed: Testbed, its_streams: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The streams; what comes back of signed ones is looked at for damage, if that is asked."""
+    if testbed.tester is None or not testbed.tester.check_payload:
+        return its_streams
+    return [stream | {"check_payload": stream.get("signature", True)} for stream in its_streams]
 
 
 def ceiling_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) -> dict[str, Any]:
     """The tester alone, as fast as it can."""
-    its_streams = streams(loadtest, DUT_MACS, {"max": True})
+    its_streams = _checked(testbed, streams(loadtest, DUT_MACS, {"max": True}))
     return _tester_alone(testbed, ends, {"streams": its_streams}, name)
 
 
@@ -120,6 +138,52 @@ def dut_config(
 def cards_of(config: dict[str, Any]) -> tuple[str, ...]:
     """Names of a configuration's virtual cards."""
     return tuple(str(card["name"]) for card in config.get("cards", ()))
+
+
+def with_macs(config: dict[str, Any], macs: Mapping[str, str]) -> dict[str, Any]:
+    """The same with other MAC addresses in place of those that are keys of `macs`.
+
+    In ports, streams, connections and neighbours, written with colons or as the hexadecimal
+    digits that a frame's template begins with.
+    """
+    if not macs:
+        return config
+    actual = {old.lower(): new for old, new in macs.items()}
+    colons = re.compile("|".join(map(re.escape, actual)), re.IGNORECASE)
+    digits = {old.replace(":", ""): new.replace(":", "") for old, new in actual.items()}
+
+    def template(text: str) -> str:
+        ends = (text[:MAC_DIGITS], text[MAC_DIGITS : 2 * MAC_DIGITS])
+        return "".join(digits.get(end.lower(), end) for end in ends) + text[2 * MAC_DIGITS :]
+
+    def renamed(value: Any, key: str = "") -> Any:  # noqa: ANN401 (of JSON)
+        if isinstance(value, dict):
+            return {name: renamed(part, name) for name, part in value.items()}
+        if isinstance(value, list):
+            return [renamed(part, key) for part in value]
+        if not isinstance(value, str):
+            return value
+        if key == "template":
+            return template(value)
+        return colons.sub(lambda found: actual[found.group().lower()], value)
+
+    made: dict[str, Any] = renamed(config)
+    return made
+
+
+def refused_macs(config: dict[str, Any], ports: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Addresses that ports do not have as configured, with those that they report instead.
+
+    `ports` are rows of /linerate/ports.
+    """
+    reported = {str(row["name"]): str(row["mac"]).lower() for row in ports}
+    asked = {str(port["name"]): str(port["mac"]).lower() for port in config["ports"]}
+    return {mac: reported[name] for name, mac in asked.items() if reported.get(name, mac) != mac}
+
+
+def devices_of(config: dict[str, Any]) -> dict[str, str]:
+    """By port of a configuration: its device, where it has one."""
+    return {port["name"]: str(port["device"]) for port in config["ports"] if "device" in port}
 
 
 def dut_macs(testbed: Testbed) -> tuple[str, str]:
@@ -188,13 +252,22 @@ def _forwarder(testbed: Testbed, networks: Networks) -> dict[str, Any]:
     return forwarder
 
 
+def _router_file(path: Path) -> str:
+    try:
+        return read_text(path)
+    except OSError as error:
+        raise SetupError(f"{path}: {(error.strerror or str(error)).lower()}") from error
+    except DocumentError as error:
+        raise SetupError(f"{path}: {error}") from error
+
+
 def router_cli(chosen: Path | None, networks: Networks = ((), ())) -> str:
     """Text of the router's configuration in VPP's CLI: the file given, or our own.
 
     Ours has routes to the networks too; whoever gives a file says in it what is routed.
     """
     if chosen is not None:
-        return chosen.read_text(encoding="utf-8")
+        return _router_file(chosen)
     text = (files("linerate") / "router.vpp").read_text(encoding="utf-8")
     routes = [
         f"ip route add {prefix} via {(NEIGHBORS6 if ':' in prefix else NEIGHBORS)[here]}"

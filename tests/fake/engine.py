@@ -35,9 +35,16 @@ STUCK = "FAKE_STUCK" in os.environ
 PAUSED = float(os.environ.get("FAKE_PAUSED", "0"))
 #: Exit in the middle of the Nth engine's trial: a file counts the engines.
 DIE_IN = int(os.environ.get("FAKE_DIE_IN", "0"))
+#: What ports make of a configured MAC address: take it, or `own`, `random`.
+MACS = os.environ.get("FAKE_MACS", "")
 MISBEHAVE = os.environ.get("FAKE_MISBEHAVE", "")
 #: Trials are so much shorter than they say.
 HURRY = float(os.environ.get("FAKE_HURRY", "1"))
+#: Links: bits a second that t0 and t1 negotiated, and after how many questions t1's is up; after
+#: so many seconds of a trial t0's goes down.
+LINK_SPEED = int(os.environ["FAKE_LINK_SPEED"]) if "FAKE_LINK_SPEED" in os.environ else None
+LINK_AFTER = float(os.environ.get("FAKE_LINK_AFTER", "0"))
+LINK_DOWN = float(os.environ.get("FAKE_LINK_DOWN", "inf"))
 #: After so many seconds of a trial the tester gets no CPU any more.
 STARVES = float(os.environ.get("FAKE_STARVES", "inf"))
 
@@ -56,6 +63,7 @@ class Fake:
         self.shunt = self.card.get("host") == "shunt"
         self.sent = self.received = self.missed = 0
         self.busy = 0.0
+        self.asked_links = 0
         self.trial: dict[str, Any] = {"trial": 0, "state": "idle", "elapsed_us": 0}
         self.lock = threading.Lock()
 
@@ -106,7 +114,11 @@ class Fake:
         if trial["state"] == "running":
             elapsed = min((time.monotonic() - trial["begun"]) * HURRY, STARVES) * 1e6
             trial["elapsed_us"] = round(min(elapsed, trial["duration_us"]))
-            if elapsed >= trial["duration_us"] and not (STUCK and not self.shunt):
+            if elapsed >= LINK_DOWN * 1e6:
+                at_us = round(LINK_DOWN * 1e6)
+                self.finish()
+                trial |= {"elapsed_us": at_us, "link_down_port": ["t0"], "link_down_us": [at_us]}
+            elif elapsed >= trial["duration_us"] and not (STUCK and not self.shunt):
                 self.finish()
         return {
             "asked_packets": 0,
@@ -199,14 +211,45 @@ class Fake:
         return {
             "name": names,
             "driver": ["card"] * count,
-            "mac": [f"02:00:00:00:00:0{i}" for i in range(count)],
+            "mac": [self.mac(name, i) for i, name in enumerate(names)],
             "link_bps": [10**10] * count,
         }
+
+    def mac(self, name, index):
+        """The configured address, or with FAKE_MACS=own one that the device insists on."""
+        configured = {port["name"]: port.get("mac") for port in self.config.get("ports", ())}
+        if MACS == "random":
+            return f"02:00:00:00:{os.getpid() >> 8 & 255:02x}:{os.getpid() & 255:02x}"
+        return f"02:00:00:00:00:0{index}" if MACS == "own" else configured.get(name)
 
     def port(self, _name):
         counters = dict.fromkeys(("rx_bytes", "rx_no_mbuf", "tx_bytes", "tx_full"), 0)
         packets = {"rx_packets": self.received, "tx_packets": self.received}
         return counters | packets | {"rx_missed": self.missed, "rx_pcie": 7}
+
+    def queues(self):
+        return {
+            "name": ["t0"],
+            "rx_queues": [1],
+            "tx_queues": [1],
+            "rx_ring": [1024],
+            "tx_ring": [1024],
+            "rss": [""],
+        }
+
+    def links(self):
+        """Up after so many questions; none without FAKE_LINK_SPEED, as of a card's ports."""
+        self.asked_links += 1
+        names = ["t0", "t1"] if LINK_SPEED is not None else []
+        down = self.asked_links <= LINK_AFTER
+        return {
+            "name": names,
+            "state": ["down" if down and name == "t1" else "up" for name in names],
+            "speed_bps": [LINK_SPEED] * len(names),
+            "duplex": ["full"] * len(names),
+            "downs": [0] * len(names),
+            "ups": [0] * len(names),
+        }
 
     def card_counters(self, _name):
         return {"link_bps": self.card["link_bps"], "port0_rx_packets": self.sent}
@@ -240,6 +283,8 @@ class Fake:
             "errors": self.errors,
             "ports": self.ports,
             "port": self.port,
+            "links": self.links,
+            "queues": self.queues,
             "card": self.card_counters,
             "rings": self.rings,
             "locks": lambda: {"name": [], "acquisitions": [], "waits": [], "wait_clocks": []},

@@ -50,6 +50,12 @@ def _as_urgent_as_workers() -> Iterator[None]:
             os.setpriority(os.PRIO_PROCESS, 0, before)
 
 
+@pytest.fixture(autouse=True)
+def _own_locks(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Tests need no CPU to themselves: other runs of this user may be on it."""
+    monkeypatch.setenv("LINERATE_LOCKS", str(tmp_path_factory.mktemp("locks")))
+
+
 @pytest.fixture
 def start_engine(tmp_path: Path) -> Iterator[StartEngine]:
     """Start engines from configurations; all are stopped when the test ends."""

@@ -120,6 +120,17 @@ def namespaces(*of: Host) -> Iterator[None]:
         yield
 
 
+def kernel_makes(host: Host, kind: str) -> bool:
+    """Whether the kernel makes links of a kind that stand on another link, as VLANs do."""
+    host.run("ip link add below0 type veth peer name below1")
+    try:
+        said = host.run(f"ip link add link below0 name above0 type {kind}", check=False)
+        return said.returncode == 0
+    finally:
+        # What stands on it goes with it.
+        host.run("ip link delete below0")
+
+
 @contextmanager
 def veth_to(host: Host, name: str) -> Iterator[None]:
     """A veth pair: `name` here, its peer in the host's namespace."""

@@ -98,7 +98,7 @@ def test_both_directions_come_through(start_engine: StartEngine, tmp_path: Path)
     outcome = run_trial(engine, 0.3)
     for side in (0, 1):
         wanted = sum(expected(side, 8)[:300])
-        assert outcome.grown[f"tester t{side}", "sent"] == wanted
+        assert outcome.grown[f"tester t{side}: unsigned", "sent"] == wanted
     assert outcome.of_kind("other") == outcome.of_kind("sent") == outcome.status["asked_packets"]
     assert outcome.losses() == {}
     # At twice the rate they take half the time.

@@ -162,4 +162,4 @@ def test_trials_can_follow_each_other(start_engine: StartEngine) -> None:
         assert outcome.of_kind("sent") == asked
     with engine.connect() as telemetry:
         for row in telemetry.table("/linerate/streams,0"):
-            assert row["duplicated"] == row["out_of_order"] == row["stale"] == 0
+            assert row["duplicated"] == row["out_of_order"] == row["corrupted"] == 0

@@ -156,6 +156,38 @@ def test_missing_device_is_said_in_a_line(tmp_path: Path) -> None:
     assert not any(folder.name == "linerate-nodevice" for folder in runtime_folders())
 
 
+def on_pci(**memory: object) -> dict[str, Any]:
+    """Ports where no machine has a NIC."""
+    ports = [
+        {"name": f"p{i}", "driver": "ethdev", "device": f"ff:1f.{i}", "link_bps": 10**10}
+        for i in range(2)
+    ]
+    forwarder = {"mode": "io", "ports": ["p0", "p1"]}
+    return {"name": "onpci", "memory": memory, "ports": ports, "forwarder": forwarder}
+
+
+@pytest.mark.parametrize("pages", ["thp", "4k"])
+def test_pages_that_a_nic_cannot_reach_are_refused(tmp_path: Path, pages: str) -> None:
+    result = check(config_file(tmp_path, on_pci(pages=pages)))
+    assert result.returncode == 2
+    (line,) = result.stderr.splitlines()
+    assert "memory.pages: expected hugepages or auto with a PCI port" in line
+    assert check(config_file(tmp_path, on_pci(pages="auto"))).returncode == 0
+
+
+@pytest.mark.parametrize("pages", ["auto", "hugepages"])
+def test_a_nic_gets_hugepages_or_the_engine_does_not_start(tmp_path: Path, pages: str) -> None:
+    # More than any host has free.
+    path = config_file(tmp_path, on_pci(pages=pages, megabytes=1 << 20))
+    result = subprocess.run(
+        [str(executable()), str(path)], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert result.returncode == 1
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("memory.pages: a PCI port needs hugepages, 1048640 MB needed and ")
+    assert line.endswith("try 'sudo linerate doctor --fix'")
+
+
 @pytest.mark.parametrize(
     ("cpus", "words"), [([0], "1 CPU: tester and forwarder take turns"), ([0, 1], "2 CPUs")]
 )

@@ -27,11 +27,6 @@ def router(vlans: bool) -> dict[str, Any]:
     }
 
 
-def kernel_has_vlans(host: Host) -> bool:
-    said = host.run("ip link add link lo name lo.1 type vlan id 1", check=False)
-    return said.returncode == 0
-
-
 @pytest.fixture(params=[False, True], ids=["untagged", "tagged"])
 def network(
     request: pytest.FixtureRequest, start_engine: StartEngine
@@ -48,7 +43,7 @@ def network(
     forwarder = {"mode": "router", "ports": ["e0", "e1"], "router": router(request.param)}
     with ExitStack() as stack:
         stack.enter_context(namespaces.namespaces(a, b))
-        if request.param and not kernel_has_vlans(a):
+        if request.param and not namespaces.kernel_makes(a, "vlan id 1"):
             pytest.skip("the kernel has no VLAN interfaces")
         engine = start_engine(
             {"memory": {"megabytes": 256}, "ports": ports, "forwarder": forwarder}
@@ -58,6 +53,19 @@ def network(
             host.configure(name)
         yield a, b
         engine.stop()
+
+
+@needs_namespaces
+def test_the_kernel_is_asked_on_a_link_that_may_carry_others() -> None:
+    """No kernel puts a VLAN, or what stands on a link as it does, on lo."""
+    a, _ = namespaces.hosts()
+    with namespaces.namespaces(a):
+        # Some kernels have tunnels in each namespace.
+        before = a.run("ip -o link").stdout
+        assert namespaces.kernel_makes(a, "macvlan")
+        assert not namespaces.kernel_makes(a, "nonsense")
+        assert a.run("ip link add link lo name lo.1 type macvlan", check=False).returncode
+        assert a.run("ip -o link").stdout == before
 
 
 @needs_namespaces

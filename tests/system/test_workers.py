@@ -101,7 +101,7 @@ def check_order(engine: Engine) -> None:
     rows = stream_rows(engine)
     assert sum(row["received"] for row in rows) > 0
     for row in rows:
-        assert row["out_of_order"] == row["duplicated"] == row["stale"] == 0, row
+        assert row["out_of_order"] == row["duplicated"] == row["corrupted"] == 0, row
 
 
 @pytest.mark.parametrize(

@@ -179,6 +179,21 @@ def bursts():
     return Loadtest("bursts", Bursts(64, "one"), 1)
 
 
+def sysfs_with_hugepages(folder):
+    """A /sys of a host with four NICs for DPDK and more hugepages than any engine asks for."""
+    pages = folder / "sys/kernel/mm/hugepages/hugepages-1048576kB"
+    pages.mkdir(parents=True)
+    (pages / "free_hugepages").write_text("64")
+    (pages / "resv_hugepages").write_text("0")
+    driver = folder / "sys/bus/pci/drivers/vfio-pci"
+    driver.mkdir(parents=True)
+    for address in ("05:00.0", "05:00.1", "06:00.0", "06:00.1"):
+        device = folder / f"sys/bus/pci/devices/0000:{address}"
+        device.mkdir(parents=True)
+        (device / "driver").symlink_to(driver)
+    return folder / "sys"
+
+
 @pytest.fixture
 def fake_environment(monkeypatch):
     """Environment in which the lab finds the fake engine, and nobody else's."""
@@ -187,6 +202,7 @@ def fake_environment(monkeypatch):
         runtime = Path(folder) / "dpdk"
         monkeypatch.setenv("LINERATE_ENGINE", str(FAKE_ENGINE))
         monkeypatch.setenv("LINERATE_RUNTIME", str(runtime))
+        monkeypatch.setenv("LINERATE_SYSFS", str(sysfs_with_hugepages(Path(folder))))
         monkeypatch.setenv("FAKE_HURRY", "20")
         monkeypatch.setenv("COLUMNS", "80")
         yield runtime

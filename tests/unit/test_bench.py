@@ -57,6 +57,14 @@ def test_a_suite_is_measured(linerate, fake_environment):
         assert load_measurement(folder, trial).packets.unexplained == 0
 
 
+def test_a_trial_that_sent_nothing_is_no_result(linerate):
+    document, done, _ = bench(linerate, *ONE, FAKE_OFFERED="0")
+    (trial,) = document["trials"]
+    assert done.returncode == 1
+    assert not trial["valid"]
+    assert trial["invalid"][0].startswith("nothing was sent: ")
+
+
 def test_the_table_is_printed(linerate):
     done = linerate(*FOUR)
     assert done.returncode == 0

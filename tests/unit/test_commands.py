@@ -60,6 +60,7 @@ def test_importing_the_cli_loads_only_the_list():
         "linerate.commands",
         "linerate.commands.listed",
         "linerate.errors",
+        "linerate.screen",
     }
     assert not SLOW & set(loaded)
 

@@ -119,6 +119,8 @@ def test_switches_of_a_thread_are_told_apart(tmp_path):
     status.parent.mkdir(parents=True)
     status.write_text("Name:\tx\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t12\n")
     assert host.switches(7, 9, tmp_path) == host.Switches(involuntary=12, voluntary=5)
+    (status.parent / "schedstat").write_text("5000 1500000000 17\n")
+    assert host.switches(7, 9, tmp_path) == host.Switches(12, 5, waited_seconds=1.5)
     assert host.switches(7, 8, tmp_path) is None
     status.write_text("Name:\tx\n")
     assert host.switches(7, 9, tmp_path) is None

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import platform
 import shutil
 from pathlib import Path
 
@@ -98,14 +99,15 @@ def test_faults_put_there_are_found_and_no_others(name):
 
 
 def test_every_check_finds_a_fault_on_some_host():
-    """But those that say no more than what there is."""
+    """But those that say no more than what there is, or are of a testbed's ports."""
     names = {word for faults in FAULTS.values() for word in faults}
     silent = {
         one.name
         for one in checks(Form.LONG)
         if not any(fault == one.name or fault.startswith(one.name + " ") for fault in names)
     }
-    assert silent == {"machine", "flex parser", "hugepage size", "hugetlbfs"}
+    of_testbeds = {"ports", "host use"}
+    assert silent == {"machine", "flex parser", "hugepage size", "hugetlbfs"} | of_testbeds
 
 
 @every_host
@@ -217,6 +219,11 @@ def test_header_fits_and_cannot_steer_a_terminal():
     assert "\x1b" not in line
 
 
+def test_files_of_proc_sys_are_read():
+    """The kernel takes no read of 4 MiB there."""
+    assert Host().read("/proc/sys/kernel/osrelease") == platform.release()
+
+
 def test_the_live_host_is_recorded_as_it_was_seen(tmp_path):
     """What is seen in the recording is what was seen when it was made."""
     look = look_at(RecordingHost(tmp_path / "host"))
@@ -278,7 +285,8 @@ def test_a_bench_keeps_what_a_short_look_found(linerate, tmp_path):
     (path,) = (tmp_path / "runs").glob("*/run.json")
     kept = json.loads(path.read_text())["host"]
     of_host = {"isolcpus", "governor", "smt", "hugepages", "thp", "steal", "running"}
-    assert {each["check"] for each in kept} == of_host
+    # What else runs stands there only while it runs.
+    assert {each["check"] for each in kept} - {"busy"} == of_host
 
 
 def test_a_bench_on_real_ports_looks_at_their_cards():
@@ -330,6 +338,19 @@ def test_an_empty_folder_is_a_host_of_which_nothing_is_known(tmp_path):
     assert found(findings, "ok") == set()
     assert found(findings, "unknown") >= {"isolcpus", "hugepages", "memlock", "interrupts"}
     assert all(one.found for one in findings)
+
+
+def test_hugepages_of_a_host_are_what_an_engine_asks_for(tmp_path):
+    host = copied("box-i226", tmp_path)
+    for path in host.rglob("free_hugepages"):
+        path.write_text("287\n")
+    short = one(examine(look_at(Host(host))), "hugepages")
+    assert (short.state, short.found, short.wanted) == ("fault", "574 MiB free", "576 MiB free")
+    for path in host.rglob("free_hugepages"):
+        path.write_text("288\n")
+    assert one(examine(look_at(Host(host))), "hugepages").state == "ok"
+    pair = examine_shortly(Host(host), (1,), hugepages_megabytes=1152)
+    assert one(pair, "hugepages").wanted == "1,152 MiB free"
 
 
 def test_pages_that_nobody_counts_are_not_none_free(tmp_path):

@@ -5,11 +5,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.unit.made_sysfs import MadeHost
 from typer.testing import CliRunner
 
 from linerate.cli import app
 from linerate.commands import doctor
 from linerate.doctor import Host, examine, look_at, repairing
+from linerate.doctor.journal import load as load_journal
 from linerate.doctor.model import Bind, Write
 from linerate.doctor.nics import PCI
 
@@ -26,7 +28,7 @@ def host(tmp_path):
 @pytest.fixture
 def kernel(host, monkeypatch):
     """Does what the kernel does when a driver's files are written; returns what was written."""
-    written = []
+    written, overrides = [], {}
     put = repairing._put
 
     def kernels(to, path, value):
@@ -34,9 +36,11 @@ def kernel(host, monkeypatch):
         driver = to.at(f"{PCI}/{value}/driver")
         if path.endswith("/unbind"):
             driver.unlink()
-        elif path.endswith("/bind"):
-            driver.write_text(path.split("/")[-2] + "\n")
-        elif not path.endswith("driver_override"):
+        elif path.endswith("driver_override"):
+            overrides[path] = value.strip()
+        elif path.endswith("/drivers_probe"):
+            driver.write_text((overrides[f"{PCI}/{value}/driver_override"] or "igc") + "\n")
+        else:
             put(to, path, value)
 
     monkeypatch.setattr(repairing, "_put", kernels)
@@ -72,12 +76,12 @@ def test_governor_is_set_and_taken_back(host):
 def test_hugepages_are_added_to_those_in_use(tmp_path):
     host = Host(Path(shutil.copytree(HOSTS / "box-n305", tmp_path / "host")))
     (write,) = repairs(host, "hugepages")
-    # 512 pages are there, 100 of them free: 256 free are wanted.
+    # 512 pages are there, 100 of them free: 288 free are wanted.
     assert write == Write(
-        path="/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", value="668"
+        path="/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", value="700"
     )
     repairing.apply(host, [write])
-    assert host.read(write.path) == "668"
+    assert host.read(write.path) == "700"
     repairing.undo(host)
     assert host.read(write.path) == "512"
 
@@ -93,11 +97,35 @@ def test_a_card_changes_its_driver_and_gets_it_back(host, kernel):
     assert bind == Bind(address=CARD, driver="vfio-pci")
     assert [outcome.done for outcome in repairing.apply(host, [bind])] == [True]
     assert host.target(f"{PCI}/{CARD}/driver") == "vfio-pci"
-    assert kernel == [("unbind", CARD), ("driver_override", "vfio-pci"), ("bind", CARD)]
+    assert kernel == [("unbind", CARD), ("driver_override", "vfio-pci"), ("drivers_probe", CARD)]
     assert [outcome.done for outcome in repairing.undo(host)] == [True]
     assert host.target(f"{PCI}/{CARD}/driver") == "igc"
     # Without an override, as before: the line's end alone takes it away.
-    assert kernel[3:] == [("unbind", CARD), ("driver_override", ""), ("bind", CARD)]
+    assert kernel[3:] == [("unbind", CARD), ("driver_override", ""), ("drivers_probe", CARD)]
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_a_card_gets_its_own_mac_back(tmp_path, monkeypatch, taken):
+    host = MadeHost(tmp_path)
+    monkeypatch.setattr(repairing, "_put", lambda to, path, value: to.put(path, value))
+    host.add("0000:0b:00.0", "ixgbe", interface="eth7")
+    address = host.at("/sys/class/net/eth7/address")
+    address.write_text("00:0c:29:00:00:01\n")
+    outcomes = repairing.apply(host, [Bind(address="0000:0b:00.0", driver="vfio-pci")])
+    assert [outcome.done for outcome in outcomes] == [True]
+    # An engine that was killed left another in the device.
+    address.write_text("50:7c:6f:20:30:70\n")
+    asked = []
+
+    def run(command):
+        asked.append(" ".join(command))
+        return "" if taken else None
+
+    monkeypatch.setattr(host, "_run", run)
+    (outcome,) = repairing.undo(host)
+    assert "ip link set dev eth7 address 00:0c:29:00:00:01" in asked
+    assert outcome.done == taken
+    assert ("eth7 has another address than before, 00:0c:29:00:00:01" in outcome.line) != taken
 
 
 def test_a_card_that_got_an_address_since_stays(host, kernel):
@@ -116,7 +144,7 @@ def test_what_cannot_be_written_is_said_and_not_in_the_journal(host):
     made = repairing.apply(host, [gone, *repairs(host, "governor")])
     assert [outcome.done for outcome in made] == [False, True]
     assert "/sys/nowhere: no such file" in made[0].line
-    assert len(repairing.load(host).entries) == 1
+    assert len(load_journal(host).entries) == 1
 
 
 def test_what_somebody_changed_since_is_left(host):
@@ -217,7 +245,7 @@ def test_scripts_say_yes_to_all(host, command, kernel):
     document = json.loads(done.stdout)
     left = {(each["check"], each["subject"]) for each in document["findings"] if each["repairable"]}
     assert left == set()
-    assert len(repairing.load(host).entries) == 2
+    assert len(load_journal(host).entries) == 2
     assert kernel[1] == ("module", "vfio-pci")
 
 

@@ -65,17 +65,75 @@ def test_limits(verdict, given, limit):
         "lose-e0: lost at random",
     ],
 )
-def test_what_is_configured_is_no_limit(verdict, place):
+def test_what_is_configured_is_named_with_what_to_change(verdict, place):
     found = verdict(losses={place: LOST})
-    assert found.limit == "none"
+    assert found.limit == "configuration"
     assert found.configured == {place: LOST}
     assert place in found.sentence
+    assert found.try_
+
+
+@pytest.mark.parametrize(
+    ("place", "change"),
+    [
+        ("ip4-lookup: no route", "ip route add"),
+        ("ip4-lookup-e0: no route", "ip route add"),
+        ("ethernet-input: l3 mac mismatch", "dut.macs"),
+        ("ip4-rewrite: ttl expired", "higher TTL"),
+        ("ip6-rewrite: hop limit expired", "higher TTL"),
+        ("acl-plugin: ACL deny packets", "filter"),
+        ("vlan-input: unknown vlan", "create sub-interfaces"),
+        ("ip6-input: ip6 disabled on the interface", "set int ip address"),
+        ("mpls-input: mpls disabled on the interface", "set interface mpls"),
+        ("mpls-lookup: no such label", "mpls local-label add"),
+        ("interface-output: interface down", "set int state"),
+        ("lose-e0: lost at random", "lose"),
+        ("ip4-input: bad ip4 checksum", "damaged"),
+        ("node: unsupported", "routes, filters and interfaces"),
+    ],
+)
+def test_a_configured_reason_has_its_line_to_change(verdict, place, change):
+    found = verdict(losses={place: LOST})
+    assert found.limit == "configuration"
+    assert change in found.try_[0]
 
 
 def test_configuration_hides_no_limit(verdict):
-    found = verdict(losses={"ip4-lookup: no route": 30_000_000, MISSED: LOST}, idle=0.0)
+    places = {"ip4-lookup: no route": 30_000_000, MISSED: LOST}
+    found = verdict(losses=places, idle=0.0)
+    assert found.limit == "configuration"
+    assert "worker-cpu" in found.also
+    found = verdict(losses=places | {"ip4-lookup: no route": 10_000_000}, idle=0.0)
     assert found.limit == "worker-cpu"
-    assert found.configured == {"ip4-lookup: no route": 30_000_000}
+    assert found.configured == {"ip4-lookup: no route": 10_000_000}
+
+
+def test_the_devices_own_messages_about_drops_are_no_loss_of_ours(verdict):
+    # Of 20,000,000 frames without a route, 19,000,000 answers were not sent.
+    places = {"ip4-lookup: no route": LOST, "icmp4-error: rate limited": LOST - 1_000_000}
+    found = verdict(losses=places, sent=2 * LOST)
+    assert found.limit == "configuration"
+    assert found.also == ()
+    assert found.sentence == (
+        "50.00 % of the packets sent were dropped on purpose: 20,000,000 at ip4-lookup: no route"
+    )
+
+
+def test_a_few_configured_drops_are_no_limit(verdict):
+    found = verdict(losses={"ip4-lookup: no route": 30})
+    assert found.limit == "line"
+    assert found.configured == {"ip4-lookup: no route": 30}
+
+
+def test_what_the_device_takes_for_itself_did_not_come_back(evidence):
+    measured = evidence(sent=20_000_000, losses={"ip4-local: no echo request": 10_000_000})
+    lost, received = measured.packets.entries[1:]
+    taken = lost.model_copy(update={"kind": "consumed"})
+    entries = (measured.packets.entries[0], taken, received)
+    packets = measured.packets.model_copy(update={"entries": entries})
+    found = explain(evidence_of(measured.model_copy(update={"packets": packets}), "U2", "x"))
+    assert found.limit == "configuration"
+    assert "for the device itself" in found.try_[0]
 
 
 def test_what_absences_cost_hides_no_limit(verdict, ledger_of_worker):
@@ -250,13 +308,13 @@ def both(load):
             "U4",
             "rss-mpls",
         ),
-        ([("U2", flows("many"), 9.0), ("B2", both(flows("many")), 12.0)], "U2", "unknown"),
+        ([("U2", flows("many"), 9.0), ("B2", both(flows("many")), 12.0)], "U2", "unexplained"),
     ],
 )
 def test_the_tester_alone_can_tell_some_limits(evidence, rates, test, limit):
     found = verdicts(external(evidence, rates))[test]
     assert found.limit == limit
-    if limit == "unknown":
+    if limit == "unexplained":
         assert any("show runtime" in line for line in found.try_)
 
 
@@ -291,6 +349,8 @@ def test_every_rule_says_where_it_comes_from():
         "syscall",
         "lock",
         "flow-offload",
+        "configuration",
+        "unexplained",
         "invalid",
         "none",
     }

@@ -28,7 +28,7 @@ def judged(*names):
             ["cx5-rdma-1q-64b.runtime.txt", "cx5-rdma-1q-64b.errors.txt"],
             "tx-ring",
             ("worker-cpu",),
-            ["194 of 256 packets", "24 % lost", "12.39 Mpps in, 9.40 out", "1,454,511,616"],
+            ["194 of 256 packets", "24 % lost", "12.39 Mpps in, 9.40 Mpps out", "1,454,511,616"],
         ),
         (["cx5-rdma-1q-64b.runtime.txt"], "tx-ring", (), ["24 % lost there"]),
         (

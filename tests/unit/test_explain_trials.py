@@ -43,6 +43,21 @@ def test_what_limits_is_said_with_its_figures(name, limit, said):
     assert found.evidence
 
 
+def test_a_cpu_that_programs_had_is_not_saturated_by_the_kernel():
+    """Its softirqs fill half of it: they could do twice as much."""
+
+    def half(ledger):
+        softirq = ledger.nodes.get("softirq")
+        if softirq is None:
+            return ledger
+        fewer = softirq.model_copy(update={"clocks": softirq.clocks // 2})
+        taken = softirq.clocks - fewer.clocks
+        update = {"nodes": {"softirq": fewer}, "away_clocks": ledger.away_clocks + taken}
+        return ledger.model_copy(update=update)
+
+    assert judged(with_ledgers(measured("veth-bridge"), half)).limit != "worker-cpu"
+
+
 def with_ledgers(measurement, change):
     """The same trial, each worker's ledger at load changed."""
     ledgers = tuple(change(ledger) for ledger in measurement.time_at_load)

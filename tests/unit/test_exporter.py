@@ -1,6 +1,7 @@
 """The exporter on the fake engine: metrics, who may read them, and what clients may do."""
 
 import contextlib
+import errno
 import json
 import os
 import socket
@@ -124,10 +125,14 @@ def test_a_dead_engine_is_none(fake_environment):
 
 
 def test_what_may_not_be_looked_into_is_said_once(engine, monkeypatch, fake_environment):
-    allowed = os.access
-    monkeypatch.setattr(
-        os, "access", lambda path, mode: "linerate-fake" not in str(path) and allowed(path, mode)
-    )
+    opened = os.open
+
+    def refusing(path, flags, **more):
+        if str(path) == "linerate-fake":
+            raise PermissionError(errno.EACCES, "permission denied", path)
+        return opened(path, flags, **more)
+
+    monkeypatch.setattr(os, "open", refusing)
     said: list[str] = []
     exporter = Exporter(say=said.append)
     monkeypatch.setattr(collector, "FRESH_SECONDS", 0.0)

@@ -8,7 +8,8 @@ from tests.injection.runner import Outcome
 from linerate.explain import LIMITS, Verdict
 
 #: What is no limit to inject.
-NOT_INJECTED = {"unknown"}
+#: Devices that lose by configuration or in silence: tests/system/test_lost_in_silence.py.
+NOT_INJECTED = {"unknown", "configuration", "unexplained"}
 MATRIX = matrix(Clock(2.5e9))
 
 

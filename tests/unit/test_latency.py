@@ -172,11 +172,14 @@ def test_bursts_are_timed_at_the_same_load_over_the_bare_wire(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--ndr", "100M"), "--ndr: 100 Mpps; U2 has 14.881 at most, which --ndr line asks for"),
-        (("--ndr", "14.89mpps"), "--ndr: 14.89 Mpps; U2 has 14.881 at most"),
+        (
+            ("--ndr", "100M"),
+            "--ndr: 100 Mpps; U2 has 14.881 Mpps at most, which --ndr line asks for",
+        ),
+        (("--ndr", "14.89mpps"), "--ndr: 14.89 Mpps; U2 has 14.881 Mpps at most"),
         (
             ("--traffic", "1518", "--rate", "10%", "--ndr", "170k"),
-            "--ndr: 0.17 Mpps; 1518B has 0.162549",
+            "--ndr: 0.17 Mpps; 1518B has 0.162549 Mpps",
         ),
         (("--ndr", "2mbps"), "--ndr: expected packets a second, as 1.5M, or line; not '2mbps'"),
         (("--rate", "10%"), "--rate, --directions: are of --traffic"),

@@ -15,7 +15,7 @@ from linerate.ledger import (
 )
 
 PACKETS = st.integers(0, 10**12)
-OUTWARD = ("received", "other", "consumed", "held", "loss")
+OUTWARD = ("received", "duplicated", "other", "consumed", "held", "loss")
 PLACES = st.dictionaries(
     st.tuples(
         st.sampled_from(["e0: rx missed", "PCIe", "t0", "ip4-lookup: no route"]),
@@ -24,6 +24,11 @@ PLACES = st.dictionaries(
     PACKETS,
     max_size=12,
 )
+
+
+def came_besides(places):
+    """What came back beyond the tester's frames."""
+    return sum(packets for (_, kind), packets in places.items() if kind in ("duplicated", "other"))
 
 
 def packet_ledger(places, sent, originated=0):
@@ -38,25 +43,59 @@ def packet_ledger(places, sent, originated=0):
 @given(PLACES, PACKETS)
 def test_what_went_out_explains_what_came_in(places, originated):
     out = sum(places.values())
-    ledger = packet_ledger(places, max(0, out - originated), min(originated, out))
+    made = min(out, max(originated, came_besides(places)))
+    ledger = packet_ledger(places, out - made, made)
     assert ledger.unexplained == 0
     assert ledger.violations == []
 
 
 @given(PLACES, st.integers(1, 10**6))
+def test_what_comes_twice_or_from_elsewhere_makes_up_for_no_loss(places, lost):
+    """A device that is not ours counts nothing of what it adds."""
+    passed = sum(places.values()) - came_besides(places)
+    ledger = packet_ledger(places, passed + lost)
+    assert ledger.unexplained == lost
+    assert ledger.added == came_besides(places)
+
+
+def test_frames_without_a_signature_come_back_as_others():
+    entries = (
+        Entry(place="tester t0", kind="sent", packets=10),
+        Entry(place="tester t0: unsigned", kind="sent", packets=20),
+        Entry(place="tester", kind="received", packets=10),
+        Entry(place="tester: other frames", kind="other", packets=19),
+    )
+    ledger = PacketLedger(entries=entries)
+    assert (ledger.sent, ledger.added, ledger.unexplained, ledger.returned) == (30, 0, 1, 29)
+
+
+def test_what_the_device_made_and_lost_takes_nothing_off_what_came():
+    entries = (
+        Entry(place="tester t0: unsigned", kind="sent", packets=100),
+        Entry(place="icmp4-error", kind="originated", packets=160),
+        Entry(place="tester: other frames", kind="other", packets=104),
+        Entry(place="t1: tx full", kind="loss", packets=156),
+    )
+    assert PacketLedger(entries=entries).returned >= 0
+
+
+@given(PLACES, st.integers(1, 10**6))
 def test_a_packet_too_few_or_many_is_unexplained(places, missing):
     out = sum(places.values())
-    lost = packet_ledger(places, out + missing)
+    made = came_besides(places)
+    lost = packet_ledger(places, out - made + missing, made)
     assert lost.unexplained == missing
     assert lost.violations == [f"{missing:,} packets unexplained"]
-    assert packet_ledger(places, out - missing).unexplained == -missing
+    assert packet_ledger(places, out - made - missing, made).unexplained == -missing
 
 
 @given(PLACES, PLACES, PACKETS, PACKETS)
 def test_a_difference_of_balanced_ledgers_is_balanced(first, second, one, two):
-    before = packet_ledger(first, sum(first.values()))
+    made = came_besides(first)
+    before = packet_ledger(first, sum(first.values()) - made, made)
     grown = {key: first.get(key, 0) + packets for key, packets in (first | second).items()}
-    after = packet_ledger(grown, sum(grown.values()))
+    made = came_besides(grown)
+    after = packet_ledger(grown, sum(grown.values()) - made, made)
     difference = after.minus(before)
     assert difference.unexplained == 0
     assert difference.sent == after.sent - before.sent

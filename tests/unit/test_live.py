@@ -25,6 +25,7 @@ class Counting:
     def __init__(self):
         self.asked = 0
         self.polled = 0
+        self.started = False
 
     def ledger(self):
         self.asked += 1
@@ -55,14 +56,19 @@ class Counting:
         return Reading(workers=self.workers(), ledger=self.ledger())
 
     def progress(self):
+        if not self.started:
+            return Progress(trial=0, state="idle", elapsed_us=0)
         self.polled += 1
         state = "running" if self.polled < 5 else "draining" if self.polled < 7 else "done"
         return Progress(trial=1, state=state, elapsed_us=self.polled * 150_000)
 
     def start(self, duration_us, scale_ppm):
-        pass
+        self.started = True
 
     def stop(self):
+        pass
+
+    def await_links(self):
         pass
 
     def roundtrips(self):

@@ -52,7 +52,7 @@ def test_markdown_says_what_the_page_says(measured):
     assert "Invalid: no result, because" in made
     rows = [line for line in made.splitlines() if line.startswith("| U")]
     assert len(rows) == 3
-    assert {line.count(" | ") for line in rows} == {6}
+    assert {line.count(" | ") for line in rows} == {7}
 
 
 def test_text_of_a_run_is_no_markup(run, result):

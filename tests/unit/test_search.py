@@ -237,7 +237,7 @@ def test_the_page_shows_loads_and_limits(linerate):
         (("--goal", "100%"), "--goal: expected a loss ratio"),
         (("--precision", "0.01%"), "--precision: expected 0.1% to 50%"),
         (("--loadtest", "U9"), "no loadtest 'U9'"),
-        (("--sizes", "63"), "sizes: expected 64 to 1518 bytes"),
+        (("--sizes", "63"), "sizes: expected 64 to 1522 bytes"),
         (("--card", "pps=some"), "card: pps: expected a whole number, as pps=2000000,link=10G"),
         (("--card", "speed=5"), "card: expected each of pps, link"),
         (("--card", "pps=1,pps=2"), "at most once"),
@@ -395,6 +395,9 @@ def test_progress_shows_the_interval_narrowing(fake_environment, tmp_path):
             pass
 
         def measured(self, result):
+            pass
+
+        def waiting(self, text):
             pass
 
         def absent(self, absent):

@@ -88,10 +88,12 @@ def unsigned(measurement):
     )
     offered = Offered(profile="mixed", text="mixed", rate="1x", streams=streams)
     load = measurement.load.model_copy(update={"offered": offered})
-    entries = list(measurement.packets.entries)
-    received = entries.pop()
+    sent, *entries, received = measurement.packets.entries
     half = received.packets // 2
+    others = {"place": f"{sent.place}: unsigned", "packets": sent.packets // 2}
     entries += [
+        sent.model_copy(update={"packets": sent.packets - others["packets"]}),
+        sent.model_copy(update=others),
         received.model_copy(update={"packets": received.packets - half}),
         Entry(place="tester", kind="other", packets=half),
     ]
@@ -291,7 +293,7 @@ def test_a_signal_keeps_all(fake_environment, tmp_path, number):
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         line = running.stdout.readline()
-        assert "Mpps" in line
+        assert "pps" in line
         running.send_signal(number)
         rest = running.stdout.read()
     assert running.returncode == 128 + number

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from linerate.store import RunFolder, StoreError, load_measurement, load_run, write_whole
+from linerate.store import RunFolder, StoreError, load_measurement, load_run
 from linerate.testbed import parse
+from linerate.write_whole import write_whole
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 

@@ -130,7 +130,7 @@ def test_what_was_measured_before_the_end_is_kept(fake_environment, tmp_path, nu
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--sizes", "63"), "expected 64 to 1518 bytes"),
+        (("--sizes", "63"), "expected 64 to 1522 bytes"),
         (("--sizes", "64:128"), "expected FIRST:LAST:STEP"),
         (("--sizes", "64:1518:0"), "expected FIRST:LAST:STEP"),
         (("--sizes", "soon"), "expected 64,128 or 64:1518:64"),

@@ -4,6 +4,7 @@ import contextlib
 import json
 import socket
 import threading
+import time
 
 import pytest
 
@@ -21,7 +22,7 @@ def engine(tmp_path):
     listener.listen()
     heard = []
 
-    def serve(answers):
+    def serve(answers, before=lambda _answer: None):
         def run():
             connection, _ = listener.accept()
             with connection, contextlib.suppress(OSError):
@@ -30,6 +31,7 @@ def engine(tmp_path):
                     heard.append(connection.recv(1024))
                     if answer is None:
                         return
+                    before(answer)
                     connection.send(answer)
                 while connection.recv(1024):
                     pass
@@ -74,6 +76,31 @@ def test_an_engine_that_does_not_answer(engine):
         pytest.raises(TelemetryError, match="no answer in time"),
     ):
         telemetry.ask("/linerate/info")
+
+
+def test_a_late_answer_is_waited_for_and_that_is_said(engine, caplog):
+    serve, heard = engine
+    late = threading.Event()
+
+    class Late(bytes):
+        """An answer that is sent after two waits."""
+
+    answer = Late(b'{"/linerate/port": {"rx_packets": 7}}')
+    path = serve([GREETING, answer], before=lambda one: isinstance(one, Late) and late.wait(60))
+    with Telemetry(path, timeout_seconds=0.05) as telemetry:
+        threading.Timer(0.075, late.set).start()
+        assert telemetry.ask("/linerate/port,e0") == {"rx_packets": 7}
+    assert heard == [b"/linerate/port,e0"]
+    assert "/linerate/port,e0: no answer within 0.05 s, waiting again (1 of 2)" in caplog.text
+
+
+def test_who_has_a_time_limit_waits_no_longer(engine, caplog):
+    serve, _ = engine
+    path = serve([GREETING])
+    until = time.monotonic() + 0.2
+    with Telemetry(path, 0.05, until) as telemetry, pytest.raises(TelemetryError):
+        telemetry.ask("/linerate/info")
+    assert caplog.text == ""
 
 
 @pytest.mark.parametrize("greeting", [b'{"pid": 1}', b"{", b'{"max_output_len": "x"}'])

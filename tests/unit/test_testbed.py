@@ -2,19 +2,20 @@
 
 import pytest
 
-from linerate import wires, wiring
+from linerate import memory_size, rig, wires, wiring
 from linerate.card import DEFAULT, PRESETS
 from linerate.suite import SUITES
 from linerate.testbed import (
     ENGINE_MODES,
     Testbed,
     TestbedError,
-    check_cpus,
     load,
     parse,
     with_options,
 )
+from linerate.wires import ethdev
 from linerate.wiring import dut_macs, router_cli
+from linerate.worker_cpus import check_cpus
 
 U4 = SUITES["standard"].loadtests[3]
 DEVICES = [{"device": "0000:05:00.0"}, {"device": "0000:05:00.1"}]
@@ -103,7 +104,10 @@ def test_a_preset_can_be_changed():
         ),
         ({"dut": "router"}, "bed.yaml: dut: expected keys and values, not 'router'"),
         ({"dut": {"workers": 0}}, "bed.yaml: dut.workers: expected 1 or more, not 0"),
-        ({"dut": {"kind": "external"}}, "bed.yaml: dut.kind: an external one needs `wire: ethdev`"),
+        (
+            {"dut": {"kind": "external"}},
+            "bed.yaml: wire: expected ethdev, memif, veth or af_xdp for an external device, not 'card'",
+        ),
         (
             {"name": "no spaces"},
             "bed.yaml: name: expected 1 to 40 letters, digits, '-' and '_', not 'no spaces'",
@@ -119,6 +123,18 @@ def test_a_preset_can_be_changed():
         (
             REAL | {"tester": {"burn": {"clocks": 5}}, "dut": {"ports": DEVICES}},
             'bed.yaml: tester.ports: required with `wire: ethdev`: expected two, as [{device: "0000:05:00.0"}, {device: "0000:05:00.1"}]',
+        ),
+        (
+            REAL | {"dut": {"ports": [{**DEVICES[0], "rx_queues": 17}, DEVICES[1]]}},
+            "bed.yaml: dut.ports.0.rx_queues: expected 16 or less, not 17",
+        ),
+        (
+            REAL | {"dut": {"ports": [{**DEVICES[0], "tx_ring": 0}, DEVICES[1]]}},
+            "bed.yaml: dut.ports.0.tx_ring: expected 1 or more, not 0",
+        ),
+        (
+            REAL | {"dut": {"ports": [{**DEVICES[0], "rss": []}, DEVICES[1]]}},
+            "bed.yaml: dut.ports.0.rss: expected one field or more, as [ipv4, ipv4-udp]",
         ),
         ({"tester": {"burn": {}}}, "bed.yaml: tester.burn.clocks: required, but absent"),
         ({"dut": {"burn": {"cycles": 5}}}, "bed.yaml: dut.burn.cycles: no such key"),
@@ -159,8 +175,8 @@ def test_every_mistake_is_told():
 def test_files_that_are_no_yaml(tmp_path):
     file = tmp_path / "bed.yaml"
     for content, said in (
-        (b"wire: [", "line 1: expected YAML"),
-        (b"\xff\xfe\xff", "expected text in UTF-8"),
+        (b"wire: [", "line 2: expected YAML"),
+        (b"\xff\xfe\xff", "expected YAML in UTF-8"),
     ):
         file.write_bytes(content)
         with pytest.raises(TestbedError) as caught:
@@ -244,6 +260,15 @@ def test_real_ports_with_our_forwarder():
     }
 
 
+def test_queues_of_real_ports_go_to_the_engine():
+    asked = {"rx_queues": 4, "tx_queues": 2, "rx_ring": 512, "rss": ["ipv4", "ipv4-udp"]}
+    ports = [{**DEVICES[0], **asked}, DEVICES[1]]
+    config = bench_config(parse(REAL | {"dut": {"ports": ports}}, "x"), U4, "x")
+    first, second = config["ports"][:2]
+    assert {key: first[key] for key in asked} == asked
+    assert not set(asked) & set(second)
+
+
 def test_the_ceiling_is_measured_over_a_bare_wire():
     config = ceiling_config(Testbed(), U4, "x")
     assert config["cards"][0] | {"max_frame_bytes": 0} == {
@@ -323,3 +348,56 @@ def test_workers_do_not_share_cpus(workers, cpus, fits):
         return
     with pytest.raises(TestbedError, match=f"need {workers + 1} CPUs, {cpus} may be used"):
         check_cpus(testbed, tuple(range(cpus)))
+
+
+EXTERNAL = REAL | {"dut": {"kind": "external", "macs": ["02:aa:00:00:00:01", "02:aa:00:00:00:02"]}}
+
+
+@pytest.mark.parametrize("pages", ["thp", "4k"])
+def test_a_nic_takes_hugepages_only(pages):
+    (line,) = mistakes(EXTERNAL | {"memory": {"pages": pages}})
+    assert line == (
+        "bed.yaml: memory.pages: expected hugepages or auto with a PCI port, "
+        f"not '{pages}': a NIC cannot reach other pages"
+    )
+    devices = [{"device": "net_tap0"}, {"device": "net_tap1"}]
+    assert parse(EXTERNAL | {"tester": {"ports": devices}, "memory": {"pages": pages}}, "bed.yaml")
+
+
+def test_hugepages_of_a_nic_are_asked_for_before_any_work(monkeypatch):
+    testbed = parse(EXTERNAL, "bed.yaml")
+    monkeypatch.setattr(ethdev, "free_megabytes", lambda: 575)
+    monkeypatch.setattr("linerate.pci.why_not_dpdk", lambda _name: "")
+    (need,) = rig.missing(testbed)
+    assert str(need) == (
+        "a PCI port needs 576 MB of hugepages, 575 MB are free: sudo linerate doctor --fix"
+    )
+    monkeypatch.setattr(ethdev, "free_megabytes", lambda: 576)
+    assert rig.missing(testbed) == []
+
+
+@pytest.mark.parametrize(
+    ("document", "megabytes"),
+    [
+        ({}, 576),
+        (EXTERNAL, 576),
+        ({"memory": {"megabytes": 1024}}, 1088),
+        ({"wire": "memif", "dut": {"mode": "io"}}, 2 * 576),
+        ({"wire": "veth", "dut": {"mode": "io"}}, 576),
+        ({"memory": {"pages": "thp"}}, 0),
+        ({"wire": "veth", "tester": {"kind": "iperf3"}, "dut": {"mode": "io"}}, 576),
+        ({"wire": "veth", "tester": {"kind": "iperf3"}, "dut": {"kind": "kernel"}}, 0),
+    ],
+)
+def test_hugepages_are_those_of_all_engines(document, megabytes):
+    assert rig.hugepages_megabytes(parse(document, "bed.yaml")) == megabytes
+
+
+def test_free_hugepages_are_of_all_sizes_but_those_reserved(tmp_path):
+    for size, free, reserved in (("2048kB", "10", "3"), ("1048576kB", "1", "0")):
+        folder = tmp_path / f"hugepages-{size}"
+        folder.mkdir()
+        (folder / "free_hugepages").write_text(free + "\n")
+        (folder / "resv_hugepages").write_text(reserved + "\n")
+    assert memory_size.free_megabytes(tmp_path) == 14 + 1024
+    assert memory_size.free_megabytes(tmp_path / "nowhere") == 0

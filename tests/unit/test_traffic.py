@@ -174,7 +174,7 @@ def test_frames_that_no_wire_carries_are_refused(tmp_path):
     assert offered_by("1518", veth)
     assert offered_by("9728", Testbed(card={"max_frame_bytes": 9728}))
     assert offered_by("imix-genome:aai", Testbed())
-    with pytest.raises(TrafficError, match=r"card takes 1518, .* try --card max_frame=9000"):
+    with pytest.raises(TrafficError, match=r"card takes 1522, .* try --card max_frame=9000"):
         offered_by("9000", Testbed())
     tagged = "{frame_bytes: %d, layers: [{vlan: {}}, {vlan: {}}, {ipv4: {}}, {udp: {}}]}"
     for size, carried in ((1526, True), (1527, False)):

@@ -151,8 +151,89 @@ def test_without_landlock_the_filter_alone_refuses(tmp_path: Path) -> None:
     profile = tmp_path / "other.py"
     profile.write_text(f"open({str(target)!r}, 'w')")
     code = "import cell, runner; cell.LANDLOCK_CREATE = 9999; print(runner.run(sys.argv[1], {}, 5))"
-    assert "PermissionError: [Errno 1]" in shim(code, str(profile))
+    said = shim(code, str(profile))
+    # Where Python lies in root's home, nobody else can run it.
+    assert "PermissionError: [Errno" in said or "has no Landlock" in said
     assert target.read_text() == "kept"
+
+
+READING = """
+import os
+
+
+def tried(path):
+    try:
+        open(path, "rb").read()
+    except OSError:
+        return "refused"
+    return "read"
+
+
+def listed(path):
+    try:
+        os.listdir(path)
+    except OSError:
+        return "refused"
+    return "read"
+
+
+said = {{path: tried(path) for path in {paths!r}}}
+said |= {{path: listed(path) for path in {folders!r}}}
+wrong = [path for path, what in {expected!r}.items() if said[path] != what]
+raise RuntimeError(f"otherwise than expected: {{wrong}}")
+"""
+
+
+def test_only_python_and_its_own_folder_are_read(tmp_path: Path) -> None:
+    """Also what all may read, and what a link in its folder leads to."""
+    own, other = tmp_path / "own", tmp_path / "other"
+    own.mkdir()
+    other.mkdir()
+    (own / "beside").write_text("read")
+    (other / "secret").write_text("secret")
+    (own / "link").symlink_to(other / "secret")
+    inside = [str(own / "beside"), str(RUNNER), os.__file__]
+    outside = [str(other / "secret"), str(own / "link"), "/etc/passwd", "/etc/shadow",
+               f"/proc/{os.getpid()}/environ", "/proc/self/environ"]  # fmt: skip
+    folders = [str(other), "/root", "/"]
+    expected = dict.fromkeys(inside, "read") | dict.fromkeys(outside + folders, "refused")
+    profile = own / "profile.py"
+    profile.write_text(READING.format(paths=inside + outside, folders=folders, expected=expected))
+    with pytest.raises(TrafficError, match=re.escape("otherwise than expected: []")):
+        run_profile(profile, {})
+
+
+def test_root_is_not_who_runs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    profile = tmp_path / "profile.py"
+    profile.write_text("import os\nraise RuntimeError(f'{os.getresuid()} {os.getresgid()} "
+                       "{os.getgroups()}')")  # fmt: skip
+    for said, other in (("", 65534), ("4242", 4242), ("0", 65534), ("nonsense", 65534)):
+        monkeypatch.setenv("SUDO_UID", said)
+        user = other if os.geteuid() == 0 else os.getuid()
+        with pytest.raises(TrafficError, match=re.escape(f"({user}, {user}, {user})")):
+            run_profile(profile, {})
+
+
+def test_without_landlock_no_profile_of_a_user_is_run(tmp_path: Path) -> None:
+    profile = tmp_path / "other.py"
+    profile.write_text("raise RuntimeError('it ran')")
+    code = """
+import cell, os, runner
+cell.LANDLOCK_CREATE = 9999
+os.geteuid = lambda: 1000
+print(runner.run(sys.argv[1], {}, 5))
+"""
+    said = shim(code, str(profile))
+    assert "this kernel has no Landlock" in said
+    assert "it ran" not in said
+
+
+def test_without_landlock_no_profile_reads_as_root(tmp_path: Path) -> None:
+    profile = tmp_path / "other.py"
+    profile.write_text("open('/etc/shadow')")
+    code = "import cell, runner; cell.LANDLOCK_CREATE = 9999; print(runner.run(sys.argv[1], {}, 5))"
+    said = shim(code, str(profile))
+    assert "PermissionError" in said or "has no Landlock" in said
 
 
 def landlock_version() -> int:

@@ -11,9 +11,10 @@ from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Packet, Raw
 from scapy.utils import PcapNgWriter, wrpcap
 
-from linerate.traffic import TrafficError, find, loadtest_of, parse_rate
+from linerate.testbed import Testbed
+from linerate.traffic import TrafficError, find, loadtest_of, offered_by, parse_rate
 from linerate.traffic.captures import read_capture
-from linerate.traffic.connections import connections_loadtest
+from linerate.traffic.connections import check_duration, connections_loadtest
 from linerate.traffic.trex_stateful import TrexStateful
 from linerate.wiring import router_cli
 
@@ -228,6 +229,32 @@ def test_a_loadtest_offers_what_was_asked(tmp_path: Path) -> None:
     assert l1 == pytest.approx(LINK / 2)
     with pytest.raises(TrafficError, match="both"):
         connections_loadtest(profile, parse_rate("1x"), 1, LINK)
+
+
+def test_trials_are_long_enough_for_connections(tmp_path: Path) -> None:
+    """A connection of this capture takes 11 ms; five begin a second."""
+    loadtest = connections_loadtest(find(written(tmp_path)), parse_rate("1x"), None, LINK)
+    check_duration((loadtest,), 0.2)
+    with pytest.raises(TrafficError, match=r"--duration: .* needs 0\.2 s at 1x.* at least 1s"):
+        check_duration((loadtest,), 0.1)
+    often = connections_loadtest(find(written(tmp_path, cps=1e4)), parse_rate("1x"), None, LINK)
+    check_duration((often,), 0.02)
+    with pytest.raises(TrafficError, match=r"--duration: .* needs 0\.011 s at 1x"):
+        check_duration((often,), 0.01)
+
+
+def test_connections_of_frames_that_are_too_long_are_refused(tmp_path: Path) -> None:
+    capture(tmp_path / "one.pcap", [datagram(client, 1476) for client in SENDERS])
+    assert offered_by(written(tmp_path), Testbed(), "1x")
+    capture(tmp_path / "one.pcap", [datagram(client, 1477) for client in SENDERS])
+    for testbed, more in (
+        (Testbed(), ", or try --card max_frame=1523"),
+        (Testbed(wire="veth"), ""),
+    ):
+        with pytest.raises(
+            TrafficError, match=rf"frames of 1523 bytes, and the port takes 1522, .*offloads{more}$"
+        ):
+            offered_by(written(tmp_path), testbed, "1x")
 
 
 def test_pools_elsewhere_are_routed(tmp_path: Path) -> None:

@@ -351,3 +351,10 @@ def test_streams_are_as_many_as_the_engine_sends(tmp_path: Path) -> None:
         f" return [one] * ({STREAMS_MAX} + kwargs['direction'])",
     )
     assert f"more than {STREAMS_MAX:,} streams for direction 1" in refused(path)
+
+
+def test_a_packet_that_is_no_ascii_is_refused():
+    mode = {"type": "continuous", "rate": {"pps": 1}}
+    stream = TrexStream.model_validate({"name": "a", "packet": "é", "mode": mode})
+    with pytest.raises(TrafficError, match="packet: "):
+        streams_of("fuzzed", ((stream,), ()))

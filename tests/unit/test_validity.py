@@ -3,11 +3,13 @@
 import pytest
 
 from linerate.card import Card
+from linerate.dut._linux import _worker
 from linerate.evidence.measured import evidence_of
 from linerate.explain import explain
+from linerate.host import CpuSeconds
 from linerate.measurement import Load, Stamp
 from linerate.measurement.model import RoundTrip
-from linerate.validity import caused_by_tester, doubts, reasons
+from linerate.validity import caused_by_host, caused_by_tester, doubts, reasons
 
 TX_FULL = "port-tx-e1: no free tx slots"
 
@@ -26,7 +28,7 @@ def test_losses_do_not_make_a_trial_invalid(evidence):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"sent": 74_000_000}, "offered below asked: 14.800 of 14.881 Mpps (99.46 %)"),
+        ({"sent": 74_000_000}, "offered below asked: 14.800 Mpps of 14.881 Mpps (99.46 %)"),
         ({"sent": 75_000_000}, "offered above asked: 75,000,000 of 74,404,762 packets"),
         ({"losses": {"tester t0: tx full": 3}}, "tester saturated: it lost 3 packets itself"),
         ({"losses": {"t1: rx missed": 3}}, "tester saturated: it lost 3 packets itself"),
@@ -43,6 +45,45 @@ def test_losses_do_not_make_a_trial_invalid(evidence):
 def test_each_reason_is_named(evidence, given, said):
     (reason,) = reasons(evidence(**given))
     assert reason.startswith(said)
+
+
+def test_a_trial_that_sent_nothing_has_no_result(evidence, bursts):
+    """That is its one reason: nothing else can be said of it."""
+    (reason,) = reasons(evidence(sent=0, progress={"elapsed_us": 0}))
+    assert reason.startswith("nothing was sent: look at the profile's rates")
+    offered = bursts.traffic.offered.model_copy(update={"connections_per_second": 0.25})
+    load = LOAD.model_copy(update={"offered": offered, "scale_ppm": 1_000_000})
+    (reason,) = reasons(evidence(sent=0, load=load))
+    assert "at 0.25 connections/s none begins within 1 s; give a longer --duration" in reason
+    # A device that sends by itself is offered nothing, and measured.
+    itself = LOAD.model_copy(update={"counted": "other"})
+    assert not any("nothing was sent" in one for one in reasons(evidence(sent=0, load=itself)))
+
+
+def test_a_trial_that_took_too_long_is_none(evidence):
+    measurement = evidence(progress={"elapsed_us": 5_500_000, "end_tsc": 5_500_000_100})
+    assert "took too long: 5.500 s for 5.000 s" in reasons(measurement)
+    assert caused_by_host(measurement)
+
+
+def test_a_tester_that_waited_for_its_cpu_is_no_tester(evidence, ledger_of_worker):
+    """On interfaces its own clock does not stand still meanwhile."""
+    ledgers = (ledger_of_worker("tester", 0.1, "tester"), ledger_of_worker())
+    calm = Stamp(descheduled_percent={"tester": 4.0, "forwarder-0": 0.0})
+    assert reasons(evidence(time=ledgers, stamp=calm)) == ()
+    waited = Stamp(descheduled_percent={"tester": 80.0, "forwarder-0": 0.0})
+    measurement = evidence(time=ledgers, stamp=waited)
+    (reason,) = reasons(measurement)
+    assert reason.startswith("tester was runnable and did not run for 80.0 % of the time")
+    assert caused_by_host(measurement)
+
+
+def test_programs_on_the_kernels_cpu_are_not_the_device(evidence, ledger_of_worker):
+    """CPU time of threads is time off the CPU of what forwards in softirqs."""
+    before = _worker(1, CpuSeconds(100.0, 50.0, 10.0, 1.0, 39.0), 10**9, 0)
+    after = _worker(1, CpuSeconds(105.0, 50.0, 12.0, 1.0, 42.0), 10**9, 5_000_000)
+    (reason,) = reasons(evidence(time=(after.since(before),)))
+    assert reason.startswith("kernel-cpu1 was off its CPU for 60.0 % of the trial")
 
 
 def test_the_tester_that_fetches_late_is_not_the_devices_loss(evidence):

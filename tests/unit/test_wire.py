@@ -9,6 +9,8 @@ from linerate.wire import (
     FrameRate,
     PcieLink,
     format_bps,
+    format_pps,
+    in_mpps,
     line_rate,
     parse_bps,
 )
@@ -102,3 +104,21 @@ def test_bit_rates_that_are_none(text):
 @given(st.integers(1, 10**12))
 def test_bit_rates_are_written_as_read(bps):
     assert parse_bps(format_bps(bps)) == pytest.approx(bps, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("pps", "text", "cell"),
+    [
+        (0, "0 pps", "0.000"),
+        (0.4, "0 pps", "0 pps"),
+        (300, "300 pps", "300 pps"),
+        (999.4, "999 pps", "999 pps"),
+        (999.6, "1.00 kpps", "0.001"),
+        (12_345, "12.35 kpps", "0.012"),
+        (450_000, "0.45 Mpps", "0.450"),
+        (14_880_952, "14.88 Mpps", "14.881"),
+    ],
+)
+def test_packet_rates_can_be_read_however_small(pps, text, cell):
+    assert format_pps(pps) == text
+    assert in_mpps(pps, 3) == cell

@@ -2,9 +2,12 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -15,20 +18,24 @@ from linerate.errors import SetupError
 from linerate.host import CpuSeconds
 from linerate.ledger import Entry, PacketLedger
 from linerate.netns import namespaces, privilege
+from linerate.port_kinds import ports_text
 from linerate.suite import SUITES
+from linerate.telemetry import Telemetry
 from linerate.testbed import (
     DUTS,
     TESTERS,
     WIRES,
     Testbed,
     TestbedError,
-    check_cpus,
+    load,
     parse,
     with_options,
 )
 from linerate.tester import find_tool
 from linerate.tester.iperf3 import offered
 from linerate.validity import doubts, reasons
+from linerate.wires._memif_peers import awaited
+from linerate.worker_cpus import check_cpus
 
 SNMP = """Ip: Forwarding DefaultTTL InReceives InHdrErrors InAddrErrors OutNoRoutes
 Ip: 1 64 1000 7 0 5
@@ -175,8 +182,8 @@ def test_ip_counters_are_read_by_name():
 
 
 def test_a_cpus_time_adds_up():
-    before = _worker(1, CpuSeconds(100.0, 50.0, 10.0, 1.0), 10**9, 0)
-    after = _worker(1, CpuSeconds(110.0, 54.0, 15.0, 1.2), 10**9, 5_000_000)
+    before = _worker(1, CpuSeconds(100.0, 50.0, 10.0, 1.0, 39.0), 10**9, 0)
+    after = _worker(1, CpuSeconds(110.0, 54.0, 15.0, 1.2, 39.8), 10**9, 5_000_000)
     ledger = after.since(before)
     assert ledger.closes
     assert ledger.nodes["softirq"].clocks_per_packet == pytest.approx(1000)
@@ -217,6 +224,149 @@ def test_foreign_devices_may_leave_packets_unexplained(evidence):
     back = Entry(place="kernel e1", kind="loss", packets=-1)
     packets = PacketLedger(entries=(*gone.packets.entries, back))
     assert any("backwards" in one for one in reasons(gone.model_copy(update={"packets": packets})))
+
+
+@pytest.mark.parametrize(
+    ("device", "text", "pushes_back"),
+    [
+        ("0000:05:00.0", "real ports, 2 × 10 Gb/s", False),
+        ("net_memif0", "memif sockets, 100 % is 2 × 10 Gb/s", True),
+        ("net_af_packet0", "packet sockets on interfaces, 100 % is 2 × 10 Gb/s", True),
+        ("net_af_xdp1", "AF_XDP sockets on interfaces, 100 % is 2 × 10 Gb/s", True),
+        ("net_tap2", "tap interfaces, 100 % is 2 × 10 Gb/s", True),
+        ("net_null0", "net_null devices, 100 % is 2 × 10 Gb/s", False),
+    ],
+)
+def test_devices_say_what_they_are_and_whether_they_push_back(device, text, pushes_back):
+    other = "0000:06:00.0"
+    document: dict[str, Any] = {
+        "wire": "ethdev",
+        "link": "10G",
+        "tester": {"ports": [{"device": device}, {"device": device}]},
+        "dut": {"mode": "io", "ports": [{"device": other}, {"device": other}]},
+    }
+    testbed = parse(document, "x")
+    assert wires.find("ethdev").pushes_back(testbed) == pushes_back
+    assert ports_text(testbed) == text
+    # On the device's side, too.
+    document["dut"]["ports"], document["tester"]["ports"] = (
+        document["tester"]["ports"],
+        document["dut"]["ports"],
+    )
+    assert wires.find("ethdev").pushes_back(parse(document, "x")) == pushes_back
+
+
+@pytest.mark.parametrize(
+    ("wire", "pushes_back"), [("card", False), ("veth", True), ("af_xdp", True), ("memif", True)]
+)
+def test_wires_that_push_back(wire, pushes_back):
+    assert wires.find(wire).pushes_back(with_options(Testbed(), "io", wire=wire)) == pushes_back
+
+
+EXTERNAL = {"kind": "external", "macs": ["02:00:00:00:0e:00", "02:00:00:00:0e:01"]}
+
+
+@pytest.mark.parametrize(
+    ("document", "line"),
+    [
+        (
+            {"wire": "memif", "dut": EXTERNAL},
+            "x: tester.sockets: required for an external device: expected two, as "
+            "[/run/vpp/a.sock, /run/vpp/b.sock]",
+        ),
+        (
+            {"wire": "veth", "dut": EXTERNAL},
+            "x: tester.interfaces: required for an external device: expected two that are joined "
+            "to the device, as [eth1, eth2]",
+        ),
+        (
+            {"wire": "memif", "tester": {"sockets": ["a", "b"]}},
+            "x: tester.sockets: expected only with `dut: {kind: external}` on wire memif",
+        ),
+        (
+            {"wire": "memif", "tester": {"sockets": ["a", "b"]}, "dut": {"kind": "external"}},
+            "x: dut.macs: required of an external device: expected the addresses of its two ports",
+        ),
+    ],
+)
+def test_how_an_external_device_is_joined_must_be_said(document, line):
+    with pytest.raises(TestbedError) as error:
+        parse(document, "x")
+    assert error.value.lines == [line]
+
+
+def external_memif(folder, names=("a.sock", "b.sock"), **tester):
+    path = folder / "bed.yaml"
+    document = {"wire": "memif", "tester": {"sockets": names, **tester}, "dut": EXTERNAL}
+    path.write_text(json.dumps(document))
+    return load(path)
+
+
+def test_memif_sockets_are_joined_where_somebody_listens_and_made_elsewhere():
+    # Not in tmp_path: the path of a socket has 107 bytes at most.
+    with tempfile.TemporaryDirectory(prefix="lab-") as name:
+        folder = Path(name)
+        testbed = external_memif(folder)
+        assert ports_text(testbed) == f"memif sockets {name}/a.sock and {name}/b.sock, " + (
+            "100 % is 2 × 10 Gb/s"
+        )
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as peer:
+            peer.bind(f"{name}/a.sock")
+            peer.listen()
+            # What a peer that was killed left behind is no hindrance.
+            with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as killed:
+                killed.bind(f"{name}/b.sock")
+            with wires.find("memif").joined(testbed) as ends:
+                joined, made = (end.port["devargs"] for end in ends.tester)
+                assert joined.startswith(f"role=client,id=0,socket={name}/a.sock,")
+                assert made.startswith(f"role=server,id=0,socket={name}/b.sock,")
+                assert not (folder / "b.sock").exists()
+                assert ends.dut is None
+            # It was not connected to: some peers do not bear that.
+            peer.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                peer.accept()
+        assert (folder / "a.sock").exists()
+
+
+def test_a_folder_without_room_for_a_socket_is_said(tmp_path):
+    testbed = external_memif(tmp_path, ("none/a.sock", "none/b.sock"))
+    with pytest.raises(SetupError) as error, wires.find("memif").joined(testbed):
+        pass
+    assert str(error.value) == (
+        f"memif {tmp_path}/none/a.sock: {tmp_path}/none is no folder that we may write to; make "
+        "it, or mend tester.sockets"
+    )
+
+
+class Links:
+    """Telemetry of an engine with two memifs, whose peers come one at each look."""
+
+    def __init__(self, up):
+        self._up = up
+
+    def ask(self, command):
+        word, _, number = command.partition(",")
+        if word == "/ethdev/list":
+            return [4, 5]
+        if word == "/ethdev/info":
+            return {"name": f"net_memif{int(number) - 4}"}
+        self._up -= 1
+        return {"status": "DOWN" if self._up > 0 else "UP"}
+
+
+def as_telemetry(links: Links) -> Telemetry:
+    return cast(Telemetry, links)
+
+
+def test_peers_are_waited_for_and_not_for_ever():
+    said = []
+    sockets = {"net_memif0": "/a.sock", "net_memif1": "/b.sock"}
+    awaited(sockets, 60)(as_telemetry(Links(5)), lambda text, seconds: said.append((text, seconds)))
+    assert said == [("memif /a.sock: waiting for the device", 60)]
+    with pytest.raises(SetupError) as error:
+        awaited(sockets, 0.2)(as_telemetry(Links(1_000_000)), lambda _text, _seconds: None)
+    assert str(error.value).startswith("memif /a.sock: no peer connected within 0.2 s; start the ")
 
 
 def test_what_the_wire_does_not_take_is_no_ones_fault(evidence):

@@ -14,6 +14,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from linerate.audit.span import Figure, Span, figure
+from linerate.regular import open_regular
 from linerate.wire import FRAME_BYTES_MAX, FRAME_BYTES_MIN, FrameRate, format_bps
 
 SIZE_MAX_BYTES = 16 << 20
@@ -120,7 +121,7 @@ class Table:
 def read_table(path: Path, link_bps: float) -> Table:
     """Read a file; `link_bps` is for tables that don't say theirs. Raises TableError."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             content = file.read(SIZE_MAX_BYTES + 1)
     except OSError as error:
         raise TableError(f"{path}: {(error.strerror or str(error)).lower()}") from error

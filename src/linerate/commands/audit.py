@@ -1,18 +1,18 @@
 """`linerate audit`: a published table, recomputed."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from linerate import wire
 from linerate.audit import TableError, audit, read_table
 from linerate.commands.options import JsonOption
 from linerate.commands.usage import USAGE
 from linerate.report.audit import document, print_audit
+from linerate.screen import complain, say
+from linerate.screen.console import Console
 
 CONTRADICTS = 1
 
@@ -51,10 +51,10 @@ def audit_table(
         found = audit(read_table(table, wire.parse_bps(link)))
     except (TableError, ValueError) as error:
         line = str(error) if isinstance(error, TableError) else f"the command line: link: {error}"
-        print(line, file=sys.stderr)
+        complain(line)
         raise typer.Exit(USAGE) from error
     if as_json:
-        print(json.dumps(document(found), indent=1))
+        say(json.dumps(document(found), indent=1))
     else:
-        print_audit(Console(highlight=False), found)
+        print_audit(Console(), found)
     raise typer.Exit(CONTRADICTS if found.contradictions else 0)

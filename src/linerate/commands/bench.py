@@ -12,7 +12,7 @@ from linerate.bench import Bench
 from linerate.commands.completion import one_of, several_of
 from linerate.commands.durations import as_seconds
 from linerate.commands.into_folder import Maker, bench_into_folder
-from linerate.commands.options import JsonOption, RunsOption
+from linerate.commands.options import JsonOption, RunsOption, WaitOption
 from linerate.commands.testbed_options import (
     CardOption,
     DutOption,
@@ -27,9 +27,11 @@ from linerate.commands.usage import told, usage
 from linerate.drivers import INTERFACE_DRIVERS
 from linerate.latency import LatencyBench, timed
 from linerate.planning import suite_plan
+from linerate.screen import complain
 from linerate.suite import SUITES, Loadtest, select
 from linerate.suite import find as find_suite
 from linerate.testbed import RX_MODES, TESTERS, Testbed
+from linerate.traffic.connections import check_duration
 
 _RX_MODES = f"{', '.join(RX_MODES[:-1])} or {RX_MODES[-1]}"
 
@@ -92,6 +94,7 @@ def bench(
         bool, typer.Option("--latency", help="Time a tenth of the frames; the bare wire too.")
     ] = False,
     runs: RunsOption = Path("runs"),
+    wait: WaitOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run the loadtests of a suite and say how fast, where packets were lost, what limits."""
@@ -114,9 +117,10 @@ def bench(
         )
         if latency:
             loadtests = tuple(map(timed, loadtests))
+        check_duration(loadtests, duration)
     make: Maker = LatencyBench if latency else Bench
     plan = suite_plan(chosen, suite, loadtests, duration, tuple(sys.argv), repeat)
-    raise typer.Exit(bench_into_folder(plan, runs, as_json, make))
+    raise typer.Exit(bench_into_folder(plan, runs, as_json, make, wait=wait))
 
 
 def _that_can_be_forwarded(
@@ -130,5 +134,5 @@ def _that_can_be_forwarded(
         line = f"{', '.join(left_out)}: left out, {rig.why_not(testbed)}"
         if not able:
             usage(line)
-        print(line, file=sys.stderr)
+        complain(line)
     return able

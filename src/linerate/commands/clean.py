@@ -7,6 +7,7 @@ import typer
 
 from linerate import leftovers
 from linerate.commands.options import JsonOption
+from linerate.screen import say
 
 Kept = Annotated[bool, typer.Option("--dry-run", help="Say what there is, remove nothing.")]
 
@@ -23,7 +24,7 @@ def clean(dry_run: Kept = False, as_json: JsonOption = False) -> None:
         for one in found
     ]
     if as_json:
-        print(json.dumps({"dry_run": dry_run, "found": rows}, indent=1))
+        say(json.dumps({"dry_run": dry_run, "found": rows}, indent=1))
     else:
         _say(rows, dry_run)
     if not dry_run and left:
@@ -33,6 +34,6 @@ def clean(dry_run: Kept = False, as_json: JsonOption = False) -> None:
 def _say(rows: list[dict[str, object]], dry_run: bool) -> None:
     for row in rows:
         done = "removed" if row["removed"] else "left" if dry_run else "could not be removed"
-        print(f"{row['kind']} {row['name']}: {done}")
+        say(f"{row['kind']} {row['name']}: {done}")
     if not rows:
-        print("nothing was left behind")
+        say("nothing was left behind")

@@ -1,27 +1,37 @@
 """`linerate doctor`: the host as an expert looks at it before a test, and what to mend."""
 
 import json
-import sys
+import os
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from linerate.commands.options import JsonOption
-from linerate.commands.usage import mistaken
-from linerate.doctor import Host, examine, faults, look_at
+from linerate.commands.usage import mistaken, told
+from linerate.doctor import Host, PortNeeds, examine, faults, look_at
 from linerate.doctor.cpus import cpus_of
 from linerate.doctor.host import RecordingHost
 from linerate.doctor.model import Finding
 from linerate.doctor.repairing import Outcome, RepairError, apply, describe, undo
 from linerate.report.doctor import document, print_findings
+from linerate.rig import hugepages_megabytes
+from linerate.screen import complain, confirmed, say
+from linerate.screen.console import Console
+from linerate.testbed import Testbed, load
 
 FOUND = 1
 
 
 def doctor(
+    testbed: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Testbed file: look at what its ports and engines need.", metavar="[TESTBED]"
+        ),
+    ] = None,
     cpus: Annotated[
         str | None,
         typer.Option(help="CPUs of the workers; else the isolated ones.", metavar="2-5"),
@@ -61,16 +71,20 @@ def doctor(
     workers = cpus_of(cpus)
     if cpus is not None and not workers:
         mistaken(f"--cpus: expected a list of CPUs as 2-5,8, not '{cpus}'")
-    if (fix or take_back) and not host.live:
-        mistaken("--fix, --undo: a recorded host can't be changed")
-    if fix and take_back:
-        mistaken("--fix, --undo: one of them")
+    if testbed is not None and nic:
+        mistaken("--nic: the testbed file names its ports")
     if fix and as_json and not yes:
         mistaken("--fix: add --yes, with --json there is nobody to ask")
+    if fix or take_back:
+        _may_change(host, alone=fix != take_back)
+    with told():
+        bed = None if testbed is None else load(testbed)
+    needs = None if bed is None else _needs(bed)
+    workers = workers or frozenset(bed.cpus or () if bed else ())
     try:
         if take_back:
             raise typer.Exit(_say(undo(host), "nothing to take back"))
-        looking = partial(look_at, host, tuple(sorted(workers or ())), tuple(nic or ()))
+        looking = partial(look_at, host, tuple(sorted(workers)), tuple(nic or ()), needs)
         look = looking()
         if nic and not look.nics:
             mistaken(f"--nic: no such card: {', '.join(nic)}")
@@ -80,13 +94,30 @@ def doctor(
             look = looking()
             findings = examine(look)
     except RepairError as error:
-        print(f"linerate: {error}", file=sys.stderr)
+        complain(f"linerate: {error}")
         raise typer.Exit(FOUND) from error
     if as_json:
-        print(json.dumps(document(look.workers, findings), indent=1))
+        say(json.dumps(document(look.workers, findings), indent=1))
     else:
-        print_findings(Console(highlight=False), findings, every)
+        print_findings(Console(), findings, every)
     raise typer.Exit(FOUND if faults(findings) else 0)
+
+
+def _may_change(host: Host, *, alone: bool) -> None:
+    """End where nothing can be changed; `alone`: one of --fix and --undo was given."""
+    if not host.live:
+        mistaken("--fix, --undo: a recorded host can't be changed")
+    if not alone:
+        mistaken("--fix, --undo: one of them")
+    if host.root == Path("/") and os.geteuid():
+        mistaken("--fix, --undo: run it with sudo")
+
+
+def _needs(testbed: Testbed) -> PortNeeds:
+    return PortNeeds(
+        addresses=tuple(port.device for port in testbed.pci_ports),
+        hugepages_megabytes=hugepages_megabytes(testbed),
+    )
 
 
 def _host(root: Path, record: Path | None) -> Host:
@@ -107,18 +138,18 @@ def _mend(host: Host, findings: tuple[Finding, ...], yes: bool) -> None:
     able = [one for one in findings if one.state == "fault" and one.repair]
     for one in able:
         lines = [describe(repair) for repair in one.repair]
-        print(f"{one.name}: {one.found}; wanted: {one.wanted}", file=sys.stderr)
-        print("\n".join(f"  {line}" for line in lines), file=sys.stderr)
-        if yes or typer.confirm("  do it?", err=True):
-            _say(apply(host, one.repair), "", file=sys.stderr)
+        complain(f"{one.name}: {one.found}; wanted: {one.wanted}")
+        complain("\n".join(f"  {line}" for line in lines))
+        if yes or confirmed("  do it?"):
+            _say(apply(host, one.repair), "", complain)
     if not able:
-        print("nothing that --fix would mend", file=sys.stderr)
+        complain("nothing that --fix would mend")
 
 
-def _say(outcomes: list[Outcome], nothing: str, file: TextIO | None = None) -> int:
+def _say(outcomes: list[Outcome], nothing: str, tell: Callable[[object], None] = say) -> int:
     """Say what came of repairs; returns the exit code."""
     for outcome in outcomes:
-        print(f"{'done' if outcome.done else 'not done'}: {outcome.line}", file=file or sys.stdout)
+        tell(f"{'done' if outcome.done else 'not done'}: {outcome.line}")
     if not outcomes:
-        print(nothing)
+        tell(nothing)
     return 0 if all(outcome.done for outcome in outcomes) else FOUND

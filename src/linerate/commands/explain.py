@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from linerate.commands.completion import complete_run
 from linerate.commands.options import JsonOption
@@ -14,6 +13,8 @@ from linerate.evidence.files import evidence_of_files
 from linerate.evidence.text import TextError
 from linerate.explain import Verdict, explain
 from linerate.report import machine, verdict
+from linerate.screen import say
+from linerate.screen.console import Console
 from linerate.store import StoreError, load_run
 from linerate.verdicts import judged_again
 
@@ -72,7 +73,7 @@ def _explain_run(path: Path, test: str | None, as_json: bool) -> None:
             ]
         )
         return
-    console = Console(highlight=False)
+    console = Console()
     for result in results:
         verdict.report(console, result.verdict, f"{result.test}  {result.text}")
 
@@ -88,10 +89,10 @@ def _explain_files(evidence: Evidence, as_json: bool) -> None:
             }
         )
         return
-    console = Console(highlight=False)
+    console = Console()
     verdict.report(console, found, "")
     verdict.leftovers(console, evidence)
 
 
 def _print_json(document: Any) -> None:  # noqa: ANN401 (what JSON can hold)
-    print(json.dumps(document, indent=1))
+    say(json.dumps(document, indent=1))

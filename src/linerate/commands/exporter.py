@@ -3,7 +3,6 @@
 import os
 import secrets
 import signal
-import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -13,6 +12,8 @@ from linerate.commands.durations import as_seconds
 from linerate.commands.usage import FAILED, mistaken, usage
 from linerate.exporter.collector import Exporter
 from linerate.exporter.server import Server, is_loopback
+from linerate.regular import open_regular
+from linerate.screen import complain, say
 
 LISTEN = "127.0.0.1:9470"
 #: Nobody's scrape waits longer.
@@ -49,7 +50,7 @@ def exporter_command(
         mistaken(f"--timeout: expected up to {TIMEOUT_MAX} s")
     exporter = Exporter(timeout)
     if once:
-        print(exporter.text()[0].decode(), end="")
+        say(exporter.text()[0].decode(), end="")
         return
     host, port = _address(listen)
     token = _token(host, token_file)
@@ -57,13 +58,13 @@ def exporter_command(
         server = Server(host, port, exporter, token)
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
-        print(f"linerate: {listen}: {(reason or str(error)).lower()}", file=sys.stderr)
+        complain(f"linerate: {listen}: {(reason or str(error)).lower()}")
         raise typer.Exit(FAILED) from error
     signal.signal(signal.SIGTERM, _end)
     with server:
         # The port may have been chosen by the system (HOST:0).
         shown = f"[{host}]" if ":" in host else host
-        print(f"metrics at http://{shown}:{server.server_port}/metrics", flush=True)
+        say(f"metrics at http://{shown}:{server.server_port}/metrics")
         try:
             server.serve_forever()
         except KeyboardInterrupt:
@@ -88,7 +89,7 @@ def _token(host: str, file: Path | None) -> str | None:
     if is_loopback(host):
         return None
     token = secrets.token_urlsafe(TOKEN_BYTES)
-    print(f"token (--token-file FILE keeps one): {token}", flush=True)
+    say(f"token (--token-file FILE keeps one): {token}")
     return token
 
 
@@ -103,8 +104,8 @@ def _kept_token(file: Path) -> str:
         with os.fdopen(handle, "w", encoding="ascii") as made:
             made.write(secrets.token_urlsafe(TOKEN_BYTES) + "\n")
     try:
-        with file.open(encoding="ascii") as kept:
-            token = kept.read(TOKEN_CHARS_MAX).strip()
+        with open_regular(file) as kept:
+            token = kept.read(TOKEN_CHARS_MAX).decode("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "expected a token in ASCII"
         usage(f"{file}: {(reason or str(error)).lower()}")

@@ -2,22 +2,23 @@
 
 import json
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from linerate import measurement
+from linerate import cpu_locks, host, measurement
 from linerate.bench import Bench, Interrupted, Observer
 from linerate.commands.usage import FAILED
 from linerate.planning import Plan
 from linerate.report import latency, machine, repeats, terminal
-from linerate.signals import ENDING
+from linerate.screen import complain, one_line, say
+from linerate.screen.console import Console
+from linerate.signals import ENDING, held_back
 from linerate.store import Absent, Result, Run, RunFolder
+from linerate.testbed import Testbed
 
 #: Makes what measures a plan.
 Maker = Callable[[Plan, RunFolder, Observer], Bench]
@@ -46,6 +47,10 @@ class Bar:
         elapsed = min(progress.elapsed_us / 1e6, self._step_seconds)
         self._progress.update(self._task, completed=self._done_seconds + elapsed)
         self._progress.refresh()
+
+    def waiting(self, text: str) -> None:
+        """Say what nothing goes on without."""
+        self._progress.console.print(text, soft_wrap=True)
 
     def measured(self, result: Result) -> None:
         """Make room for another attempt when this one was in vain."""
@@ -78,9 +83,9 @@ def signals() -> Iterator[None]:
 
 def new_progress() -> Progress:
     """Make a bar for people who watch: on standard error, and only if it is a terminal."""
-    watching = Console(stderr=True, highlight=False)
+    watching = Console(stderr=True)
     return Progress(
-        TextColumn("{task.description:<40}"),
+        TextColumn("{task.description:<40}", markup=False),
         BarColumn(),
         TimeRemainingColumn(),
         console=watching,
@@ -90,10 +95,28 @@ def new_progress() -> Progress:
     )
 
 
-def bench_into_folder(plan: Plan, runs: Path, as_json: bool, make: Maker = Bench) -> int:
+@contextmanager
+def run_folder(testbed: Testbed, runs: Path, label: str, *, wait: bool) -> Iterator[RunFolder]:
+    """A new run folder, while no other run has the CPUs; `wait` for that, or raise CpuBusyError.
+
+    Signals end what is done in it; a folder in which nothing was written by then goes with it.
+    """
+    cpus = testbed.cpus or host.allowed_cpus()
+    with signals(), cpu_locks.held(cpus, complain if wait else None):
+        with held_back():
+            folder = RunFolder.create(runs, label)
+        try:
+            yield folder
+        except BaseException:
+            folder.remove_unused()
+            raise
+
+
+def bench_into_folder(
+    plan: Plan, runs: Path, as_json: bool, make: Maker = Bench, *, wait: bool = False
+) -> int:
     """Measure into a new run folder and report; returns the exit code."""
-    folder = RunFolder.create(runs, plan.testbed.dut.name)
-    with signals():
+    with run_folder(plan.testbed, runs, plan.testbed.dut.name, wait=wait) as folder:
         run, code = measure_into(plan, folder, make)
         _report(run, folder, as_json)
     return code
@@ -109,23 +132,36 @@ def measure_into(plan: Plan, folder: RunFolder, make: Maker = Bench) -> tuple[Ru
             bench.measure()
         except Interrupted as interrupted:
             code = BY_SIGNAL + interrupted.signal_number
+    if line := nothing_came_back(bench.run):
+        complain(f"linerate: {line}")
     return bench.run, code or exit_code(bench.run)
 
 
 def exit_code(run: Run) -> int:
-    """0 when all was measured and is valid; of repeated trials, one at least."""
+    """0 when all was measured, is valid (of repeated trials, one at least), and came back."""
     results = run.reported()
     whole = run.status == "complete" and len(results) == len(run.tests) > 0
-    return 0 if whole and all(result.valid for result in results) else FAILED
+    back = all(result.valid and not result.nothing_came_back for result in results)
+    return 0 if whole and back else FAILED
+
+
+def nothing_came_back(run: Run) -> str:
+    """Which trials sent packets of which none came back, in a line; nothing when all are well."""
+    empty = [result for result in run.reported() if result.nothing_came_back]
+    if not empty:
+        return ""
+    names = ", ".join(dict.fromkeys(result.test for result in empty))
+    sent = sum(result.packets.sent for result in empty)
+    return f"{names}: nothing came back of {sent:,} packets sent; {empty[0].verdict.sentence}"
 
 
 def _report(run: Run, folder: RunFolder, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(machine.bench(run, folder.path), indent=1))
+        say(json.dumps(machine.bench(run, folder.path), indent=1))
         if run.problem:
-            print(f"linerate: {run.problem}", file=sys.stderr)
+            complain(one_line(f"linerate: {run.problem}"))
     else:
-        console = Console(highlight=False)
+        console = Console()
         terminal.bench_report(console, run, folder.path)
         latency.section(console, run.reported())
         repeats.terminal(console, run)

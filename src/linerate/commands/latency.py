@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 
 from linerate.bench import FULL_SCALE_PPM
 from linerate.commands.durations import as_seconds
-from linerate.commands.into_folder import measure_into, signals
-from linerate.commands.options import JsonOption, RunsOption
+from linerate.commands.into_folder import measure_into, run_folder
+from linerate.commands.options import JsonOption, RunsOption, WaitOption
 from linerate.commands.rates import parse_pps
 from linerate.commands.testbed_options import (
     CardOption,
@@ -37,10 +36,15 @@ from linerate.goals import NDR
 from linerate.latency import PERCENTS, LatencyLoadsBench, Loads, latency_plan
 from linerate.report import latency_loads as report
 from linerate.report.html import timed
+from linerate.screen import complain, one_line, say
+from linerate.screen.console import Console
 from linerate.search import How
-from linerate.store import Run, RunFolder, write_whole
+from linerate.store import Run, RunFolder
 from linerate.suite import Loadtest
 from linerate.testbed import Testbed
+from linerate.traffic.connections import check_duration
+from linerate.wire import format_pps
+from linerate.write_whole import write_whole
 
 #: What `--ndr` says for the line's rate.
 LINE: Literal["line"] = "line"
@@ -74,6 +78,7 @@ def latency(
     wire: WireOption = None,
     link: LinkOption = None,
     runs: RunsOption = Path("runs"),
+    wait: WaitOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Measure latency at 10 % to 100 % of the NDR, beside the bare wire's."""
@@ -81,13 +86,13 @@ def latency(
         chosen = chosen_testbed(testbed, dut=dut, card=card, workers=workers, wire=wire, link=link)
         loadtests = profile_or_standard(traffic, rate, directions, chosen, loadtest)
         check_steady(loadtests, "latency over load")
+        check_duration(loadtests, duration)
         wanted = _loads(ndr, loads)
         _check_top(wanted, loadtests, chosen)
         plan = latency_plan(chosen, loadtests, duration, tuple(sys.argv))
     check_able(chosen, loadtests, "latency")
-    folder = RunFolder.create(runs, "latency")
     how = How((NDR,), duration_seconds=min(duration, 1.0))
-    with signals():
+    with run_folder(chosen, runs, "latency", wait=wait) as folder:
         run, code = measure_into(plan, folder, partial(LatencyLoadsBench, how=how, loads=wanted))
         page = timed.render(run, folder.path.resolve().name)
         write_whole(folder.path / "report.html", page)
@@ -112,8 +117,8 @@ def _check_top(loads: Loads, loadtests: tuple[Loadtest, ...], testbed: Testbed) 
         most_pps = one.full_pps(testbed.line_bps)
         if round(FULL_SCALE_PPM * loads.top_pps / most_pps) > FULL_SCALE_PPM:
             raise ValueError(
-                f"--ndr: {loads.top_pps / 1e6:.6g} Mpps; {one.name} has {most_pps / 1e6:.6g} at "
-                f"most, which --ndr {LINE} asks for"
+                f"--ndr: {format_pps(loads.top_pps, '.6g')}; {one.name} has "
+                f"{format_pps(most_pps, '.6g')} at most, which --ndr {LINE} asks for"
             )
 
 
@@ -142,8 +147,8 @@ def outcome(run: Run) -> int:
 
 def _report(run: Run, folder: RunFolder, as_json: bool) -> None:
     if not as_json:
-        report.loads_report(Console(highlight=False), run, folder.path)
+        report.loads_report(Console(), run, folder.path)
         return
-    print(json.dumps(report.loads_document(run, folder.path), indent=1))
+    say(json.dumps(report.loads_document(run, folder.path), indent=1))
     if run.problem:
-        print(f"linerate: {run.problem}", file=sys.stderr)
+        complain(one_line(f"linerate: {run.problem}"))

@@ -1,16 +1,16 @@
 """`linerate line`: the arithmetic of a link."""
 
 import json
-import sys
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from linerate import wire
 from linerate.commands.options import JsonOption
 from linerate.commands.usage import USAGE
 from linerate.report import machine, terminal
+from linerate.screen import complain, say
+from linerate.screen.console import Console
 
 #: PCIe slots that cards are commonly found in.
 SLOTS = {
@@ -44,10 +44,10 @@ def line(
     try:
         link_bps = wire.parse_bps(link)
     except ValueError as error:
-        print(f"the command line: link: {error}", file=sys.stderr)
+        complain(f"the command line: link: {error}")
         raise typer.Exit(USAGE) from error
     rate = wire.FrameRate(frame_bytes, pps) if pps else wire.line_rate(link_bps, frame_bytes)
     if as_json:
-        print(json.dumps(machine.line(rate, link_bps, SLOTS), indent=1))
+        say(json.dumps(machine.line(rate, link_bps, SLOTS), indent=1))
     else:
-        terminal.line_report(Console(highlight=False), rate, link_bps, SLOTS)
+        terminal.line_report(Console(), rate, link_bps, SLOTS)

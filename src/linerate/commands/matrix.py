@@ -6,22 +6,24 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from linerate import host, leftovers, matrix
 from linerate.commands.completion import several_of
 from linerate.commands.durations import as_seconds
-from linerate.commands.into_folder import measure_into, signals
-from linerate.commands.options import JsonOption, RunsOption
+from linerate.commands.into_folder import measure_into, run_folder
+from linerate.commands.options import JsonOption, RunsOption, WaitOption
 from linerate.commands.testbed_options import chosen_testbed
 from linerate.commands.usage import told
 from linerate.errors import SetupError
 from linerate.loops import Hop, measure_hop
 from linerate.report import matrix as report
 from linerate.report.html import matrix as page
-from linerate.store import Run, RunFolder, write_whole
+from linerate.screen import complain, say
+from linerate.screen.console import Console
+from linerate.store import Run, RunFolder
 from linerate.sweep import How, sweep_plan
 from linerate.testbed import Testbed
+from linerate.write_whole import write_whole
 
 
 def _names() -> list[str]:
@@ -52,6 +54,7 @@ def matrix_command(
     ] = "1s",  # type: ignore[assignment]  # the parser makes a number of it
     directions: Annotated[int, typer.Option(help="1: one way; 2: both at once.", min=1, max=2)] = 2,
     runs: RunsOption = Path("runs"),
+    wait: WaitOption = False,
     only_list: Annotated[
         bool, typer.Option("--list", help="Only say what can be run here, and what can't.")
     ] = False,
@@ -65,10 +68,9 @@ def matrix_command(
         _list(looked, as_json)
         return
     how = How((matrix.FRAME_BYTES,), repeat, directions, duration)
-    folder = RunFolder.create(runs, "matrix")
     if not as_json:
-        print(_announced(len(looked.lines), how), file=sys.stderr, flush=True)
-    with signals():
+        complain(_announced(len(looked.lines), how))
+    with run_folder(base, runs, "matrix", wait=wait) as folder:
         hop = _hop(base, looked)
         plan = sweep_plan(base, looked.lines, how, tuple(sys.argv), "matrix", looked.absent, hop)
         run, code = measure_into(plan, folder)
@@ -86,7 +88,7 @@ def _hop(base: Testbed, looked: matrix.Looked) -> Hop | None:
         leftovers.remove(leftovers.find())
         return measure_hop(base.cpus or host.allowed_cpus())
     except SetupError as error:
-        print(f"the wire's own cost is not known: {error}", file=sys.stderr)
+        complain(f"the wire's own cost is not known: {error}")
         return None
 
 
@@ -100,15 +102,15 @@ def _announced(count: int, how: How) -> str:
 
 def _report(run: Run, rows: list[matrix.Row], folder: RunFolder, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(report.document(run, rows, folder.path), indent=1))
+        say(json.dumps(report.document(run, rows, folder.path), indent=1))
     else:
-        report.matrix_report(Console(highlight=False), run, rows, folder.path)
+        report.matrix_report(Console(), run, rows, folder.path)
 
 
 def _list(looked: matrix.Looked, as_json: bool) -> None:
     able = [line.configuration.name for line in looked.lines]
     if as_json:
         absent = [one.model_dump() for one in looked.absent]
-        print(json.dumps({"configurations": able, "absent": absent}, indent=1))
+        say(json.dumps({"configurations": able, "absent": absent}, indent=1))
     else:
-        report.list_report(Console(highlight=False), able, looked.absent)
+        report.list_report(Console(), able, looked.absent)

@@ -1,23 +1,28 @@
 """`linerate nic probe`: progress while it tries, a table or JSON when it has."""
 
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from linerate.bench import Interrupted
 from linerate.commands.completion import one_of
 from linerate.commands.into_folder import BY_SIGNAL, new_progress, signals
 from linerate.commands.options import JsonOption
-from linerate.commands.usage import FAILED, USAGE
+from linerate.commands.usage import FAILED, USAGE, mistaken
+from linerate.doctor import Host
+from linerate.doctor.nics import nics
 from linerate.nic import patterns, probing, report
+from linerate.nic.card_report import card_report
 from linerate.nic.opening import CARD, CARDS, Opened, TargetError, opened
 from linerate.nic.probing import Cell, Filling, Step
 from linerate.nic.rules import RuleTextError
+from linerate.report.host import printable
+from linerate.screen import complain, say
+from linerate.screen.console import Console
 
 nic = typer.Typer(
     no_args_is_help=True,
@@ -66,7 +71,7 @@ def probe(
     as_json: JsonOption = False,
 ) -> None:
     """Find out which rte_flow rules a port takes, how many, and how fast."""
-    console = Console(highlight=False)
+    console = Console()
     try:
         with signals(), opened(port, engine, queues) as target:
             creating = create or not target.live
@@ -75,14 +80,68 @@ def probe(
             else:
                 code = _one(console, target, rule, creating, as_json)
     except TargetError as error:
-        print(f"the command line: {error}", file=sys.stderr)
+        complain(f"the command line: {error}")
         raise typer.Exit(USAGE) from error
     except RuleTextError as error:
-        print(error.shown(), file=sys.stderr)
+        complain(error.shown())
         raise typer.Exit(USAGE) from error
     except Interrupted as interrupted:
         raise typer.Exit(BY_SIGNAL + interrupted.signal_number) from interrupted
     raise typer.Exit(code)
+
+
+@nic.command(
+    "report",
+    epilog="Examples:\n\n"
+    "[bold]linerate nic report 0000:05:00.0[/] # writes nic-0000-05-00.0.json\n\n"
+    "[bold]linerate nic probe 0000:05:00.0 --json > probe.json[/]\n\n"
+    "[bold]linerate nic report 05:00.0 --probe probe.json[/] # with the rules that it takes",
+)
+def write_report(
+    port: Annotated[
+        str, typer.Argument(help="PCI address or interface of the NIC.", metavar="PORT")
+    ],
+    probe_file: Annotated[
+        Path | None,
+        typer.Option("--probe", help="What `linerate nic probe --json` printed.", metavar="FILE"),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="The file; else nic-ADDRESS.json here.", metavar="FILE")
+    ] = None,
+    root: Annotated[Path, typer.Option(help="A recorded host's folder.", metavar="FOLDER")] = Path(
+        "/"
+    ),
+    as_json: JsonOption = False,
+) -> None:
+    """Write a file to attach to a report on a NIC: no serial numbers, MAC addresses cut short."""
+    host = Host(root)
+    found = nics(host, (port,))
+    if not found:
+        mistaken(f"'{port}': no such NIC: expected a PCI address or an interface, as 0000:05:00.0")
+    document = card_report(host, found[0], _probed(probe_file))
+    text = json.dumps(document, indent=1)
+    if as_json:
+        say(text)
+        return
+    path = output or Path(f"nic-{found[0].address.replace(':', '-')}.json")
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text + "\n")
+    except OSError as error:
+        mistaken(f"{path}: {(error.strerror or str(error)).lower()}; name another with --output")
+    say("\n".join(printable(line) for line in document["summary"]))
+    say(f"written to {path}")
+
+
+def _probed(path: Path | None) -> object:
+    """Read what a probe printed."""
+    if path is None:
+        return None
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        why = (error.strerror or "").lower() if isinstance(error, OSError) else ""
+        mistaken(f"--probe: {path}: {why or 'expected what nic probe --json printed'}")
 
 
 @contextmanager
@@ -116,7 +175,7 @@ def _all(
     filling = None if chosen is None else _filled(target, chosen, max_rules)
     if as_json:
         document: dict[str, Any] = {"port": target.text, "table": report.document(cells)}
-        print(json.dumps(document | {"rules": filling and filling.document()}, indent=1))
+        say(json.dumps(document | {"rules": filling and filling.document()}, indent=1))
         return 0
     console.print(f"rte_flow on {target.text}", style="bold")
     console.print()
@@ -156,7 +215,7 @@ def _one(
     if as_json:
         validated = {"port": target.text, "rule": rule, "validated": refusal is None}
         why = {"reason": reason and reason.document()}
-        print(json.dumps(validated | why | {"rules": filling.document()}, indent=1))
+        say(json.dumps(validated | why | {"rules": filling.document()}, indent=1))
     elif reason is not None:
         console.print(f"{'refused' if refusal else 'validated, then refused'}: {reason}")
     else:

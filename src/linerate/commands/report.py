@@ -2,12 +2,10 @@
 
 import io
 import json
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 
 from linerate import compare as comparing
 from linerate.commands.completion import complete_run
@@ -18,7 +16,10 @@ from linerate.report import rfc2544 as benchmarked
 from linerate.report import search as search_report
 from linerate.report.html import compared
 from linerate.report.html.of_run import page_of
-from linerate.store import Run, StoreError, load_run, write_whole
+from linerate.screen import complain, say
+from linerate.screen.console import Console
+from linerate.store import Run, StoreError, load_run
+from linerate.write_whole import write_whole
 
 #: Columns of text that goes into a file.
 FILE_WIDTH = 100
@@ -78,7 +79,7 @@ def compare(
 ) -> None:
     """Put runs side by side: which is faster, by how much, is it more than the spread."""
     if form == "html" and output is None and not as_json:
-        print("the command line: --format html needs -o FILE.html", file=sys.stderr)
+        complain("the command line: --format html needs -o FILE.html")
         raise typer.Exit(USAGE)
     try:
         pairs = comparing.compare(comparing.sides([_group(words) for words in runs]))
@@ -91,10 +92,10 @@ def compare(
     elif form == "markdown":
         _say(output, comparison.as_markdown(pairs))
     elif output is None:
-        comparison.terminal(Console(highlight=False), pairs)
+        comparison.terminal(Console(), pairs)
     else:
         out = io.StringIO()
-        comparison.terminal(Console(highlight=False, width=FILE_WIDTH, file=out), pairs)
+        comparison.terminal(Console(width=FILE_WIDTH, file=out), pairs)
         _write(output, out.getvalue())
 
 
@@ -112,7 +113,7 @@ def _folder(run: Path) -> Path:
 def _say(output: Path | None, text: str) -> None:
     """Print it, or write it where the user wants it."""
     if output is None:
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        say(text.removesuffix("\n"))
     else:
         _write(output, text)
 
@@ -123,4 +124,4 @@ def _write(path: Path, text: str) -> None:
         write_whole(path, text.removesuffix("\n"))
     except OSError as error:
         raise StoreError(f"{path}: {(error.strerror or str(error)).lower()}") from error
-    print(path)
+    say(path)

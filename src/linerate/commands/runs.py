@@ -1,13 +1,11 @@
 """`linerate runs` and `linerate export`: all runs of a folder, as a list or as tables."""
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from linerate.commands.completion import complete_run, one_of
@@ -18,6 +16,8 @@ from linerate.index.query import COLUMNS
 from linerate.index.tables import Form
 from linerate.index.tables import export as export_tables
 from linerate.report.terminal import plain_table
+from linerate.screen import complain, say
+from linerate.screen.console import Console
 from linerate.store import Run, StoreError, load_run
 
 RUNS = Path("runs")
@@ -50,9 +50,9 @@ def runs_command(
     """List the runs of a folder: what was measured when, how fast, what limits."""
     found = _select(runs, tuple(filters or ()), sort)
     if as_json:
-        print(json.dumps(found, indent=1))
+        say(json.dumps(found, indent=1))
     else:
-        _print(Console(highlight=False), found)
+        _print(Console(), found)
 
 
 def _select(runs: Path, filters: tuple[str, ...], sort: str) -> list[dict[str, Any]]:
@@ -126,7 +126,7 @@ def export(
     for form, folder in wanted:
         counts = export_tables(_loaded(folders), folder, form)
         for table, count in counts.items():
-            print(f"{folder / table}.{form}: {count:,} rows")
+            say(f"{folder / table}.{form}: {count:,} rows")
 
 
 def _chosen(runs: Path, filters: tuple[str, ...]) -> list[Path]:
@@ -139,4 +139,4 @@ def _loaded(folders: list[Path]) -> Iterator[tuple[str, Run]]:
         try:
             yield folder.resolve().name, load_run(folder)
         except StoreError as error:
-            print(f"left out: {error}", file=sys.stderr)
+            complain(f"left out: {error}")

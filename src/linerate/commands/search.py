@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from linerate.commands.durations import as_seconds
-from linerate.commands.into_folder import Maker, measure_into, signals
-from linerate.commands.options import JsonOption, RunsOption
+from linerate.commands.into_folder import Maker, measure_into, run_folder
+from linerate.commands.options import JsonOption, RunsOption, WaitOption
 from linerate.commands.testbed_options import (
     DEFAULT_LOADTEST,
     CardOption,
@@ -38,11 +37,15 @@ from linerate.report import rfc2544 as benchmarked
 from linerate.report import search as report
 from linerate.report.html import benchmarks, searched
 from linerate.rfc2544 import BURST_REPEATS, Rfc2544Bench, Rfc2544How, default_sizes, rfc2544_plan
+from linerate.screen import complain, one_line, say
+from linerate.screen.console import Console
 from linerate.search import How, SearchBench, search_plan
-from linerate.store import Run, RunFolder, write_whole
+from linerate.store import Run, RunFolder
 from linerate.suite import Loadtest, select
 from linerate.sweep import largest_frame, parse_sizes
 from linerate.testbed import Testbed
+from linerate.traffic.connections import check_duration
+from linerate.write_whole import write_whole
 
 #: Loads nearer to each other are not told apart: what is offered is exact to a thousandth.
 WIDTH_MIN = 0.001
@@ -98,6 +101,7 @@ def search(
     wire: WireOption = None,
     link: LinkOption = None,
     runs: RunsOption = Path("runs"),
+    wait: WaitOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Find the highest loads at which nothing is lost (NDR), 0.5 % (PDR), or what you allow."""
@@ -113,15 +117,18 @@ def search(
             sizes = ",".join(map(str, default_sizes(largest_frame((chosen,)))))
         loadtests = loadtests or _loadtests(chosen, loadtest or DEFAULT_LOADTEST, sizes)
         check_steady(loadtests, "a search")
+        check_duration(loadtests, duration)
     check_able(chosen, loadtests, "a search")
+    if rfc2544:
+        chosen = chosen.checking_payload()
     plan = search_plan(chosen, loadtests, how, tuple(sys.argv))
     make: Maker = partial(SearchBench, how=how)
     if rfc2544:
         benchmark = Rfc2544How(how.width, duration, repeat or BURST_REPEATS)
         plan = rfc2544_plan(plan, benchmark)
         make = partial(Rfc2544Bench, how=benchmark)
-    folder = RunFolder.create(runs, "rfc2544" if rfc2544 else "search")
-    with signals():
+    label = "rfc2544" if rfc2544 else "search"
+    with run_folder(chosen, runs, label, wait=wait) as folder:
         run, code = measure_into(plan, folder, make)
         write_page(run, folder)
         _report(run, folder, as_json)
@@ -158,9 +165,10 @@ def _loadtests(testbed: Testbed, names: str, sizes: str | None) -> tuple[Loadtes
 
 
 def outcome(run: Run) -> int:
-    """0 when all goals were found, be it that no load holds one."""
+    """0 when all goals were found, be it that no load holds one; not when nothing came back."""
     whole = run.status == "complete" and all(one.found for one in run.searches)
-    return 0 if whole and run.searches else FAILED
+    back = any(not result.nothing_came_back for result in run.results)
+    return 0 if whole and back and run.searches else FAILED
 
 
 def write_page(run: Run, folder: RunFolder) -> None:
@@ -171,11 +179,11 @@ def write_page(run: Run, folder: RunFolder) -> None:
 
 
 def _report(run: Run, folder: RunFolder, as_json: bool) -> None:
-    console = Console(highlight=False)
+    console = Console()
     if not as_json:
         (benchmarked.terminal if run.rfc2544 else report.search_report)(console, run, folder.path)
         return
     document = (benchmarked if run.rfc2544 else report).document(run, folder.path)
-    print(json.dumps(document, indent=1))
+    say(json.dumps(document, indent=1))
     if run.problem:
-        print(f"linerate: {run.problem}", file=sys.stderr)
+        complain(one_line(f"linerate: {run.problem}"))

@@ -2,12 +2,10 @@
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import Progress, TaskID
 
 from linerate import __version__, engine, host
@@ -16,11 +14,13 @@ from linerate.commands.completion import several_of
 from linerate.commands.into_folder import BY_SIGNAL, new_progress, signals
 from linerate.commands.options import JsonOption
 from linerate.commands.usage import FAILED, USAGE
+from linerate.screen import complain, say
+from linerate.screen.console import Console
 from linerate.selfbench import curves, kinds, place, registry, report
 from linerate.selfbench.handover import take_stamp
 from linerate.selfbench.model import Kind, Place, Result
 from linerate.selfbench.runner import Runner
-from linerate.store import write_whole
+from linerate.write_whole import write_whole
 
 __all__ = ["kinds", "self_bench"]
 
@@ -63,15 +63,15 @@ def self_bench(
     try:
         chosen = registry.select(only)
     except ValueError as error:
-        print(f"the command line: {error}", file=sys.stderr)
+        complain(f"the command line: {error}")
         raise typer.Exit(USAGE) from error
     environment = host.environment(__version__, host.allowed_cpus())
     where = place.choose(environment)
     results, code = _measure(chosen, where, repeats, seconds)
     if as_json:
-        print(json.dumps([result.document() for result in results], indent=1))
+        say(json.dumps([result.document() for result in results], indent=1))
     else:
-        report.print_report(Console(highlight=False), results, environment, where)
+        report.print_report(Console(), results, environment, where)
     if html is not None:
         drawn = {kind.name: kind.curve for kind in chosen if kind.curve is not None}
         write_whole(html, curves.render(drawn, results))

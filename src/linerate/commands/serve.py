@@ -2,7 +2,6 @@
 
 import os
 import resource
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +10,7 @@ import typer
 
 from linerate.commands.usage import FAILED, mistaken
 from linerate.exporter.server import is_loopback
+from linerate.screen import complain, say
 from linerate.serve.app import Settings, make_app
 from linerate.serve.guard import Rules
 from linerate.serve.server import Server
@@ -18,7 +18,6 @@ from linerate.serve.server import Server
 LISTEN = "127.0.0.1:8270"
 #: Connections, files and engines' sockets; the system may allow less.
 FILES = 8192
-LOWEST = 19
 
 
 def serve(
@@ -48,21 +47,19 @@ def serve(
         server = Server(app, host, port)
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
-        print(f"linerate: {listen}: {(reason or str(error)).lower()}", file=sys.stderr)
+        complain(f"linerate: {listen}: {(reason or str(error)).lower()}")
         raise typer.Exit(FAILED) from error
     _give_way()
     address = server.address
-    print(f"pages at {address}/", flush=True)
+    say(f"pages at {address}/")
     if rules.closed or not no_start:
         why = "to read" if no_start else "to start benches" if not rules.closed else "for all"
-        print(f"{why}: {address}/?token={rules.token}", flush=True)
+        say(f"{why}: {address}/?token={rules.token}")
     server.run()
 
 
 def _give_way() -> None:
-    """Be in nobody's way: last in the queue, and on the CPU that the lab shares with its tester."""
-    with suppress(OSError):
-        os.nice(LOWEST)
+    """Be on the CPU that the lab shares with its tester; threads are last in the queue there."""
     with suppress(OSError):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     with suppress(OSError, ValueError):

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from linerate import engine
 from linerate.commands.options import JsonOption
@@ -14,6 +13,8 @@ from linerate.engine import EngineError
 from linerate.measurement.engine import read_errors, worker_reading
 from linerate.report import live, machine, terminal
 from linerate.report import offload as offloading
+from linerate.screen import say
+from linerate.screen.console import Console
 from linerate.store import Run, StoreError, load_run
 from linerate.telemetry import Telemetry, rows
 
@@ -53,11 +54,11 @@ def _connect(name: str | None) -> Telemetry:
 
 
 def _print_json(document: Any) -> None:  # noqa: ANN401 (what JSON can hold)
-    print(json.dumps(document, indent=1))
+    say(json.dumps(document, indent=1))
 
 
 def _console() -> Console:
-    return Console(highlight=False)
+    return Console()
 
 
 @show.command(epilog="Example: [bold]linerate show runtime --engine bench-1[/]")
@@ -75,7 +76,7 @@ def runtime(name: EngineName = None, as_json: JsonOption = False) -> None:
     readings = [
         (worker_reading(row, answer, hertz), int(answer["started_tsc"])) for row, answer in answers
     ]
-    print(live.runtime(readings))
+    say(live.runtime(readings))
 
 
 @show.command(epilog="Example: [bold]linerate show errors --json[/]")
@@ -86,7 +87,7 @@ def errors(name: EngineName = None, as_json: JsonOption = False) -> None:
     if as_json:
         _print_json([drop.model_dump() for drop in drops])
     else:
-        print(live.errors(drops))
+        say(live.errors(drops))
 
 
 @show.command(epilog="Example: [bold]linerate show ports[/]")
@@ -111,7 +112,7 @@ def rings(name: EngineName = None, as_json: JsonOption = False) -> None:
     if as_json:
         _print_json(table)
     else:
-        print(live.rings(table))
+        say(live.rings(table))
 
 
 @show.command(epilog="Example: [bold]linerate show offload[/]")
@@ -127,7 +128,7 @@ def offload(name: EngineName = None, as_json: JsonOption = False) -> None:
     elif ports:
         offloading.table(_console(), ports)
     else:
-        print("nothing is offloaded: the engine has no forwarder.flowtable.offload")
+        say("nothing is offloaded: the engine has no forwarder.flowtable.offload")
 
 
 class FlowOrder(StrEnum):

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from linerate.commands.durations import as_long_seconds
-from linerate.commands.into_folder import measure_into, signals
-from linerate.commands.options import JsonOption, RunsOption
+from linerate.commands.into_folder import measure_into, run_folder
+from linerate.commands.options import JsonOption, RunsOption, WaitOption
 from linerate.commands.rates import parse_pps
 from linerate.commands.testbed_options import (
     CardOption,
@@ -35,9 +34,13 @@ from linerate.commands.usage import FAILED, told
 from linerate.goals import NDR
 from linerate.records import Search, StopAt
 from linerate.report import machine, terminal
+from linerate.screen import complain, one_line, say
+from linerate.screen.console import Console
 from linerate.soak import How, Minute, SoakBench, passed, soak_plan
 from linerate.store import Run, RunFolder, load_run
 from linerate.suite import Loadtest
+from linerate.traffic.connections import check_duration
+from linerate.wire import format_pps
 
 #: Fewer are a share that lacks its %.
 LOAD_PPS_MIN = 2
@@ -76,6 +79,7 @@ def soak(
     wire: WireOption = None,
     link: LinkOption = None,
     runs: RunsOption = Path("runs"),
+    wait: WaitOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Hold a load for hours; stop with a verdict at the first loss that nothing explains."""
@@ -85,13 +89,12 @@ def soak(
         if others:
             raise ValueError(f"--loadtest: a soak holds one; expected one of {loadtest}")
         check_steady((one,), "a soak")
+        check_duration((one,), duration)
         load = parse_load(offered) if of is None else share_of(offered, ndr_of(of, one))
         how = How(load, duration, min(every, duration), stop_at)
     check_able(chosen, (one,), "a soak")
-    lines = sys.stderr if as_json else sys.stdout
-    say = partial(_say, Console(file=lines, highlight=False))
-    folder = RunFolder.create(runs, "soak")
-    with signals():
+    say = partial(_say, Console(stderr=as_json))
+    with run_folder(chosen, runs, "soak", wait=wait) as folder:
         plan = soak_plan(chosen, one, how, tuple(sys.argv))
         make = partial(SoakBench, how=how, on_minute=say)
         run, code = measure_into(plan, folder, make)
@@ -158,7 +161,7 @@ def minute_line(minute: Minute) -> str:
     when = f"{hours:02d}:{rest // 60:02d}:{rest % 60:02d}"
     away = max(minute.away_ms.values(), default=0.0)
     parts = [
-        f"{when}  {minute.pps / 1e6:.4f} Mpps",
+        f"{when}  {format_pps(minute.pps, '.4f')}",
         f"lost {minute.lost:,} ({minute.lost_total:,})",
         f"on their way {minute.on_their_way:,}",
     ]
@@ -188,11 +191,11 @@ def document(run: Run, folder: Path) -> dict[str, Any]:
 
 def _report(run: Run, folder: RunFolder, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(document(run, folder.path), indent=1))
+        say(json.dumps(document(run, folder.path), indent=1))
         if run.problem:
-            print(f"linerate: {run.problem}", file=sys.stderr)
+            complain(one_line(f"linerate: {run.problem}"))
         return
-    console = Console(highlight=False)
+    console = Console()
     console.print()
     terminal.bench_report(console, run, folder.path)
     if run.soak is not None and run.soak.verdict:

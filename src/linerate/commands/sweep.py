@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from linerate import host
 from linerate.commands.durations import as_seconds
-from linerate.commands.into_folder import measure_into, signals
-from linerate.commands.options import JsonOption, RunsOption
+from linerate.commands.into_folder import measure_into, run_folder
+from linerate.commands.options import JsonOption, RunsOption, WaitOption
 from linerate.commands.testbed_options import TestbedArgument, chosen_testbed
 from linerate.commands.usage import told
 from linerate.configuration import (
@@ -25,9 +24,13 @@ from linerate.configuration import (
 )
 from linerate.report import sweep as report
 from linerate.report.html import swept
-from linerate.store import Run, RunFolder, write_whole
+from linerate.screen import complain, one_line, say
+from linerate.screen.console import Console
+from linerate.store import Run, RunFolder
 from linerate.sweep import How, Line, default_sizes, largest_frame, parse_sizes, sweep_plan
-from linerate.testbed import Testbed, TestbedError, check_cpus
+from linerate.testbed import Testbed, TestbedError
+from linerate.worker_cpus import check_cpus
+from linerate.write_whole import write_whole
 
 
 def complete_configuration(incomplete: str) -> list[str]:
@@ -70,6 +73,7 @@ def sweep(
     ] = "2s",  # type: ignore[assignment]  # the parser makes a number of it
     directions: Directions = 2,
     runs: RunsOption = Path("runs"),
+    wait: WaitOption = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -81,8 +85,7 @@ def sweep(
         chosen = default_sizes(largest) if sizes is None else parse_sizes(sizes, largest)
     how = How(chosen, repeat, directions, duration)
     plan = sweep_plan(base, lines, how, tuple(sys.argv))
-    folder = RunFolder.create(runs, "sweep")
-    with signals():
+    with run_folder(plan.testbed, runs, "sweep", wait=wait) as folder:
         run, code = measure_into(plan, folder)
         write_page(run, folder)
         _report(run, folder, as_csv, as_json)
@@ -110,13 +113,13 @@ def _applied(base: Testbed, one: Configuration) -> Testbed:
 
 def _report(run: Run, folder: RunFolder, as_csv: bool, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(report.document(run, folder.path), indent=1))
+        say(json.dumps(report.document(run, folder.path), indent=1))
     elif as_csv:
-        print(report.as_csv(run), end="")
+        say(report.as_csv(run), end="")
     else:
-        report.sweep_report(Console(highlight=False), run, folder.path)
+        report.sweep_report(Console(), run, folder.path)
     if run.problem and (as_json or as_csv):
-        print(f"linerate: {run.problem}", file=sys.stderr)
+        complain(one_line(f"linerate: {run.problem}"))
 
 
 def write_page(run: Run, folder: RunFolder) -> None:

@@ -9,16 +9,18 @@ from linerate import host, rig
 from linerate.card import PRESETS
 from linerate.commands.completion import one_of, several_of
 from linerate.commands.usage import usage
+from linerate.negotiated import with_link
+from linerate.screen import complain
 from linerate.suite import Loadtest, find
 from linerate.testbed import (
     DUTS,
     ENGINE_MODES,
     WIRES,
     Testbed,
-    check_cpus,
     load,
     with_options,
 )
+from linerate.worker_cpus import check_cpus
 
 FOREIGN = tuple(name for name in DUTS if name != "engine")
 
@@ -86,7 +88,7 @@ def chosen_testbed(
     """
     testbed = with_options(load(file) if file else Testbed(), **options)
     check_cpus(testbed, host.allowed_cpus())
-    return testbed
+    return with_link(testbed, complain)
 
 
 def check_able(testbed: Testbed, loadtests: tuple[Loadtest, ...], what: str) -> None:

@@ -1,7 +1,6 @@
 """`linerate top`: what running engines do, live in a terminal."""
 
 import json
-import sys
 import time
 from typing import Annotated
 
@@ -12,6 +11,7 @@ from linerate.commands.completion import one_of
 from linerate.commands.durations import as_seconds
 from linerate.commands.usage import mistaken
 from linerate.engine import EngineError
+from linerate.screen import is_terminal, say
 from linerate.snapshot import Look, look
 from linerate.top.change import Change
 from linerate.top.plain import document, heading, text_table
@@ -59,11 +59,11 @@ def top_command(
     if once or as_json:
         change = _sample(name, interval)
         if as_json:
-            print(json.dumps(document(change), indent=1))
+            say(json.dumps(document(change), indent=1))
         else:
-            print("\n".join([*heading(change), "", *text_table(VIEWS[view], change)]))
+            say("\n".join([*heading(change), "", *text_table(VIEWS[view], change)]))
         return
-    if not sys.stdout.isatty():
+    if not is_terminal():
         mistaken("this is no terminal: --once prints a table, --json all of them")
     # Other commands need not wait for it.
     from linerate.top.app import TopApp  # noqa: PLC0415

@@ -1,18 +1,18 @@
 """`linerate traffic`: what a profile describes, and the frames that it makes."""
 
 import json
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from linerate.commands.options import JsonOption
 from linerate.commands.usage import FAILED, USAGE
 from linerate.engine import EngineError
+from linerate.screen import complain, say
+from linerate.screen.console import Console
 from linerate.traffic import Profile, TrafficError, complete, find
 from linerate.traffic.frames import write_frames
 from linerate.traffic.sizes import frame_bytes_of, is_cut
@@ -39,9 +39,9 @@ def show(profile: Text, as_json: JsonOption = False) -> None:
     """Show a profile's streams: rates, sizes, what changes from frame to frame."""
     found = _find(profile)
     if as_json:
-        print(json.dumps(_document(found), indent=2))
+        say(json.dumps(_document(found), indent=2))
         return
-    console = Console(highlight=False, width=min(WIDTH, Console().width))
+    console = Console(width=min(WIDTH, Console().width))
     console.print(found.text)
     console.print(_table(found))
 
@@ -65,10 +65,10 @@ def frames(
         _fail(str(error), FAILED)
     if as_json:
         rows = [{"path": str(one.path), "side": one.side, "frames": one.frames} for one in written]
-        print(json.dumps(rows, indent=2))
+        say(json.dumps(rows, indent=2))
         return
     for one in written:
-        print(f"{one.path}: {one.frames} frames that enter at t{one.side}")
+        say(f"{one.path}: {one.frames} frames that enter at t{one.side}")
 
 
 def _find(text: str) -> Profile:
@@ -79,7 +79,7 @@ def _find(text: str) -> Profile:
 
 
 def _fail(text: str, status: int) -> NoReturn:
-    print(f"linerate: {text}", file=sys.stderr)
+    complain(f"linerate: {text}")
     raise typer.Exit(status)
 
 

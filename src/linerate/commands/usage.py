@@ -1,12 +1,12 @@
 """What was wrong with a command line or a file, in a line; then the command ends."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
 import typer
 
+from linerate.screen import complain, one_line
 from linerate.testbed import TestbedError
 
 #: Exit codes: what was asked for can't be; it was tried, and failed.
@@ -16,13 +16,13 @@ FAILED = 1
 
 def usage(line: str) -> NoReturn:
     """Say what was wrong, and end."""
-    print(line, file=sys.stderr)
+    complain(line)
     raise typer.Exit(USAGE)
 
 
 def mistaken(text: str) -> NoReturn:
     """Say what was wrong with the words of the command line, and end."""
-    usage(f"the command line: {text}")
+    usage(one_line(f"the command line: {text}"))
 
 
 @contextmanager
@@ -31,6 +31,6 @@ def told() -> Iterator[None]:
     try:
         yield
     except TestbedError as error:
-        usage("\n".join(error.lines))
+        usage("\n".join(map(one_line, error.lines)))
     except ValueError as error:
         mistaken(str(error))

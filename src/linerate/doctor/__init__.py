@@ -1,20 +1,40 @@
 """What an expert looks at on a host before a test: `linerate doctor` (docs/doctor.md)."""
 
 from linerate.doctor.checks import Form, checks
+from linerate.doctor.checks.busy import busy
 from linerate.doctor.cpus import likely_workers
-from linerate.doctor.host import Host
-from linerate.doctor.look import LOOK_SECONDS, Look, moment
+from linerate.doctor.host import Host, UnknownError
+from linerate.doctor.look import LOOK_SECONDS, Look, PortNeeds, moment
 from linerate.doctor.model import Finding
 from linerate.doctor.nics import nics
+from linerate.memory_size import needed_megabytes
 
-__all__ = ["Finding", "Host", "examine", "examine_shortly", "faults", "look_at"]
+__all__ = [
+    "Finding",
+    "Host",
+    "PortNeeds",
+    "busy_now",
+    "examine",
+    "examine_shortly",
+    "faults",
+    "look_at",
+]
 
 
-def look_at(host: Host, workers: tuple[int, ...] = (), chosen_nics: tuple[str, ...] = ()) -> Look:
-    """Look at a host twice; without workers given, the likely ones are taken."""
+def look_at(
+    host: Host,
+    workers: tuple[int, ...] = (),
+    chosen_nics: tuple[str, ...] = (),
+    needs: PortNeeds | None = None,
+) -> Look:
+    """Look at a host twice; without workers given, the likely ones are taken.
+
+    `needs` are a testbed's: its ports are looked at, and no others.
+    """
     before = moment(host, whole_host=True)
     later = host.later(LOOK_SECONDS)
-    cards = nics(host, chosen_nics)
+    chosen_nics = needs.addresses if needs else chosen_nics
+    cards = nics(host, chosen_nics) if chosen_nics or not needs else ()
     return Look(
         host=host,
         workers=workers or likely_workers(host),
@@ -22,6 +42,7 @@ def look_at(host: Host, workers: tuple[int, ...] = (), chosen_nics: tuple[str, .
         nics=cards if chosen_nics else tuple(nic for nic in cards if not nic.used_by_host),
         before=before,
         after=None if later is None else moment(later, whole_host=True),
+        needs=needs or PortNeeds(),
     )
 
 
@@ -31,7 +52,10 @@ def examine(look: Look) -> tuple[Finding, ...]:
 
 
 def examine_shortly(
-    host: Host, workers: tuple[int, ...], chosen_nics: tuple[str, ...] = ()
+    host: Host,
+    workers: tuple[int, ...],
+    chosen_nics: tuple[str, ...] = (),
+    hugepages_megabytes: int = needed_megabytes(),
 ) -> tuple[Finding, ...]:
     """Make the checks that are worth it before each bench: in some milliseconds."""
     look = Look(
@@ -42,8 +66,27 @@ def examine_shortly(
         before=moment(host, whole_host=False),
         after=None,
         hurried=True,
+        needs=PortNeeds(hugepages_megabytes=hugepages_megabytes),
     )
     return tuple(found for one in checks(Form.SHORT) for found in one.findings(look))
+
+
+def busy_now(host: Host, workers: tuple[int, ...], seconds: float = 0.2) -> Finding | None:
+    """What else runs on CPUs, by a short look before a run; None when nothing does, or none can.
+
+    The caller sleeps: nothing of its own is seen.
+    """
+    before = moment(host, whole_host=True)
+    later = host.later(seconds)
+    if later is None:
+        return None
+    after = moment(later, whole_host=True)
+    look = Look(host, workers, workers_given=True, nics=(), before=before, after=after)
+    try:
+        found = busy(look)
+    except UnknownError:
+        return None
+    return found if found is not None and found.state == "fault" else None
 
 
 def faults(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

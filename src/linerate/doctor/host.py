@@ -9,10 +9,12 @@ import contextlib
 import os
 import subprocess
 import time
+from io import FileIO
 from pathlib import Path
 
 #: No file or output that is read here is larger, but a broken one may be.
 _MAX_BYTES = 4 << 20
+_PIECE_BYTES = 65536
 #: Entries of one folder that are looked at.
 _MAX_NAMES = 65536
 _COMMAND_SECONDS = 5.0
@@ -50,8 +52,8 @@ class Host:
         try:
             # A recorded host may hold anything: a FIFO must not block.
             handle = os.open(self.at(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-            with os.fdopen(handle, "rb") as file:
-                data = file.read(_MAX_BYTES)
+            with os.fdopen(handle, "rb", buffering=0) as file:
+                data = _read_all(file)
         except (OSError, ValueError) as error:
             self._note(path, error)
             return None
@@ -91,6 +93,10 @@ class Host:
         if command not in self._outputs:
             self._outputs[command] = self._run(command)
         return self._outputs[command]
+
+    def forget(self) -> None:
+        """Run commands anew."""
+        self._outputs.clear()
 
     def need_output(self, *command: str) -> str:
         """What a command prints; raises UnknownError."""
@@ -188,6 +194,14 @@ class RecordingHost(Host):
             if file.is_dir():
                 file.rmdir()
             file.write_text(text + "\n", encoding="utf-8")
+
+
+def _read_all(file: FileIO) -> bytes:
+    """Read in pieces: files of /proc/sys refuse to be read 4 MiB at once (ENOMEM)."""
+    data = b""
+    while len(data) < _MAX_BYTES and (piece := file.read(_PIECE_BYTES)):
+        data += piece
+    return data[:_MAX_BYTES]
 
 
 def whole(text: str | None) -> int | None:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from linerate.doctor.host import Host, whole
 from linerate.doctor.nics import Nic
+from linerate.memory_size import needed_megabytes
 
 #: Ticks a second in /proc (USER_HZ, the same on every architecture that DPDK runs on).
 TICKS = 100
@@ -41,6 +42,16 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
+class PortNeeds:
+    """What a testbed asks of the host; of one engine without ports where there is no testbed."""
+
+    #: PCI addresses of its ports.
+    addresses: tuple[str, ...] = ()
+    #: MiB that all its engines ask for together.
+    hugepages_megabytes: int = needed_megabytes()
+
+
+@dataclass(frozen=True, slots=True)
 class Look:
     """A host, looked at."""
 
@@ -54,6 +65,7 @@ class Look:
     after: Moment | None
     #: Whether there is time for commands.
     hurried: bool = False
+    needs: PortNeeds = PortNeeds()
 
     @property
     def seconds(self) -> float | None:

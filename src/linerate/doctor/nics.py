@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from linerate import pci
 from linerate.doctor.host import Host, whole
 
 PCI = "/sys/bus/pci/devices"
@@ -95,15 +96,20 @@ class Nic:
 def nics(host: Host, chosen: tuple[str, ...] = ()) -> tuple[Nic, ...]:
     """All cards, or those chosen by address or interface (used by the host or not)."""
     routed = _routed(host)
-    found = []
-    for address in host.names(PCI):
-        kind = host.read(f"{PCI}/{address}/class") or ""
-        if _ADDRESS.fullmatch(address) and kind.startswith(_CLASSES):
-            found.append(_nic(host, address, routed))
+    found = [
+        _nic(host, address, routed)
+        for address in host.names(PCI)
+        if _ADDRESS.fullmatch(address) and is_nic(host, address)
+    ]
     if not chosen:
         return tuple(found)
-    wanted = {name if name.count(":") != 1 else f"0000:{name}" for name in chosen}
+    wanted = {pci.normalised(name) for name in chosen}
     return tuple(nic for nic in found if wanted & {nic.address, nic.interface})
+
+
+def is_nic(host: Host, address: str) -> bool:
+    """Whether a device on PCI is a network card."""
+    return (host.read(f"{PCI}/{address}/class") or "").startswith(_CLASSES)
 
 
 def _nic(host: Host, address: str, routed: frozenset[str]) -> Nic:
@@ -111,7 +117,7 @@ def _nic(host: Host, address: str, routed: frozenset[str]) -> Nic:
     vendor, device = (
         (host.read(f"{folder}/{part}") or "")[-4:].lower() for part in ("vendor", "device")
     )
-    interface = _interface(host, folder)
+    interface = next(iter(interfaces(host, address)), "")
     node = host.number(f"{folder}/numa_node")
     speed = host.number(f"/sys/class/net/{interface}/speed") if interface else None
     return Nic(
@@ -125,14 +131,13 @@ def _nic(host: Host, address: str, routed: frozenset[str]) -> Nic:
     )
 
 
-def _interface(host: Host, folder: str) -> str:
-    """Name its interface; one that a command would take for an option is none."""
+def interfaces(host: Host, address: str) -> tuple[str, ...]:
+    """Names of its interfaces; one that a command would take for an option is none."""
+    folder = f"{PCI}/{address}"
     below = [name for name in host.names(folder) if name.startswith("virtio")]
-    for place in (folder, *(f"{folder}/{name}" for name in below)):
-        names = [name for name in host.names(f"{place}/net") if re.fullmatch(r"\w[^\s/]*", name)]
-        if names:
-            return names[0]
-    return ""
+    places = (folder, *(f"{folder}/{name}" for name in below))
+    names = (name for place in places for name in host.names(f"{place}/net"))
+    return tuple(name for name in names if re.fullmatch(r"\w[^\s/]*", name))
 
 
 def _used(host: Host, interface: str, routed: frozenset[str]) -> bool:

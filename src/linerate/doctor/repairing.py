@@ -1,40 +1,35 @@
-"""Apply repairs, and take them back: each is in a journal before it is made.
-
-The journal lies in /run, which a restart empties as it empties /sys: then there is nothing left
-to take back.
-"""
+"""Apply repairs, and take them back: each is in a journal before it is made."""
 
 import os
 import subprocess
-import tempfile
 from collections.abc import Iterable
-from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel, ValidationError
-
-from linerate.doctor.host import Host
+from linerate.doctor.host import Host, whole
+from linerate.doctor.host_use import uses
+from linerate.doctor.journal import (
+    JOURNAL,
+    Entry,
+    Journal,
+    RepairError,
+    State,
+    boot_id,
+    load,
+    locked,
+    refused,
+    save,
+)
 from linerate.doctor.model import Bind, Repair, Write
-from linerate.doctor.nics import PCI, nics
+from linerate.doctor.nics import PCI
+from linerate.doctor.own_mac import give_back, read_mac
 
-JOURNAL = "/run/linerate/doctor.json"
-_DRIVERS = "/sys/bus/pci/drivers"
+__all__ = ["JOURNAL", "Outcome", "RepairError", "apply", "describe", "undo"]
+
+_BUS = "/sys/bus/pci"
+_DRIVERS = f"{_BUS}/drivers"
 _MODPROBE_SECONDS = 30
-
-
-class Entry(BaseModel):
-    """One repair, what was there before it, and what there was after it."""
-
-    repair: Write | Bind
-    before: str
-    #: None: it was about to be made.
-    after: str | None = None
-
-
-class Journal(BaseModel):
-    """All repairs that were not taken back, oldest first."""
-
-    entries: list[Entry] = []
+#: What the kernel says of a device without an override.
+_NONE = "(null)"
 
 
 class Outcome(NamedTuple):
@@ -42,46 +37,6 @@ class Outcome(NamedTuple):
 
     done: bool
     line: str
-
-
-class RepairError(Exception):
-    """A repair that was not made, and why."""
-
-
-def _said(path: object, error: OSError) -> RepairError:
-    """One line that says what to do."""
-    if isinstance(error, PermissionError):
-        return RepairError(f"{path}: not permitted, run it with sudo")
-    return RepairError(f"{path}: {(error.strerror or str(error)).lower()}")
-
-
-def load(host: Host) -> Journal:
-    """Read the journal; an empty one when there is none. Raises RepairError."""
-    path = host.at(JOURNAL)
-    try:
-        return Journal.model_validate_json(path.read_bytes())
-    except FileNotFoundError:
-        return Journal()
-    except OSError as error:
-        raise _said(path, error) from error
-    except ValidationError as error:
-        raise RepairError(f"{path}: no journal that this version reads") from error
-
-
-def _save(host: Host, journal: Journal) -> None:
-    """Write it whole or not at all; nothing is left of an empty one."""
-    path = host.at(JOURNAL)
-    try:
-        if not journal.entries:
-            path.unlink(missing_ok=True)
-            return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=".doctor-", dir=path.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(journal.model_dump_json(indent=1) + "\n")
-        Path(temporary).replace(path)
-    except OSError as error:
-        raise _said(path, error) from error
 
 
 def describe(repair: Repair) -> str:
@@ -93,48 +48,113 @@ def describe(repair: Repair) -> str:
 
 def apply(host: Host, repairs: Iterable[Repair]) -> list[Outcome]:
     """Make repairs, each written down first. Raises RepairError when that is not possible."""
-    journal = load(host)
-    outcomes = []
-    for repair in repairs:
-        entry = Entry(repair=repair, before=_state(host, repair))
-        journal.entries.append(entry)
-        _save(host, journal)
-        try:
-            _make(host, repair)
-        except RepairError as error:
-            if _state(host, repair) == entry.before:
-                journal.entries.pop()
-            _save(host, journal)
-            outcomes.append(Outcome(False, f"{describe(repair)}: {error}"))
-            continue
-        entry.after = _state(host, repair)
-        _save(host, journal)
-        full = entry.after == _value(repair)
-        less = "" if full else f": it is {entry.after or 'nothing'} now"
-        outcomes.append(Outcome(full, describe(repair) + less))
-    return outcomes
+    with locked(host):
+        journal = load(host)
+        if journal.boot_id != boot_id(host):
+            # The restart undid those that it has.
+            journal = Journal(boot_id=boot_id(host))
+        return [
+            _apply_one(host, journal, repair)
+            for repair in repairs
+            if _state(host, repair).value != _value(repair)
+        ]
+
+
+def _apply_one(host: Host, journal: Journal, repair: Repair) -> Outcome:
+    mac = read_mac(host, repair.address) if isinstance(repair, Bind) else ""
+    entry = Entry(repair=repair, before=_state(host, repair), mac=mac)
+    journal.entries.append(entry)
+    save(host, journal)
+    try:
+        _make(host, repair)
+    except RepairError as error:
+        if _state(host, repair) == entry.before:
+            journal.entries.pop()
+        save(host, journal)
+        return Outcome(False, f"{describe(repair)}: {error}")
+    entry.after = _state(host, repair)
+    save(host, journal)
+    full = entry.after.value == _value(repair)
+    less = "" if full else f": it is {entry.after.value or 'nothing'} now"
+    return Outcome(full, describe(repair) + less)
 
 
 def undo(host: Host) -> list[Outcome]:
     """Take all back, the last first; what somebody changed since is left. Raises RepairError."""
-    journal = load(host)
-    outcomes = []
-    for entry in list(reversed(journal.entries)):
-        now = _state(host, entry.repair)
-        if now not in (entry.before, entry.after, _value(entry.repair)):
-            line = f"{_where(entry.repair)}: left at {now or 'nothing'}, somebody changed it since"
-            outcomes.append(Outcome(False, line))
-        elif now != entry.before:
-            try:
-                _restore(host, entry)
-            except RepairError as error:
-                outcomes.append(Outcome(False, f"{_where(entry.repair)}: {error}"))
+    outcomes: list[Outcome] = []
+    with locked(host):
+        journal = load(host)
+        restarted = journal.boot_id != boot_id(host)
+        stuck: set[str] = set()
+        for entry in list(reversed(journal.entries)):
+            if _where(entry.repair) in stuck:
+                # What it found is beneath a later repair that is still there.
                 continue
-            line = f"{_where(entry.repair)}: {now} → {entry.before or 'no driver'}"
-            outcomes.append(Outcome(True, line))
-        journal.entries.remove(entry)
-        _save(host, journal)
+            outcome = _left(host, entry) if restarted else _undo_one(host, journal, entry)
+            if outcome is not None:
+                outcomes.append(outcome)
+            if outcome is None or outcome.done or _is_theirs(host, entry) or restarted:
+                journal.entries.remove(entry)
+                save(host, journal)
+            else:
+                stuck.add(_where(entry.repair))
     return outcomes
+
+
+def _left(host: Host, entry: Entry) -> Outcome | None:
+    """A restart undid the repair: what is there now is of the boot's own making."""
+    now = _state(host, entry.repair)
+    if now == entry.before:
+        return None
+    line = f"left at {now.value or 'nothing'}, set anew since the host was restarted"
+    return Outcome(False, f"{_where(entry.repair)}: {line}")
+
+
+def _undo_one(host: Host, journal: Journal, entry: Entry) -> Outcome | None:
+    where, now = _where(entry.repair), _state(host, entry.repair)
+    if now == entry.before:
+        return None
+    if _is_theirs(host, entry):
+        line = f"{where}: left at {now.value or 'nothing'}, somebody changed it since"
+        return Outcome(False, line)
+    # Killed from here on, it is found half way.
+    entry.after = None
+    save(host, journal)
+    try:
+        _restore(host, entry)
+    except RepairError as error:
+        return Outcome(False, f"{where}: {error}")
+    left = _state(host, entry.repair)
+    if left != entry.before:
+        line = (
+            f"{where}: it is {left.value or 'nothing'} now, not {entry.before.value or 'nothing'}"
+        )
+        return Outcome(False, f"{line}; stop what uses it and take it back again")
+    return Outcome(True, f"{where}: {now.value} → {entry.before.value or 'no driver'}")
+
+
+def _is_theirs(host: Host, entry: Entry) -> bool:
+    """Whether what is there now is neither what was there before nor of our making."""
+    now = _state(host, entry.repair)
+    if now in (entry.before, entry.after):
+        return False
+    if entry.after is not None:
+        return True
+    # It was killed half way.
+    if isinstance(entry.repair, Bind):
+        drivers = ("", entry.before.value, entry.repair.driver)
+        overrides = ("", entry.before.override, entry.repair.driver)
+        return now.value not in drivers or now.override not in overrides
+    return not _between(now.value, entry.before.value, entry.repair.value)
+
+
+def _between(now: str, before: str, wanted: str) -> bool:
+    """Whether a kernel that was interrupted may have come from one value to here."""
+    numbers = [whole(each) for each in (now, before, wanted)]
+    if None in numbers:
+        return now in (before, wanted)
+    at, *ends = (number or 0 for number in numbers)
+    return min(ends) <= at <= max(ends)
 
 
 def _where(repair: Repair) -> str:
@@ -145,39 +165,53 @@ def _value(repair: Repair) -> str:
     return repair.value if isinstance(repair, Write) else repair.driver
 
 
-def _state(host: Host, repair: Repair) -> str:
+def _state(host: Host, repair: Repair) -> State:
     if isinstance(repair, Write):
-        return host.read(repair.path) or ""
-    return host.target(f"{PCI}/{repair.address}/driver") or ""
+        return State(value=host.read(repair.path) or "")
+    folder = f"{PCI}/{repair.address}"
+    override = host.read(f"{folder}/driver_override") or ""
+    return State(
+        value=host.target(f"{folder}/driver") or "",
+        override="" if override == _NONE else override,
+    )
 
 
 def _make(host: Host, repair: Repair) -> None:
     if isinstance(repair, Write):
         _put(host, repair.path, repair.value)
         return
-    if any(nic.address == repair.address and nic.used_by_host for nic in nics(host)):
-        raise RepairError("the host has routes over it")
+    host.forget()
+    if used := uses(host, repair.address):
+        raise RepairError(f"the host uses it: {', '.join(used)}")
     if host.live and not host.at(f"{_DRIVERS}/{repair.driver}").is_dir():
         _load_module(repair.driver)
-    _rebind(host, repair.address, repair.driver, only=True)
+    _rebind(host, repair.address, State(value=repair.driver, override=repair.driver))
 
 
 def _restore(host: Host, entry: Entry) -> None:
     if isinstance(entry.repair, Write):
-        _put(host, entry.repair.path, entry.before)
+        _put(host, entry.repair.path, entry.before.value)
     else:
-        _rebind(host, entry.repair.address, entry.before, only=False)
+        _rebind(host, entry.repair.address, entry.before)
+        give_back(host, entry.repair.address, entry.mac)
 
 
-def _rebind(host: Host, address: str, driver: str, *, only: bool) -> None:
-    """Give a device to a driver; `only`: whatever the driver's table of devices says."""
-    now = host.target(f"{PCI}/{address}/driver")
-    if now is not None:
+def _rebind(host: Host, address: str, wanted: State) -> None:
+    """Give a device to a driver, or to none, and leave it its override."""
+    folder = f"{PCI}/{address}"
+    now = host.target(f"{folder}/driver") or ""
+    if now and now != wanted.value:
         _put(host, f"{_DRIVERS}/{now}/unbind", address)
     # A line end alone takes an override away (Documentation/ABI/testing/sysfs-bus-pci).
-    _put(host, f"{PCI}/{address}/driver_override", driver if only else "\n")
-    if driver:
-        _put(host, f"{_DRIVERS}/{driver}/bind", address)
+    _put(host, f"{folder}/driver_override", wanted.override or "\n")
+    if wanted.value and (host.target(f"{folder}/driver") or "") != wanted.value:
+        _put(host, f"{_BUS}/drivers_probe", address)
+    # Several drivers may take it: the kernel asks them in an order of its own.
+    given = host.target(f"{folder}/driver") or ""
+    if wanted.value and given != wanted.value:
+        if given:
+            _put(host, f"{_DRIVERS}/{given}/unbind", address)
+        _put(host, f"{_DRIVERS}/{wanted.value}/bind", address)
 
 
 def _put(host: Host, path: str, value: str) -> None:
@@ -187,7 +221,7 @@ def _put(host: Host, path: str, value: str) -> None:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(value)
     except OSError as error:
-        raise _said(path, error) from error
+        raise refused(path, error) from error
 
 
 def _load_module(name: str) -> None:

@@ -2,11 +2,11 @@
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from linerate.ledger import PacketLedger
 from linerate.measurement import Reading, WorkerReading
@@ -31,6 +31,8 @@ class Place:
     file: Callable[[str], Path]
     #: Behind the tester's two ports, beside those that are always there.
     networks: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    #: MAC addresses that ports report, by those that they were configured with and refused.
+    macs: Mapping[str, str] = field(default_factory=dict)
 
 
 class Running(Protocol):
@@ -44,6 +46,14 @@ class Running(Protocol):
 
     def ledger(self) -> PacketLedger:
         """Its losses, where asking is cheap enough at load; nothing elsewhere."""
+
+
+@runtime_checkable
+class Addressed(Protocol):
+    """A running device that reports the MAC addresses of its ports."""
+
+    #: Of ports that refused the configured one: that, and the one that they have.
+    refused_macs: Mapping[str, str]
 
 
 class Dut(Protocol):

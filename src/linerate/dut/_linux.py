@@ -96,9 +96,10 @@ class KernelForwarding:
 
 
 def _worker(cpu: int, spent: host.CpuSeconds, tsc_hz: int, packets: int) -> WorkerReading:
-    """One CPU: its softirq is the device, what is idle is spare, all else is somebody else's."""
-    softirq, idle, steal = (
-        round(seconds * tsc_hz) for seconds in (spent.softirq, spent.idle, spent.steal)
+    """One CPU: its softirq is the device, what is idle is spare, threads are off the device's."""
+    softirq, idle, away = (
+        round(seconds * tsc_hz)
+        for seconds in (spent.softirq, spent.idle, spent.steal + spent.threads)
     )
     total = round(spent.total * tsc_hz)
     return WorkerReading(
@@ -109,8 +110,8 @@ def _worker(cpu: int, spent: host.CpuSeconds, tsc_hz: int, packets: int) -> Work
         tsc_hz=tsc_hz,
         tsc=total,
         loops=0,
-        overhead_clocks=total - softirq - idle - steal,
-        away_clocks=steal,
+        overhead_clocks=total - softirq - idle - away,
+        away_clocks=away,
         sleep_clocks=idle,
         nodes={"softirq": NodeTime(vectors=packets, clocks=softirq)},
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from linerate.dut import ALL_FRAMES, Place, Running, register
 from linerate.engine import Engine, Files
@@ -13,14 +14,15 @@ from linerate.suite import Protocol as Frames
 from linerate.telemetry import Telemetry
 from linerate.testbed import Testbed
 from linerate.wires import Ends
-from linerate.wiring import dut_config
+from linerate.wiring import dut_config, refused_macs, with_macs
 
 
 class _RunningEngine:
     """A forwarder, over its telemetry."""
 
-    def __init__(self, telemetry: Telemetry) -> None:
+    def __init__(self, telemetry: Telemetry, config: dict[str, Any]) -> None:
         self._telemetry = telemetry
+        self.refused_macs = refused_macs(config, telemetry.table("/linerate/ports"))
         self._tsc_hz = int(telemetry.ask("/linerate/info")["tsc_hz"])
 
     def readings(self, _tsc_hz: int) -> Reading:
@@ -56,11 +58,11 @@ class EngineDut:
     @contextmanager
     def running(self, testbed: Testbed, ends: Ends, place: Place) -> Iterator[Running]:
         """Start an engine that has the forwarder alone."""
-        config = dut_config(testbed, ends, place.name, place.networks)
+        config = with_macs(dut_config(testbed, ends, place.name, place.networks), place.macs)
         config["cpus"] = list(place.cpus)
         files = Files(place.file("config.json"), place.file("log"))
         with Engine(config, files, place.cpus) as engine, engine.connect() as telemetry:
-            yield _RunningEngine(telemetry)
+            yield _RunningEngine(telemetry, config)
 
 
 register(EngineDut())

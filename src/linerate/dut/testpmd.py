@@ -2,20 +2,18 @@
 
 import contextlib
 import re
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from linerate import marks
+from linerate import dpdk_runtime, marks
 from linerate.drivers import on_interface
 from linerate.dut import ALL_FRAMES, Place, Running, register
 from linerate.errors import SetupError
 from linerate.evidence.parsers.testpmd_stats import testpmd_stats
 from linerate.evidence.text import text_of
 from linerate.ledger import Entry, NodeTime, PacketLedger
-from linerate.leftovers import DPDK_RUNTIME
 from linerate.measurement import Reading, WorkerReading
 from linerate.needs import Need
 from linerate.netns import programs
@@ -84,7 +82,7 @@ class Console:
         raise SetupError(f"{PROGRAM} does not answer; {programs.last_line(self.log)}")
 
     def _ended(self) -> SetupError:
-        return SetupError(f"{PROGRAM} stopped by itself: {programs.last_line(self.log)}")
+        return SetupError(f"{PROGRAM} stopped by itself: {programs.cause(self.log)}")
 
     def close(self) -> None:
         """Stop it, politely first."""
@@ -204,7 +202,7 @@ class TestpmdDut:
             *vdevs,
             "--",
             *APP,
-            *_mode(testbed),
+            *_mode(testbed, place),
         ]
         console: Console | None = None
         try:
@@ -214,8 +212,8 @@ class TestpmdDut:
         finally:
             if console is not None:
                 console.close()
-            for base in DPDK_RUNTIME:
-                shutil.rmtree(base / prefix, ignore_errors=True)
+            for base in dpdk_runtime.bases():
+                dpdk_runtime.remove(base / prefix)
 
 
 def _eal(prefix: str, place: Place) -> list[str]:
@@ -224,8 +222,9 @@ def _eal(prefix: str, place: Place) -> list[str]:
     return [*eal, *MEMORY]
 
 
-def _mode(testbed: Testbed) -> list[str]:
-    peers = [f"--eth-peer={index},{mac}" for index, mac in enumerate(TESTER_MACS)]
+def _mode(testbed: Testbed, place: Place) -> list[str]:
+    macs = [place.macs.get(mac, mac) for mac in TESTER_MACS]
+    peers = [f"--eth-peer={index},{mac}" for index, mac in enumerate(macs)]
     return [f"--forward-mode={testbed.dut.mode}", *peers]
 
 

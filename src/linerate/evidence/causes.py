@@ -22,7 +22,7 @@ _PATTERNS: tuple[tuple[Cause, str], ...] = (
     (
         "buffers",
         r"no[ _-]?mbuf|nombuf|no[ _-](?:free |rx )?buf|out of buffers?|buffer alloc"
-        r"|mbuf[ _]alloc|mempool exhausted",
+        r"|mbuf[ _]alloc|mempool exhausted|no headroom|no room to delay",
     ),
     (
         "rx-ring",
@@ -38,9 +38,21 @@ _PATTERNS: tuple[tuple[Cause, str], ...] = (
         r"|unknown (?:ethertype|type)|punt|mtu|df set|l3 mac mismatch|mac mismatch|not for us"
         r"|unicast.*(?:wrong|other)|local adjacency|drop dispositions?|lookup miss"
         r"|same as ingress|spoofed|options present|drop dpo|ip[46] drop|s-bit not set"
-        r"|unsupported|disallowed|non-ip[46]|lost at random",
+        r"|unsupported|disallowed|non-ip[46]|lost at random|^icmp[46]-error\b"
+        # Where frames are sent, from where, and what for: none of it is a want of capacity.
+        r"|oversize frame|longer than max_frame|not for the router|to a group|no station"
+        r"|destination (?:in|is) |multicast|broadcast|link-local|source (?:in|is|route)\b|as source"
+        r"|router itself|address of the router|sender not on|has no address|has ip6|routing header"
+        r"|not in the vlan|in the vlan|reserved vlan|(?:is|mac is) a group|unknown option"
+        r"|no such (?:port|protocol)|no next header|asks for no answer|not icmp|no echo request"
+        r"|no arp request|not ip4 over|neither request|request answered|solicitation answered"
+        r"|neighbor learnt|icmpecho: fragment",
     ),
-    ("damaged", r"checksum|too short|malformed|bad |invalid|version|length|crc|truncat"),
+    (
+        "damaged",
+        r"checksum|too short|shorter than|malformed|bad |invalid|version|length|crc|truncat"
+        r"|code is not 0|beyond 65535",
+    ),
 )
 _CAUSES = tuple((cause, re.compile(pattern, re.IGNORECASE)) for cause, pattern in _PATTERNS)
 

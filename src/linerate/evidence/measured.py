@@ -16,9 +16,10 @@ from linerate.evidence.model import (
     Tester,
     Worker,
 )
-from linerate.ledger import Counted, NodeTime, TimeLedger
-from linerate.measurement import Measurement
+from linerate.ledger import Counted, Kind, NodeTime, TimeLedger
+from linerate.measurement import Counters, Measurement
 from linerate.suite import TESTER_PORTS
+from linerate.validity import doubts
 
 #: All that is known of a foreign device's worker is one node: the kernel's, testpmd's.
 FOREIGN = ("softirq", "testpmd")
@@ -70,6 +71,7 @@ def evidence_of(
         testers=tuple(_testers(measurement, quotes)),
         tester_ceiling_pps=measurement.ceiling_pps,
         invalid=tuple(quotes.at(("progress",), reason) for reason in invalid),
+        suspect=doubts(measurement),
     )
 
 
@@ -106,6 +108,7 @@ def _conditions(measurement: Measurement, quotes: _Quotes) -> Conditions:
         sent_packets=packets.sent,
         received_packets=measurement.came_through,
         absence_packets=lost_by_absence(measurement),
+        held_packets=max(0, packets.held),
         quote=quotes.at(("packets", "entries", "0"), said),
     )
 
@@ -190,15 +193,26 @@ def _losses(measurement: Measurement, quotes: _Quotes) -> list[Loss]:
     return [
         Loss(
             place=entry.place,
-            cause=cause_of(entry.place),
+            cause=cause_of(entry.place) if entry.kind == "loss" else "configuration",
             packets=entry.packets,
             quote=quotes.at(
                 ("packets", "entries", str(number)), f"{entry.place}: {entry.packets:,} packets"
             ),
         )
         for number, entry in enumerate(measurement.packets.entries)
-        if entry.kind == "loss" and entry.packets
+        if entry.kind in _kinds_lost(measurement) and entry.packets
     ]
+
+
+def _kinds_lost(measurement: Measurement) -> tuple[Kind, ...]:
+    """Kinds of places that a packet does not come through from.
+
+    What the device takes for itself is lost, unless that counts, or is answered: then as many
+    packets come back.
+    """
+    packets = measurement.packets
+    ended = measurement.load.counted != "consumed" and packets.consumed > packets.originated
+    return ("loss", "consumed") if ended else ("loss",)
 
 
 def _rings(measurement: Measurement, quotes: _Quotes) -> list[Ring]:
@@ -258,6 +272,12 @@ def _offload(measurement: Measurement, quotes: _Quotes) -> list[FlowOffload]:
     return found
 
 
+def _said_of(name: str, counters: Counters) -> str:
+    frames = counters.get("rx_pause", 0)
+    pause = f": {frames:,} PAUSE frames received, what is behind it pushes back" if frames else ""
+    return f"port {name}{pause}"
+
+
 def _ports(measurement: Measurement, quotes: _Quotes) -> list[Port]:
     return [
         Port(
@@ -267,7 +287,7 @@ def _ports(measurement: Measurement, quotes: _Quotes) -> list[Port]:
             rx_packets=counters.get("rx_packets"),
             tx_packets=counters.get("tx_packets"),
             counters=counters,
-            quote=quotes.at(("ports", name), f"port {name}"),
+            quote=quotes.at(("ports", name), _said_of(name, counters)),
         )
         for name, counters in measurement.ports.items()
     ]

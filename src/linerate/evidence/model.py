@@ -279,6 +279,8 @@ class Conditions(_Model):
     received_packets: int
     #: Lost because the host took a worker's CPU away: no property of the device's.
     absence_packets: int = 0
+    #: Still on their way when counters were read.
+    held_packets: int = 0
     quote: Quote
 
     @property
@@ -323,6 +325,8 @@ class Evidence(_Model):
     siblings: tuple[Sibling, ...] = ()
     #: Why the trial has no result; none when it has.
     invalid: tuple[Quote, ...] = ()
+    #: Why the trial is suspect.
+    suspect: tuple[str, ...] = ()
     #: Figures that can't be, and what else a reader should know.
     doubts: tuple[Quote, ...] = ()
     #: Lines that no parser understood.

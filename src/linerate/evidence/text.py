@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from linerate.evidence.model import Quote
+from linerate.regular import open_regular
 
 #: More than anybody pastes; a reader of everything must end.
 SIZE_MAX_BYTES = 64 << 20
@@ -112,7 +113,7 @@ def text_of(content: str, source: str) -> Text:
 def read_text(path: Path) -> Text:
     """Read a file that somebody saved. Raises TextError."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             content = file.read(SIZE_MAX_BYTES + 1)
     except OSError as error:
         raise TextError(f"{path}: {(error.strerror or str(error)).lower()}") from error

@@ -2,17 +2,20 @@
 
 from linerate.evidence import Evidence, Loss, Quote
 from linerate.explain.ceilings import ceilings
-from linerate.explain.model import Ceiling, Finding, Limit, Verdict
+from linerate.explain.model import Ceiling, Confidence, Finding, Limit, Verdict
 from linerate.explain.reading import (
+    all_is_explained,
     busiest,
     capacity_losses,
     configured_losses,
     forwarders,
+    paused_ports,
     pushed_back,
     received_pps,
     sender,
 )
 from linerate.explain.rules import Rule, Stage, precision, rules
+from linerate.wire import format_pps
 
 #: A ceiling is reached when the rate is within this of it.
 REACHED_WITHIN = 0.03
@@ -32,14 +35,20 @@ def explain(evidence: Evidence) -> Verdict:
     return Verdict(
         limit=finding.limit,
         also=_also(evidence, found, computed),
-        confidence=finding.confidence,
+        confidence=_confidence(evidence, finding),
         sentence=finding.sentence,
-        evidence=_unique(finding.evidence),
+        evidence=_unique((*finding.evidence, *paused_ports(evidence))),
         ceilings=computed,
         try_=finding.try_,
         reference=first.reference,
         configured=_configured(evidence),
     )
+
+
+def _confidence(evidence: Evidence, finding: Finding) -> Confidence:
+    """Of a suspect trial nothing is known for sure."""
+    doubted = evidence.suspect and not evidence.invalid and finding.confidence == "high"
+    return "medium" if doubted else finding.confidence
 
 
 def _findings(evidence: Evidence) -> list[Found]:
@@ -64,9 +73,14 @@ def _also(
         others += [
             ceiling.limit
             for ceiling in computed
-            if ceiling.limit in HARD and _reached(rate / 1e6, ceiling.mpps)
+            if ceiling.limit in HARD - _denied(evidence) and _reached(rate / 1e6, ceiling.mpps)
         ]
     return tuple(dict.fromkeys(other for other in others if other != limit))
+
+
+def _denied(evidence: Evidence) -> frozenset[Limit]:
+    """Limits that say that all came through, where packets are missing without a reason."""
+    return frozenset() if all_is_explained(evidence) else frozenset(("line", "tester"))
 
 
 def _reached(mpps: float, ceiling_mpps: float) -> bool:
@@ -104,8 +118,8 @@ def _what_is_seen(evidence: Evidence, losses: list[Loss]) -> str:
         places = ", ".join(f"{loss.packets:,} at {loss.place}" for loss in losses[:3])
         return f"lost: {places}; no rule explains them"
     if evidence.conditions is not None and pushed_back(evidence):
-        taken = evidence.conditions.offered_pps / 1e6
-        return f"{_took(evidence)} {taken:.2f} Mpps{_busy(evidence)}; no counter says why no more"
+        taken = format_pps(evidence.conditions.offered_pps)
+        return f"{_took(evidence)} {taken}{_busy(evidence)}; no counter says why no more"
     return "no counter says what limits"
 
 

@@ -23,6 +23,8 @@ Limit = Literal[
     "syscall",
     "lock",
     "flow-offload",
+    "configuration",
+    "unexplained",
     "invalid",
     "none",
     "unknown",

@@ -14,6 +14,9 @@ CAPACITY: frozenset[Cause] = frozenset(
 AT_RINGS: frozenset[Cause] = frozenset(("tx-ring", "rx-ring", "handoff-ring"))
 #: A cause must account for this share of the lost packets to be the limit.
 MAIN_SHARE = 0.5
+#: What may be missing, of the packets sent, without a reason: as exact as pacing is. A device sends
+#: frames of its own, and a few of ours are in its queues, or meet cold caches, at either end.
+NOISE_SHARE = 0.001
 #: Rates are the same within this: the spread of a quiet machine.
 SAME_WITHIN = 0.03
 #: A rate so near to the line is limited by it.
@@ -65,6 +68,39 @@ def _lost_at_rings(evidence: Evidence) -> int:
 def configured_losses(evidence: Evidence) -> list[Loss]:
     """Losses that somebody asked for, or that the packets deserve."""
     return [loss for loss in evidence.losses if loss.cause in ("configuration", "damaged")]
+
+
+def missing(evidence: Evidence) -> int:
+    """Packets sent that did not come through, but for what the host cost."""
+    given = evidence.conditions
+    if given is None or not given.sent_packets:
+        return 0
+    return max(0, given.sent_packets - given.received_packets - given.absence_packets)
+
+
+def unexplained(evidence: Evidence) -> int:
+    """Packets sent that neither came through nor were lost at any known place."""
+    given = evidence.conditions
+    if given is None or not given.sent_packets:
+        return 0
+    through = given.received_packets + given.held_packets
+    return max(0, given.sent_packets - through - total(evidence.losses))
+
+
+def more_than_noise(evidence: Evidence, packets: int) -> bool:
+    """Whether so many are too many, of those sent, to be missing without a reason."""
+    given = evidence.conditions
+    return given is not None and packets > NOISE_SHARE * given.sent_packets
+
+
+def all_came_back(evidence: Evidence) -> bool:
+    """Whether what was sent was received, but for noise and what the host cost."""
+    return not more_than_noise(evidence, missing(evidence))
+
+
+def all_is_explained(evidence: Evidence) -> bool:
+    """Whether each packet that did not come back, but for noise, was lost at a known place."""
+    return not more_than_noise(evidence, unexplained(evidence))
 
 
 def total(losses: Iterable[Loss]) -> int:
@@ -139,8 +175,12 @@ def received_pps(evidence: Evidence) -> float | None:
 
 
 def closed_box(evidence: Evidence) -> Conditions | None:
-    """The trial's conditions, where the tester alone speaks of it: no worker of the device's."""
-    return None if evidence.workers else evidence.conditions
+    """The trial's conditions, where the tester alone speaks of it: no worker of the device's.
+
+    Not on a wire that pushes back, where what is offered is no figure of the tester's own.
+    """
+    given = evidence.conditions
+    return None if forwarders(evidence) or (given and given.pushes_back) else given
 
 
 def near_line(given: Conditions) -> bool:
@@ -156,6 +196,11 @@ def pushed_back(evidence: Evidence) -> bool:
         and given.pushes_back
         and given.offered_pps < REACHED_SHARE * given.asked_pps
     )
+
+
+def paused_ports(evidence: Evidence) -> tuple[Quote, ...]:
+    """Ports that were asked by PAUSE frames to stop sending for a while."""
+    return tuple(port.quote for port in evidence.ports if port.counters.get("rx_pause"))
 
 
 def sends_itself(evidence: Evidence) -> bool:

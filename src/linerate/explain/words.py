@@ -10,6 +10,7 @@ from linerate.explain.reading import (
     rate_pps,
     taken_share,
 )
+from linerate.wire import format_pps
 
 
 def clocks_text(worker: Worker) -> str:
@@ -28,7 +29,7 @@ def clocks_text(worker: Worker) -> str:
         return said
     used = (graph + polling) * rate / 1e9
     whole = ", its whole clock with the empty polls in it" if worker.idle_in_clocks else ""
-    return f"{said} × {rate / 1e6:.2f} Mpps = {used:.2f} GHz{whole}"
+    return f"{said} × {format_pps(rate)} = {used:.2f} GHz{whole}"
 
 
 def node_shares(worker: Worker) -> str:
@@ -79,5 +80,5 @@ def capacity_text(worker: Worker) -> str:
         return ""
     return (
         f"{(hertz(worker) or 0) / 1e9:.2f} GHz ÷ {worker.clocks_per_packet:,.1f} clocks a packet = "
-        f"{alone / 1e6:.2f} Mpps"
+        f"{format_pps(alone)}"
     )

@@ -1,6 +1,5 @@
 """One scrape: all engines asked at once, within a time limit, whoever wants to know."""
 
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from linerate.exporter.families import metrics
 from linerate.exporter.runs import Runs
 from linerate.exporter.scene import Scene
 from linerate.exporter.vpp import read_segment
+from linerate.screen import complain
 from linerate.snapshot import LIMIT_SECONDS, Look, look
 
 #: Who asks again so soon gets what the one before got: ten viewers cost an engine as much as one.
@@ -24,7 +24,7 @@ Say = Callable[[str], None]
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    complain(line)
 
 
 class Exporter(Collector):

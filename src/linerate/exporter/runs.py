@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from linerate.regular import open_regular
+from linerate.open_beneath import open_beneath
 from linerate.store import RUN_BYTES_MAX
 
 CONFIG = ".config.json"
@@ -65,7 +65,7 @@ class Runs:
 
     def _read(self, path: Path) -> dict[str, Any] | None:
         try:
-            with open_regular(path) as file:
+            with open_beneath(path.parent, path.name) as file:
                 status = os.fstat(file.fileno())
                 if status.st_size > RUN_BYTES_MAX:
                     return None

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from linerate.index.query import COLUMNS, Query, QueryError
 from linerate.index.row import alive, broken_row, row_of
-from linerate.store import StoreError, load_run, write_whole
+from linerate.open_beneath import read_beneath, status_beneath
+from linerate.store import StoreError, load_run
+from linerate.write_whole import write_whole
 
 if TYPE_CHECKING:
     import duckdb
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["Index", "Query", "QueryError"]
 
 CACHE = ".index.jsonl"
+#: A run has some hundred bytes.
+CACHE_BYTES_MAX = 64 << 20
 #: Rows that another version kept are read anew.
 VERSION = 1
 #: Stands for the time and size of what is not read, as the folder's name is no text.
@@ -42,7 +46,7 @@ class Index:
         """Read what is new or changed, and forget what is gone. Raises StoreError."""
         if not self._kept:
             self._kept = True
-            self._rows = _kept_rows(self.runs / CACHE)
+            self._rows = _kept_rows(self.runs)
         found = _stamps(self.runs)
         same = {
             name: row
@@ -56,7 +60,7 @@ class Index:
         }
         if new or len(same) != len(self._rows):
             self._rows = same | new
-            self._database = None
+            self._forget()
             self._keep()
         self._look_for_killed()
 
@@ -97,17 +101,23 @@ class Index:
     def _fetch(self, sql: str, values: list[Any]) -> list[Row]:
         if self._database is None:
             self._database = _load(self._rows)
-        cursor = self._database.cursor()
-        found = cursor.execute(sql, values)
-        names = [column[0] for column in found.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        with self._database.cursor() as cursor:
+            found = cursor.execute(sql, values)
+            names = [column[0] for column in found.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+    def _forget(self) -> None:
+        """The database has old rows: its memory is given back at once."""
+        if self._database is not None:
+            self._database.close()
+        self._database = None
 
     def _look_for_killed(self) -> None:
         """A run whose process is gone ended without saying so."""
         for row in self._rows.values():
             if row["status"] == "running" and not alive(self.runs / row["name"]):
                 row["status"] = "killed"
-                self._database = None
+                self._forget()
 
     def _keep(self) -> None:
         """Keep the rows for the next process; a folder that can't be written has none."""
@@ -133,11 +143,8 @@ def _stamps(runs: Path) -> dict[str, tuple[int, int]]:
         if shown != name:
             found.setdefault(shown, NO_TEXT)
             continue
-        try:
-            status = (runs / name / "run.json").stat()
-            found[name] = (status.st_mtime_ns, status.st_size)
-        except OSError:
-            found[name] = (0, 0)
+        status = status_beneath(runs, f"{name}/run.json")
+        found[name] = (status.st_mtime_ns, status.st_size) if status else (0, 0)
     return found
 
 
@@ -155,7 +162,7 @@ def _read(folder: Path, mtime_ns: int, size: int) -> Row:
     if (mtime_ns, size) == NO_TEXT:
         return broken_row(folder.name, "the folder's name is not UTF-8: rename it") | stamp
     try:
-        return row_of(folder.name, load_run(folder)) | stamp
+        return row_of(folder.name, load_run(folder, folder.parent)) | stamp
     except StoreError as error:
         said = str(error).removeprefix(f"{folder}/")
         return broken_row(folder.name, said) | stamp
@@ -163,11 +170,11 @@ def _read(folder: Path, mtime_ns: int, size: int) -> Row:
         return broken_row(folder.name, f"{type(error).__name__}: {error}") | stamp
 
 
-def _kept_rows(path: Path) -> dict[str, Row]:
+def _kept_rows(runs: Path) -> dict[str, Row]:
     """Rows that an earlier process kept; none of what it can't have written."""
     wanted = {*COLUMNS, "mtime_ns", "bytes"}
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        head, *lines = path.read_text(encoding="utf-8").splitlines()
+        head, *lines = read_beneath(runs, CACHE, CACHE_BYTES_MAX).decode().splitlines()
         if json.loads(head) == {"version": VERSION}:
             rows = [json.loads(line) for line in lines]
             return {

@@ -89,6 +89,8 @@ def _column(name: str) -> str:
 
 def _condition(text: str) -> tuple[str, list[Any]]:
     """One filter as a condition and its values."""
+    if not _is_text(text):
+        raise QueryError("a filter that is not UTF-8: write it in a terminal that is")
     match = _FILTER.fullmatch(text.strip())
     if match is None:
         anywhere = " || ' ' || ".join(f"coalesce(\"{name}\", '')" for name in WORDS)
@@ -103,6 +105,15 @@ def _condition(text: str) -> tuple[str, list[Any]]:
         return f"{not_}starts_with({said}, ?)", [value]
     number = _moment(value) if kind == "TIMESTAMPTZ" else _number(name, value)
     return f'"{name}" {sign} ?', [number]
+
+
+def _is_text(text: str) -> bool:
+    """Whether a database takes it: bytes that are no text arrive as halves of characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _of_words(name: str, sign: str, value: str) -> tuple[str, list[Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from linerate.card import PRESETS, Card
 from linerate.live import FILE as LIVE_FILE
-from linerate.regular import open_regular
+from linerate.open_beneath import open_beneath, status_beneath
 from linerate.store import Result, Run
 from linerate.wire import format_bps
 
@@ -93,7 +93,7 @@ def alive(folder: Path) -> bool:
     """Whether the process that measures a run still does."""
     pid = process_of(folder)
     if pid is None:
-        return _young(folder / "run.json")
+        return _young(folder)
     try:
         words = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
@@ -101,18 +101,17 @@ def alive(folder: Path) -> bool:
     return b"linerate" in words
 
 
-def _young(file: Path) -> bool:
-    """Whether it has just been written; one that is not there has not."""
-    with contextlib.suppress(OSError):
-        return abs(time.time() - file.stat().st_mtime) < NAMELESS_SECONDS
-    return False
+def _young(folder: Path) -> bool:
+    """Whether its run.json has just been written; one that is not there has not."""
+    status = status_beneath(folder.parent, f"{folder.name}/run.json")
+    return status is not None and abs(time.time() - status.st_mtime) < NAMELESS_SECONDS
 
 
 def process_of(folder: Path) -> int | None:
     """The process that measures, or measured, a run; None where that is not known."""
     with (
         contextlib.suppress(OSError, ValueError, KeyError, TypeError),
-        open_regular(folder / LIVE_FILE) as file,
+        open_beneath(folder.parent, f"{folder.name}/{LIVE_FILE}") as file,
     ):
         return int(json.loads(file.readline(FIRST_LINE_BYTES))["pid"])
     return None

@@ -1,7 +1,9 @@
 """Measurements: the counters of one trial of ours, as they were read."""
 
 from linerate.measurement.model import (
+    Counters,
     DropCount,
+    Link,
     Load,
     Measurement,
     Progress,
@@ -13,7 +15,9 @@ from linerate.measurement.model import (
 )
 
 __all__ = [
+    "Counters",
     "DropCount",
+    "Link",
     "Load",
     "Measurement",
     "Progress",

@@ -8,7 +8,10 @@ from linerate.measurement.latency import read_latency
 from linerate.measurement.model import (
     Counters,
     DropCount,
+    Link,
+    PortSetting,
     Progress,
+    Queues,
     Reading,
     RoundTrip,
     WorkerReading,
@@ -52,13 +55,20 @@ def worker_reading(row: dict[str, Any], runtime: dict[str, Any], tsc_hz: int) ->
 
 def read_all(telemetry: Telemetry, tsc_hz: int, cards: tuple[str, ...]) -> Reading:
     """All counters. The ledger last: packets may still be on their way into it."""
-    ports = [row["name"] for row in telemetry.table("/linerate/ports")]
+    drivers = {row["name"]: row["driver"] for row in telemetry.table("/linerate/ports")}
     streams = read_streams(telemetry)
     connections = {} if streams else read_connections(telemetry)
     return Reading(
         workers=read_workers(telemetry, tsc_hz),
         errors=read_errors(telemetry),
-        ports={name: _counters(telemetry.ask(f"/linerate/port,{name}")) for name in ports},
+        ports={name: _counters(telemetry.ask(f"/linerate/port,{name}")) for name in drivers},
+        settings={
+            name: read_settings(telemetry, name)
+            for name, driver in drivers.items()
+            if driver == "ethdev"
+        },
+        links=read_links(telemetry),
+        queues=read_queues(telemetry),
         cards={name: read_card(telemetry, name) for name in cards},
         rings=_named(telemetry.table("/linerate/rings")),
         streams=streams or sent_by_side(connections),
@@ -67,6 +77,22 @@ def read_all(telemetry: Telemetry, tsc_hz: int, cards: tuple[str, ...]) -> Readi
         flows=read_flows(telemetry),
         ledger=read_ledger(telemetry),
     )
+
+
+def read_links(telemetry: Telemetry) -> dict[str, Link]:
+    """By port, where its driver says how its link is."""
+    return {row["name"]: Link.model_validate(row) for row in telemetry.table("/linerate/links")}
+
+
+def read_settings(telemetry: Telemetry, port: str) -> tuple[PortSetting, ...]:
+    """What the port's device was asked for, and what it has."""
+    table = telemetry.table(f"/linerate/port/settings,{port}")
+    return tuple(PortSetting.model_validate(row) for row in table)
+
+
+def read_queues(telemetry: Telemetry) -> dict[str, Queues]:
+    """By port, as its device took them."""
+    return {row["name"]: Queues.model_validate(row) for row in telemetry.table("/linerate/queues")}
 
 
 def read_card(telemetry: Telemetry, name: str) -> Counters:

@@ -78,6 +78,31 @@ class Progress(_Model):
     start_tsc: int = 0
     end_tsc: int = 0
     link_waits: int = 0
+    #: Ports whose link was down, and when after the trial's start it went down.
+    link_down_port: tuple[str, ...] = ()
+    link_down_us: tuple[int, ...] = ()
+
+
+class Link(_Model):
+    """A port's link, as its driver says."""
+
+    state: Literal["up", "down"]
+    #: 0: unknown.
+    speed_bps: int = 0
+    duplex: Literal["full", "half"] = "full"
+    #: How often it went down and came up since the port started.
+    downs: int = 0
+    ups: int = 0
+
+
+class Queues(_Model):
+    """A port's queues, descriptors a queue, and RSS fields, as its device took them."""
+
+    rx_queues: int
+    tx_queues: int
+    rx_ring: int
+    tx_ring: int
+    rss: str = ""
 
 
 class WorkerReading(_Model):
@@ -122,6 +147,14 @@ class DropCount(_Model):
     packets: int
 
 
+class PortSetting(_Model):
+    """What a port's device was asked for, and what it has: `none` where it has no such thing."""
+
+    name: str
+    asked: str
+    actual: str
+
+
 class Reading(_Model):
     """All counters at one moment."""
 
@@ -129,6 +162,11 @@ class Reading(_Model):
     workers: tuple[WorkerReading, ...]
     errors: tuple[DropCount, ...] = ()
     ports: dict[str, Counters] = {}
+    #: By port, of those on DPDK devices.
+    settings: dict[str, tuple[PortSetting, ...]] = {}
+    #: By port that has one.
+    links: dict[str, Link] = {}
+    queues: dict[str, Queues] = {}
     cards: dict[str, Counters] = {}
     rings: dict[str, Counters] = {}
     streams: dict[str, Counters] = {}
@@ -161,6 +199,8 @@ class Stamp(_Model):
     involuntary_switches: dict[str, int] = {}
     #: By worker: how often its thread gave its CPU away.
     voluntary_switches: dict[str, int] = {}
+    #: By worker: share of the time in which its thread could have run and did not.
+    descheduled_percent: dict[str, float] = {}
     #: By worker: what its CPU did meanwhile that no scheduler knows of.
     cpus: dict[str, CpuDisturbance] = {}
     paused_us: int = 0
@@ -201,6 +241,11 @@ class Measurement(_Model):
     time_at_load: tuple[TimeLedger, ...]
     errors: tuple[DropCount, ...] = ()
     ports: dict[str, Counters] = {}
+    #: As in Reading.
+    settings: dict[str, tuple[PortSetting, ...]] = {}
+    #: By port that has one, after the trial.
+    links: dict[str, Link] = {}
+    queues: dict[str, Queues] = {}
     cards: dict[str, Counters] = {}
     rings: dict[str, Counters] = {}
     streams: dict[str, Counters] = {}

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import IO
 
-from linerate import marks
+from linerate import engine_log, marks
 from linerate.errors import SetupError
 from linerate.netns.privilege import search_path
 
@@ -82,8 +82,17 @@ def end(process: Process, seconds: float) -> None:
 
 def last_line(log: Path) -> str:
     """What a program said last."""
+    lines = [line.strip() for line in _read(log).splitlines() if line.strip()]
+    return lines[-1] if lines else engine_log.NOTHING
+
+
+def cause(log: Path) -> str:
+    """What a DPDK program's log says of why it stopped."""
+    return engine_log.cause(_read(log))
+
+
+def _read(log: Path) -> str:
     try:
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        return log.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        lines = []
-    return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+        return ""

@@ -1,8 +1,6 @@
 """The port that is probed: a virtual card's, a DPDK device's, or a running engine's."""
 
-import json
 import os
-import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from linerate import engine
+from linerate import engine, pci
+from linerate.documents import json_of
 from linerate.engine import Engine, EngineError, Files
 from linerate.nic.rules import EngineRules
 from linerate.telemetry import Telemetry
@@ -20,7 +19,6 @@ CARDS = ("x710", "x710-patched")
 CARD = "x710-patched"
 PORT = "p0"
 MEGABYTES = 160
-_PCI = re.compile(r"(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", re.IGNORECASE)
 
 
 class TargetError(ValueError):
@@ -58,8 +56,8 @@ def _config(target: str, queues: int | None) -> dict[str, Any] | None:
         port = {"driver": "card", "card": "card0", "index": 0}
         return _alone(port, rx_mode="interrupt") | {"cards": [card]}
     device, _comma, devargs = target.partition(",")
-    if _PCI.fullmatch(device) or device.startswith(("net_", "eth_")):
-        port = {"driver": "ethdev", "device": device, "rx_queues": queues or 1}
+    if pci.is_address(device) or device.startswith(("net_", "eth_")):
+        port = {"driver": "ethdev", "device": pci.normalised(device), "rx_queues": queues or 1}
         return _alone(port | ({"devargs": devargs} if devargs else {}))
     return None
 
@@ -82,7 +80,7 @@ def _flow_table(target: str) -> dict[str, Any]:
         return {"preset": words}
     if words.startswith("{"):
         try:
-            given = json.loads(words)
+            given = json_of(words)
         except ValueError as error:
             raise TargetError(f"the card's flow table: expected JSON: {error}") from error
         return dict(given)

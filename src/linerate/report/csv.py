@@ -3,6 +3,7 @@
 import csv
 import io
 
+from linerate.report.marks import marks
 from linerate.store import Result, Run
 
 COLUMNS = (
@@ -23,12 +24,14 @@ COLUMNS = (
     "l2_bps",
     "percent_of_line",
     "loss_percent",
+    "left_out",
     "limit",
     "also",
     "confidence",
     "sentence",
     "invalid",
     "suspect",
+    "marks",
 )
 #: A table program takes a cell that begins so for a formula, and would run it.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -55,6 +58,7 @@ def _cells(result: Result) -> dict[str, object]:
         "directions": result.directions,
         "invalid": "; ".join(result.invalid),
         "suspect": "; ".join(result.suspect),
+        "marks": marks(result),
         "limit": "invalid",
     }
     if not result.valid:
@@ -71,6 +75,7 @@ def _cells(result: Result) -> dict[str, object]:
         "received": result.came_back,
         "lost": ledger.sent - result.came_back,
         "unexplained": ledger.unexplained,
+        "left_out": result.left_out,
         "limit": verdict.limit,
         "also": "; ".join(verdict.also),
         "confidence": verdict.confidence,

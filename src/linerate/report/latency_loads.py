@@ -11,6 +11,7 @@ from linerate.report import latency, machine, markdown
 from linerate.report.ending import how_it_ended
 from linerate.report.terminal import environment_line, heading
 from linerate.store import Result, Run
+from linerate.wire import format_pps
 
 #: Behind load, rate and direction: of all figures those that fit.
 FIGURES = tuple(name for name in latency.FIGURES if name != "p99.99")
@@ -63,7 +64,7 @@ def load_notes(run: Run, loads: LatencyLoads) -> list[str]:
 def top_text(loads: LatencyLoads) -> str:
     """What 100 % is."""
     what = {"NDR": "the NDR", "given": "as given", "line": "the line's rate"}[loads.top]
-    return f"100 % is {what}, {loads.top_pps / 1e6:.4f} Mpps, all directions together"
+    return f"100 % is {what}, {format_pps(loads.top_pps, '.4f')}, all directions together"
 
 
 def loads_report(console: Console, run: Run, folder: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from linerate.explain import Verdict
 from linerate.ledger import PacketLedger, TimeLedger
 from linerate.report import flow_table, offered, repeats
+from linerate.report.marks import marks
 from linerate.store import Result, Run
 from linerate.wire import FrameRate, PcieLink
 
@@ -16,6 +17,7 @@ def bench(run: Run, folder: Path) -> dict[str, Any]:
         "run": str(folder),
         "status": run.status,
         "problem": run.problem,
+        "absent": [one.model_dump(include={"configuration", "reason"}) for one in run.absent],
         "trials": [trial(result) | offered.document(result, folder) for result in run.reported()],
         **repeats.document(run),
         **_flow_table(run.reported()),
@@ -39,6 +41,7 @@ def trial(result: Result) -> dict[str, Any]:
         "l1_bps": result.l1_bps,
         "l2_bps": result.l2_bps,
         "l2_bps_no_fcs": result.l2_bps_no_fcs,
+        "left_out": result.left_out,
     }
     return {
         "test": result.test,
@@ -48,6 +51,7 @@ def trial(result: Result) -> dict[str, Any]:
         "verdict": verdict(result.verdict),
         "invalid": list(result.invalid),
         "suspect": list(result.suspect),
+        "marks": marks(result),
         "attempt": result.attempt,
         **_latency(result),
         "ledger": packets(result.packets),
@@ -81,11 +85,14 @@ def verdict(found: Verdict) -> dict[str, Any]:
 
 
 def packets(ledger: PacketLedger) -> dict[str, Any]:
-    """Sum up a packet ledger: sent + originated = all that follows."""
+    """Sum up a packet ledger: sent + originated + added = all that follows."""
     return {
         "sent": ledger.sent,
         "originated": ledger.originated,
+        "added": ledger.added,
         "received": ledger.received,
+        "duplicated": ledger.duplicated,
+        "corrupted": ledger.corrupted,
         "other": ledger.other,
         "consumed": ledger.consumed,
         "held": ledger.held,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from linerate.report import flow_table, latency
+from linerate.report import flow_table, latency, marks
 from linerate.report.summary import about, headline
 from linerate.report.terminal import heading, loss, mpps
 from linerate.store import Result, Run
@@ -38,8 +38,10 @@ def render(run: Run) -> str:
     results = run.reported()
     parts = [f"**{plain(headline(run))}**"]
     if results:
-        columns = ("test", "traffic", "limit", "Mpps", "L1 Gb/s", "% of line", "loss")
+        columns = ("test", "traffic", "limit", "Mpps", "L1 Gb/s", "% of line", "loss", marks.COLUMN)
         parts.append(table(columns, map(_row, results), words=3))
+    for title, lines in marks.footnotes(results):
+        parts += [plain(title), _list(f"{test}: {said}" for test, said in lines)]
     if rows := flow_table.rows(results):
         cells = (row.cells for row in rows)
         parts += [
@@ -50,21 +52,25 @@ def render(run: Run) -> str:
     if timed := latency.rows(results):
         parts += [f"## {plain(latency.TITLE)}", table(latency.COLUMNS, timed, words=2)]
     parts += [_test(result) for result in results]
+    if run.absent:
+        left = (f"{one.configuration}: {one.reason}" for one in run.absent)
+        parts += ["## Not measured, because", _list(left)]
     return framed(run, parts)
 
 
 def _row(result: Result) -> tuple[str, ...]:
     if not result.valid:
-        return (result.test, result.text, "invalid", "–", "–", "–", "–")
+        return (result.test, result.text, "invalid", *["–"] * 5)
     verdict = result.verdict
     return (
-        result.test,
+        result.test + marks.marks(result),
         result.text,
         f"{', '.join((verdict.limit, *verdict.also))} ({verdict.confidence})",
         mpps(result.received_pps),
         f"{result.l1_bps / 1e9:.2f}",
         f"{result.percent_of_line:.1f}",
         loss(result),
+        marks.left_out(result),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from linerate.measurement import Measurement
 from linerate.store import Result, StoreError, load_measurement
 from linerate.suite.model import timed_name
-from linerate.wire import l1_bits
+from linerate.wire import format_pps, l1_bits
 
 COLUMNS = ("stream", "frame B", "sent", "received", "lost", "loss", "reordered")
 #: So many streams are shown, those that lost most first; all are in --json and in the evidence.
@@ -32,7 +32,7 @@ def lines(result: Result) -> list[str]:
     said = [
         f"{result.test}: {about.text}",
         f"  {about.streams:,} stream{plural}, mean frame {about.frame_bytes:.1f} B; "
-        f"{about.rate}: {about.full_pps / 1e6:.4f} Mpps, {rate} on the wire",
+        f"{about.rate}: {format_pps(about.full_pps, '.4f')}, {rate} on the wire",
         f"  {sizes}",
     ]
     return said if about.signed else [*said, f"  {UNSIGNED}"]
@@ -57,9 +57,10 @@ def streams(measurement: Measurement) -> list[dict[str, Any]]:
             received = counters.get("received", 0)
             figures |= {
                 "received": received,
-                "lost": sent - received + counters.get("duplicated", 0),
+                "lost": sent - received,
                 "duplicated": counters.get("duplicated", 0),
                 "out_of_order": counters.get("out_of_order", 0),
+                "corrupted": counters.get("corrupted", 0),
             }
         found.append(figures)
     return found

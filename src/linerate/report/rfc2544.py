@@ -8,13 +8,23 @@ from rich.text import Text
 
 from linerate.goals import at_goal, limiting
 from linerate.records import FrameSize, Search
-from linerate.report import machine, markdown
+from linerate.report import machine, markdown, marks
 from linerate.report.ending import how_it_ended
 from linerate.report.terminal import environment_line, heading, plain_table
 from linerate.store import Result, Run
+from linerate.wire import format_pps
 
 NONE = "–"
-SIZE_COLUMNS = ("frames", "throughput", "% of line", "p50 µs", "p99 µs", "burst", "buffer µs")
+SIZE_COLUMNS = (
+    "frames",
+    "throughput",
+    "% of line",
+    "p50 µs",
+    "p99 µs",
+    "burst",
+    "buffer µs",
+    marks.COLUMN,
+)
 LEGEND = (
     "throughput: Mpps of all directions without loss (26.1); p50, p99: latency there (26.2); "
     "burst: frames in a row at the highest rate without loss, average (26.4); "
@@ -43,21 +53,29 @@ def terminal(console: Console, run: Run, folder: Path) -> None:
 
 def size_rows(run: Run) -> list[tuple[str, ...]]:
     """The figures of each frame size."""
-    return [_size_row(one) for one in run.rfc2544]
+    return [_size_row(run, one) for one in run.rfc2544]
 
 
-def _size_row(one: FrameSize) -> tuple[str, ...]:
+def _size_row(run: Run, one: FrameSize) -> tuple[str, ...]:
     latency, buffer = one.latency, one.buffer_seconds
-    pps = one.throughput_pps
+    pps, lost = one.throughput_pps, marks.of_frame_size(run, one)
     return (
-        one.loadtest,
+        one.loadtest + _marks(run, one, lost),
         NONE if pps is None else f"{pps / 1e6:.4f}",
         NONE if pps is None else f"{100 * pps / one.line_pps:.2f}",
         _us(None if latency is None else latency.p50_us),
         _us(None if latency is None else latency.p99_us),
         _burst(one),
         NONE if buffer is None else f"{1e6 * buffer:.0f}",
+        f"{sum(lost.values()):,}",
     )
+
+
+def _marks(run: Run, one: FrameSize, lost: dict[str, int]) -> str:
+    """Of the trial that throughput rests on."""
+    shown = (result for result in run.results if result.trial == one.throughput_trial)
+    suspect = any(result.suspect for result in shown)
+    return marks.SUSPECT * suspect + marks.LEFT_OUT * bool(lost)
 
 
 def _us(microseconds: float | None) -> str:
@@ -79,8 +97,13 @@ def curve_table(run: Run) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     )
     rows = []
     for one in run.rfc2544:
-        known = {f"{point.percent_of_line:.0f}": point.loss_ratio for point in one.loss_curve}
-        cells = (loss_text(known[load]) if load in known else "" for load in loads)
+        lost = marks.of_frame_size(run, one)
+        known = {
+            f"{point.percent_of_line:.0f}": loss_text(point.loss_ratio)
+            + marks.LEFT_OUT * (point.trial in lost)
+            for point in one.loss_curve
+        }
+        cells = (known.get(load, "") for load in loads)
         rows.append((one.loadtest, *cells))
     return ("frames", *loads), rows
 
@@ -102,7 +125,7 @@ def _why(run: Run, search: Search) -> str:
     result = limiting(run, search, goal)
     if result is None:
         return "no trial shows it"
-    where = f" ({result.trial}, {result.asked_pps / 1e6:.4f} Mpps)"
+    where = f" ({result.trial}, {format_pps(result.asked_pps, '.4f')})"
     spare = at_goal(run, goal)
     parts = [f"{result.verdict.limit}: {result.verdict.sentence.rstrip('.')}{where}"]
     return "; ".join([*parts, spare] if spare else parts)
@@ -117,7 +140,10 @@ def notes(run: Run) -> list[str]:
     if any(one.max_pps < 0.999 * one.line_pps for one in run.rfc2544):
         lines.append("where the tester can't fill the line, curve and bursts begin at what it can")
     if lost := sum(sum(search.lost_by_host.values()) for search in run.searches):
-        lines.append(f"{lost:,} packets lost while the host kept a worker's CPU: not counted")
+        lines.append(
+            f"{marks.LEFT_OUT} {lost:,} packets lost while the host kept a worker's CPU: "
+            "not counted"
+        )
     return lines
 
 
@@ -170,6 +196,7 @@ def document(run: Run, folder: Path) -> dict[str, Any]:
                 "all_bursts_pass": one.all_bursts_pass,
                 "corrected_buffer_seconds": one.buffer_seconds,
                 "limit": limits.get(one.loadtest),
+                "left_out": marks.of_frame_size(run, one),
             }
             for one in run.rfc2544
         ],

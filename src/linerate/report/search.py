@@ -10,16 +10,23 @@ from rich.text import Text
 
 from linerate.goals import NDR, PDR, at_goal, goal_name, headline, limiting, trials_of
 from linerate.records import Goal, Search
-from linerate.report import machine, markdown
+from linerate.report import machine, markdown, marks
 from linerate.report.ending import how_it_ended
 from linerate.report.terminal import LIMIT_STYLES, count, environment_line, heading, plain_table
 from linerate.store import Result, Run
+from linerate.wire import format_pps, in_mpps
 
 NONE = "–"
-GOAL_COLUMNS = ("goal", "loss up to", "lower Mpps", "upper Mpps", "% of line", "forwarded Mpps")
-TRIAL_COLUMNS = ("trial", "Mpps", "seconds", "sent", "lost", "loss", "limit")
-#: Behind a trial's name: part of what it lost is the host's.
-BY_HOST = "†"
+GOAL_COLUMNS = (
+    "goal",
+    "loss up to",
+    "lower Mpps",
+    "upper Mpps",
+    "% of line",
+    "forwarded Mpps",
+    marks.COLUMN,
+)
+TRIAL_COLUMNS = ("trial", "Mpps", "seconds", "sent", "lost", "loss", marks.COLUMN, "limit")
 INDENT = 7
 
 
@@ -69,6 +76,7 @@ def goal_rows(search: Search) -> list[tuple[str, ...]]:
             _mpps(goal.upper_pps) if goal.upper_pps is not None else NONE,
             f"{100 * goal.lower_pps / search.line_pps:.2f}" if goal.lower_pps else NONE,
             _mpps(goal.forwarded_pps),
+            marks.of_goal(search, goal),
         )
         for goal in search.goals
     ]
@@ -80,13 +88,22 @@ def trial_rows(run: Run, search: Search) -> list[tuple[str, ...]]:
 
 
 def _trial_row(result: Result, search: Search) -> tuple[str, ...]:
-    name = result.trial + BY_HOST * (result.trial in search.lost_by_host)
+    by_host = search.lost_by_host.get(result.trial, 0)
+    name = result.trial + marks.SUSPECT * bool(result.valid and result.suspect)
+    name += marks.LEFT_OUT * bool(by_host)
     load = (name, _mpps(result.asked_pps), f"{result.duration_seconds:.3g}")
     if not result.valid:
-        return (*load, NONE, NONE, NONE, "invalid")
+        return (*load, NONE, NONE, NONE, NONE, "invalid")
     lost = round(result.packets.sent * result.loss_percent / 100)
     share = "0" if not lost else f"{result.loss_percent:.3g} %"
-    return (*load, count(result.packets.sent), count(lost), share, result.verdict.limit)
+    return (
+        *load,
+        count(result.packets.sent),
+        count(lost),
+        share,
+        f"{by_host:,}",
+        result.verdict.limit,
+    )
 
 
 def limit_lines(run: Run, search: Search) -> list[tuple[str, str]]:
@@ -98,7 +115,7 @@ def _why(run: Run, search: Search, goal: Goal) -> str:
     result = limiting(run, search, goal)
     if result is None:
         return "no trial shows it"
-    where = f" ({result.trial}, {_mpps(result.asked_pps)} Mpps)"
+    where = f" ({result.trial}, {format_pps(result.asked_pps, '.4f')})"
     spare = at_goal(run, goal)
     parts = [f"{result.verdict.limit}: {result.verdict.sentence.rstrip('.')}{where}"]
     return "; ".join([*parts, spare] if spare else parts)
@@ -110,17 +127,23 @@ def notes(run: Run, search: Search) -> list[str]:
     invalid = sum(not result.valid for result in trials_of(run, search))
     if invalid:
         lines.append(f"{invalid} invalid, and repeated: --json says why")
+    for goal in search.goals:
+        if others := marks.repeated(run, goal):
+            name = goal_name(goal.loss_ratio)
+            lines.append(f"{name}: {others} left out, invalid or with more lost to the host")
+    if suspect := sum(result.valid and bool(result.suspect) for result in trials_of(run, search)):
+        lines.append(f"{marks.SUSPECT} {suspect} suspect: the machine was not the same throughout")
     if search.lost_by_host:
         lost = sum(search.lost_by_host.values())
         lines.append(
-            f"{BY_HOST} {lost:,} packets lost while the host kept a worker's CPU, in each attempt: "
-            "not the device's, not counted"
+            f"{marks.LEFT_OUT} {lost:,} packets lost while the host kept a worker's CPU, in each "
+            "attempt: not the device's, not counted"
         )
     return lines
 
 
 def _mpps(pps: float | None) -> str:
-    return NONE if pps is None else f"{pps / 1e6:.4f}"
+    return NONE if pps is None else in_mpps(pps, 4)
 
 
 def _goals_table(search: Search) -> Table:
@@ -210,6 +233,7 @@ def _goal(run: Run, search: Search, goal: Goal) -> dict[str, Any]:
         "limit": shows.verdict.limit if shows else None,
         "limit_trial": shows.trial if shows else None,
         "sentence": shows.verdict.sentence if shows else None,
+        "left_out": search.lost_by_host.get(goal.lower_trial, 0),
     }
 
 

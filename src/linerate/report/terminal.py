@@ -12,17 +12,24 @@ from rich.text import Text
 
 from linerate.host import Environment
 from linerate.ledger import PacketLedger, TimeLedger
-from linerate.report import flow_table, offered
+from linerate.port_kinds import ports_text
+from linerate.report import flow_table, marks, offered
 from linerate.report.cycles import clocks, cycles_table
 from linerate.report.ending import how_it_ended
 from linerate.report.host import host_line
 from linerate.store import Result, Run
-from linerate.wire import FrameRate, PcieLink, format_bps
+from linerate.wire import FrameRate, PcieLink, format_bps, in_mpps
 
 EXPLAINED = "rates and % of line: what came back, both directions together; L2 counts the FCS"
 #: Columns of the one table, between test and limit.
 FIGURES = ("offered", "received", "Mpps", "L1 Gb/s", "L2 Gb/s", "% of line", "loss")
-LIMIT_STYLES = {"line": "green", "none": "green", "invalid": "red", "unknown": "red"}
+LIMIT_STYLES = {
+    "line": "green",
+    "none": "green",
+    "invalid": "red",
+    "unknown": "red",
+    "unexplained": "red",
+}
 
 
 def plain_table(*columns: tuple[str, str], gap: int = 2) -> Table:
@@ -53,8 +60,7 @@ def loss(result: Result) -> str:
 def mpps(packets_per_second: float) -> str:
     """Write a packet rate with as many digits as it deserves."""
     value = packets_per_second / 1e6
-    digits = 1 if value >= 100 else 2 if value >= 10 else 3
-    return f"{value:.{digits}f}"
+    return in_mpps(packets_per_second, 1 if value >= 100 else 2 if value >= 10 else 3)
 
 
 def bench_report(console: Console, run: Run, folder: Path) -> None:
@@ -72,10 +78,15 @@ def bench_report(console: Console, run: Run, folder: Path) -> None:
         console.print(EXPLAINED, style="dim")
         _print_offered(console, results, folder)
         _print_flow_table(console, results)
-        for section in (_invalid, _losses):
-            _print_section(console, section(results))
+        for made in (_invalid, _losses):
+            _print_section(console, made(results))
+    if run.absent:
+        lines = [(one.configuration, one.reason) for one in run.absent]
+        _print_section(console, ("Not measured, because", lines))
+    if results:
         _print_limits(console, results)
-        _print_section(console, _doubts(results))
+        for section in marks.footnotes(results):
+            _print_section(console, section)
         table = cycles_table([result for result in results if result.valid])
         if table is not None:
             console.print()
@@ -89,17 +100,12 @@ def bench_report(console: Console, run: Run, folder: Path) -> None:
 def heading(run: Run) -> Text:
     """Say what was measured: one line."""
     testbed = run.testbed
-    if testbed.wire == "card":
-        wire = f"virtual card, 2 × {format_bps(testbed.line_bps)}"
-    elif testbed.wire != "ethdev":
-        wire = f"{testbed.wire}, 100 % is 2 × {format_bps(testbed.line_bps)}"
-    else:
-        wire = f"real ports, 2 × {format_bps(testbed.line_bps)}"
     workers = f"{testbed.dut.workers} worker" + "s" * (testbed.dut.workers > 1)
     if testbed.dut.rx_mode != "polling":
         workers += f", rx mode {testbed.dut.rx_mode}"
     who = f"{testbed.dut.name}, {workers}" if testbed.dut.built_in else testbed.dut.name
-    return Text(f"{who}; {wire}", "bold")
+    links = f"; links: {run.environment.links}" if run.environment.links else ""
+    return Text(f"{who}; {ports_text(testbed)}{links}", "bold")
 
 
 def environment_line(environment: Environment) -> str:
@@ -117,6 +123,7 @@ def fitting_table(console: Console, results: list[Result]) -> Table:
         bench_table(results, gap=2),
         bench_table(results),
         bench_table(results, tuple(name for name in FIGURES if name != "L2 Gb/s")),
+        bench_table(results, tuple(name for name in FIGURES if "Gb/s" not in name)),
     ]
     fitting = (
         table
@@ -128,6 +135,8 @@ def fitting_table(console: Console, results: list[Result]) -> Table:
 
 def bench_table(results: list[Result], columns: tuple[str, ...] = FIGURES, gap: int = 1) -> Table:
     """Make the one table."""
+    if marks.any_left_out(results):
+        columns = (*columns, marks.COLUMN)
     table = plain_table(
         ("test", "left"), *((name, "right") for name in columns), ("limit", "left"), gap=gap
     )
@@ -137,7 +146,7 @@ def bench_table(results: list[Result], columns: tuple[str, ...] = FIGURES, gap: 
             table.add_row(result.test, *["–"] * len(columns), limit)
             continue
         figures = _figures(result)
-        name = result.test + "*" * bool(result.suspect)
+        name = result.test + marks.marks(result)
         table.add_row(name, *(figures[column] for column in columns), limit)
     return table
 
@@ -153,7 +162,7 @@ def _figures(result: Result) -> dict[str, str]:
         f"{result.percent_of_line:.1f}",
         loss(result),
     )
-    return dict(zip(FIGURES, cells, strict=True))
+    return dict(zip(FIGURES, cells, strict=True)) | {marks.COLUMN: marks.left_out(result)}
 
 
 def _print_offered(console: Console, results: list[Result], folder: Path) -> None:
@@ -233,11 +242,6 @@ def _print_limits(console: Console, results: list[Result]) -> None:
             console.print(Padding(line, (0, 0, 0, 7)))
 
 
-def _doubts(results: list[Result]) -> Section:
-    lines = [(result.test, doubt) for result in results if result.valid for doubt in result.suspect]
-    return ("* Suspect: the machine was not the same throughout", lines)
-
-
 def ledger_report(console: Console, result: Result) -> None:
     """Print both ledgers of one trial."""
     mark = "" if result.valid else "  (invalid: no result)"
@@ -256,6 +260,8 @@ def packet_table(ledger: PacketLedger) -> Table:
         if entry.packets or entry.kind in ("sent", "received"):
             sign = "" if entry.kind in ("sent", "originated") else "-"
             table.add_row(entry.kind, entry.place, f"{sign}{entry.packets:,}")
+    if ledger.added:
+        table.add_row("added", "by the device", f"{ledger.added:,}")
     style = "red" if ledger.unexplained else "green"
     table.add_row(Text("unexplained", style), "", Text(f"{ledger.unexplained:,}", style))
     return table

@@ -6,18 +6,16 @@ from rich.text import Text
 
 from linerate.evidence import Evidence, Quote
 from linerate.explain import Verdict
-from linerate.report.terminal import plain_table
+from linerate.report.terminal import LIMIT_STYLES, plain_table
 
 #: So many lines that nobody understood are shown; the rest is counted.
 UNREAD_SHOWN = 5
-
-STYLES = {"line": "green", "none": "green", "invalid": "red", "unknown": "red"}
 
 
 def report(console: Console, found: Verdict, title: str) -> None:
     """Print one verdict."""
     heading = Text(f"{title}  " if title else "", "bold")
-    heading.append(found.limit, f"bold {STYLES.get(found.limit, 'yellow')}")
+    heading.append(found.limit, f"bold {LIMIT_STYLES.get(found.limit, 'yellow')}")
     if found.also:
         heading.append(f", also {', '.join(found.also)}")
     heading.append(f"  ({found.confidence} confidence)", "dim")

@@ -48,7 +48,7 @@ class ReceivingSession:
         streams = self.engine.telemetry.ask("/linerate/streams,0")
         wrong = sum(
             int(count)
-            for column in ("lost", "duplicated", "out_of_order", "stale")
+            for column in ("lost", "duplicated", "out_of_order", "corrupted")
             for count in streams[column]
         )
         if wrong or not sum(int(count) for count in streams["received"]):

@@ -8,12 +8,12 @@ from pydantic import BaseModel
 from linerate.compare import CompareError
 from linerate.index import Query as Selection
 from linerate.index import QueryError
-from linerate.regular import read_regular
 from linerate.report import comparison
+from linerate.serve.gently import Gently
 from linerate.serve.library import Library, NoSuchRunError
 from linerate.serve.runner import BusyError, Order, Runner, State
 from linerate.serve.stream import EventStream, Streams, live
-from linerate.store import RUN_BYTES_MAX, StoreError
+from linerate.store import StoreError
 from linerate.testbed import TestbedError
 
 NAME_MAX = 200
@@ -68,7 +68,7 @@ Names = Annotated[list[str], Query(alias="run", min_length=2, max_length=COMPARE
 
 def api(library: Library, runner: Runner | None) -> APIRouter:
     """All routes under /api; without a runner nothing can be started."""
-    router = APIRouter(prefix="/api", responses=REFUSED)
+    router = APIRouter(prefix="/api", responses=REFUSED, route_class=Gently)
     _runs(router, library)
     _benches(router, library, runner)
     _live(router, library)
@@ -92,13 +92,14 @@ def _runs(router: APIRouter, library: Library) -> None:
 
     @router.get("/runs/{name}", responses=NOT_FOUND)
     def run(name: str) -> Response:
-        """One run: its run.json."""
-        file = _found(library, name) / "run.json"
+        """One run: its run.json, if this version reads it."""
+        folder = _found(library, name)
         try:
-            # Whole, before it is said how long it is: a bench replaces it meanwhile.
-            document = read_regular(file, RUN_BYTES_MAX)
+            document = library.document(name)
         except OSError as error:
             raise HTTPException(404, f"{name}: no run.json that can be read") from error
+        except StoreError as error:
+            raise HTTPException(422, str(error).removeprefix(f"{folder}/")) from error
         return Response(document, media_type="application/json")
 
     @router.get("/compare", responses=NOT_FOUND)
@@ -156,10 +157,14 @@ def _benches(router: APIRouter, library: Library, runner: Runner | None) -> None
         return _state(library, runner)
 
     @router.delete("/bench", responses=BODY)
-    def stop() -> BenchState:
-        """Stop the bench that was started here; what it measured is kept."""
-        _allowed(runner).stop()
-        return _state(library, runner)
+    async def stop() -> BenchState:
+        """Stop the bench that was started here; what it measured is kept.
+
+        By the event loop: threads may all be at work behind a bench that has every CPU.
+        """
+        stopped = _allowed(runner).stop()
+        run = library.known_run_of(stopped.pid) if stopped.running and stopped.pid else None
+        return BenchState(**stopped.model_dump(), allowed=True, run=run)
 
 
 def _live(router: APIRouter, library: Library) -> None:

@@ -15,6 +15,7 @@ from linerate import __version__
 from linerate.report.html.page import document
 from linerate.serve.api import api
 from linerate.serve.assets import assets, style_hashes
+from linerate.serve.gently import bound_threads
 from linerate.serve.guard import App, Guard, Rules
 from linerate.serve.library import Library
 from linerate.serve.metrics import metrics
@@ -60,6 +61,7 @@ def make_app(settings: Settings) -> App:
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        bound_threads()
         yield
         if runner is not None:
             runner.close()

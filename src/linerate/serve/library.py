@@ -8,7 +8,9 @@ from typing import Any
 from linerate.compare import CompareError, Pair, compare, sides
 from linerate.index import Index, Query
 from linerate.index.row import process_of
-from linerate.store import Run, StoreError, load_run
+from linerate.measurement import Measurement
+from linerate.open_beneath import read_beneath, status_beneath
+from linerate.store import RUN_BYTES_MAX, Run, StoreError, load_measurement, load_run, run_of
 
 REFRESH_SECONDS = 1.0
 
@@ -50,7 +52,26 @@ class Library:
 
     def load(self, name: str) -> Run:
         """Read a run. Raises NoSuchRunError, StoreError."""
-        return load_run(self.folder(name))
+        return load_run(self.folder(name), self.runs)
+
+    def document(self, name: str) -> bytes:
+        """Content of a valid run.json. Raises NoSuchRunError, OSError, StoreError."""
+        folder = self.folder(name)
+        # Whole, before it is said how long it is: a bench replaces it.
+        content = read_beneath(self.runs, f"{name}/run.json", RUN_BYTES_MAX)
+        run_of(content, folder / "run.json")
+        return content
+
+    def evidence(self, folder: Path, trial: str) -> Measurement | None:
+        """What was measured in a trial; None where that is lost."""
+        try:
+            return load_measurement(folder, trial, self.runs)
+        except StoreError:
+            return None
+
+    def has(self, name: str, file: str) -> bool:
+        """Whether a run has a file that may be read."""
+        return status_beneath(self.runs, f"{name}/{file}") is not None
 
     def running(self) -> str | None:
         """The run that was begun last of those that are being measured."""
@@ -75,7 +96,11 @@ class Library:
         """The run that a process measures."""
         with self._lock:
             self._refresh()
-            names = self._index.running()
+        return self.known_run_of(pid)
+
+    def known_run_of(self, pid: int) -> str | None:
+        """The same of the runs that were there when they were looked for last; does not wait."""
+        names = self._index.running()
         return next((name for name in names if process_of(self.runs / name) == pid), None)
 
     def compare(self, names: list[str]) -> list[Pair]:

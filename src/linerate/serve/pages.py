@@ -12,24 +12,24 @@ from linerate.card import PRESETS
 from linerate.compare import CompareError
 from linerate.index import QueryError
 from linerate.live import FILE as LIVE_FILE
-from linerate.measurement import Measurement
 from linerate.report.html import compared
 from linerate.report.html.of_run import page_of
 from linerate.report.html.page import parts_of
 from linerate.serve import listing
 from linerate.serve.api import COMPARED_MAX, state_of
+from linerate.serve.gently import Gently
 from linerate.serve.guard import KNOWN
 from linerate.serve.library import Library, NoSuchRunError
 from linerate.serve.runner import Runner
 from linerate.serve.shell import options, page, template
-from linerate.store import StoreError, load_measurement
+from linerate.store import StoreError
 from linerate.suite import SUITES
 from linerate.testbed import ENGINE_MODES, RX_MODES, WIRES
 
 
 def pages(library: Library, runner: Runner | None) -> APIRouter:
     """All pages."""
-    router = APIRouter(include_in_schema=False)
+    router = APIRouter(include_in_schema=False, route_class=Gently)
     _list(router, library)
     _run(router, library)
     _compare(router, library)
@@ -58,17 +58,17 @@ def _run(router: APIRouter, library: Library) -> None:
         where = quote(name)
         try:
             folder = library.folder(name)
-            parts = parts_of(page_of(library.load(name), folder, _evidence))
+            parts = parts_of(page_of(library.load(name), folder, library.evidence))
         except NoSuchRunError as error:
             return _failed(name, error)
         except StoreError as error:
-            return _broken(name, folder, str(error))
+            return _broken(library, name, folder, str(error))
         links = [
             f'<a href="/runs/{where}/report.html" download="{escape(name)}.html">report as one '
             "file</a>",
             f'<a href="/api/runs/{where}">run.json</a>',
         ]
-        if (folder / LIVE_FILE).is_file():
+        if library.has(name, LIVE_FILE):
             links.insert(0, f'<a href="/live?run={where}">as it was measured</a>')
         top = f'<h1>{parts.heading}</h1><p class="links">{escape(name)}: {", ".join(links)}</p>'
         return page(name, top + parts.body, figures=parts.figures)
@@ -77,20 +77,12 @@ def _run(router: APIRouter, library: Library) -> None:
     def report(name: str) -> Response:
         """The page that `linerate report` makes, to be kept."""
         try:
-            made = page_of(library.load(name), library.folder(name), _evidence)
+            made = page_of(library.load(name), library.folder(name), library.evidence)
         except (NoSuchRunError, StoreError) as error:
             return _failed(name, error)
         headers = {"content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
         headers["content-disposition"] += ".html"
         return HTMLResponse(made, headers=headers)
-
-
-def _evidence(folder: Path, trial: str) -> Measurement | None:
-    """What was measured in a trial; where that is lost, the page has one picture less."""
-    try:
-        return load_measurement(folder, trial)
-    except StoreError:
-        return None
 
 
 def _compare(router: APIRouter, library: Library) -> None:
@@ -120,19 +112,12 @@ def _failed(title: str, error: Exception) -> HTMLResponse:
     )
 
 
-def _broken(name: str, folder: Path, why: str) -> HTMLResponse:
+def _broken(library: Library, name: str, folder: Path, why: str) -> HTMLResponse:
     """A run that can't be read: why, and what there is of it. That is what was asked for: 200."""
     said = escape(why.removeprefix(f"{folder}/"))
     where = quote(name)
-    kept = [
-        f'<a href="{address}">{file}</a>'
-        for file, address in (
-            ("run.json", f"/api/runs/{where}"),
-            (LIVE_FILE, f"/live?run={where}"),
-        )
-        if (folder / file).is_file()
-    ]
-    links = f"<p>There is of it: {', '.join(kept)}.</p>" if kept else ""
+    kept = f'<a href="/live?run={where}">{LIVE_FILE}</a>'
+    links = f"<p>There is of it: {kept}.</p>" if library.has(name, LIVE_FILE) else ""
     body = f'<h1>{escape(name)}</h1><p class="warning">This run is broken: {said}</p>'
     return page(name, f'{body}{links}<p class="note">In {escape(str(folder))}</p>')
 

@@ -118,25 +118,29 @@ class Runner:
 
     def stop(self) -> State:
         """Ask the bench to stop, as Ctrl-C does: what it measured is kept."""
-        with self._lock:
-            if self._bench is not None and self._bench.poll() is None:
-                self._bench.send_signal(signal.SIGINT)
-        return self.state()
+        # Not behind who starts one: a bench that is there is one that can be stopped.
+        bench = self._bench
+        if bench is not None and bench.poll() is None:
+            bench.send_signal(signal.SIGINT)
+        return self._state_of(bench)
 
     def state(self) -> State:
         """Say what runs, or what ran last."""
         with self._lock:
-            if self._bench is None:
-                return State()
-            code = self._bench.poll()
-            return State(
-                running=code is None,
-                pid=self._bench.pid,
-                command=self._order,
-                started=self._started,
-                exit_code=code,
-                said=self._said() if code else "",
-            )
+            state = self._state_of(self._bench)
+            return state.model_copy(update={"said": self._said() if state.exit_code else ""})
+
+    def _state_of(self, bench: subprocess.Popen[bytes] | None) -> State:
+        if bench is None:
+            return State()
+        code = bench.poll()
+        return State(
+            running=code is None,
+            pid=bench.pid,
+            command=self._order,
+            started=self._started,
+            exit_code=code,
+        )
 
     def _said(self) -> str:
         """The end of what the bench printed."""

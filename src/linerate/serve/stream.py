@@ -11,14 +11,14 @@ import os
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from linerate.live import FILE
-from linerate.regular import open_regular
+from linerate.open_beneath import open_beneath
 from linerate.serve.guard import Receive, Scope
 from linerate.serve.library import Library, NoSuchRunError
 from linerate.serve.protocol import Send, abort
@@ -150,8 +150,9 @@ async def _lines(library: Library, path: Path, offset: int) -> AsyncIterator[byt
     name = path.parent.name
     quiet = 0.0
     while True:
+        before = offset
         text, offset = _read(path, offset)
-        if text:
+        if offset > before:
             quiet = 0.0
             yield text
             if _ended(text):
@@ -171,10 +172,15 @@ async def _lines(library: Library, path: Path, offset: int) -> AsyncIterator[byt
             yield b": nothing new\n\n"
 
 
+def _opened(path: Path) -> contextlib.AbstractContextManager[IO[bytes]]:
+    """The file of a run, opened from the folder of all of them."""
+    return open_beneath(path.parent.parent, f"{path.parent.name}/{path.name}")
+
+
 def _line_start(path: Path, offset: int) -> int:
     """The offset, if a line begins there; the beginning of all else."""
     if offset > 0:
-        with contextlib.suppress(OSError), open_regular(path) as file:
+        with contextlib.suppress(OSError), _opened(path) as file:
             file.seek(offset - 1)
             if file.read(1) == b"\n":
                 return offset
@@ -183,7 +189,7 @@ def _line_start(path: Path, offset: int) -> int:
 
 def _first(path: Path) -> int:
     """Where to begin: not at the beginning of a file that is very long."""
-    with contextlib.suppress(OSError), open_regular(path) as file:
+    with contextlib.suppress(OSError), _opened(path) as file:
         size = file.seek(0, os.SEEK_END)
         if size > BACKLOG_BYTES:
             file.seek(size - BACKLOG_BYTES)
@@ -195,7 +201,7 @@ def _first(path: Path) -> int:
 def _read(path: Path, offset: int) -> tuple[bytes, int]:
     """Whole lines from there on, as events numbered by where the next one begins."""
     try:
-        with open_regular(path) as file:
+        with _opened(path) as file:
             file.seek(offset)
             text = file.read(CHUNK_BYTES)
     except OSError:
@@ -206,8 +212,18 @@ def _read(path: Path, offset: int) -> tuple[bytes, int]:
         if not line.endswith(b"\n"):
             break
         offset += len(line)
-        events.append(b"id: %s%d\ndata: %s\n\n" % (identity, offset, line.strip()))
+        if _is_event(line):
+            events.append(b"id: %s%d\ndata: %s\n\n" % (identity, offset, line.strip()))
     return b"".join(events), offset
+
+
+def _is_event(line: bytes) -> bool:
+    """Whether a run wrote it: what else a file of that name holds is sent to no spectator."""
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(said, dict) and "event" in said
 
 
 def _ended(text: bytes) -> bool:

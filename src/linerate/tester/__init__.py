@@ -11,7 +11,7 @@ from typing import Protocol
 
 from linerate.disturbance import Moment
 from linerate.host import Switches
-from linerate.ledger import Entry
+from linerate.ledger import Entry, PacketLedger
 from linerate.measurement import Progress, Reading, WorkerReading
 from linerate.measurement.model import RoundTrip
 from linerate.needs import Need
@@ -22,8 +22,14 @@ from linerate.wires import Ends
 class Tester(Protocol):
     """Sends, receives and counts; `linerate.trial` drives it."""
 
+    def await_links(self) -> None:
+        """Wait until the links of its ports are up; raises SetupError when one stays down."""
+
     def readings(self) -> Reading:
         """All counters, of the device under test too where the tester can see them."""
+
+    def ledger(self) -> PacketLedger:
+        """The packet ledger alone, as far as that is cheap enough to ask while packets fly."""
 
     def workers(self) -> tuple[WorkerReading, ...]:
         """Clocks alone: cheap enough to ask while packets fly."""

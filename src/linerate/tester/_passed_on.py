@@ -2,6 +2,7 @@
 
 from linerate.disturbance import Moment
 from linerate.host import Switches
+from linerate.ledger import PacketLedger
 from linerate.measurement import Progress, Reading, WorkerReading
 from linerate.measurement.model import RoundTrip
 from linerate.tester import Tester
@@ -13,9 +14,17 @@ class PassedOn:
     def __init__(self, tester: Tester) -> None:
         self._tester = tester
 
+    def await_links(self) -> None:
+        """As the tester's."""
+        self._tester.await_links()
+
     def readings(self) -> Reading:
         """As the tester's."""
         return self._tester.readings()
+
+    def ledger(self) -> PacketLedger:
+        """As the tester's."""
+        return self._tester.ledger()
 
     def workers(self) -> tuple[WorkerReading, ...]:
         """As the tester's."""

@@ -3,27 +3,46 @@
 from typing import Any
 
 from linerate import disturbance, host
+from linerate.ledger import PacketLedger
 from linerate.measurement import Progress, Reading, WorkerReading
 from linerate.measurement import engine as readings
 from linerate.measurement.model import RoundTrip
 from linerate.telemetry import Telemetry
+from linerate.tester._links import PortLinks, await_links, text_of
 
 
 class EngineTester:
     """A tester (and, mostly, a device under test) in one engine."""
 
-    def __init__(self, telemetry: Telemetry, cards: tuple[str, ...]) -> None:
-        """`cards` are the virtual ones whose counters are evidence."""
+    def __init__(
+        self, telemetry: Telemetry, cards: tuple[str, ...], links: PortLinks | None = None
+    ) -> None:
+        """`cards` are the virtual ones whose counters are evidence; waits for `links`.
+
+        Raises SetupError when one does not come up.
+        """
         self._telemetry = telemetry
         self._cards = cards
+        self._links = links
         self.info: dict[str, Any] = telemetry.ask("/linerate/info")
+        if links is not None:
+            self.info["links"] = text_of(await_links(links))
         self.tsc_hz = int(self.info["tsc_hz"])
         self._pid = int(self.info["pid"])
         self._workers = telemetry.table("/linerate/workers")
 
+    def await_links(self) -> None:
+        """Wait until no link is down; raises SetupError."""
+        if self._links is not None:
+            await_links(self._links)
+
     def readings(self) -> Reading:
         """All counters of the process."""
         return readings.read_all(self._telemetry, self.tsc_hz, self._cards)
+
+    def ledger(self) -> PacketLedger:
+        """The packet ledger of the process."""
+        return readings.read_ledger(self._telemetry)
 
     def workers(self) -> tuple[WorkerReading, ...]:
         """Clocks alone."""

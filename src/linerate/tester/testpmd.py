@@ -4,19 +4,17 @@ It sends as fast as it can and counts at its ports. On the CPU of the tester bot
 turns.
 """
 
-import shutil
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from linerate import marks
+from linerate import dpdk_runtime, marks
 from linerate.drivers import on_interface
 from linerate.dut.testpmd import APP, MEMORY, PROGRAM, Console, port_counters
 from linerate.errors import SetupError
 from linerate.ledger import Entry
-from linerate.leftovers import DPDK_RUNTIME
 from linerate.needs import Need
 from linerate.netns import programs
 from linerate.netns.interfaces import Interface, statistics
@@ -112,8 +110,8 @@ def _console(end: End, log: Path, words: list[str]) -> Iterator[Console]:
     finally:
         if console is not None:
             console.close()
-        for base in DPDK_RUNTIME:
-            shutil.rmtree(base / prefix, ignore_errors=True)
+        for base in dpdk_runtime.bases():
+            dpdk_runtime.remove(base / prefix)
 
 
 register(TestpmdTester())

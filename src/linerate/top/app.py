@@ -9,6 +9,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import DataTable, Static
 
+from linerate.screen import one_line
 from linerate.snapshot import Look, Snapshot
 from linerate.top.change import Change, same_engine
 from linerate.top.plain import heading
@@ -115,7 +116,7 @@ class TopApp(App[None]):
         if change is None:
             said = [f"{name}: {why}" for name, why in self._look.silent.items()]
             said += [f"{path}: permission denied" for path in self._look.refused]
-            head.update("\n".join(["no engine runs; waiting for one", *said]))
+            head.update("\n".join(["no engine runs; waiting for one", *map(one_line, said)]))
             self.query_one(DataTable).clear()
             return
         lines = heading(change)
@@ -125,7 +126,7 @@ class TopApp(App[None]):
             state.append(f"{names.index(change.now.name) + 1}/{len(names)}")
         state += [word for word in (self._worker, "PAUSED" if self._paused else None) if word]
         lines[0] = f"{' '.join(state)}  {lines[0]}"
-        head.update("\n".join(lines))
+        head.update("\n".join(map(one_line, lines)))
         self._fill(change)
 
     def _fill(self, change: Change) -> None:
@@ -153,7 +154,10 @@ class TopApp(App[None]):
 
     def _cells(self, row: tuple[str | int | float | None, ...]) -> list[Text]:
         return [
-            Text(written(value, column.kind), justify="left" if column.kind == "text" else "right")
+            Text(
+                one_line(written(value, column.kind)),
+                justify="left" if column.kind == "text" else "right",
+            )
             for value, column in zip(row, self._view.columns, strict=True)
         ]
 

@@ -277,7 +277,7 @@ def streams(change: Change, _only: Only) -> Iterator[Row]:
             since["sent"],
             since["received"],
             since["lost"],
-            since["out_of_order"] + since.get("stale", 0),
+            since["out_of_order"],
             since["duplicated"],
         )
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from linerate.regular import read_regular
 from linerate.traffic.profile import TrafficError
 from linerate.wire import FCS_BYTES, FRAME_BYTES_MAX
 
@@ -31,9 +32,7 @@ class Frame:
 def read_capture(path: Path) -> tuple[Frame, ...]:
     """All frames, in the file's order; raises TrafficError with the file and what is wrong."""
     try:
-        if path.stat().st_size > BYTES_MAX:
-            raise TrafficError(f"{path}: expected {BYTES_MAX >> 20} MB or less")
-        data = path.read_bytes()
+        data = read_regular(path, BYTES_MAX)
     except OSError as error:
         raise TrafficError(f"{path}: {(error.strerror or str(error)).lower()}") from error
     try:

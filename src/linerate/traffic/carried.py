@@ -4,10 +4,12 @@ from linerate.testbed import Testbed
 from linerate.traffic.ethernet import TAG_BYTES, tags_of
 from linerate.traffic.profile import Profile, Stream, TrafficError
 from linerate.traffic.sizes import frame_bytes_of, is_cut
-from linerate.wire import FRAME_BYTES_MIN
+from linerate.wire import FCS_BYTES, FRAME_BYTES_MIN
 
 #: Of wires that are no card's, FCS counted and VLAN tags not: an IP packet of 1500 bytes.
 FRAME_BYTES_MAX = 1518
+#: What our ports take, a VLAN tag counted.
+PORT_BYTES_MAX = FRAME_BYTES_MAX + TAG_BYTES
 _TAGS_MAX = 2
 #: Of a template, what holds more tags than count.
 _HEAD_BYTES = 32
@@ -18,6 +20,7 @@ def check_carried(profile: Profile, testbed: Testbed) -> None:
 
     What is longer than a card's `max_frame_bytes` the card drops, and counts.
     """
+    _check_connections(profile, testbed)
     longest = max((_untagged(stream) for stream in profile.streams), default=0)
     if testbed.wire == "card":
         most = testbed.card.max_frame_bytes
@@ -32,6 +35,20 @@ def check_carried(profile: Profile, testbed: Testbed) -> None:
             f"traffic '{profile.name}': frames of {longest} bytes; wire {testbed.wire} carries "
             f"{FRAME_BYTES_MAX}, FCS counted; try wire: card with --card max_frame={longest}"
         )
+
+
+def _check_connections(profile: Profile, testbed: Testbed) -> None:
+    """Templates are sent whole or not at all: one frame that is too long is one too many."""
+    most = testbed.card.max_frame_bytes if testbed.wire == "card" else PORT_BYTES_MAX
+    for template in (profile.connections or {}).get("templates", ()):
+        longest = max(len(one["frame"]) // 2 + FCS_BYTES for one in template["packets"])
+        if longest > most:
+            raise TrafficError(
+                f"traffic '{profile.name}': template {template['name']} has frames of {longest} "
+                f"bytes, and the port takes {most}, FCS counted; capture it without offloads"
+                + f", or try --card max_frame={longest}"
+                * (testbed.wire == "card")
+            )
 
 
 def _untagged(stream: Stream) -> int:

@@ -1,7 +1,8 @@
 """A loadtest of connections: the engine replays templates from both of the tester's ports."""
 
 import ipaddress
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -130,6 +131,30 @@ def connections_loadtest(
         frame_bytes=offered.frame_bytes, flows="many", profile=profile, full=offered, by=by
     )
     return Loadtest(profile.name, traffic, len(SIDES))
+
+
+def seconds_needed(traffic: ConnectionTraffic) -> float:
+    """How long a trial must send at least: its longest connection ends, and one of all begins."""
+    templates = connections_of(traffic.profile)["templates"]
+    longest: float = (
+        max(sum(one["after_us"] for one in each["packets"]) for each in templates) / 1e6
+    )
+    first = min(1 / (Fraction(each["cps"]) * traffic.by) for each in templates)
+    return max(longest, as_float(first))
+
+
+def check_duration(loadtests: Iterable[Loadtest], seconds: float) -> None:
+    """Raise TrafficError where trials are too short for a connection of a profile."""
+    for one in loadtests:
+        if not isinstance(one.traffic, ConnectionTraffic):
+            continue
+        needed = seconds_needed(one.traffic)
+        if needed > seconds:
+            raise TrafficError(
+                f"--duration: a connection of '{one.name}' needs {needed:.4g} s at "
+                f"{one.traffic.full.rate}, the trial has {seconds:g} s; give at least "
+                f"{math.ceil(needed)}s, better ten times as long"
+            )
 
 
 def _share(template: Mapping[str, Any], here: int) -> Share:

@@ -4,16 +4,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
-from linerate.mistakes import yaml_mistake
+from linerate import documents
 from linerate.traffic.profile import TrafficError
 
-#: libyaml's, where PyYAML was built with it: thousands of streams take a second, not ten.
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 SUFFIXES = (".yaml", ".yml")
-#: A profile that is longer is none.
-BYTES_MAX = 1 << 24
 
 Kind = Literal["ours", "stateless", "stateful", "none"]
 
@@ -28,22 +22,17 @@ def read_yaml(text: str) -> Any:  # noqa: ANN401 (what YAML can hold)
     path = Path(text)
     try:
         now = path.stat()
-        if now.st_size > BYTES_MAX:
-            raise TrafficError(f"{text}: expected {BYTES_MAX >> 20} MB or less")
         return _parsed(path, now.st_mtime_ns, now.st_size)
     except OSError as error:
         raise TrafficError(f"{text}: {(error.strerror or str(error)).lower()}") from error
-    except UnicodeDecodeError as error:
-        raise TrafficError(f"{text}: expected YAML in UTF-8") from error
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        told = yaml_mistake(error) if isinstance(error, yaml.YAMLError) else "expected YAML"
-        raise TrafficError(f"{text}: {told}") from error
+    except documents.DocumentError as error:
+        raise TrafficError(f"{text}: {error}") from error
 
 
 @lru_cache(maxsize=1)
 def _parsed(path: Path, _changed_ns: int, _size: int) -> Any:  # noqa: ANN401
     """Each kind of profile asks for the same file; nobody changes what it gets."""
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
+    return documents.read_yaml(path)
 
 
 def kind_of_yaml(document: object) -> Kind:

@@ -21,6 +21,8 @@ from linerate.wire import FCS_BYTES, FRAME_BYTES_MAX
 RUNNER = Path(__file__).parent / "trex_shim" / "runner.py"
 #: Of a document; a profile that says more says too much.
 DOCUMENT_BYTES = 64 << 20
+#: The user without rights.
+NOBODY = 65534
 
 Word = Annotated[str, Field(min_length=1, max_length=40)]
 Count = Annotated[int, Field(ge=0, le=1 << 30)]
@@ -221,7 +223,15 @@ def _environment(path: Path, folder: str) -> dict[str, str]:
         "TMPDIR": folder,
         "PROFILE_CWD": str(Path.cwd()),
         "PROFILE_FOLDER": str(path.parent),
+        "PROFILE_USER": str(_user()),
     }
+
+
+def _user() -> int:
+    """Whom a profile runs as that root starts: who called sudo, or nobody."""
+    said = os.environ.get("SUDO_UID", "")
+    known = said.isascii() and said.isdigit() and 0 < int(said[:10]) < 1 << 32
+    return int(said[:10]) if known else NOBODY
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -1,7 +1,6 @@
 """TRex stateless profiles: what their Python or YAML describes, in the engine's words."""
 
 import base64
-import binascii
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -82,7 +81,8 @@ def _stream(where: str, stream: TrexStream) -> dict[str, Any]:
 def _template(where: str, stream: TrexStream) -> bytes:
     try:
         packet = base64.b64decode(stream.packet, validate=True)
-    except binascii.Error as error:
+    except ValueError as error:
+        # Of what is no base64, and of what is no ASCII.
         raise TrafficError(f"{where}: packet: {error}") from error
     if not 14 <= len(packet) <= FRAME_MAX:
         raise TrafficError(f"{where}: packet of {len(packet)} bytes; expected 14 to {FRAME_MAX}")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from linerate.needs import Need
+from linerate.telemetry import Telemetry
 from linerate.testbed import Testbed
 
 
@@ -29,6 +30,11 @@ def _nothing() -> None:
     pass
 
 
+#: Is called at a wait, in words, and how many seconds it may take.
+OnWait = Callable[[str, float], object]
+AwaitPeers = Callable[[Telemetry, OnWait], None]
+
+
 @dataclass(frozen=True, slots=True)
 class Ends:
     """Ends of the two wires of a testbed, as long as they are there."""
@@ -38,6 +44,9 @@ class Ends:
     dut: tuple[End, End] | None
     #: `cards` of the engine's configuration.
     cards: tuple[dict[str, Any], ...] = ()
+    #: Called when the tester's ports are there; waits for what somebody else is to join to them.
+    #: Raises SetupError when that does not come.
+    await_peers: "AwaitPeers | None" = None
     #: Raises SetupError when somebody took the wires away.
     check: Callable[[], None] = field(default=_nothing)
     #: Of two more wires beside them, where that was asked for and they are no card's.
@@ -49,10 +58,11 @@ class Wire(Protocol):
 
     #: As in a testbed file: the name of its file.
     name: str
-    #: What does not fit on it is not taken from the sender, who offers less then.
-    pushes_back: bool
     #: Its two ends are of two processes, also where both are engines.
     apart: bool
+
+    def pushes_back(self, testbed: Testbed) -> bool:
+        """Whether what does not fit on it is not taken from the sender, who offers less then."""
 
     def needs(self, testbed: Testbed) -> list[Need]:
         """What is missing on this host, and how to get it."""

@@ -22,8 +22,11 @@ class CardWire:
     """Ports of the tester are ends of the card's links."""
 
     name = "card"
-    pushes_back = False
     apart = False
+
+    def pushes_back(self, _testbed: Testbed) -> bool:
+        """No: a card loses what does not fit."""
+        return False
 
     def needs(self, _testbed: Testbed) -> list[Need]:
         """Nothing."""

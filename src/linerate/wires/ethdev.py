@@ -4,34 +4,57 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from linerate import drivers, pci
+from linerate.memory_size import free_megabytes, needed_megabytes
 from linerate.needs import Need
 from linerate.testbed import Port, Testbed
 from linerate.wires import End, Ends, register
+from linerate.wires._memif_peers import MEMIF, awaited, socket_in
 
 
 def _end(testbed: Testbed, port: Port) -> End:
     written: dict[str, Any] = {
         "driver": "ethdev",
         "device": port.device,
-        "link_bps": testbed.line_bps,
+        **port.queue_keys(),
     }
+    if testbed.link_bps is not None:
+        written["link_bps"] = testbed.link_bps
     if port.devargs:
         written["devargs"] = port.devargs
-    if port.mac is not None:
-        written["mac"] = port.mac
+    more = {"mac", "flow_control", "max_frame_bytes"}
+    written |= port.model_dump(include=more, exclude_none=True, exclude_defaults=True)
     return End(written)
+
+
+def _ports(testbed: Testbed) -> list[Port]:
+    """All that are ours: the device's, and the tester's."""
+    here = testbed.tester.ports if testbed.tester is not None else None
+    return [*(testbed.dut.ports or ()), *(here or ())]
 
 
 class EthdevWire:
     """All is there already, and stays."""
 
     name = "ethdev"
-    pushes_back = False
     apart = False
 
-    def needs(self, _testbed: Testbed) -> list[Need]:
-        """Say nothing: the engine says which device it can't open."""
-        return []
+    def needs(self, testbed: Testbed) -> list[Need]:
+        """Cards that DPDK can take, and hugepages, which a NIC reaches alone.
+
+        The engine says which other device it can't open.
+        """
+        problems = (pci.why_not_dpdk(port.device) for port in _ports(testbed))
+        lacking = [Need(problem, pci.remedy(problem)) for problem in problems if problem]
+        wanted, free = needed_megabytes(testbed.memory.megabytes), free_megabytes()
+        if not testbed.pci_ports or free >= wanted:
+            return lacking
+        what = f"a PCI port needs {wanted} MB of hugepages, {free} MB are free"
+        return [*lacking, Need(what, "sudo linerate doctor --fix")]
+
+    def pushes_back(self, testbed: Testbed) -> bool:
+        """Whether any of its devices takes no more than what is behind it has room for."""
+        return any(drivers.pushes_back(port.device) for port in _ports(testbed))
 
     @contextmanager
     def joined(self, testbed: Testbed, _loopbacks: int = 1) -> Iterator[Ends]:
@@ -40,7 +63,16 @@ class EthdevWire:
         assert testbed.tester.ports is not None
         here, there = (_end(testbed, port) for port in testbed.tester.ports)
         dut = testbed.dut.ports
-        yield Ends((here, there), (_end(testbed, dut[0]), _end(testbed, dut[1])) if dut else None)
+        sockets = {
+            port.device: socket_in(port.devargs)
+            for port in testbed.tester.ports
+            if port.device.startswith(MEMIF)
+        }
+        yield Ends(
+            (here, there),
+            (_end(testbed, dut[0]), _end(testbed, dut[1])) if dut else None,
+            await_peers=awaited(sockets, testbed.tester.wait_seconds) if sockets else None,
+        )
 
 
 register(EthdevWire())

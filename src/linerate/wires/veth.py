@@ -1,10 +1,12 @@
 """Wire `veth`: pairs of kernel interfaces between two network namespaces."""
 
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from linerate import drivers
+from linerate.errors import SetupError
 from linerate.needs import Need
 from linerate.netns import namespaces
 from linerate.netns.interfaces import Interface, check, make_veth
@@ -29,7 +31,6 @@ Pair = tuple[list[Interface], list[Interface]]
 class VethWire:
     """A namespace for the device, one for each of the tester's ports, a pair for each wire."""
 
-    pushes_back = True
     apart = False
 
     def __init__(self, name: str, tester_driver: str) -> None:
@@ -37,14 +38,35 @@ class VethWire:
         self.name = name
         self._tester_driver = tester_driver
 
-    def needs(self, _testbed: Testbed) -> list[Need]:
-        """Privilege, and iproute2 to run programs in namespaces."""
+    def pushes_back(self, _testbed: Testbed) -> bool:
+        """Yes: the kernel takes no more than the other end's backlog has room for."""
+        return True
+
+    def needs(self, testbed: Testbed) -> list[Need]:
+        """Privilege, iproute2 to run programs in namespaces, and interfaces that are named."""
         what = f"wire {self.name}"
-        return missing_privilege(what) + missing_program("ip", "iproute2", what)
+        return (
+            missing_privilege(what)
+            + missing_program("ip", "iproute2", what)
+            + [
+                Need(f"{what} needs interface {name}", "make it, or mend tester.interfaces")
+                for name in _named(testbed)
+                if name not in names_of_interfaces()
+            ]
+        )
 
     @contextmanager
     def joined(self, testbed: Testbed, loopbacks: int = 1) -> Iterator[Ends]:
-        """Make t0 and e0, t1 and e1; a second loopback beside them, in the same namespaces."""
+        """Make t0 and e0, t1 and e1; a second loopback beside them, in the same namespaces.
+
+        Interfaces that the testbed names are there already, and stay: the device is behind them.
+        """
+        if named := _named(testbed):
+            there_already = [Interface("", name) for name in named]
+            yield Ends(
+                self._tester_ends(testbed, there_already), None, check=lambda: _check_named(named)
+            )
+            return
         with ExitStack() as stack:
             there = _namespace(stack, "dut")
             here = [_namespace(stack, name) for name in TESTER_PORTS]
@@ -111,6 +133,22 @@ def _namespace(stack: ExitStack, role: str) -> str:
 def _end(testbed: Testbed, interface: Interface, driver: str, number: int) -> End:
     port = drivers.on_interface(driver, interface.name, interface.netns, number)
     return End({**port, "link_bps": testbed.line_bps}, interface.name, interface.netns)
+
+
+def _named(testbed: Testbed) -> tuple[str, ...]:
+    """The tester's interfaces that somebody else joined to the device."""
+    return (testbed.tester and testbed.tester.interfaces) or ()
+
+
+def _check_named(names: tuple[str, ...]) -> None:
+    gone = [name for name in names if name not in names_of_interfaces()]
+    if gone:
+        raise SetupError(f"interface {gone[0]} is gone: somebody deleted it")
+
+
+def names_of_interfaces() -> frozenset[str]:
+    """Interfaces of this process's network namespace."""
+    return frozenset(name for _, name in socket.if_nameindex())
 
 
 def _check(interfaces: list[Interface]) -> None:

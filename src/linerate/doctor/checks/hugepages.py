@@ -8,8 +8,6 @@ from linerate.doctor.model import Finding, Write
 
 _NODES = "/sys/devices/system/node"
 _GLOBAL = "/sys/kernel/mm/hugepages"
-#: Some 220,000 mbufs of 2,432 bytes.
-WANTED_KB = 512 * 1024
 _PAGE_KB = 2048
 #: Of the memory that is free, no more than this is taken.
 _SHARE = 0.5
@@ -31,7 +29,11 @@ def free_kb(host: Host, folder: str) -> int:
     pages = {size: host.number(path) for size, path in paths.items()}
     if all(count is None for count in pages.values()):
         raise UnknownError(f"{folder}: no number of free pages")
-    return sum(size * count for size, count in pages.items() if count and count > 0)
+    reserved = {
+        size: max(0, host.number(f"{at}/resv_hugepages") or 0)
+        for size, at in sizes_kb(host, folder).items()
+    }
+    return sum(size * max(0, (count or 0) - reserved[size]) for size, count in pages.items())
 
 
 def _pools(look: Look) -> dict[str, str]:
@@ -51,30 +53,31 @@ def hugepages(look: Look) -> Finding:
         raise UnknownError(f"{_GLOBAL}: {look.host.trouble(_GLOBAL)}")
     pools = _pools(look)
     free = {name: free_kb(look.host, path) for name, path in pools.items()}
-    lacking = [name for name, kb in free.items() if kb < WANTED_KB]
-    writes = [_write(look.host, pools[name], free[name]) for name in lacking]
-    taken = sum(WANTED_KB - free[name] for name in lacking)
+    wanted_kb = look.needs.hugepages_megabytes * 1024
+    lacking = {name: wanted_kb - kb for name, kb in free.items() if kb < wanted_kb}
+    writes = [_write(look.host, pools[name], kb) for name, kb in lacking.items()]
+    taken = sum(lacking.values())
     fits = taken <= _SHARE * _available_kb(look.host)
     return Finding(
         check="hugepages",
         state="fault" if lacking else "ok",
         found=", ".join(f"{kb // 1024:,} MiB free {name}".strip() for name, kb in free.items()),
-        wanted=f"{WANTED_KB // 1024} MiB free" + " on each" * (len(pools) > 1),
+        wanted=f"{look.needs.hugepages_megabytes:,} MiB free" + " on each" * (len(pools) > 1),
         why="DPDK cannot give a card memory without them, and packet pools in 4 KiB pages are two "
         "to five times slower: io forwarded 64 instead of 162 Mpps.",
-        source="docs/machine.md, measured",
+        source="docs/machine.md, measured; of the size, what the engine asks for",
         fix=tuple(f"echo {one.value} | sudo tee {one.path}" for one in writes if one),
         repair=tuple(one for one in writes if one) if fits else (),
     )
 
 
-def _write(host: Host, folder: str, free: int) -> Write | None:
+def _write(host: Host, folder: str, lacking_kb: int) -> Write | None:
     """Ask for as many small hugepages as are missing."""
     at = sizes_kb(host, folder).get(_PAGE_KB)
     if at is None:
         return None
     has = max(0, host.number(f"{at}/nr_hugepages") or 0)
-    return Write(path=f"{at}/nr_hugepages", value=str(has + -(-(WANTED_KB - free) // _PAGE_KB)))
+    return Write(path=f"{at}/nr_hugepages", value=str(has + -(-lacking_kb // _PAGE_KB)))
 
 
 def _available_kb(host: Host) -> int:

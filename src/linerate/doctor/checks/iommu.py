@@ -45,22 +45,15 @@ def _off(look: Look) -> Finding:
     need = [nic for nic in look.nics if not nic.bifurcated]
     if not look.host.at("/sys/kernel").is_dir():
         raise UnknownError(f"{_GROUPS}: {look.host.trouble(_GROUPS)}")
-    virtual = hypervisor(look.host)
     amd = "svm" in cpu_flags(look.host) or "topoext" in cpu_flags(look.host)
-    bad = bool(need) and not virtual
+    boot = "iommu=pt" if amd else "intel_iommu=on iommu=pt"
     return Finding(
         check="iommu",
-        state="fault" if bad else "note" if need else "ok",
+        state="note" if need else "ok",
         found="off" + (": no card needs it" if not need else ""),
         wanted="on, passed through (iommu=pt)",
-        why="vfio-pci binds a card without it in its unsafe mode only: the card then reaches all "
-        "of the memory.",
-        source="DPDK, guides/linux_gsg/linux_drivers, 'VFIO no-IOMMU mode'",
-        fix=(
-            "sudo modprobe vfio",
-            "echo 1 | sudo tee /sys/module/vfio/parameters/enable_unsafe_noiommu_mode",
-        )
-        if need and virtual
-        else (),
-        boot=("iommu=pt" if amd else "intel_iommu=on iommu=pt") if bad else "",
+        why="A card that DPDK has without it reaches all of the memory; vfio-pci takes it in its "
+        "unsafe mode only, uio_pci_generic always.",
+        source="DPDK, guides/linux_gsg/linux_drivers, 'VFIO no-IOMMU mode', 'UIO'",
+        boot="" if hypervisor(look.host) else boot,
     )

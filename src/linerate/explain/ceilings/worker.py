@@ -6,6 +6,7 @@ from linerate.evidence import Evidence
 from linerate.explain.ceilings import ceiling
 from linerate.explain.model import Ceiling
 from linerate.explain.reading import capacity_pps, forwarders, hertz
+from linerate.wire import format_pps
 
 
 @ceiling
@@ -47,7 +48,7 @@ def queue_spread(evidence: Evidence) -> Iterator[Ceiling]:
         limit="rss-imbalance",
         mpps=alone / fullest / 1e6,
         derivation=(
-            f"{alone / 1e6:.2f} Mpps a worker ÷ {100 * fullest:.0f} % in the fullest; spread "
-            f"evenly, {len(all_workers)} workers carry {alone * len(all_workers) / 1e6:.2f} Mpps"
+            f"{format_pps(alone)} a worker ÷ {100 * fullest:.0f} % in the fullest; spread "
+            f"evenly, {len(all_workers)} workers carry {format_pps(alone * len(all_workers))}"
         ),
     )

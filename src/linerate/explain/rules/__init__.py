@@ -22,10 +22,14 @@ class Stage(IntEnum):
     VALIDITY = 0
     #: All that was offered, or all that the line carries, came through.
     WHOLE = 1
+    #: Most of what is missing was lost for no want of anything, or nothing says where.
+    MISSING = 2
     #: A resource ran out, by packets lost for it.
-    RESOURCE = 2
+    RESOURCE = 3
     #: Signs without losses to go with them.
-    SIGN = 3
+    SIGN = 4
+    #: What can be said when nothing else can.
+    LAST = 5
 
 
 class Rule(NamedTuple):

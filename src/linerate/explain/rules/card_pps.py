@@ -16,6 +16,7 @@ from linerate.explain.reading import (
 )
 from linerate.explain.rules import Stage, rule
 from linerate.explain.words import clocks_text
+from linerate.wire import format_pps
 
 #: Reached, but for the last packets of the trial.
 USED_UP = 0.99
@@ -56,7 +57,7 @@ def card_sends_no_faster(evidence: Evidence) -> Finding | None:
         limit="card-pps",
         confidence="high",
         sentence=(
-            f"the card sent {given.received_pps / 1e6:.2f} of {ceiling / 1e6:.2f} Mpps, so "
+            f"the card sent {format_pps(given.received_pps)} of {format_pps(ceiling)}, so "
             f"{total(lost):,} packets found its tx ring full"
         ),
         evidence=quotes(*lost),

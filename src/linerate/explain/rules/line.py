@@ -2,8 +2,9 @@
 
 from linerate.evidence import Conditions, Evidence, Worker
 from linerate.explain.model import Finding
-from linerate.explain.reading import busiest, near_line, quotes, sends_itself
+from linerate.explain.reading import all_came_back, busiest, near_line, quotes, sends_itself
 from linerate.explain.rules import Stage, rule
+from linerate.wire import format_pps
 
 #: Pacing is that exact: from here on the line is full.
 LINE_FULL_PERCENT = 99.9
@@ -17,7 +18,7 @@ def line(evidence: Evidence) -> Finding | None:
         return None
     if sends_itself(evidence):
         return _filled(given, busiest(evidence))
-    if not given.sent_packets:
+    if not given.sent_packets or not all_came_back(evidence):
         return None
     whole = 1 + given.absence_packets / max(given.received_packets, 1)
     if given.percent_of_line * whole < LINE_FULL_PERCENT:
@@ -26,7 +27,7 @@ def line(evidence: Evidence) -> Finding | None:
         limit="line",
         confidence="high",
         sentence=(
-            f"{given.received_pps / 1e6:.2f} Mpps of {given.frame_bytes:g} bytes came back: "
+            f"{format_pps(given.received_pps)} of {given.frame_bytes:g} bytes came back: "
             f"{given.percent_of_line:.2f} % of the line"
         ),
         evidence=(given.quote,),
@@ -42,7 +43,7 @@ def _filled(given: Conditions, worker: Worker | None) -> Finding | None:
         limit="line",
         confidence="medium",
         sentence=(
-            f"the device sends {given.received_pps / 1e6:.2f} Mpps of {given.frame_bytes} bytes, "
+            f"the device sends {format_pps(given.received_pps)} of {given.frame_bytes} bytes, "
             f"{given.percent_of_line:.1f} % of the line, and {worker.name} has "
             f"{worker.spare_percent or 0:.0f} % of its time to spare"
         ),

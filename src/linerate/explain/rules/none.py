@@ -3,15 +3,16 @@
 from linerate.evidence import Evidence
 from linerate.explain.model import Finding
 from linerate.explain.reading import (
+    all_came_back,
     configured_losses,
     lost_for_capacity,
     pushed_back,
     quotes,
-    total,
 )
 from linerate.explain.rules import Stage, rule
 from linerate.explain.rules.line import line
 from linerate.explain.rules.tester import tester
+from linerate.wire import format_pps
 
 
 @rule("none", Stage.WHOLE, reference="the packet ledger: nothing was lost for want of anything")
@@ -23,12 +24,11 @@ def none(evidence: Evidence) -> Finding | None:
     if pushed_back(evidence):
         return None
     configured = configured_losses(evidence)
-    missing = given.sent_packets - given.received_packets - given.absence_packets
-    if missing > total(configured) or line(evidence) or tester(evidence):
+    if not all_came_back(evidence) or line(evidence) or tester(evidence):
         return None
     sentence = (
-        f"nothing was lost for want of anything at {given.offered_pps / 1e6:.2f} of "
-        f"{given.line.packets_per_second / 1e6:.2f} Mpps"
+        f"nothing ran short at {format_pps(given.offered_pps)} of the line's "
+        f"{format_pps(given.line.packets_per_second)}"
     )
     if configured:
         places = ", ".join(f"{loss.packets:,} at {loss.place}" for loss in configured[:3])

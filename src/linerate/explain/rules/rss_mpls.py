@@ -5,6 +5,7 @@ from linerate.explain.model import Finding
 from linerate.explain.reading import closed_box, forwarders, quotes, same, siblings_like
 from linerate.explain.rules import Stage, rule
 from linerate.explain.rules.worker_cpu import saturated_worker
+from linerate.wire import format_pps
 
 #: Many flows are so much faster than one: the hash spreads them.
 SPREADS = 1.2
@@ -54,8 +55,9 @@ def mpls_as_slow_as_one_flow(evidence: Evidence) -> Finding | None:
         limit="rss-mpls",
         confidence="medium",
         sentence=(
-            f"MPLS is as slow as one flow ({given.received_pps / 1e6:.2f} and {slow / 1e6:.2f} "
-            f"Mpps), many flows go {fast / 1e6:.2f} Mpps: labelled packets are not spread"
+            f"MPLS is as slow as one flow ({format_pps(given.received_pps)} and "
+            f"{format_pps(slow)}), many flows go {format_pps(fast)}: labelled packets are not "
+            "spread"
         ),
         evidence=(given.quote, one[0].conditions.quote, many[0].conditions.quote),
         try_=MORE,

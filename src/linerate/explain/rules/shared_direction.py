@@ -4,6 +4,7 @@ from linerate.evidence import Evidence
 from linerate.explain.model import Finding
 from linerate.explain.reading import closed_box, near_line, same, siblings_like
 from linerate.explain.rules import Stage, rule
+from linerate.wire import format_pps
 
 
 @rule(
@@ -20,12 +21,12 @@ def shared_direction(evidence: Evidence) -> Finding | None:
         other = sibling.conditions
         if same(given.received_pps, other.received_pps, within=0.05):
             rates = sorted((given, other), key=lambda one: one.directions)
-            one, both = (rate.received_pps / 1e6 for rate in rates)
+            one, both = (format_pps(rate.received_pps) for rate in rates)
             return Finding(
                 limit="shared-direction",
                 confidence="medium",
                 sentence=(
-                    f"one direction comes to {one:.2f} Mpps, both together to {both:.2f}: "
+                    f"one direction comes to {one}, both together to {both}: "
                     "they share one resource, a card's packet engine, a bus or a core"
                 ),
                 evidence=(given.quote, other.quote),

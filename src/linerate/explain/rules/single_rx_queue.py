@@ -12,6 +12,7 @@ from linerate.explain.reading import (
 )
 from linerate.explain.rules import Stage, rule
 from linerate.explain.rules.worker_cpu import saturated_worker
+from linerate.wire import format_pps
 
 MORE = ("more rx queues, one a worker", "hand-off between workers, if the card has one queue only")
 #: Both directions together are so much faster than one: each port has a queue of its own.
@@ -73,8 +74,8 @@ def many_flows_as_fast_as_one(evidence: Evidence) -> Finding | None:
         limit="single-rx-queue",
         confidence="medium",
         sentence=(
-            f"many flows are as fast as one ({given.received_pps / 1e6:.2f} and "
-            f"{one / 1e6:.2f} Mpps), two ports faster than one ({high / 1e6:.2f} Mpps)"
+            f"many flows are as fast as one ({format_pps(given.received_pps)} and "
+            f"{format_pps(one)}), two ports faster than one ({format_pps(high)})"
         ),
         evidence=(given.quote, alike[0].conditions.quote, both[0].conditions.quote),
         try_=MORE,

@@ -3,10 +3,13 @@
 from linerate.evidence import Conditions, Evidence, Tester, Worker
 from linerate.explain.model import Finding
 from linerate.explain.reading import (
+    all_came_back,
+    all_is_explained,
     busiest,
     capacity_losses,
     fell_behind,
     lost_for_capacity,
+    missing,
     pushed_back,
     quotes,
     sender,
@@ -14,6 +17,7 @@ from linerate.explain.reading import (
     sent_by,
 )
 from linerate.explain.rules import Stage, rule
+from linerate.wire import format_pps
 
 #: The bench asks for a little less than the ceiling that it measured.
 ASKED_SHARE = 0.9
@@ -37,7 +41,7 @@ def no_time_left(evidence: Evidence) -> Finding | None:
         return None
     if not worker.saturated or fell_behind(evidence):
         return None
-    if lost_for_capacity(evidence) > HARDLY * given.sent_packets:
+    if missing(evidence) > HARDLY * given.sent_packets or not all_is_explained(evidence):
         return None
     return Finding(
         limit="tester",
@@ -61,7 +65,7 @@ def _no_time_text(evidence: Evidence, worker: Worker, given: Conditions) -> str:
     spare = device.spare_percent if device is not None else None
     left = "" if spare is None else f" and has {spare:.0f} % of its time to spare"
     return (
-        f"the tester has no time left at {given.offered_pps / 1e6:.2f} Mpps: {sending}{inside}, "
+        f"the tester has no time left at {format_pps(given.offered_pps)}: {sending}{inside}, "
         f"{each:,.0f} clocks a packet{bare}; {device.name if device else 'the device'} keeps up"
         f"{left}"
     )
@@ -73,23 +77,31 @@ def tester(evidence: Evidence) -> Finding | None:
     given, ceiling = evidence.conditions, evidence.tester_ceiling_pps
     if given is None or ceiling is None or lost_for_capacity(evidence) > 0:
         return None
+    if not given.sent_packets or not all_came_back(evidence):
+        return None
     if ceiling >= given.line.packets_per_second or given.asked_pps < ASKED_SHARE * ceiling:
         return None
     if pushed_back(evidence) and given.offered_pps < ASKED_SHARE * ceiling:
         return None
-    absent = given.absence_packets
-    but = f" but {absent:,} packets that the host's absences cost" if absent else ""
     return Finding(
         limit="tester",
         confidence="high",
         sentence=(
-            f"all {given.offered_pps / 1e6:.2f} Mpps that the tester offered came back{but}; its "
-            f"own ceiling is {ceiling / 1e6:.2f} of the line's "
-            f"{given.line.packets_per_second / 1e6:.2f} Mpps"
+            f"{_came_back_text(evidence, given)}; its own ceiling is {format_pps(ceiling)} of the "
+            f"line's {format_pps(given.line.packets_per_second)}"
         ),
         evidence=(given.quote,),
         try_=MORE,
     )
+
+
+def _came_back_text(evidence: Evidence, given: Conditions) -> str:
+    """`all 4.37 Mpps that the tester offered came back`, or how many packets of it did not."""
+    but = [f"{missing(evidence):,} packets"] if missing(evidence) else []
+    if given.absence_packets:
+        but.append(f"{given.absence_packets:,} that were lost while the host had a worker's CPU")
+    kept = f" but {' and '.join(but)}" if but else ""
+    return f"all {format_pps(given.offered_pps)} that the tester offered came back{kept}"
 
 
 @rule("tester", Stage.RESOURCE, reference="TRex manual: CPU utilisation and queue_full")
@@ -97,7 +109,7 @@ def foreign_tester(evidence: Evidence) -> Finding | None:
     """A traffic generator that says itself that it can't keep up."""
     for one in evidence.testers:
         said = _complaint(one)
-        if said and not capacity_losses(evidence):
+        if said and not capacity_losses(evidence) and all_is_explained(evidence):
             return Finding(
                 limit="tester",
                 confidence="medium",

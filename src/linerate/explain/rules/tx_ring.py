@@ -11,6 +11,7 @@ from linerate.explain.reading import (
 )
 from linerate.explain.rules import Stage, rule
 from linerate.explain.rules.worker_cpu import kernel_saturated
+from linerate.wire import format_pps
 
 #: A tx node that sends so much less than it was given refused the rest.
 SENT_SHARE = 0.99
@@ -66,7 +67,7 @@ def _said(
             f"a call: {percent:.0f} % lost there"
         )
         if worker.in_pps and worker.out_pps:
-            said.append(f"{worker.in_pps / 1e6:.2f} Mpps in, {worker.out_pps / 1e6:.2f} out")
+            said.append(f"{format_pps(worker.in_pps)} in, {format_pps(worker.out_pps)} out")
     if lost:
         slots = f" of {evidence.card.tx_ring} slots" if evidence.card else ""
         said.append(f"the tx ring{slots} was full for {total(lost):,} packets")

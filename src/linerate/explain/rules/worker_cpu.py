@@ -23,18 +23,33 @@ from linerate.explain.words import behind_text, capacity_text, node_shares, satu
 
 #: A CPU that the kernel forwards on.
 KERNEL = "kernel-"
+#: What such a CPU could forward is at most so much more than it did.
+AGREES_WITHIN = 1.2
 VECTORS = "VPP documentation: vectors a call near 256 and no empty polls mean saturation"
 
 
 def saturated_worker(evidence: Evidence) -> Worker | None:
     """The busiest worker, if it is saturated and packets were lost for that, or none at all."""
     worker = busiest(evidence)
-    if worker is None or not worker.saturated:
+    if worker is None or not worker.saturated or not _fills_its_cpu(worker):
         return None
     if not capacity_losses(evidence):
         alone = fell_behind(evidence) or sends_itself(evidence)
         return worker if worker.idle_in_clocks or alone else None
     return worker if lost_for_workers(evidence) else None
+
+
+def _fills_its_cpu(worker: Worker) -> bool:
+    """Whether the clocks that it spends on packets account for the rate, where that is known.
+
+    Of a CPU that the kernel forwards on, all that is not idle is not the device's.
+    """
+    if not worker.name.startswith(KERNEL):
+        return True
+    clocks, available = worker.clocks_per_packet, (worker.seconds or 0.0) * (worker.tsc_hz or 0.0)
+    if not clocks or not available:
+        return False
+    return clocks * worker.packets * AGREES_WITHIN >= available
 
 
 def lost_for_workers(evidence: Evidence) -> list[Loss]:
@@ -50,7 +65,12 @@ def lost_for_workers(evidence: Evidence) -> list[Loss]:
 def kernel_saturated(evidence: Evidence) -> bool:
     """Whether the kernel forwards, on a CPU that has no time left."""
     worker = busiest(evidence)
-    return worker is not None and worker.name.startswith(KERNEL) and bool(worker.saturated)
+    return (
+        worker is not None
+        and worker.name.startswith(KERNEL)
+        and bool(worker.saturated)
+        and _fills_its_cpu(worker)
+    )
 
 
 @rule("worker-cpu", Stage.RESOURCE, reference=VECTORS)

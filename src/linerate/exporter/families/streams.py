@@ -12,7 +12,7 @@ COUNTERS = {
     "received": ("received_packets", "Packets of the stream that came back."),
     "duplicated": ("duplicated_packets", "Packets of the stream that came more than once."),
     "out_of_order": ("out_of_order_packets", "Packets that came after a later one."),
-    "stale": ("stale_packets", "Packets too late to say whether they came before."),
+    "corrupted": ("corrupted_packets", "Packets of the stream that came back damaged."),
     "rx_bytes": ("received_bytes", "Bytes of the stream that came back, FCS counted."),
 }
 

@@ -18,7 +18,7 @@ def page_of(run: Run, folder: Path, evidence: Evidence = load_measurement) -> st
     """Make the page of a suite, or of a sweep; `evidence` reads that of a trial, if it is there."""
     name = folder.resolve().name
     if run.suite == "matrix":
-        return matrix_page.render(run, name, rows(run, measured_costs(run, folder)))
+        return matrix_page.render(run, name, rows(run, measured_costs(run, folder, evidence)))
     if run.rfc2544:
         return benchmarks.render(run, name)
     if run.latencies:

@@ -21,6 +21,7 @@ from linerate.report.html import ceilings, clocks, over_time, percentiles, sanke
 from linerate.report.html.picture import Figure, Picture, node_styles
 from linerate.report.html.table import Table, details, results_table, text
 from linerate.report.html.table import render as table_html
+from linerate.report.marks import footnotes
 from linerate.report.summary import about, headline
 from linerate.report.terminal import heading
 from linerate.store import Result, Run
@@ -245,13 +246,10 @@ def _latency(results: list[Result], pictures: list[Picture]) -> str:
 
 
 def _suspect(results: list[Result]) -> str:
-    rows = tuple(
-        (result.test, doubt) for result in results if result.valid for doubt in result.suspect
+    return "".join(
+        details(title, table_html(Table(title, ("test", "what"), tuple(rows), frozenset({0, 1}))))
+        for title, rows in footnotes(results)
     )
-    if not rows:
-        return ""
-    table = Table("What the machine did meanwhile", ("test", "doubt"), rows, frozenset({0, 1}))
-    return details("* Suspect: the machine was not the same throughout", table_html(table))
 
 
 def environment(run: Run) -> str:

@@ -21,9 +21,11 @@ from linerate.store import Result
 #: Thinner streams are drawn so wide, that one sees them; their figures stay what they are.
 VISIBLE_SHARE = 0.02
 HUB = "all packets"
+ADDED = "added by the device"
 COLOURS = {
     "sent": BLUE,
     "originated": BLUE,
+    ADDED: BLUE,
     HUB: GREY,
     "received": GREEN,
     "unexplained": VERMILLION,
@@ -45,13 +47,15 @@ def flows(ledger: PacketLedger) -> list[Flow]:
     # came from nowhere.
     places = {
         "received": ledger.received,
+        "duplicated": ledger.duplicated,
+        "corrupted": ledger.corrupted,
         "other frames": ledger.other,
         "for the device itself": ledger.consumed,
         "still held": ledger.held,
         **{_apart(place): packets for place, packets in ledger.losses.items()},
         "unexplained": ledger.unexplained,
     }
-    into = {"sent": ledger.sent, "originated": ledger.originated}
+    into = {"sent": ledger.sent, "originated": ledger.originated, ADDED: ledger.added}
     into |= {f"{place}, before": -packets for place, packets in places.items() if packets < 0}
     sources = {place: packets for place, packets in into.items() if packets}
     targets = {place: packets for place, packets in places.items() if packets > 0}
@@ -66,7 +70,7 @@ def flows(ledger: PacketLedger) -> list[Flow]:
 
 def _apart(place: str) -> str:
     """Keep a place of loss, whatever the engine calls it, apart from the ledger's own words."""
-    own = ("sent", "originated", "received", "unexplained", HUB)
+    own = ("sent", "originated", "received", "duplicated", "corrupted", "unexplained", HUB, ADDED)
     return f"lost: {place}" if place in own else place
 
 
@@ -85,7 +89,7 @@ def picture(result: Result) -> Picture:
 
 
 def _whole(ledger: PacketLedger) -> int:
-    return ledger.sent + ledger.originated
+    return ledger.sent + ledger.originated + ledger.added
 
 
 def _in_words(ledger: PacketLedger) -> str:

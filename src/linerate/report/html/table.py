@@ -3,6 +3,7 @@
 import html
 from dataclasses import dataclass
 
+from linerate.report.marks import COLUMN, left_out, marks
 from linerate.report.terminal import loss, mpps
 from linerate.store import Result
 
@@ -64,21 +65,32 @@ def results_table(results: list[Result]) -> Table:
     """All tests: rates, loss, limit; of invalid ones, that they are."""
     return Table(
         caption="All tests: what came back, both directions together",
-        columns=("test", "Mpps", "% of line", "loss", "limit", "confidence", "L1 Gb/s", "traffic"),
+        columns=(
+            "test",
+            "Mpps",
+            "% of line",
+            "loss",
+            COLUMN,
+            "limit",
+            "confidence",
+            "L1 Gb/s",
+            "traffic",
+        ),
         rows=tuple(_result(result) for result in results),
-        words=frozenset({0, 4, 5, 7}),
+        words=frozenset({0, 5, 6, 8}),
     )
 
 
 def _result(result: Result) -> tuple[str, ...]:
     if not result.valid:
-        return (result.test, *[NO_FIGURE] * 3, "invalid", *[NO_FIGURE] * 2, result.text)
+        return (result.test, *[NO_FIGURE] * 4, "invalid", *[NO_FIGURE] * 2, result.text)
     verdict = result.verdict
     return (
-        result.test + "*" * bool(result.suspect),
+        result.test + marks(result),
         mpps(result.received_pps),
         f"{result.percent_of_line:.1f}",
         loss(result),
+        left_out(result),
         ", ".join((verdict.limit, *verdict.also)),
         verdict.confidence,
         f"{result.l1_bps / 1e9:.2f}",

@@ -9,9 +9,9 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO
 
+from linerate import dpdk_runtime
 from linerate.selfbench.model import NotMeasuredError, Place, Sample, Session
 from linerate.selfbench.session import packet_rate
 from linerate.telemetry import Telemetry, TelemetryError
@@ -59,13 +59,6 @@ def program() -> str:
     return found
 
 
-def _bases() -> list[Path]:
-    """Where DPDK may put its runtime folder."""
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    named = [Path(runtime) / "dpdk"] if runtime else []
-    return [Path("/var/run/dpdk"), *named, Path("/tmp/dpdk")]
-
-
 class Running:
     """A running testpmd; a context manager that leaves nothing behind."""
 
@@ -105,7 +98,7 @@ class Running:
             if process.poll() is not None:
                 break
             if b"testpmd>" in self._words():
-                for base in _bases():
+                for base in dpdk_runtime.bases():
                     with suppress(TelemetryError):
                         return Telemetry(base / self._prefix / "dpdk_telemetry.v2")
             time.sleep(0.02)
@@ -140,8 +133,8 @@ class Running:
                 self._end(self._process)
         finally:
             self._log.close()
-            for base in _bases():
-                shutil.rmtree(base / self._prefix, ignore_errors=True)
+            for base in dpdk_runtime.bases():
+                dpdk_runtime.remove(base / self._prefix)
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         try:

@@ -1,7 +1,9 @@
 """What a process gives up before it runs another's program: every lock that the kernel has.
 
 Two of them keep it from writing: the filter of system calls, which refuses to open any file for
-that, and Landlock, where the kernel has it. Only the filter is required.
+that, and Landlock. What it reads is Python, its libraries and the profile's folder (Landlock), as a
+user without rights if root started it. Where the kernel has no Landlock that user is what is left,
+and who is not root has neither: then nothing is run.
 """
 
 import ctypes
@@ -9,7 +11,11 @@ import math
 import os
 import platform
 import resource
+import stat
 import struct
+import sys
+import sysconfig
+from collections.abc import Iterable
 
 from syscalls import ASKED, FROZEN, MACHINES, NEWER, REFUSED, Numbers
 
@@ -18,7 +24,10 @@ FILE_BYTES = 64 << 20
 OPEN_FILES = 64
 CLONE_NEWNET = 0x40000000
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
-#: Of <linux/capability.h>. Root reads files that are not its own with it; it writes none.
+#: Whom root's profiles run as, when it is not known who called sudo.
+NOBODY = 65534
+PR_SET_KEEPCAPS = 8
+#: Of <linux/capability.h>. Landlock bounds it; kept only where Python is root's to read.
 CAPABILITY_VERSION_3, CAP_DAC_READ_SEARCH = 0x20080522, 2
 #: Of <linux/audit.h>, in the order of MACHINES.
 ARCHITECTURES = (0xC000003E, 0xC00000B7)
@@ -36,10 +45,19 @@ IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x802C542A)
 #: Of fcntl: locks that others wait for, leases, and signals to an owner (F_SETLK, F_SETLKW,
 #: F_SETOWN, F_SETSIG, F_SETOWN_EX, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY).
 FCNTLS = (6, 7, 8, 10, 15, 37, 38, 1024, 1026)
-LANDLOCK_CREATE, LANDLOCK_RESTRICT, LANDLOCK_CREATE_RULESET_VERSION = 444, 446, 1
+LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
+LANDLOCK_CREATE_RULESET_VERSION = LANDLOCK_PATH_BENEATH = 1
+LANDLOCK_READ_FILE, LANDLOCK_READ_FOLDER = 1 << 2, 1 << 3
 #: Executing, writing, making and removing; and what later versions have (REFER, TRUNCATE,
 #: IOCTL_DEV).
 LANDLOCK_WRITES = 0x1FF3
+#: Beside Python: shared libraries that its modules load, what random numbers and zones come from.
+SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/dev/urandom",
+          "/usr/share/zoneinfo")  # fmt: skip
+NO_LANDLOCK = (
+    "this kernel has no Landlock, and a profile could read all that you can: it is not run; boot "
+    "with lsm=landlock (Linux 5.13), or run it as root, which gives it to a user without rights"
+)
 LANDLOCK_LATER = {2: 1 << 13, 3: 1 << 14, 5: 1 << 15}
 
 
@@ -47,10 +65,11 @@ class CellError(Exception):
     """A lock that another's program must not run without cannot be had."""
 
 
-def lock(cpu_seconds: int) -> None:
-    """No network, no processes, no signals, no writing; bounded memory, files and CPU time.
+def lock(cpu_seconds: int, readable: Iterable[str] = ()) -> None:
+    """No network, processes, signals, writing; bounded memory, files and CPU time.
 
-    CPU seconds count from here on. Raises CellError.
+    Files are read below `readable` and where Python is. CPU seconds count from here on. Raises
+    CellError.
     """
     for what, value in (
         (resource.RLIMIT_AS, MEMORY_BYTES),
@@ -65,9 +84,18 @@ def lock(cpu_seconds: int) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     # Where that is not permitted it has no sockets all the same.
     libc.unshare(CLONE_NEWNET)
-    _drop_capabilities(libc)
+    # A module is looked for in no other place from now on.
+    folders = (*_python(), *readable)
+    has_landlock = _landlock_version(libc) >= 1
+    if os.geteuid() == 0:
+        _become_nobody(libc, folders, has_landlock)
+    elif has_landlock:
+        _keep_capabilities(libc, 0)
+    else:
+        raise CellError(NO_LANDLOCK)
     _prctl(libc, "no_new_privs", PR_SET_NO_NEW_PRIVS, 1)
-    _landlock(libc)
+    if has_landlock:
+        _landlock(libc, (*SYSTEM, *folders))
     _seccomp(libc)
 
 
@@ -93,32 +121,74 @@ def _prctl(libc: ctypes.CDLL, name: str, what: int, *values: int) -> None:
     _checked(libc.prctl(what, *(ctypes.c_ulong(value) for value in padded)), name)
 
 
-def _drop_capabilities(libc: ctypes.CDLL) -> None:
-    """What root may do beyond its own files; limits and namespaces among it."""
+def _python() -> list[str]:
+    """Folders of Python's own modules and of those that are installed, scapy among them."""
+    paths = sysconfig.get_paths()
+    named = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    return sorted(path for path in named | set(sys.path) if path and os.path.exists(path))
+
+
+def _become_nobody(libc: ctypes.CDLL, folders: Iterable[str], has_landlock: bool) -> None:
+    """Give up root's user and all of its rights; but that to read where Landlock bounds it."""
+    user = int(os.environ.get("PROFILE_USER", NOBODY))
+    try:
+        _prctl(libc, "PR_SET_KEEPCAPS", PR_SET_KEEPCAPS, 1)
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    except OSError as error:
+        raise CellError(f"user {user}: {error.strerror}: a profile is not run as root") from error
+    closed = [folder for folder in folders if not os.access(folder, os.R_OK)]
+    if closed and not has_landlock:
+        raise CellError(
+            f"this kernel has no Landlock, and user {user} may not read {closed[0]}: a profile is "
+            "not run as root; move it to a folder that all may read, or boot with lsm=landlock"
+        )
+    _keep_capabilities(libc, 1 << CAP_DAC_READ_SEARCH if closed else 0)
+
+
+def _keep_capabilities(libc: ctypes.CDLL, kept: int) -> None:
+    """Drop all others."""
     header = struct.pack("Ii", CAPABILITY_VERSION_3, 0)
     data = ctypes.create_string_buffer(24)
     _checked(libc.capget(header, data), "capget")
-    effective, permitted = struct.unpack_from("II", data)
-    kept = 1 << CAP_DAC_READ_SEARCH
-    struct.pack_into("6I", data, 0, effective & kept, permitted & kept, 0, 0, 0, 0)
+    kept &= struct.unpack_from("I", data, 4)[0]
+    struct.pack_into("6I", data, 0, kept, kept, 0, 0, 0, 0)
     _checked(libc.capset(header, data), "capset")
 
 
-def _landlock(libc: ctypes.CDLL) -> None:
-    """Nothing that writes, with no exception; nor tracing of processes outside."""
-    version = libc.syscall(
-        LANDLOCK_CREATE, None, ctypes.c_size_t(0), LANDLOCK_CREATE_RULESET_VERSION
-    )
-    if version < 1:
-        return
-    handled = LANDLOCK_WRITES | sum(
-        right for since, right in LANDLOCK_LATER.items() if version >= since
-    )
+def _landlock_version(libc: ctypes.CDLL) -> int:
+    """0 or less where there is none."""
+    flags = LANDLOCK_CREATE_RULESET_VERSION
+    return int(libc.syscall(LANDLOCK_CREATE, None, ctypes.c_size_t(0), flags))
+
+
+def _landlock(libc: ctypes.CDLL, readable: Iterable[str]) -> None:
+    """Nothing that writes, with no exception; reading there only; nor tracing of others."""
+    version = _landlock_version(libc)
+    reads = LANDLOCK_READ_FILE | LANDLOCK_READ_FOLDER
+    handled = LANDLOCK_WRITES | reads
+    handled |= sum(right for since, right in LANDLOCK_LATER.items() if version >= since)
     attribute = struct.pack("Q", handled)
     ruleset = libc.syscall(LANDLOCK_CREATE, attribute, ctypes.c_size_t(len(attribute)), 0)
     _checked(ruleset, "Landlock")
+    for path in readable:
+        _let_read(libc, ruleset, path)
     _checked(libc.syscall(LANDLOCK_RESTRICT, ruleset, 0), "Landlock")
     os.close(ruleset)
+
+
+def _let_read(libc: ctypes.CDLL, ruleset: int, path: str) -> None:
+    """All files below a folder, or a file; what is not there is not read."""
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return
+    is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+    reads = LANDLOCK_READ_FILE | (LANDLOCK_READ_FOLDER if is_folder else 0)
+    rule = struct.pack("=Qi", reads, descriptor)
+    _checked(libc.syscall(LANDLOCK_ADD, ruleset, LANDLOCK_PATH_BENEATH, rule, 0), "Landlock")
+    os.close(descriptor)
 
 
 def _seccomp(libc: ctypes.CDLL) -> None:

@@ -9,6 +9,8 @@ from scapy.utils import RawPcapReader
 
 #: Each packet becomes a stream with a schedule of its own.
 PACKETS_MAX = 256
+SUFFIXES = (".pcap", ".pcapng", ".cap")
+CAPTURES_MAX = 1000
 #: Of a capture that takes no time.
 AT_ONCE_PPS = 1e6
 
@@ -22,6 +24,24 @@ def path_of(name: str, relative: bool = False) -> str:
         if os.path.exists(path):
             return path
     raise ProfileError(f"{name}: no such file")
+
+
+def captures_beside() -> list[str]:
+    """Captures in the current folder and the one above the profile's, which profiles may name."""
+    if "PROFILE_FOLDER" not in os.environ:
+        return []
+    folders = (os.environ["PROFILE_CWD"], os.path.dirname(os.environ["PROFILE_FOLDER"]))
+    found = (one for folder in folders for one in _files(folder) if one.endswith(SUFFIXES))
+    return list(islice(found, CAPTURES_MAX))
+
+
+def _files(folder: str) -> list[str]:
+    """Files in a folder; a link is none, whatever it leads to."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(one.path for one in entries if one.is_file(follow_symlinks=False))
+    except OSError:
+        return []
 
 
 class Replayed:

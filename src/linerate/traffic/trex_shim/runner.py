@@ -140,8 +140,9 @@ def run(path: str, tunables: dict[str, str], cpu_seconds: int) -> dict[str, Any]
         return {"error": SCAPY_MISSING if missing else f"ImportError: {error}"}
     sys.meta_path.insert(0, Finder(api))
     cell = importlib.import_module("cell")
+    replayed = importlib.import_module("replayed")
     try:
-        cell.lock(cpu_seconds)
+        cell.lock(cpu_seconds, [os.path.dirname(path), *replayed.captures_beside()])
     except cell.CellError as error:
         return {"error": str(error)}
     sys.stderr = usage

@@ -1,0 +1,180 @@
+"""Fuzz what reads files, answers and filters of others: `fuzz_files.py TARGET [libFuzzer's words]`.
+
+Any bytes: each reader gives what it promises or raises its own error, and nothing else.
+"""
+
+import contextlib
+import os
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import atheris
+
+with atheris.instrument_imports(include=["linerate"]):
+    from linerate import live, testbed
+    from linerate.audit.audit import audit
+    from linerate.audit.table import TableError, table_of
+    from linerate.evidence.measured import evidence_of
+    from linerate.index.query import Query, QueryError
+    from linerate.index.row import process_of, row_of
+    from linerate.measurement import Measurement
+    from linerate.serve.stream import _read as read_events
+    from linerate.store import StoreError, run_of
+    from linerate.telemetry import Telemetry, TelemetryError, rows
+    from linerate.traffic import TrafficError, find
+    from linerate.traffic.captures import read_capture
+    from linerate.traffic.trex_process import _Document
+    from linerate.traffic.trex_stateless import streams_of
+
+Target = Callable[[bytes], None]
+TARGETS: dict[str, Target] = {}
+#: In memory: a file is written for each input.
+FOLDER = Path(tempfile.mkdtemp(prefix="linerate-fuzz-", dir="/dev/shm"))
+LINK_BPS = 10e9
+
+
+def target(function: Target) -> Target:
+    """Name a target after its function."""
+    TARGETS[function.__name__] = function
+    return function
+
+
+def _file(name: str, content: bytes) -> Path:
+    path = FOLDER / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+@target
+def captures(content: bytes) -> None:
+    """Pcap and pcapng."""
+    with contextlib.suppress(TrafficError):
+        for frame in read_capture(_file("fuzzed.pcap", content)):
+            assert frame.data
+            assert frame.nanoseconds >= 0
+
+
+@target
+def testbeds(content: bytes) -> None:
+    """Testbed files."""
+    with contextlib.suppress(testbed.TestbedError):
+        testbed.load(_file("testbed.yaml", content))
+
+
+@target
+def traffic(content: bytes) -> None:
+    """Traffic in YAML: ours, and TRex's stateful kind (stateless ones start a process)."""
+    if b"stream" in content and b"streams" not in content:
+        return
+    with contextlib.suppress(TrafficError):
+        find(str(_file("traffic.yaml", content)))
+
+
+@target
+def trex(content: bytes) -> None:
+    """Documents that a profile's process hands back."""
+    try:
+        document = _Document.model_validate_json(content)
+    except ValueError:
+        return
+    with contextlib.suppress(TrafficError):
+        streams_of("fuzzed", document.sides or ((), ()))
+
+
+@target
+def runs(content: bytes) -> None:
+    """run.json, and its row in the index."""
+    try:
+        run = run_of(content, Path("run.json"))
+    except StoreError:
+        return
+    row_of("fuzzed", run)
+
+
+@target
+def evidence(content: bytes) -> None:
+    """What was measured in a trial."""
+    try:
+        measurement = Measurement.model_validate_json(content)
+    except ValueError:
+        return
+    evidence_of(measurement, "U1", "fuzzed", ())
+
+
+@target
+def lives(content: bytes) -> None:
+    """live.jsonl, as reports and as spectators read it."""
+    path = _file("run/live.jsonl", content)
+    list(live.read(path))
+    process_of(path.parent)
+    offset = 0
+    while True:
+        text, further = read_events(path, offset)
+        assert text.count(b"\n\n") <= content.count(b"\n")
+        if further == offset:
+            break
+        offset = further
+
+
+@target
+def telemetry(content: bytes) -> None:
+    """Answers of what listens at an engine's socket, one a line."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    path = FOLDER / "socket"
+    path.unlink(missing_ok=True)
+    with listener:
+        listener.bind(str(path))
+        listener.listen()
+        # It waits in the listener's queue until it is let in.
+        client = Telemetry.__new__(Telemetry)
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with ours, theirs:
+            client._path, client._socket, client._max_bytes = path, ours, 16384
+            client._timeout_seconds, client._until = 1.0, None
+            for answer in content[:16384].split(b"\n")[:8]:
+                theirs.send(answer or b"\0")
+                with contextlib.suppress(TelemetryError):
+                    rows(client.ask("/linerate/info"), "fuzzed")
+
+
+@target
+def queries(content: bytes) -> None:
+    """Filters and orders, as an address has them."""
+    words = content.decode("utf-8", "surrogateescape").split("\n")
+    with contextlib.suppress(QueryError):
+        query = Query(tuple(words[1:21]), words[0], 10, 0)
+        for sql, values in (query.sql(), query.count_sql()):
+            _database().execute(sql, values).fetchall()
+
+
+def _database() -> "duckdb.DuckDBPyConnection":  # noqa: F821 (imported late)
+    from linerate.index import _load  # noqa: PLC0415
+
+    if not hasattr(_database, "made"):
+        _database.made = _load({})  # type: ignore[attr-defined]
+    return _database.made  # type: ignore[attr-defined,no-any-return]
+
+
+@target
+def tables(content: bytes) -> None:
+    """Published tables."""
+    with contextlib.suppress(TableError):
+        audit(table_of(content, "fuzzed", LINK_BPS))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or sys.argv[1] not in TARGETS:
+        sys.exit(f"fuzz_files.py: expected one of {' '.join(TARGETS)}")
+    chosen = TARGETS[sys.argv.pop(1)]
+    # At the end libFuzzer leaves without Python's own: the folder is small, and removed by hand.
+    if os.fork():
+        status = os.wait()[1]
+        shutil.rmtree(FOLDER, ignore_errors=True)
+        sys.exit(os.waitstatus_to_exitcode(status))
+    atheris.Setup(sys.argv, chosen)
+    atheris.Fuzz()

@@ -1,0 +1,53 @@
+"""What a testbed file must say of ports and devices that are there already: how to reach them."""
+
+from collections.abc import Mapping
+
+#: How the tester is joined to it, by the key of `tester` that names that, and on which wires.
+JOINED_BY = {"sockets": ("memif",), "interfaces": ("veth", "af_xdp")}
+WIRES = ("ethdev", "memif", "veth", "af_xdp")
+_EXAMPLES = {
+    "sockets": "expected two, as [/run/vpp/a.sock, /run/vpp/b.sock]",
+    "interfaces": "expected two that are joined to the device, as [eth1, eth2]",
+}
+
+
+def check(external: bool, wire: str, joined: Mapping[str, object], macs: object) -> None:
+    """Raise ValueError when what joins the tester to the device is missing, or is not wanted.
+
+    `joined` are the values of JOINED_BY's keys in `tester`, None where they are not given.
+    """
+    if external and wire not in WIRES:
+        raise ValueError(
+            f"wire: expected {', '.join(WIRES[:-1])} or {WIRES[-1]} for an external device, "
+            f"not '{wire}'"
+        )
+    for key, wires in JOINED_BY.items():
+        wanted = external and wire in wires
+        if wanted and joined[key] is None:
+            raise ValueError(f"tester.{key}: required for an external device: {_EXAMPLES[key]}")
+        if joined[key] is not None and not wanted:
+            where = " or ".join(wires)
+            raise ValueError(
+                f"tester.{key}: expected only with `dut: {{kind: external}}` on wire {where}"
+            )
+    if external and macs is None:
+        raise ValueError(
+            "dut.macs: required of an external device: expected the addresses of its two ports"
+        )
+
+
+#: Of `wire: ethdev`, by key.
+_ETHDEV = {
+    "tester.ports": 'expected two, as [{device: "0000:05:00.0"}, {device: "0000:05:00.1"}]',
+    "link": "expected a bit rate, as 10G",
+    "dut.ports": 'expected two, as [{device: "0000:06:00.0"}, {device: "0000:06:00.1"}]',
+}
+
+
+def check_ethdev(tester_ports: object, link_bps: object, dut_ports: object) -> None:
+    """Raise ValueError when `wire: ethdev` lacks a key: what was given for it is false."""
+    for (key, example), given in zip(
+        _ETHDEV.items(), (tester_ports, link_bps, dut_ports), strict=True
+    ):
+        if not given:
+            raise ValueError(f"{key}: required with `wire: ethdev`: {example}")

@@ -1,0 +1,73 @@
+"""What stands beside a figure that is not the whole truth: the same marks in every report."""
+
+from collections.abc import Iterable, Mapping
+
+from linerate.records import FrameSize, Goal, Search
+from linerate.store import Result, Run
+
+SUSPECT = "*"
+#: Some of what was lost is left out of the verdict, or of the loss.
+LEFT_OUT = "†"
+NONE = "–"
+COLUMN = "left out"
+#: Footnotes; titles of the lines that follow.
+SAID = {
+    SUSPECT: "* Suspect: the machine was not the same throughout",
+    LEFT_OUT: "† Lost while the host kept a worker's CPU: not taken for the device's",
+}
+
+
+def marks(result: Result) -> str:
+    """What stands behind a test's name."""
+    if not result.valid:
+        return ""
+    return SUSPECT * bool(result.suspect) + LEFT_OUT * bool(result.left_out)
+
+
+def any_left_out(results: Iterable[Result]) -> bool:
+    """Whether the column is needed."""
+    return any(result.valid and result.left_out for result in results)
+
+
+def left_out(result: Result) -> str:
+    """Packets lost that the verdict leaves out."""
+    return f"{result.left_out:,}" if result.valid else NONE
+
+
+def footnotes(results: Iterable[Result]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Each mark that stands anywhere: its title, and by test what it is for."""
+    valid = [result for result in results if result.valid]
+    doubts = [(result.test, doubt) for result in valid for doubt in result.suspect]
+    lost = [
+        (result.test, f"{result.left_out:,} of {result.packets.sent - result.came_back:,} lost")
+        for result in valid
+        if result.left_out
+    ]
+    pairs = ((SAID[SUSPECT], doubts), (SAID[LEFT_OUT], lost))
+    return [(title, lines) for title, lines in pairs if lines]
+
+
+def of_goal(search: Search, goal: Goal) -> str:
+    """Packets lost at a goal's lower load that do not count."""
+    packets = search.lost_by_host.get(goal.lower_trial, 0)
+    return f"{packets:,} {LEFT_OUT}" if packets else "0"
+
+
+def repeated(run: Run, goal: Goal) -> str:
+    """Of the trials at a goal's lower load, those that do not count; nothing without any."""
+    shown = next((one for one in run.results if one.trial == goal.lower_trial), None)
+    same = [one for one in run.results if shown is not None and one.test == shown.test]
+    return f"{len(same) - 1} of {len(same)} trials at its lower load" if len(same) > 1 else ""
+
+
+def of_frame_size(run: Run, one: FrameSize) -> dict[str, int]:
+    """By trial that a frame size's figures rest on: packets lost that count as the host's."""
+    lost: Mapping[str, int] = {
+        trial: packets
+        for search in run.searches
+        if search.loadtest == one.loadtest
+        for trial, packets in search.lost_by_host.items()
+    }
+    points = (point.trial for point in one.loss_curve)
+    trials = dict.fromkeys((one.throughput_trial, *points, *one.burst_trials))
+    return {trial: lost[trial] for trial in trials if trial in lost}

@@ -1,0 +1,56 @@
+"""Links of DPDK's ports: seen to go down, named as the place of loss, and the end of a trial."""
+
+from tests.system import namespaces
+from tests.system.conftest import StartEngine
+from tests.system.namespaces import needs_namespaces
+from tests.system.test_socket_drivers import Wires, trial_config, wires
+
+from linerate.measurement import Load
+from linerate.measurement.engine import read_links
+from linerate.tester.engine import EngineTester
+from linerate.trial import run_trial
+from linerate.validity import reasons
+
+__all__ = ["wires"]
+
+pytestmark = needs_namespaces
+
+SECONDS = 60.0
+DOWN_AFTER_SECONDS = 0.5
+
+
+def test_a_cable_pulled_out_ends_the_trial_and_is_the_place_of_loss(
+    start_engine: StartEngine, wires: Wires
+) -> None:
+    engine = start_engine(trial_config(wires, "net_af_packet", "net_af_packet", "io"))
+    load = Load(
+        frame_bytes=64,
+        directions=1,
+        link_bps=10**10,
+        scale_ppm=1_000_000,
+        duration_us=round(SECONDS * 1e6),
+    )
+    far = wires.names[0][1]
+    pulled = False
+
+    def pull_out(progress: object) -> None:
+        nonlocal pulled
+        elapsed = getattr(progress, "elapsed_us", 0) / 1e6
+        if not pulled and elapsed >= DOWN_AFTER_SECONDS:
+            pulled = True
+            namespaces.run(f"ip -n {wires.dut} link set {far} down")
+
+    with engine.connect() as telemetry:
+        assert {link.state for link in read_links(telemetry).values()} == {"up"}
+        measured = run_trial(EngineTester(telemetry, ()), load, pull_out)
+        links = read_links(telemetry)
+    assert pulled
+    assert (links["t0"].state, links["t0"].downs) == ("down", 1)
+    assert (links["t1"].state, links["t1"].downs) == ("up", 0)
+    # Both ends of the pair lose it; no other rule has anything to say.
+    said = reasons(measured)
+    assert {reason.split(" since ")[0] for reason in said} == {"t0: link down", "e0: link down"}
+    assert measured.progress.elapsed_us < load.duration_us
+    assert measured.packets.unexplained == 0
+    assert measured.packets.violations == []
+    assert measured.packets.losses["t0: link down"] > 0

@@ -1,0 +1,144 @@
+"""Devices that lose all, half, or one flow of what they get: no verdict says that all came back.
+
+On each wire, and of devices that count what they drop and of such that do not.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.system import labs
+from tests.system.namespaces import run as shell
+
+FORWARDER = Path(__file__).parents[1] / "fake" / "forwarder.py"
+#: A trial that the machine disturbed has no verdict: it is tried again.
+TRIES = 6
+MACS = ["02:00:00:00:0e:00", "02:00:00:00:0e:01"]
+
+needs_root = pytest.mark.skipif(
+    os.geteuid() != 0 or any(shutil.which(tool) is None for tool in ("ip", "dpdk-testpmd")),
+    reason="needs root, ip, dpdk-testpmd",
+)
+
+
+def bench(folder: Path, document: dict[str, Any]) -> tuple[int, dict[str, Any], str]:
+    """Measure U2 until a trial is valid: exit code, the test's row, what was said."""
+    path = folder / "bed.yaml"
+    path.write_text(json.dumps(document))
+    words = ("bench", str(path), "--only", "U2", "--duration", "300ms", "--json")
+    for _ in range(TRIES):
+        with labs.lab(*words, "--runs", str(folder / "runs")) as lab:
+            said, wrong = lab.communicate(timeout=300)
+        (row,) = json.loads(said)["trials"]
+        if row["valid"]:
+            return lab.returncode, row, wrong
+    pytest.fail(f"no valid trial: {wrong} {row}")
+
+
+def check(done: tuple[int, dict[str, Any], str], loses: str, limit: str) -> str:
+    """Check what a run came to; returns the verdict's sentence."""
+    code, row, wrong = done
+    assert row["verdict"]["limit"] == limit, row["verdict"]
+    # What is configured to be lost may be lost at the line's rate.
+    allowed = {"line"} if limit == "configuration" and loses in ("some", "one-flow") else set()
+    assert not ({"line", "tester", "none"} - allowed) & set(row["verdict"]["also"])
+    if loses == "all":
+        assert code == 1
+        assert "U2: nothing came back of " in wrong
+    else:
+        assert code == 0, wrong
+        assert 0 < row["ledger"]["received"] < row["ledger"]["sent"]
+    return str(row["verdict"]["sentence"])
+
+
+ROUTES = {
+    "all": (),
+    "half": ("ip route add 48.0.0.0/25 via 100.64.2.2",),
+    "one-flow": tuple(
+        f"ip route add 48.0.0.{first}/{32 - bits} via 100.64.2.2"
+        for first, bits in ((2, 1), (4, 2), (8, 3), (16, 4), (32, 5), (64, 6), (128, 7))
+    ),
+}
+
+
+@pytest.mark.parametrize("loses", ROUTES)
+def test_a_router_without_a_route_says_so(tmp_path: Path, loses: str) -> None:
+    lines = [
+        "set int state e0 up", "set int state e1 up",
+        "set int ip address e0 100.64.1.1/30", "set int ip address e1 100.64.2.1/30",
+        "ip neighbor e0 100.64.1.2 50:7c:6f:20:30:70",
+        "ip neighbor e1 100.64.2.2 50:7c:6f:20:30:71",
+        *ROUTES[loses],
+    ]  # fmt: skip
+    (tmp_path / "router.vpp").write_text("\n".join([*lines, ""]))
+    dut = {"mode": "router", "cli_file": "router.vpp"}
+    done = bench(tmp_path, {"card": {"link": "100M"}, "dut": dut})
+    assert "no route" in check(done, loses, "configuration")
+
+
+@pytest.mark.parametrize(("loses", "probability"), [("all", 1.0), ("half", 0.5), ("some", 0.02)])
+@pytest.mark.parametrize("wire", ["card", "memif"])
+def test_what_our_device_is_asked_to_lose_is_configured(
+    tmp_path: Path, wire: str, loses: str, probability: float
+) -> None:
+    dut = {"mode": "io", "lose": {"probability": probability}}
+    rate = {"card": {"link": "100M"}} if wire == "card" else {"link": "100M"}
+    done = bench(tmp_path, {"wire": wire, "dut": dut} | rate)
+    assert "lost at random" in check(done, loses, "configuration")
+
+
+@contextmanager
+def silent_device(loses: str) -> Iterator[tuple[str, str]]:
+    """Two interfaces, and a foreign device in a namespace behind them."""
+    number = f"{os.getpid() % 100000}"
+    netns, here, there = f"lab-{number}", [f"labt{i}{number}" for i in (0, 1)], ["e0", "e1"]
+    with ExitStack() as stack:
+        shell(f"ip netns add {netns}")
+        stack.callback(shell, f"ip netns delete {netns}", check=False)
+        for mine, its in zip(here, there, strict=True):
+            shell(f"ip link add {mine} type veth peer name {its} netns {netns}")
+            stack.callback(shell, f"ip link delete {mine}", check=False)
+            shell(f"sysctl -qw net.ipv6.conf.{mine}.disable_ipv6=1", check=False)
+            shell(f"ip netns exec {netns} sysctl -qw net.ipv6.conf.{its}.disable_ipv6=1")
+            shell(f"ip link set {mine} arp off up")
+            shell(f"ip -n {netns} link set {its} arp off up")
+        words = ["ip", "netns", "exec", netns, sys.executable, str(FORWARDER), *there, loses]
+        device = stack.enter_context(subprocess.Popen(words, stdout=subprocess.PIPE, text=True))
+        stack.callback(device.kill)
+        assert device.stdout is not None
+        assert device.stdout.readline() == "ready\n"
+        yield here[0], here[1]
+
+
+def interfaces_of(wire: str, interfaces: tuple[str, str]) -> dict[str, Any]:
+    if wire == "veth":
+        return {"interfaces": interfaces}
+    devargs = [f"iface={name}" for name in interfaces]
+    return {
+        "ports": [
+            {"device": f"net_af_packet{i}", "devargs": text} for i, text in enumerate(devargs)
+        ]
+    }
+
+
+@needs_root
+@pytest.mark.parametrize("loses", ["all", "half", "one-flow"])
+@pytest.mark.parametrize("wire", ["veth", "ethdev"])
+def test_a_foreign_device_that_loses_in_silence(tmp_path: Path, wire: str, loses: str) -> None:
+    with silent_device(loses) as interfaces:
+        bed = {
+            "wire": wire,
+            # Some 7,000 frames a second, for a device in Python.
+            "link": "5M",
+            "tester": interfaces_of(wire, interfaces),
+            "dut": {"kind": "external", "macs": MACS},
+        }
+        said = check(bench(tmp_path, bed), loses, "unexplained")
+    assert "between sent by the tester" in said

@@ -1,0 +1,117 @@
+"""What is missing without a reason is said, on every wire: no verdict stands over it."""
+
+from typing import Any
+
+import pytest
+
+from linerate.commands.into_folder import exit_code, nothing_came_back
+from linerate.commands.search import outcome
+from linerate.evidence.measured import evidence_of
+from linerate.explain import explain
+from linerate.measurement import Load, ToolCpu
+
+LINE = Load(
+    frame_bytes=64, directions=1, link_bps=10**10, scale_ppm=1_000_000, duration_us=5_000_000
+)
+HALF = LINE.model_copy(update={"scale_ppm": 500_000})
+#: Of one flow of 250.
+ONE_FLOW = 1 / 250
+#: What a trial may look like on each wire, but for what is lost.
+WIRES: dict[str, dict[str, Any]] = {
+    "card": {"load": HALF, "ceiling_pps": 7.8e6},
+    "ethdev": {"load": HALF, "ceiling_pps": None},
+    "ethdev-at-the-line": {"load": LINE, "ceiling_pps": None},
+    "veth": {"load": HALF.model_copy(update={"pushes_back": True}), "ceiling_pps": 7.8e6},
+    "memif": {"load": LINE.model_copy(update={"pushes_back": True}), "ceiling_pps": None},
+}
+NO_LOSS_SAID = ("line", "tester", "none")
+
+
+def trial(evidence, wire, share, **changes):
+    given = WIRES[wire] | changes
+    sent = round(given["load"].asked_pps * 5)
+    return evidence(foreign=True, unexplained=round(share * sent), **given)
+
+
+def judged(measured):
+    return explain(evidence_of(measured, "U2", "evidence/U2.json"))
+
+
+def bare(measured):
+    """The same trial, of a device that counts nothing."""
+    workers = tuple(one for one in measured.time if one.role == "tester")
+    return measured.model_copy(update={"time": workers, "time_at_load": workers})
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5, ONE_FLOW], ids=["all", "half", "one-flow"])
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("counts", [True, False], ids=["counts", "silent"])
+def test_silent_loss_is_unexplained(evidence, wire, share, counts):
+    measured = trial(evidence, wire, share)
+    found = judged(measured if counts else bare(measured))
+    assert found.limit == "unexplained", found.sentence
+    assert not set(found.also) & set(NO_LOSS_SAID)
+    assert f"{measured.lost:,} of {measured.packets.sent:,} packets" in found.sentence
+    assert "between sent by the tester" in found.sentence
+    assert len(found.evidence) == 2
+    assert any("show errors" in line for line in found.try_)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_noise_is_no_unexplained_loss(evidence, wire):
+    assert judged(bare(trial(evidence, wire, 0.0009))).limit != "unexplained"
+
+
+def test_all_came_back_is_said_of_what_was_received(evidence):
+    found = judged(trial(evidence, "card", 0.0))
+    assert found.limit == "tester"
+    assert found.sentence.startswith("all 7.44 Mpps that the tester offered came back; ")
+    found = judged(trial(evidence, "card", 0.0005))
+    assert found.limit == "tester"
+    assert found.sentence.startswith("all 7.44 Mpps that the tester offered came back but 18,601 p")
+
+
+def test_the_two_counters_between_which_packets_are_missing_are_named(evidence):
+    ports = {
+        "t0": {"tx_packets": 1000},
+        "e0": {"rx_packets": 1000, "tx_packets": 0},
+        "e1": {"rx_packets": 0, "tx_packets": 400},
+    }
+    measured = evidence(load=HALF, sent=1000, unexplained=610, foreign=True, ports=ports)
+    found = judged(measured)
+    assert found.limit == "unexplained"
+    assert (
+        "600 between rx packets of the device's ports (1,000) and tx packets of the device's ports "
+        "(400)"
+    ) in found.sentence
+
+
+def test_a_busy_load_tool_is_no_reason_for_loss(evidence):
+    tool = ToolCpu(name="iperf3", sender_percent=100.0, receiver_percent=40.0)
+    assert judged(bare(trial(evidence, "veth", 0.5, tool=tool))).limit == "unexplained"
+
+
+def test_what_is_lost_at_known_places_is_not_unexplained(evidence):
+    lost = {"card0 port 0: card packet rate": 20_000_000}
+    assert judged(evidence(losses=lost)).limit == "card-pps"
+    # Some of it is: the limit stands, and the rest is said beside it.
+    found = judged(evidence(losses=lost, unexplained=5_000_000, foreign=True))
+    assert found.limit == "card-pps"
+    assert "unexplained" in found.also
+
+
+def test_a_trial_of_which_nothing_came_back_fails(evidence, result, run):
+    well, empty = result("U1"), result("U2", trial(evidence, "ethdev", 1.0))
+    assert exit_code(run(well)) == 0
+    assert nothing_came_back(run(well)) == ""
+    done = run(well, empty)
+    assert exit_code(done) == 1
+    assert nothing_came_back(done).startswith(
+        "U2: nothing came back of 37,202,381 packets sent; 37,202,381 of 37,202,381 packets "
+    )
+    searched = {
+        "loadtest": "U2", "text": "", "frame_bytes": 64, "width": 0.005, "duration_seconds": 1.0,
+        "min_pps": 1.0, "max_pps": 2.0, "line_pps": 2.0, "found": True,
+    }  # fmt: skip
+    assert outcome(run(empty, searches=[searched])) == 1
+    assert outcome(run(well, searches=[searched])) == 0
