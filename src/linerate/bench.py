@@ -182,8 +182,13 @@ class Bench:
         return why
 
     def _check_host(self) -> None:
-        """Raise SetupError on a machine that gives no valid trial: more would be the same."""
-        if len(self._host_took) < HOST_TAKES or any(one.valid for one in self.run.results):
+        """Raise SetupError on a machine that gives no valid trial: more would be the same.
+
+        Not within a sweep: where its first forwarders find no room, others may.
+        """
+        if self.run.sweep is not None or any(one.valid for one in self.run.results):
+            return
+        if len(self._host_took) < HOST_TAKES:
             return
         helps = "; ".join(
             fix for one in self.run.host if one.check == "busy" for fix in one.fix[:1]

@@ -118,7 +118,7 @@ def test_tags_come_on_top_of_the_longest_frame(
         "neighbors": [{"port": name, "address": "48.0.0.1", "mac": TESTER_MACS[1]}],
     }
     streams = [tagged_stream(1518 + 4 * tags + more, tags)]
-    config = card_config({}, {"mode": "router", "router": forwarder}, streams)
+    config = card_config({"max_frame_bytes": 1518}, {"mode": "router", "router": forwarder}, streams)
     outcome = run_trial(start_engine(config), 0.1)
     assert outcome.unexplained == 0
     sent = outcome.of_kind("sent")
