@@ -197,7 +197,6 @@ static int configure(struct port *port, struct eth_port *eth)
 	eth->fcs_bytes = ethdev_quirks_of(&info)->bytes_with_fcs ? 0 : RTE_ETHER_CRC_LEN;
 	ethdev_flow_want_marks(eth->port_id);
 	conf.intr_conf.rxq = port->rx_interrupts;
-	ethdev_link_configure(&info, &conf);
 	eth->conf = conf;
 	rc = rte_eth_dev_configure(eth->port_id, port->nb_rx_queues, port->nb_tx_queues, &conf);
 	if (rc != 0) {
@@ -246,7 +245,7 @@ static int eth_start(struct port *port)
 		ethdev_settings_start(&eth->settings, port, eth->port_id);
 		ethdev_pause_find(&eth->pause, eth->port_id);
 		(void)rte_eth_stats_get(eth->port_id, &eth->before);
-		ethdev_link_start(&eth->link, port, eth->port_id, &eth->sockets, &eth->conf);
+		ethdev_link_start(&eth->link, port, eth->port_id, &eth->sockets);
 		ethdev_queues_taken(port, eth->port_id, &eth->conf);
 	}
 	netns_leave(&visit);

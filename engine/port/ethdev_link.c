@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ethdev_link.h"
 
-#include "ethdev_quirks.h"
 #include "netlink_link.h"
 
 #include <errno.h>
@@ -65,25 +64,8 @@ void ethdev_link_tick(struct ethdev_link *link)
 		ethdev_link_look(link);
 }
 
-static int on_interrupt(
-	uint16_t port_id, enum rte_eth_event_type event, void *argument, void *returned)
-{
-	(void)port_id;
-	(void)event;
-	(void)returned;
-	ethdev_link_look(argument);
-	return 0;
-}
-
-void ethdev_link_configure(const struct rte_eth_dev_info *info, struct rte_eth_conf *conf)
-{
-	/* With interrupts ethdev answers what the last one said, and asks the device no more. */
-	conf->intr_conf.lsc = (*info->dev_flags & RTE_ETH_DEV_INTR_LSC) != 0 &&
-			      !ethdev_quirks_of(info)->interrupts_once_only;
-}
-
 void ethdev_link_start(struct ethdev_link *link, struct port *port, uint16_t port_id,
-	struct ethdev_sockets *sockets, const struct rte_eth_conf *conf)
+	struct ethdev_sockets *sockets)
 {
 	memset(&link->record, 0, sizeof(link->record));
 	pthread_mutex_init(&link->lock, NULL);
@@ -91,20 +73,12 @@ void ethdev_link_start(struct ethdev_link *link, struct port *port, uint16_t por
 	link->port_id = port_id;
 	link->sockets = sockets;
 	ethdev_link_look(link);
-	link->interrupts = conf->intr_conf.lsc != 0 &&
-			   rte_eth_dev_callback_register(
-				   port_id, RTE_ETH_EVENT_INTR_LSC, on_interrupt, link) == 0;
 	link->started = true;
 }
 
 void ethdev_link_stop(struct ethdev_link *link)
 {
-	if (!link->started)
-		return;
 	link->started = false;
-	if (link->interrupts)
-		(void)rte_eth_dev_callback_unregister(
-			link->port_id, RTE_ETH_EVENT_INTR_LSC, on_interrupt, link);
 }
 
 void ethdev_link_read(struct ethdev_link *link, struct port_link *record)

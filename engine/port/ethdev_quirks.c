@@ -10,9 +10,9 @@ static const struct {
 } drivers[] = {
 	/*
 	 * Its byte counters are the registers GORC and GOTC, as they are: igb, igc, ixgbe, i40e and
-	 * ice take the FCS off. With MSI-X an 82574L interrupts for its link's first change alone.
+	 * ice take the FCS off.
 	 */
-	{"net_e1000_em", {.bytes_with_fcs = true, .interrupts_once_only = true}},
+	{"net_e1000_em", {.bytes_with_fcs = true}},
 };
 
 const struct ethdev_quirks *ethdev_quirks_of(const struct rte_eth_dev_info *info)

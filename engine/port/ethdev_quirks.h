@@ -7,8 +7,7 @@
 #include <stdbool.h>
 
 struct ethdev_quirks {
-	bool bytes_with_fcs;       /* ibytes and obytes count the FCS, four bytes a frame */
-	bool interrupts_once_only; /* of the link: later changes are never heard of */
+	bool bytes_with_fcs; /* ibytes and obytes count the FCS, four bytes a frame */
 };
 
 /* All false for a driver that keeps to ethdev. */

@@ -14,10 +14,8 @@ static uint16_t port_id;
 
 static void start(void)
 {
-	const struct rte_eth_conf conf = {0};
-
 	port.link_down = false;
-	ethdev_link_start(&link_of_port, &port, port_id, NULL, &conf);
+	ethdev_link_start(&link_of_port, &port, port_id, NULL);
 }
 
 static struct port_link look(void)
@@ -103,22 +101,6 @@ static void a_link_that_is_stopped_is_not_known(void)
 	CHECK(!record.known);
 }
 
-static void interrupts_are_asked_for_where_the_driver_has_them(void)
-{
-	const uint32_t none = 0, some = RTE_ETH_DEV_INTR_LSC;
-	struct rte_eth_dev_info info = {.dev_flags = &none};
-	struct rte_eth_conf conf = {0};
-
-	ethdev_link_configure(&info, &conf);
-	CHECK_EQUAL(conf.intr_conf.lsc, 0);
-	info.dev_flags = &some;
-	ethdev_link_configure(&info, &conf);
-	CHECK_EQUAL(conf.intr_conf.lsc, 1);
-	info.driver_name = "net_e1000_em"; /* heard of once, and never again */
-	ethdev_link_configure(&info, &conf);
-	CHECK_EQUAL(conf.intr_conf.lsc, 0);
-}
-
 static int start_device(void)
 {
 	const struct rte_eth_conf conf = {0};
@@ -146,8 +128,6 @@ int main(void)
 		{"each change is counted and timed", each_change_is_counted_and_timed},
 		{"a tick looks when it is time", a_tick_looks_when_it_is_time},
 		{"a link that is stopped is not known", a_link_that_is_stopped_is_not_known},
-		{"interrupts are asked for where the driver has them",
-			interrupts_are_asked_for_where_the_driver_has_them},
 		{NULL, NULL},
 	};
 
