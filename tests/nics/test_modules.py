@@ -5,7 +5,6 @@ import time
 from typing import Any
 
 import pytest
-from tests.nics.emulation import not_of_the_host
 from tests.nics.guest import Guest
 
 #: What 100 % of the load is: some 1,488 frames a second of 64 bytes.
@@ -16,7 +15,7 @@ SECONDS = 300.0
 def bench(guest: Guest, words: str) -> dict[str, Any]:
     """The last result of each loadtest, with its ledger."""
     runs = f"/tmp/runs-{time.monotonic_ns()}"
-    command = f"linerate bench {words} --link {LINK} --duration 1s --runs {runs}"
+    command = f"linerate bench {words} --link {LINK} --duration 1s --accept-suspect --runs {runs}"
     done = guest.run(command, SECONDS, check=False)
     made = guest.run(f"ls -d {runs}/*/", check=False).out.strip()
     assert made, done
@@ -37,7 +36,7 @@ def packets(evidence: dict[str, Any]) -> dict[str, int]:
 
 
 def all_came_back(result: dict[str, Any]) -> None:
-    assert not_of_the_host(result["invalid"]) == [], result
+    assert result["valid"], result["invalid"]
     assert result["packets"]["sent"] == result["packets"]["received"] > 0, result["packets"]
 
 

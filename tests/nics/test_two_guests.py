@@ -20,6 +20,6 @@ def test_a_router_in_another_guest(
         bench = Bench(tester, lab)
         testbed = bench.testbed("external", kind="external", macs=[mac("d0"), mac("d1")])
         tester.run(f"linerate doctor {testbed} --fix --yes", check=False)
-        done = measured(bench, testbed)
+        done = measured(bench, testbed, "bench-two-guests")
         assert done.trial.losses == {}
         assert forwarded() >= done.trial.sent

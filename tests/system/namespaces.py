@@ -38,8 +38,9 @@ class Host:
     namespace: str
     address: str
     gateway: str
-    #: The address is not on eth0 itself but on its VLAN.
-    vlan: int | None = None
+    #: The address is not on eth0 itself but on a VLAN of it, or on one within that: what
+    #: `ip link add … type vlan` takes for each, the outermost first.
+    vlans: tuple[str, ...] = ()
     #: With prefix length 64; none: the host has no IPv6.
     address6: str | None = None
     gateway6: str | None = None
@@ -78,13 +79,13 @@ class Host:
         """Name the interface eth0, give it the address, and leave no work to a NIC."""
         self.run(f"ip link set {interface} name eth0")
         device = "eth0"
-        if self.vlan is not None:
-            device = f"eth0.{self.vlan}"
-            self.run(f"ip link add link eth0 name {device} type vlan id {self.vlan}")
-        self.run(f"ip address add {self.address}/24 dev {device}")
         self.run("ip link set lo up")
         self.run("ip link set eth0 up")
-        self.run(f"ip link set {device} up")
+        for number, vlan in enumerate(self.vlans):
+            outer, device = device, f"vlan{number}"
+            self.run(f"ip link add link {outer} name {device} type vlan {vlan}")
+            self.run(f"ip link set {device} up")
+        self.run(f"ip address add {self.address}/24 dev {device}")
         self.run(f"ip route add default via {self.gateway}")
         if self.address6:
             # Without duplicate address detection, which is not what is tested.

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 from tests.system import labs
+from tests.system.conftest import StartEngine
 from tests.system.namespaces import run as shell
 
 FORWARDER = Path(__file__).parents[1] / "fake" / "forwarder.py"
@@ -58,6 +60,12 @@ def check(done: tuple[int, dict[str, Any], str], loses: str, limit: str) -> str:
     return str(row["verdict"]["sentence"])
 
 
+ROUTER = (
+    "set int state e0 up", "set int state e1 up",
+    "set int ip address e0 100.64.1.1/30", "set int ip address e1 100.64.2.1/30",
+    "ip neighbor e0 100.64.1.2 50:7c:6f:20:30:70",
+    "ip neighbor e1 100.64.2.2 50:7c:6f:20:30:71",
+)  # fmt: skip
 ROUTES = {
     "all": (),
     "half": ("ip route add 48.0.0.0/25 via 100.64.2.2",),
@@ -70,14 +78,7 @@ ROUTES = {
 
 @pytest.mark.parametrize("loses", ROUTES)
 def test_a_router_without_a_route_says_so(tmp_path: Path, loses: str) -> None:
-    lines = [
-        "set int state e0 up", "set int state e1 up",
-        "set int ip address e0 100.64.1.1/30", "set int ip address e1 100.64.2.1/30",
-        "ip neighbor e0 100.64.1.2 50:7c:6f:20:30:70",
-        "ip neighbor e1 100.64.2.2 50:7c:6f:20:30:71",
-        *ROUTES[loses],
-    ]  # fmt: skip
-    (tmp_path / "router.vpp").write_text("\n".join([*lines, ""]))
+    (tmp_path / "router.vpp").write_text("\n".join([*ROUTER, *ROUTES[loses], ""]))
     dut = {"mode": "router", "cli_file": "router.vpp"}
     done = bench(tmp_path, {"card": {"link": "100M"}, "dut": dut})
     assert "no route" in check(done, loses, "configuration")
@@ -115,6 +116,57 @@ def silent_device(loses: str) -> Iterator[tuple[str, str]]:
         assert device.stdout is not None
         assert device.stdout.readline() == "ready\n"
         yield here[0], here[1]
+
+
+@contextmanager
+def memif_peer(start_engine: StartEngine, loses: str) -> Iterator[tuple[str, str]]:
+    """The sockets of an engine that the lab knows nothing of."""
+    with tempfile.TemporaryDirectory(prefix="lrt-") as folder:
+        sockets = (f"{folder}/0.sock", f"{folder}/1.sock")
+        start_engine(
+            {
+                "memory": {"megabytes": 256},
+                "ports": [
+                    {
+                        "name": f"e{i}",
+                        "driver": "ethdev",
+                        "device": f"net_memif{i}",
+                        "devargs": f"role=server,socket={name},socket-abstract=no",
+                        "mac": MACS[i],
+                    }
+                    for i, name in enumerate(sockets)
+                ],
+                "forwarder": {"ports": ["e0", "e1"], **SILENT[loses]},
+            }
+        )
+        yield sockets
+
+
+#: Of an engine: how it loses.
+SILENT: dict[str, dict[str, Any]] = {
+    "all": {"mode": "rxonly"},
+    "half": {"mode": "io", "lose": {"probability": 0.5}},
+    "one-flow": {
+        "mode": "router",
+        "router": {"cli": "\n".join([*ROUTER, *ROUTES["one-flow"], ""])},
+    },
+}
+
+
+@needs_root
+@pytest.mark.parametrize("loses", SILENT)
+def test_a_memif_peer_that_loses_in_silence(
+    tmp_path: Path, start_engine: StartEngine, loses: str
+) -> None:
+    with memif_peer(start_engine, loses) as sockets:
+        bed = {
+            "wire": "memif",
+            "link": "5M",
+            "tester": {"sockets": sockets},
+            "dut": {"kind": "external", "macs": MACS},
+        }
+        said = check(bench(tmp_path, bed), loses, "unexplained")
+    assert "between sent by the tester" in said
 
 
 def interfaces_of(wire: str, interfaces: tuple[str, str]) -> dict[str, Any]:

@@ -17,8 +17,25 @@ from tests.system.trials import run_trial
 SMALL_MTU = 1000
 
 
-def router(vlans: bool) -> dict[str, Any]:
-    tags: list[dict[str, int]] = [{"vlan": 100}, {"vlan": 200}] if vlans else [{}, {}]
+#: What the router's interfaces and the hosts' are on; the last is IEEE 802.1ad's.
+TAGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "untagged": ({}, {}),
+    "tagged": ({"vlan": 100}, {"vlan": 200}),
+    "stacked": (
+        {"vlan": 100, "dot1ad": True, "inner_vlan": 7},
+        {"vlan": 200, "dot1ad": True, "inner_vlan": 7},
+    ),
+}
+
+
+def kernel_vlans(tags: dict[str, Any]) -> tuple[str, ...]:
+    """The same tags as a host's kernel has them."""
+    protocol = "protocol 802.1ad " if tags.get("dot1ad") else ""
+    ids = (("vlan", protocol), ("inner_vlan", ""))
+    return tuple(f"{words}id {tags[key]}" for key, words in ids if key in tags)
+
+
+def router(tags: tuple[dict[str, Any], dict[str, Any]]) -> dict[str, Any]:
     return {
         "interfaces": [
             {"port": "e0", "addresses": ["10.1.0.1/24"], **tags[0]},
@@ -27,14 +44,15 @@ def router(vlans: bool) -> dict[str, Any]:
     }
 
 
-@pytest.fixture(params=[False, True], ids=["untagged", "tagged"])
+@pytest.fixture(params=list(TAGS.values()), ids=list(TAGS))
 def network(
     request: pytest.FixtureRequest, start_engine: StartEngine
 ) -> Iterator[tuple[Host, Host]]:
     """Two hosts, on VLANs of their own or not, with the router between them."""
-    a, b = namespaces.hosts()
-    if request.param:
-        a, b = replace(a, vlan=100), replace(b, vlan=200)
+    a, b = (
+        replace(host, vlans=kernel_vlans(tags))
+        for host, tags in zip(namespaces.hosts(), request.param, strict=True)
+    )
     names = [f"lrt{os.getpid() % 100000}{side}" for side in "cd"]
     ports = [
         {"name": f"e{i}", "driver": "ethdev", "device": f"net_tap{i}", "devargs": f"iface={name}"}
@@ -43,7 +61,7 @@ def network(
     forwarder = {"mode": "router", "ports": ["e0", "e1"], "router": router(request.param)}
     with ExitStack() as stack:
         stack.enter_context(namespaces.namespaces(a, b))
-        if request.param and not namespaces.kernel_makes(a, "vlan id 1"):
+        if a.vlans and not namespaces.kernel_makes(a, "vlan id 1"):
             pytest.skip("the kernel has no VLAN interfaces")
         engine = start_engine(
             {"memory": {"megabytes": 256}, "ports": ports, "forwarder": forwarder}
@@ -118,7 +136,9 @@ def test_tags_come_on_top_of_the_longest_frame(
         "neighbors": [{"port": name, "address": "48.0.0.1", "mac": TESTER_MACS[1]}],
     }
     streams = [tagged_stream(1518 + 4 * tags + more, tags)]
-    config = card_config({"max_frame_bytes": 1518}, {"mode": "router", "router": forwarder}, streams)
+    config = card_config(
+        {"max_frame_bytes": 1518}, {"mode": "router", "router": forwarder}, streams
+    )
     outcome = run_trial(start_engine(config), 0.1)
     assert outcome.unexplained == 0
     sent = outcome.of_kind("sent")

@@ -1,0 +1,56 @@
+"""What `linerate` said in guests, kept for docs/nics-seen.md.
+
+python -m tests.nics.transcript > docs/nics-seen.md
+"""
+
+import sys
+from pathlib import Path
+
+from tests.nics.guest import Done
+from tests.nics.labs import MODELS, NIC_DRIVERS, Lab
+
+SEEN = Path(__file__).parents[2] / "build" / "nics" / "seen"
+#: A step's file, and what is said above it; in the order of a user's steps.
+STEPS = {
+    "doctor": "What is wrong",
+    "fix": "Mended",
+    "bench-io": "A bench of mode `io`",
+    "bench-router": "A bench of mode `router`",
+    "bench-external": "A bench of a Linux router",
+    "bench-two-guests": "A bench of a Linux router in another guest",
+    "probe": "What rules the NIC takes",
+    "undo": "Given back",
+}
+HEAD = """\
+# What was seen on emulated NICs
+
+Made by `make test-nics` ([NICs](nics.md)): what `linerate` said to the README's words, on each model
+with each driver. The testbeds are those of the README with the guest's addresses, the load is low,
+and what a trial in a guest is invalid for is that emulated CPUs take turns: it stands here as said.
+"""
+
+
+def keep(lab: Lab, step: str, *said: Done) -> None:
+    """Write down a step's commands and what came of them."""
+    folder = SEEN / str(lab)
+    folder.mkdir(parents=True, exist_ok=True)
+    text = "".join(f"$ {one.command}\n{one.out}" for one in said)
+    (folder / f"{step}.txt").write_text(text, encoding="utf-8")
+
+
+def markdown() -> str:
+    """All that is kept, as one document."""
+    parts = [HEAD]
+    for lab in (Lab(model, driver) for model in MODELS for driver in NIC_DRIVERS):
+        steps = {name: SEEN / str(lab) / f"{name}.txt" for name in STEPS}
+        found = {name: path.read_text("utf-8") for name, path in steps.items() if path.exists()}
+        if found:
+            parts.append(f"\n## {lab.model}, {lab.driver}\n")
+        for name, text in found.items():
+            indented = "".join(f"    {line}".rstrip() + "\n" for line in text.splitlines())
+            parts.append(f"\n{STEPS[name]}:\n\n{indented}")
+    return "".join(parts)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(markdown())
