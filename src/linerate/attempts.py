@@ -16,13 +16,14 @@ from linerate.absences import (
     may_be_by_stall,
     refused_by_burst,
 )
-from linerate.bench import FULL_SCALE_PPM, Bench, next_ceiling, next_scale_ppm
+from linerate.asked_load import FULL_SCALE_PPM, AskedLoad
+from linerate.bench import Bench
 from linerate.measurement import Measurement
 from linerate.planning import Step
 from linerate.rig import Trials
 from linerate.store import Result, trial_name
 from linerate.trial import TrialError, run_trial
-from linerate.validity import OFFERED_WITHIN, caused_by_host, caused_by_tester
+from linerate.validity import OFFERED_WITHIN, caused_by_host
 from linerate.wire import format_pps
 
 #: A trial whose loss may be the host's is measured so often; as long as none is valid, up to
@@ -174,7 +175,7 @@ class Attempts:
         full_pps = step.loadtest.full_pps(step.testbed.line_bps)
         scale = max(1, round(FULL_SCALE_PPM * pps / full_pps))
         best: tuple[int, Measurement, str] | None = None
-        short = 0
+        asked = AskedLoad(scale, self._ceiling)
         for number in range(1, ATTEMPTS_MAX + 1):
             if best is not None and number > ATTEMPTS:
                 break
@@ -182,8 +183,7 @@ class Attempts:
                 step, self._trials, number, (scale, seconds), self._ceiling, self._changes
             )
             if not result.valid:
-                short += self._falls_short(measurement)
-                self._check_tester(scale, short, measurement)
+                asked = self._asked_after(asked, measurement)
                 if caused_by_host(measurement):
                     time.sleep(min(WAIT_MAX_SECONDS, WAIT_SECONDS * 2**number))
                 continue
@@ -203,17 +203,16 @@ class Attempts:
             self.lost_by_host[trial] = by_host
         return Tried(measurement, trial, own)
 
-    def _falls_short(self, measurement: Measurement) -> bool:
-        """Whether the tester can't offer a load, for which no moment's delay accounts."""
-        known = measurement.asked_pps <= self._offered_pps
-        return not known and caused_by_tester(measurement) and not caused_by_host(measurement)
+    def _asked_after(self, asked: AskedLoad, measurement: Measurement) -> AskedLoad:
+        """What is known of a load, its trial being invalid.
 
-    def _check_tester(self, scale: int, short: int, measurement: Measurement) -> None:
-        """Raise TesterLimitError when a load was too much for the tester so often."""
-        if not short or not self._falls_short(measurement):
-            return
-        lower = next_scale_ppm(scale, short, measurement)
-        if lower < scale:
-            self._ceiling = next_ceiling(self._ceiling, measurement)
+        Raises TesterLimitError where the tester can't offer it; what it offered once, it can.
+        """
+        if measurement.asked_pps <= self._offered_pps:
+            return asked
+        known = asked.after(measurement)
+        if known.scale_ppm < asked.scale_ppm:
+            self._ceiling = known.ceiling_pps
             full_pps = self._step.loadtest.full_pps(self._step.testbed.line_bps)
-            raise TesterLimitError(full_pps * lower / FULL_SCALE_PPM)
+            raise TesterLimitError(full_pps * known.scale_ppm / FULL_SCALE_PPM)
+        return known

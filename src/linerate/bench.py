@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Protocol
 
-from linerate import __version__, host, leftovers
+from linerate import __version__, engine, host, leftovers
+from linerate.asked_load import FULL_SCALE_PPM, AskedLoad
 from linerate.counting import counted, generates, takes_turns
 from linerate.doctor import Finding, Host, busy_now, examine_shortly
 from linerate.engine import EngineError, NotReadyError
@@ -19,6 +20,7 @@ from linerate.explain import explain
 from linerate.measurement import Load, Measurement, Progress
 from linerate.planning import CEILING_SECONDS, Kind, Plan, Step, kind_of
 from linerate.rig import Rig, Trials, dpdk_devices, hugepages_megabytes
+from linerate.signals import held_back
 from linerate.store import (
     Absent,
     Ceiling,
@@ -35,19 +37,13 @@ from linerate.suite import Loadtest
 from linerate.telemetry import NoAnswerError, TelemetryError
 from linerate.testbed import Testbed
 from linerate.trial import TrialError, run_trial, watch
-from linerate.validity import caused_by_host, caused_by_tester, doubts, reasons
+from linerate.validity import caused_by_host, caused_by_tester, doubts, may_be_accepted, reasons
 from linerate.verdicts import judged_together, source_of
 
-#: Of its own ceiling, the tester is asked for no more than this.
-OF_CEILING = 0.95
-#: A tester that can't send what it is asked for is asked for less, so often more.
-LOWER_LOADS = 3
-#: Of what it managed: where it is asked for less a device can give it more to receive, so that
-#: it manages less again.
-OF_MANAGED = 0.92
-#: Below this it is no moment's delay that kept it from sending all: the same would not do.
-NEARLY_ALL = 0.98
-FULL_SCALE_PPM = 1_000_000
+#: A tester that can't send what it is asked for is tried so often more: again, then with less.
+LOWER_LOADS = 4
+#: Where suspect figures are accepted, an invalid trial is repeated so often before.
+ACCEPTED_RETRIES = 1
 #: An engine that the host starves is started again, so often in all.
 STARVED_STARTS = 2
 #: Trials in a row that the host spoilt, with none before them, that end a run: two tests.
@@ -94,7 +90,7 @@ class Bench:
         self._cpus = plan.testbed.cpus or host.allowed_cpus()
         self._ceilings: dict[Kind, float] = {}
         #: By test: the load, and the tester's ceiling, that made its last trial valid.
-        self._loads: dict[str, tuple[int, float | None]] = {}
+        self._loads: dict[str, AskedLoad] = {}
         #: Why each of the last trials in a row is invalid, where that is the host's doing.
         self._host_took: list[str] = []
         #: By trial, the last attempt of each test: what is judged together in the end.
@@ -143,7 +139,10 @@ class Bench:
             self._update(status="failed", problem=f"{type(error).__name__}: {error}")
             raise
         finally:
-            os.sched_setaffinity(0, own_cpus)
+            with held_back():
+                # A signal may have come just as an engine's folder was to be removed.
+                engine.sweep()
+                os.sched_setaffinity(0, own_cpus)
         return self.run
 
     def _ended(self, status: Status, problem: str = "") -> None:
@@ -270,7 +269,7 @@ class Bench:
         """Measure one loadtest, again when the trial was invalid."""
         testbed, loadtest = step.testbed, step.loadtest
         sends = generates(testbed)
-        scale_ppm, ceiling = self._first_load(step) if sends else (0, None)
+        asked = self._first_load(step) if sends else AskedLoad(0)
         seconds = loadtest.warmup_seconds + self._plan.duration_seconds
         self._observer.step(step.text, seconds)
         card = testbed.card if testbed.wire == "card" else None
@@ -282,21 +281,20 @@ class Bench:
         with self._rigs[testbed].under_test(loadtest, label) as trials:
             self._note_engine(trials.info)
             if loadtest.warmup_seconds and sends:
-                warmup = self._warm_up(trials, step, scale_ppm)
-                scale_ppm = scale_after_warmup_ppm(scale_ppm, warmup)
-                ceiling = next_ceiling(ceiling, warmup)
+                asked = asked.after_warmup(self._warm_up(trials, step, asked.scale_ppm))
             for attempt in itertools.count(1):
-                load = self._load(testbed, loadtest, scale_ppm, self._plan.duration_seconds)
+                load = self._load(testbed, loadtest, asked.scale_ppm, self._plan.duration_seconds)
+                load = load.model_copy(update={"fell_short_pps": asked.fell_short_pps})
+                ceiling = asked.ceiling_pps
                 trial = run_trial if sends else watch
                 measurement = trial(trials.tester, load, self._observer.progress, card, ceiling)
                 trials.check()
                 result = self._keep(step, attempt, measurement)
                 if result.valid:
-                    self._loads[loadtest.name] = (scale_ppm, ceiling)
+                    self._loads[loadtest.name] = asked
                 if result.valid or attempt > self._retries(measurement):
                     return
-                scale_ppm = next_scale_ppm(scale_ppm, attempt, measurement)
-                ceiling = next_ceiling(ceiling, measurement)
+                asked = asked.after(measurement)
                 self._observer.step(f"{step.text}, again", self._plan.duration_seconds)
 
     def _warm_up(self, trials: Trials, step: Step, scale_ppm: int) -> Measurement:
@@ -304,7 +302,7 @@ class Bench:
         load = self._load(step.testbed, step.loadtest, scale_ppm, step.loadtest.warmup_seconds)
         return run_trial(trials.tester, load, self._observer.progress)
 
-    def _first_load(self, step: Step) -> tuple[int, float | None]:
+    def _first_load(self, step: Step) -> AskedLoad:
         """What to offer first, and the tester's ceiling: as when the test was last valid."""
         known = self._loads.get(step.loadtest.name)
         if known is not None:
@@ -314,8 +312,13 @@ class Bench:
         if self._rigs[testbed].pushes_back:
             # Then it sends no more than the wire takes, and a device that does part of the
             # kernel's work may take more than the bare wire.
-            return FULL_SCALE_PPM, ceiling
-        return first_scale_ppm(step.loadtest.full_pps(testbed.line_bps), ceiling), ceiling
+            return AskedLoad(FULL_SCALE_PPM, ceiling)
+        return AskedLoad.first(step.loadtest.full_pps(testbed.line_bps), ceiling)
+
+    def _is_accepted(self, attempt: int, measurement: Measurement) -> bool:
+        """Whether an invalid trial is shown: that was asked for, and a repeat was no better."""
+        again = attempt > ACCEPTED_RETRIES
+        return self._plan.accept_suspect and again and may_be_accepted(measurement)
 
     def _retries(self, measurement: Measurement) -> int:
         """How often an invalid trial is repeated at most: lower loads are worth some more."""
@@ -330,11 +333,15 @@ class Bench:
     def _keep(self, step: Step, attempt: int, measurement: Measurement) -> Result:
         """Judge a trial and write it down at once."""
         test = step.loadtest.name
-        invalid = reasons(measurement)
+        invalid, suspect = reasons(measurement), doubts(measurement)
+        provisional = bool(invalid) and self._is_accepted(attempt, measurement)
+        if provisional:
+            invalid, suspect = (), (*invalid, *suspect)
         trial = trial_name(test, step.repeat, attempt)
         evidence = evidence_of(measurement, test, source_of(trial), invalid)
         self._evidence[trial] = evidence
-        judged = Judged(invalid=invalid, suspect=doubts(measurement), verdict=explain(evidence))
+        verdict = explain(evidence)
+        judged = Judged(invalid=invalid, suspect=suspect, provisional=provisional, verdict=verdict)
         which = Which(
             test=test,
             text=step.loadtest.text,
@@ -364,42 +371,3 @@ def _looked_at(testbed: Testbed, cpus: tuple[int, ...]) -> tuple[Finding, ...]:
     found = examine_shortly(Host(), cpus, *asked)
     busy = busy_now(Host(), cpus)
     return found if busy is None else (*found, busy.model_copy(update={"heavy": True}))
-
-
-def first_scale_ppm(full_pps: float, ceiling_pps: float | None) -> int:
-    """Offer all that was asked for, or nearly what the tester can do if that is less."""
-    if ceiling_pps is None:
-        return FULL_SCALE_PPM
-    return min(FULL_SCALE_PPM, max(1, int(FULL_SCALE_PPM * OF_CEILING * ceiling_pps / full_pps)))
-
-
-def next_scale_ppm(scale_ppm: int, attempt: int, measurement: Measurement) -> int:
-    """Try the same once more (the host may have been busy), then less than the tester managed.
-
-    One that managed much less is asked for less at once. On a wire that pushes back a tester that
-    loses frames itself sends faster than it receives: it is asked for what it received.
-    """
-    if measurement.load.pushes_back and caused_by_tester(measurement):
-        came_back = measurement.received.packets_per_second / measurement.load.full_pps
-        return max(1, int(FULL_SCALE_PPM * OF_CEILING * came_back))
-    if not caused_by_tester(measurement):
-        return scale_ppm
-    asked = measurement.asked_pps
-    managed = min(1.0, measurement.offered.packets_per_second / asked) if asked else 1.0
-    if attempt == 1 and managed > NEARLY_ALL:
-        return scale_ppm
-    return max(1, int(scale_ppm * OF_MANAGED * managed))
-
-
-def scale_after_warmup_ppm(scale_ppm: int, warmup: Measurement) -> int:
-    """Offer what the tester managed: a card's rules are the tester's work, and slow it down."""
-    # As if it had been tried twice: a first failure may be the host's.
-    return next_scale_ppm(scale_ppm, 2, warmup)
-
-
-def next_ceiling(ceiling_pps: float | None, measurement: Measurement) -> float | None:
-    """What the tester managed when it could not do what it was asked is its ceiling."""
-    if not caused_by_tester(measurement):
-        return ceiling_pps
-    managed = measurement.offered.packets_per_second
-    return managed if ceiling_pps is None else min(ceiling_pps, managed)

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from linerate.asked_load import FULL_SCALE_PPM
 from linerate.attempts import WAIT_MAX_SECONDS, WAIT_SECONDS
-from linerate.bench import FULL_SCALE_PPM, Bench, Observer
+from linerate.bench import Bench, Observer
 from linerate.goals import NDR
 from linerate.measurement import Measurement
 from linerate.measurement.latency import LatencyFigures, LatencyLoads, LatencyPoint, figures
@@ -48,7 +49,7 @@ class LatencyBench(Bench):
         result, label = results[-1], f"{results[-1].trial}-wire"
         seconds = min(self._plan.duration_seconds, OWN_SECONDS_MAX)
         # Of bursts the load is less than the scale says: the same load is that of the same scale.
-        scale_ppm = max(1, self._loads[step.loadtest.name][0])
+        scale_ppm = max(1, self._loads[step.loadtest.name].scale_ppm)
         with self._rigs[step.testbed].bare_at_rate(step.loadtest, label) as trials:
             own = _over_wire(self, trials, step, scale_ppm, seconds)
             self._folder.save_measurement(label, own)

@@ -43,6 +43,8 @@ class Plan:
     command: tuple[str, ...]
     retries: int = RETRIES
     sweep: Sweep | None = None
+    #: Where the machine gives no valid trial, one that only it disturbed is shown as provisional.
+    accept_suspect: bool = False
     #: Of each step, where trials follow from those before; else what they send.
     step_seconds: float | None = None
 

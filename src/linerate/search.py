@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from linerate.asked_load import FULL_SCALE_PPM
 from linerate.attempts import Attempts, AttemptsBench, lost_of, within_tester
-from linerate.bench import FULL_SCALE_PPM, Observer
+from linerate.bench import Observer
 from linerate.goals import NDR, PDR, goals_text
 from linerate.planning import Plan, Step
 from linerate.records import Goal, Search
@@ -111,7 +112,7 @@ class SearchBench(AttemptsBench):
 
     def _measure_loadtest(self, step: Step) -> None:
         """Search with one loadtest; engine and device stay up from the first trial to the last."""
-        scale_ppm, ceiling = self._first_load(step)
+        first = self._first_load(step)
         with self._rigs[step.testbed].under_test(step.loadtest, step.loadtest.name) as trials:
             self._note_engine(trials.info)
             line_pps = step.loadtest.line_pps(step.testbed.line_bps)
@@ -123,12 +124,12 @@ class SearchBench(AttemptsBench):
                 width=self._how.width,
                 duration_seconds=self._how.duration_seconds,
                 min_pps=max(full_pps * MIN_OF_LINE, PACKETS_MIN / self._how.initial_seconds),
-                max_pps=full_pps * scale_ppm / FULL_SCALE_PPM,
+                max_pps=full_pps * first.scale_ppm / FULL_SCALE_PPM,
                 line_pps=line_pps,
             )
             self._update(searches=(*self.run.searches, about))
-            self._keep_warm_up(step, trials, scale_ppm)
-            attempts = Attempts(self, step, trials, ceiling, self._how.loss_ratios)
+            self._keep_warm_up(step, trials, first.scale_ppm)
+            attempts = Attempts(self, step, trials, first.ceiling_pps, self._how.loss_ratios)
             self._narrow(_Measurer(self, step, attempts))
             self._then(attempts)
 

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 
-from linerate.bench import FULL_SCALE_PPM, Bench, Observer
+from linerate.asked_load import FULL_SCALE_PPM
+from linerate.bench import Bench, Observer
 from linerate.errors import SetupError
 from linerate.measurement import Measurement
 from linerate.planning import Plan, Step
@@ -152,12 +153,12 @@ class SoakBench(Bench):
 
     def _measure_loadtest(self, step: Step) -> None:
         """Hold the load until its time is over, a loss stops it, or somebody does."""
-        highest, ceiling = self._first_load(step)
+        first = self._first_load(step)
         full_pps = step.loadtest.full_pps(step.testbed.line_bps)
         pps = self._how.pps(full_pps)
         scale = max(1, round(FULL_SCALE_PPM * pps / full_pps))
-        if scale > highest:
-            most = highest / FULL_SCALE_PPM * full_pps
+        if scale > first.scale_ppm:
+            most = first.scale_ppm / FULL_SCALE_PPM * full_pps
             raise SetupError(
                 f"--load: {format_pps(pps, '.4g')}, the tester can offer {format_pps(most, '.4g')}"
             )
@@ -180,7 +181,7 @@ class SoakBench(Bench):
             self._observer.step(step.text, self._how.seconds)
             every = self._how.every_seconds
             measurement, interrupted = hold(
-                trials.tester, load, every, self._interval, card, ceiling
+                trials.tester, load, every, self._interval, card, first.ceiling_pps
             )
             trials.check()
         result = self._keep(step, 1, measurement)

@@ -83,6 +83,8 @@ class Result(_Model):
     valid: bool
     invalid: tuple[str, ...] = ()
     suspect: tuple[str, ...] = ()
+    #: It would be invalid for the first of `suspect`, had suspect figures not been asked for.
+    provisional: bool = False
     duration_seconds: float
     directions: int
     frame_bytes: int | float
@@ -233,6 +235,7 @@ def result_of(which: Which, measurement: Measurement, judged: "Judged") -> Resul
         valid=not judged.invalid,
         invalid=judged.invalid,
         suspect=judged.suspect,
+        provisional=judged.provisional,
         duration_seconds=measurement.seconds,
         directions=measurement.load.directions,
         frame_bytes=measurement.load.frame_bytes,
@@ -288,6 +291,7 @@ class Judged(_Model):
 
     invalid: tuple[str, ...] = ()
     suspect: tuple[str, ...] = ()
+    provisional: bool = False
     verdict: Verdict
 
 

@@ -31,6 +31,8 @@ STRETCH_DOUBT = 0.01
 STEAL_DOUBT = 0.01
 #: A forwarder that was off its CPU for more of the trial shows the machine's limit, not its own.
 ABSENT_LIMIT = 0.05
+#: What the tester manages of one load, from attempt to attempt.
+ATTEMPTS_DOUBT = 0.05
 #: Ratio of the core-to-core round trips before and after.
 ROUNDTRIP_DOUBT = 1.5
 
@@ -276,6 +278,28 @@ INVALID: tuple[Rule, ...] = (
 )
 
 
+#: What the machine does to a rate: packets are counted all the same.
+OF_THE_MACHINE: tuple[Rule, ...] = (
+    offered_below_asked,
+    stretched,
+    forwarder_absent,
+    tester_descheduled,
+    took_too_long,
+    many_smis,
+    throttled,
+    frequency_changed,
+)
+
+
+def may_be_accepted(measurement: Measurement) -> bool:
+    """Whether an invalid trial has figures all the same: nothing but the machine speaks against it.
+
+    No ledger is open, no link was down, and the tester lost nothing.
+    """
+    against = (link_down, nothing_sent, *(one for one in INVALID if one not in OF_THE_MACHINE))
+    return not any(True for rule in against for _ in rule(measurement))
+
+
 def caused_by_tester(measurement: Measurement) -> bool:
     """Whether a lower load could make the trial valid."""
     if any(link_down(measurement)):
@@ -357,6 +381,16 @@ def pushed_back(measurement: Measurement) -> Iterator[str]:
         )
 
 
+def attempts_disagree(measurement: Measurement) -> Iterator[str]:
+    """Say when the tester managed much more in one attempt than in another."""
+    managed = measurement.load.fell_short_pps
+    if managed and max(managed) > min(managed) * (1 + ATTEMPTS_DOUBT):
+        yield (
+            f"the tester managed {format_pps(min(managed), '.3f')} to "
+            f"{format_pps(max(managed), '.3f')} in {len(managed)} attempts at a higher load"
+        )
+
+
 def pause_received(measurement: Measurement) -> Iterator[str]:
     """Say when a device asked the port at the other end to stop sending for a while."""
     for name, counters in measurement.ports.items():
@@ -391,6 +425,7 @@ SUSPECT: tuple[Rule, ...] = (
     paused,
     lost_to_absence,
     pushed_back,
+    attempts_disagree,
     pause_received,
     unexplained_by_foreign,
     duplicated,

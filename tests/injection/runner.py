@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.injection.matrix import Clock, Event, Strength
 
 from linerate import host
-from linerate.bench import FULL_SCALE_PPM, first_scale_ppm, next_ceiling, next_scale_ppm
+from linerate.asked_load import FULL_SCALE_PPM, AskedLoad
 from linerate.engine import Engine, Files
 from linerate.evidence import Evidence
 from linerate.evidence.measured import evidence_of
@@ -140,15 +140,15 @@ class Runner:
         """Measure one loadtest, again when it was invalid, as the bench does."""
         ceiling = self._ceiling(testbed, loadtest)
         line_pps = loadtest.line_pps(testbed.line_bps)
-        scale_ppm = first_scale_ppm(line_pps, ceiling)
+        asked = AskedLoad.first(line_pps, ceiling)
         if strength.offered_pps is not None:
             wanted = FULL_SCALE_PPM * strength.offered_pps(loadtest) / line_pps
-            scale_ppm = min(scale_ppm, max(1, int(wanted)))
+            asked = replace(asked, scale_ppm=min(asked.scale_ppm, max(1, int(wanted))))
         load = Load(
             frame_bytes=loadtest.traffic.frame_bytes,
             directions=loadtest.directions,
             link_bps=testbed.line_bps,
-            scale_ppm=scale_ppm,
+            scale_ppm=asked.scale_ppm,
             duration_us=round(self.seconds * 1e6),
             flows=loadtest.traffic.flows,
             protocol=loadtest.traffic.protocol,
@@ -164,13 +164,12 @@ class Runner:
                 run_trial(tester, warmup, lambda progress: None)
             for attempt in range(1, ATTEMPTS + 1):
                 watch = _Watch(strength.event, running.pid, tester, self.seconds)
-                measurement = run_trial(tester, load, watch, testbed.card, ceiling)
+                measurement = run_trial(tester, load, watch, testbed.card, asked.ceiling_pps)
                 invalid = reasons(measurement)
                 if not invalid or strength.event is not None or attempt == ATTEMPTS:
                     break
-                scale_ppm = next_scale_ppm(load.scale_ppm, attempt, measurement)
-                load = load.model_copy(update={"scale_ppm": scale_ppm})
-                ceiling = next_ceiling(ceiling, measurement) or ceiling
+                asked = asked.after(measurement)
+                load = load.model_copy(update={"scale_ppm": asked.scale_ppm})
         evidence = evidence_of(measurement, loadtest.name, "measured", invalid)
         return _Trial(evidence, attempt, strength.event is None and _host_was_busy(measurement))
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from linerate.bench import first_scale_ppm, next_scale_ppm
 from linerate.store import load_measurement, load_run
 
 FOUR = ("bench", "--duration", "1s", "--only", "U1,U2,B2,B4")
@@ -126,9 +125,12 @@ def test_a_tester_that_does_not_get_done_is_stopped(linerate):
 def test_a_tester_below_its_ceiling_is_asked_for_less(linerate):
     document, _, folder = bench(linerate, *ONE, FAKE_OFFERED="0.9")
     asked = [result.asked_pps for result in load_run(folder).results]
-    assert asked[1] == pytest.approx(asked[0] * 0.9 * 0.92, rel=1e-3)
-    assert asked[2] == pytest.approx(asked[1] * 0.9 * 0.92, rel=1e-3)
-    assert len(asked) == 6
+    # Twice, as the first may be the host's doing.
+    assert asked[1] == asked[0]
+    assert asked[2] == pytest.approx(asked[0] * 0.9 * 0.95, rel=1e-3)
+    assert asked[3] == asked[2]
+    assert asked[4] == pytest.approx(asked[2] * 0.9 * 0.95, rel=1e-3)
+    assert len(asked) == 7
     assert not document["trials"][0]["valid"]
 
 
@@ -297,16 +299,25 @@ def test_words_complete_themselves(linerate):
     assert completed("linerate bench --only U1,B", 3) == ["U1,B1", "U1,B2", "U1,B3", "U1,B4"]
 
 
-def test_loads_are_the_lines_or_nearly_the_testers():
-    assert first_scale_ppm(14.88e6, None) == 1_000_000
-    assert first_scale_ppm(14.88e6, 60e6) == 1_000_000
-    assert first_scale_ppm(10e6, 5e6) == 475_000
+def test_suspect_figures_are_shown_where_they_are_asked_for(linerate):
+    document, done, folder = bench(linerate, *ONE, "--accept-suspect", FAKE_PAUSED="0.2")
+    assert done.returncode == 0, done.stderr
+    (row,) = document["trials"]
+    assert (row["valid"], row["provisional"], row["marks"], row["attempt"]) == (True, True, "‡*", 2)
+    assert row["suspect"][0].startswith("duration stretched by 20.0 %")
+    assert row["verdict"]["confidence"] != "high"
+    assert row["received_pps"] > 0
+    shown = linerate("report", str(folder), "--format", "markdown").stdout
+    assert "U2‡" in shown
+    assert "Provisional" in shown
+    # As before when judged again.
+    assert load_run(folder).results[-1].provisional
+    assert linerate("explain", str(folder)).returncode == 0
 
 
-def test_the_next_load_is_the_same_or_lower(evidence):
-    nearly = evidence(sent=74_000_000)
-    assert next_scale_ppm(1_000_000, 1, nearly) == 1_000_000
-    assert next_scale_ppm(1_000_000, 2, nearly) == pytest.approx(915_000, abs=100)
-    slow = evidence(sent=37_202_381)
-    assert next_scale_ppm(1_000_000, 1, slow) == pytest.approx(460_000, abs=1)
-    assert next_scale_ppm(1_000_000, 2, evidence(unexplained=1)) == 1_000_000
+@pytest.mark.parametrize("fault", ["FAKE_UNDRAINED", "FAKE_UNEXPLAINED", "FAKE_OPEN_CYCLES"])
+def test_what_is_not_the_machines_is_never_accepted(linerate, fault):
+    document, done, _ = bench(linerate, *ONE, "--accept-suspect", **{fault: "1"})
+    assert done.returncode == 1
+    assert not document["trials"][0]["valid"]
+    assert document["trials"][0]["received_pps"] is None

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -94,6 +95,13 @@ def bench(
         bool, typer.Option("--latency", help="Time a tenth of the frames; the bare wire too.")
     ] = False,
     runs: RunsOption = Path("runs"),
+    accept_suspect: Annotated[
+        bool,
+        typer.Option(
+            "--accept-suspect",
+            help="Where the machine gives no valid trial, show what came of one, marked.",
+        ),
+    ] = False,
     wait: WaitOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -120,6 +128,7 @@ def bench(
         check_duration(loadtests, duration)
     make: Maker = LatencyBench if latency else Bench
     plan = suite_plan(chosen, suite, loadtests, duration, tuple(sys.argv), repeat)
+    plan = replace(plan, accept_suspect=accept_suspect)
     raise typer.Exit(bench_into_folder(plan, runs, as_json, make, wait=wait))
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from linerate.bench import FULL_SCALE_PPM
+from linerate.asked_load import FULL_SCALE_PPM
 from linerate.commands.durations import as_seconds
 from linerate.commands.into_folder import measure_into, run_folder
 from linerate.commands.options import JsonOption, RunsOption, WaitOption

@@ -19,7 +19,7 @@ from linerate.evidence.model import (
 from linerate.ledger import Counted, Kind, NodeTime, TimeLedger
 from linerate.measurement import Counters, Measurement
 from linerate.suite import TESTER_PORTS
-from linerate.validity import doubts
+from linerate.validity import doubts, reasons
 
 #: All that is known of a foreign device's worker is one node: the kernel's, testpmd's.
 FOREIGN = ("softirq", "testpmd")
@@ -71,7 +71,8 @@ def evidence_of(
         testers=tuple(_testers(measurement, quotes)),
         tester_ceiling_pps=measurement.ceiling_pps,
         invalid=tuple(quotes.at(("progress",), reason) for reason in invalid),
-        suspect=doubts(measurement),
+        # What would make it invalid, where that was accepted.
+        suspect=(*(() if invalid else reasons(measurement)), *doubts(measurement)),
     )
 
 

@@ -24,6 +24,7 @@ TABLES: dict[str, dict[str, str]] = {
         "valid": "BOOLEAN",
         "invalid": "VARCHAR",
         "suspect": "VARCHAR",
+        "provisional": "BOOLEAN",
         "duration_seconds": "DOUBLE",
         "directions": "INTEGER",
         "frame_bytes": "DOUBLE",
@@ -57,8 +58,8 @@ TABLES: dict[str, dict[str, str]] = {
     },
 }
 _SAME = (
-    *("attempt", "repeat", "configuration", "valid", "duration_seconds", "directions"),
-    *("frame_bytes", "asked_pps", "offered_pps", "received_pps", "l1_bps", "l2_bps"),
+    *("attempt", "repeat", "configuration", "valid", "provisional", "duration_seconds"),
+    *("directions", "frame_bytes", "asked_pps", "offered_pps", "received_pps", "l1_bps", "l2_bps"),
     *("percent_of_line", "loss_percent"),
 )
 

@@ -39,6 +39,8 @@ class Load(_Model):
     burst: bool = False
     #: The wire does not take what does not fit: what was sent is the load, and may be less.
     pushes_back: bool = False
+    #: Packets a second that the tester managed in attempts before, undisturbed and asked for more.
+    fell_short_pps: tuple[float, ...] = ()
     #: Of a traffic profile: what full scale is.
     offered: Offered | None = None
 

@@ -31,6 +31,7 @@ COLUMNS = (
     "sentence",
     "invalid",
     "suspect",
+    "provisional",
     "marks",
 )
 #: A table program takes a cell that begins so for a formula, and would run it.
@@ -58,6 +59,7 @@ def _cells(result: Result) -> dict[str, object]:
         "directions": result.directions,
         "invalid": "; ".join(result.invalid),
         "suspect": "; ".join(result.suspect),
+        "provisional": "yes" if result.provisional else "no",
         "marks": marks(result),
         "limit": "invalid",
     }

@@ -51,6 +51,7 @@ def trial(result: Result) -> dict[str, Any]:
         "verdict": verdict(result.verdict),
         "invalid": list(result.invalid),
         "suspect": list(result.suspect),
+        "provisional": result.provisional,
         "marks": marks(result),
         "attempt": result.attempt,
         **_latency(result),

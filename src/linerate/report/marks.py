@@ -6,12 +6,14 @@ from linerate.records import FrameSize, Goal, Search
 from linerate.store import Result, Run
 
 SUSPECT = "*"
+PROVISIONAL = "‡"
 #: Some of what was lost is left out of the verdict, or of the loss.
 LEFT_OUT = "†"
 NONE = "–"
 COLUMN = "left out"
 #: Footnotes; titles of the lines that follow.
 SAID = {
+    PROVISIONAL: "‡ Provisional: no trial was valid, and one is shown as asked",
     SUSPECT: "* Suspect: the machine was not the same throughout",
     LEFT_OUT: "† Lost while the host kept a worker's CPU: not taken for the device's",
 }
@@ -21,7 +23,11 @@ def marks(result: Result) -> str:
     """What stands behind a test's name."""
     if not result.valid:
         return ""
-    return SUSPECT * bool(result.suspect) + LEFT_OUT * bool(result.left_out)
+    return (
+        PROVISIONAL * result.provisional
+        + SUSPECT * bool(result.suspect)
+        + LEFT_OUT * bool(result.left_out)
+    )
 
 
 def any_left_out(results: Iterable[Result]) -> bool:
@@ -43,7 +49,12 @@ def footnotes(results: Iterable[Result]) -> list[tuple[str, list[tuple[str, str]
         for result in valid
         if result.left_out
     ]
-    pairs = ((SAID[SUSPECT], doubts), (SAID[LEFT_OUT], lost))
+    accepted = [
+        (result.test, f"invalid in {result.attempt} attempts, the machine disturbed each")
+        for result in valid
+        if result.provisional
+    ]
+    pairs = ((SAID[PROVISIONAL], accepted), (SAID[SUSPECT], doubts), (SAID[LEFT_OUT], lost))
     return [(title, lines) for title, lines in pairs if lines]
 
 

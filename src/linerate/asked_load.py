@@ -1,0 +1,83 @@
+"""What a tester is asked for: the line's rate, or what it can offer where that is less.
+
+A trial that the machine disturbed says nothing of the tester: the same is asked for again. What it
+fell short of undisturbed lowers the load, once attempts agree, to what the best of them managed.
+"""
+
+from dataclasses import dataclass, replace
+
+from linerate.measurement import Measurement
+from linerate.validity import caused_by_host, caused_by_tester
+
+FULL_SCALE_PPM = 1_000_000
+#: Of its own ceiling, the tester is asked for no more than this.
+OF_CEILING = 0.95
+#: Of what it managed: where it is asked for less a device can give it more to receive, so that
+#: it manages less again.
+OF_MANAGED = 0.95
+#: Attempts at one load agree when they are no further apart than this.
+AGREE_WITHIN = 0.05
+#: As many at one load show what the tester manages, whether they agree or not.
+ATTEMPTS_AT_LOAD = 3
+
+
+@dataclass(frozen=True, slots=True)
+class AskedLoad:
+    """A load, what the tester can do by itself, and how it fell short of the load so far."""
+
+    scale_ppm: int
+    ceiling_pps: float | None = None
+    #: Packets a second, of undisturbed trials at this load.
+    managed_pps: tuple[float, ...] = ()
+    #: The same, of all loads of this test.
+    fell_short_pps: tuple[float, ...] = ()
+
+    @classmethod
+    def first(cls, full_pps: float, ceiling_pps: float | None) -> "AskedLoad":
+        """All that was asked for, or nearly what the tester can do if that is less."""
+        if ceiling_pps is None:
+            return cls(FULL_SCALE_PPM)
+        share = min(1.0, OF_CEILING * ceiling_pps / full_pps)
+        return cls(max(1, int(FULL_SCALE_PPM * share)), ceiling_pps)
+
+    def after(self, measurement: Measurement) -> "AskedLoad":
+        """What to ask for next, the trial being invalid."""
+        if not caused_by_tester(measurement) or caused_by_host(measurement):
+            return self
+        managed = _managed_pps(measurement)
+        known = replace(
+            self,
+            managed_pps=(*self.managed_pps, managed),
+            fell_short_pps=(*self.fell_short_pps, managed),
+        )
+        return known._lowered(measurement.load.full_pps) if known._is_known else known
+
+    def after_warmup(self, warmup: Measurement) -> "AskedLoad":
+        """What to ask for once the device has learnt: a card's rules are the tester's work, too."""
+        if not caused_by_tester(warmup):
+            return self
+        managed = _managed_pps(warmup)
+        return replace(self, managed_pps=(managed,))._lowered(warmup.load.full_pps)
+
+    @property
+    def _is_known(self) -> bool:
+        """Whether attempts show what the tester manages at this load."""
+        low, high = min(self.managed_pps), max(self.managed_pps)
+        agree = len(self.managed_pps) > 1 and high <= low * (1 + AGREE_WITHIN)
+        return agree or len(self.managed_pps) >= ATTEMPTS_AT_LOAD
+
+    def _lowered(self, full_pps: float) -> "AskedLoad":
+        best = max(self.managed_pps)
+        scale = int(OF_MANAGED * FULL_SCALE_PPM * best / full_pps)
+        ceiling = best if self.ceiling_pps is None else min(self.ceiling_pps, best)
+        return AskedLoad(max(1, min(self.scale_ppm, scale)), ceiling, (), self.fell_short_pps)
+
+
+def _managed_pps(measurement: Measurement) -> float:
+    """What the tester managed of what it was asked for.
+
+    On a wire that pushes back a tester that loses frames itself sends faster than it receives.
+    """
+    pushes_back = measurement.load.pushes_back
+    rate = measurement.received if pushes_back else measurement.offered
+    return min(rate.packets_per_second, measurement.asked_pps)
