@@ -43,7 +43,7 @@ LAYERS = (
     ("wiring", "snapshot", "records"),
     ("absences",),
     ("validity", "audit"),
-    ("evidence",),
+    ("evidence", "asked_load"),
     ("doctor",),
     ("dut",),
     ("tester",),
