@@ -1,7 +1,7 @@
 """What a tester is asked for: the line's rate, or what it can offer where that is less.
 
 A trial that the machine disturbed says nothing of the tester: the same is asked for again. What it
-fell short of undisturbed lowers the load, once attempts agree, to what the best of them managed.
+fell short of undisturbed lowers the load, once two agree, to nearly what the best of them managed.
 """
 
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ OF_CEILING = 0.95
 OF_MANAGED = 0.95
 #: Attempts at one load agree when they are no further apart than this.
 AGREE_WITHIN = 0.05
-#: As many at one load show what the tester manages, whether they agree or not.
+#: As many at the first load show what the tester manages, whether they agree or not.
 ATTEMPTS_AT_LOAD = 3
 
 
@@ -61,10 +61,11 @@ class AskedLoad:
 
     @property
     def _is_known(self) -> bool:
-        """Whether attempts show what the tester manages at this load."""
+        """Whether attempts show that this load is too much; after a first such one attempt does."""
         low, high = min(self.managed_pps), max(self.managed_pps)
         agree = len(self.managed_pps) > 1 and high <= low * (1 + AGREE_WITHIN)
-        return agree or len(self.managed_pps) >= ATTEMPTS_AT_LOAD
+        lowered = len(self.fell_short_pps) > len(self.managed_pps)
+        return lowered or agree or len(self.managed_pps) >= ATTEMPTS_AT_LOAD
 
     def _lowered(self, full_pps: float) -> "AskedLoad":
         best = max(self.managed_pps)
