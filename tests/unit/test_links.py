@@ -7,9 +7,10 @@ from typing import cast
 import pytest
 
 from linerate.errors import SetupError
+from linerate.measurement import Link
 from linerate.store import load_measurement, load_run
 from linerate.telemetry import Telemetry
-from linerate.tester._links import PortLinks, await_links
+from linerate.tester._links import PortLinks, await_links, text_of
 
 TESTER = [{"device": "0000:05:00.0"}, {"device": "0000:05:00.1"}]
 DUT = [{"device": "0000:06:00.0"}, {"device": "0000:06:00.1"}]
@@ -86,7 +87,7 @@ def test_a_late_link_is_waited_for_and_reported(linerate, bed):
     run = load_run(Path(document["run"]))
     # Without `link` 100 % is what was negotiated.
     assert run.testbed.line_bps == 10**10
-    assert run.environment.links == "t0 10 Gb/s full duplex, t1 10 Gb/s full duplex"
+    assert run.environment.links == "10 Gb/s full duplex"
     links = load_measurement(Path(document["run"]), "U2").links
     assert {(link.state, link.speed_bps) for link in links.values()} == {("up", 10**10)}
 
@@ -95,7 +96,7 @@ def test_the_heading_has_speed_and_duplex(linerate, bed):
     bed(link="10G")
     done = linerate(*BENCH[:-1], FAKE_LINK_SPEED=str(10**10))
     heading = " ".join(" ".join(done.stdout.splitlines()[:3]).split())
-    assert "links: t0 10 Gb/s full duplex, t1 10 Gb/s full" in heading
+    assert "links: 10 Gb/s full duplex" in heading
 
 
 def test_percent_is_of_the_negotiated_rate(linerate, bed):
@@ -140,3 +141,11 @@ def test_a_link_that_goes_down_makes_the_trial_invalid(linerate, bed):
     (trial,) = json.loads(done.stdout)["trials"]
     assert trial["invalid"] == ["t0: link down since 0.2 s"]
     assert trial["attempt"] == 3
+
+
+def test_links_that_differ_are_named():
+    both = {"t0": Link(state="up", speed_bps=10**10, duplex="full")}
+    both["t1"] = both["t0"].model_copy(update={"speed_bps": 10**9})
+    assert text_of(both) == "t0 10 Gb/s full duplex, t1 1 Gb/s full duplex"
+    both["t1"] = both["t0"].model_copy(update={"speed_bps": 0})
+    assert text_of(both) == "t0 10 Gb/s full duplex"

@@ -56,12 +56,15 @@ def await_links(ports: PortLinks, wait_seconds: float = WAIT_SECONDS) -> dict[st
 
 
 def text_of(links: Mapping[str, Link]) -> str:
-    """Links whose speed is known, in words: `t0 10 Gb/s full duplex`."""
-    return ", ".join(
-        f"{name} {format_bps(link.speed_bps)} {link.duplex} duplex"
+    """Links whose speed is known, in words: `10 Gb/s full duplex`, or each by its port's name."""
+    words = {
+        name: f"{format_bps(link.speed_bps)} {link.duplex} duplex"
         for name, link in links.items()
         if link.speed_bps
-    )
+    }
+    if len(words) == len(links) and len(set(words.values())) == 1:
+        return next(iter(words.values()))
+    return ", ".join(f"{name} {text}" for name, text in words.items())
 
 
 def _check_speeds(ports: PortLinks, links: Mapping[str, Link]) -> None:
