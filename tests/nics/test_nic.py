@@ -84,14 +84,19 @@ def test_frames_longer_than_the_mtu_are_a_loss_with_a_name(bench: Bench) -> None
 
 
 def test_a_burst_is_accounted_for(bench: Bench) -> None:
-    """More at once than rings hold, and a forwarder that is slow: QEMU's wires hold some, too."""
+    """More at once than rings hold, and a forwarder that is slow.
+
+    QEMU's wires hold some, too; its igb does not, and drops what its ring has no room for without
+    counting it: then only the other end's counters show it.
+    """
     burst = low(0, rate={"max": True}, burst=BURST)
     config = bench.config("io", [burst], burn={"clocks": 20_000})
     config["ports"][PORTS.index("d0")]["rx_ring"] = SMALL_RING
-    (trial,) = bench.trials(config, {"seconds": 1}).trials
+    done = bench.trials(config, {"seconds": 1})
+    (trial,) = done.trials
     assert trial.sent == BURST
-    assert trial.received + sum(trial.losses.values()) == BURST, trial
-    assert trial.unexplained == 0, trial
+    assert trial.unexplained == lost_on_wire(done.ports, ("t0", "e0")), done
+    assert trial.unexplained == 0 or bench.lab.model == "igb", trial
 
 
 @pytest.mark.parametrize("mode", ["io", "router"])
