@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The tester against a device that loses, repeats, delays, damages, cuts and invents frames at
- * random: what the analyser counts is what the device did. Each case runs in a process of its
- * own, since EAL and the graph's nodes start only once in one.
+ * random: what the analyser counts is what the device did.
  */
-#include "config.h"
 #include "ledger.h"
-#include "memory.h"
-#include "node/node.h"
 #include "port/port.h"
 #include "stream/tester.h"
 #include "stream/trial.h"
 #include "test.h"
+#include "tester_harness.h"
 #include "worker.h"
 
 #include <rte_cycles.h>
-#include <rte_eal.h>
-#include <rte_graph_worker.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define FRAMES_MAX (1u << 18)
 #define FRAME_BYTES 256
@@ -28,8 +21,8 @@ struct test_frame {
 	uint8_t bytes[FRAME_BYTES];
 };
 
-static uint64_t test_clock;
-static struct test_frame *came, *goes; /* what the tester sent, and what the device gives back */
+/* What the tester sent, and what the device gives back. */
+static struct test_frame came[FRAMES_MAX], goes[2 * FRAMES_MAX];
 static uint32_t nb_came, nb_goes, nb_given;
 
 static uint16_t test_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
@@ -69,125 +62,9 @@ static uint16_t test_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 	return count;
 }
 
-static int test_parse(struct port *port, const struct config_node *node)
-{
-	(void)node;
-	port->max_frame_bytes = FRAME_BYTES;
-	port->nb_rx_queues = 1;
-	port->nb_tx_queues = 1;
-	return 0;
-}
+const struct tester_device tester_device = {test_rx_burst, test_tx_burst, FRAME_BYTES};
 
-static int test_configure(struct port *port)
-{
-	port->rx_queues[0] = port->tx_queues[0] = port;
-	return 0;
-}
-
-static void test_stats(const struct port *port, struct port_stats *stats)
-{
-	(void)port;
-	memset(stats, 0, sizeof(*stats));
-}
-
-static uint64_t test_link_bps(const struct port *port)
-{
-	(void)port;
-	return 0;
-}
-
-static uint64_t test_clock_of(const struct port *port)
-{
-	(void)port;
-	return test_clock;
-}
-
-static const char *const test_keys[] = {NULL};
-
-static struct port_driver test_driver = {
-	.name = "test",
-	.keys = test_keys,
-	.parse = test_parse,
-	.configure = test_configure,
-	.rx_burst = test_rx_burst,
-	.tx_burst = test_tx_burst,
-	.stats = test_stats,
-	.link_bps = test_link_bps,
-	.clock = test_clock_of,
-};
-PORT_DRIVER_REGISTER(test_driver)
-
-static void die(const char *what)
-{
-	fprintf(stderr, "test_analyser: %s\n", what);
-	exit(2);
-}
-
-static void parse(const char *text)
-{
-	struct config config;
-	struct config_node root, child;
-
-	if (config_open_text(&config, "test.json", text) != 0)
-		die("no JSON");
-	root = config_root(&config);
-	child = config_child(&root, "ports");
-	ports_parse(&child);
-	child = config_child(&root, "tester");
-	tester_parse(&child);
-	if (config.mistakes != 0)
-		die("mistakes in the configuration");
-	config_close(&config);
-}
-
-static void start(const char *streams)
-{
-	static const int cpus[] = {0};
-	char *arguments[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--iova-mode=va",
-		"--no-telemetry", "-m", "256", "--lcores=0@0,1@0", "--log-level=warning",
-		"--log-level=lib.eal:error", NULL};
-	char whole[4096];
-
-	came = calloc(FRAMES_MAX, sizeof(*came));
-	goes = calloc(2 * FRAMES_MAX, sizeof(*goes));
-	snprintf(whole, sizeof(whole),
-		"{\"ports\": [{\"name\": \"e0\", \"driver\": \"test\"}, "
-		"{\"name\": \"e1\", \"driver\": \"test\"}], "
-		"\"tester\": {\"ports\": [\"e0\", \"e1\"], \"streams\": [%s]}}",
-		streams);
-	parse(whole);
-	if (came == NULL || goes == NULL || workers_plan(cpus, 1, true, 0, RX_POLLING) < 0 ||
-		rte_eal_init(RTE_DIM(arguments) - 1, arguments) < 0)
-		die("EAL does not start");
-	if (ports_configure() != 0 || tester_create() != 0 || nodes_register() != 0 ||
-		tester_create_nodes() != 0 || workers_create_graphs(SOCKET_ID_ANY) != 0)
-		die("the tester does not start");
-}
-
-static void analyser_case(const char *streams, void (*run)(void))
-{
-	int status = 0;
-	pid_t child;
-
-	fflush(NULL);
-	child = fork();
-	if (child == 0) {
-		test_failures = 0;
-		start(streams);
-		run();
-		fflush(NULL);
-		_exit(test_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
-	}
-	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-		WEXITSTATUS(status) == EXIT_SUCCESS);
-}
-
-#define ANALYSER_CASE(name, streams) \
-	static void name##_case(void) \
-	{ \
-		analyser_case(streams, name); \
-	}
-
+#define STREAMS(list) "\"streams\": [" list "]"
 #define UDP(options) \
 	"{\"port\": \"e0\", \"rx_port\": \"e1\", \"rate\": {\"pps\": 100000}, " options \
 	"\"layers\": [{\"ethernet\": {}}, {\"ipv4\": {\"src\": \"16.0.0.1\", \"dst\": " \
@@ -200,11 +77,10 @@ static void send_for(double seconds)
 
 	nb_came = nb_goes = nb_given = 0;
 	CHECK(trial_start((uint64_t)(seconds * 1e6), 1.0) > 0);
-	until = test_clock + (uint64_t)(seconds * 1.01 * (double)rte_get_tsc_hz());
-	while (test_clock < until) {
-		test_clock += 50 * us;
-		worker_of_tester()->loops++;
-		rte_graph_walk(worker_of_tester()->graph);
+	until = device_clock + (uint64_t)(seconds * 1.01 * (double)rte_get_tsc_hz());
+	while (device_clock < until) {
+		device_clock += 50 * us;
+		tester_walk();
 	}
 }
 
@@ -214,12 +90,10 @@ static void take_back(void)
 	struct trial_status status;
 
 	do {
-		worker_of_tester()->loops++;
-		rte_graph_walk(worker_of_tester()->graph);
+		tester_walk();
 	} while (nb_given < nb_goes);
 	do {
-		worker_of_tester()->loops++;
-		rte_graph_walk(worker_of_tester()->graph);
+		tester_walk();
 		trial_tick();
 		trial_read(&status);
 	} while (status.state != TRIAL_DONE);
@@ -299,7 +173,7 @@ static void repeats_make_up_for_no_loss(void)
 	check_counted(before, wanted);
 	CHECK(wanted.received < nb_came && wanted.duplicated > 0);
 }
-ANALYSER_CASE(repeats_make_up_for_no_loss, UDP("") ", " UDP("\"frame_bytes\": 128, "))
+TESTER_CASE(repeats_make_up_for_no_loss, STREAMS(UDP("") ", " UDP("\"frame_bytes\": 128, ")))
 
 /* One flipped bit in the signature is a damaged frame, and the only one that is missing. */
 static void damaged_signatures_are_ours(void)
@@ -325,7 +199,7 @@ static void damaged_signatures_are_ours(void)
 	CHECK(tester.streams[0]->sequence.lost + tester.streams[1]->sequence.lost <=
 		wanted.corrupted);
 }
-ANALYSER_CASE(damaged_signatures_are_ours, UDP("") ", " UDP("\"frame_bytes\": 128, "))
+TESTER_CASE(damaged_signatures_are_ours, STREAMS(UDP("") ", " UDP("\"frame_bytes\": 128, ")))
 
 /* Anywhere behind the Ethernet header, if that is asked for. */
 static void damaged_payload_is_seen(void)
@@ -346,8 +220,8 @@ static void damaged_payload_is_seen(void)
 	take_back();
 	check_counted(before, wanted);
 }
-ANALYSER_CASE(damaged_payload_is_seen, UDP("\"check_payload\": true, ") ", " UDP(
-					       "\"check_payload\": true, \"frame_bytes\": 131, "))
+TESTER_CASE(damaged_payload_is_seen, STREAMS(UDP("\"check_payload\": true, ") ", " UDP(
+					     "\"check_payload\": true, \"frame_bytes\": 131, ")))
 
 static void cut_frames_are_foreign(void)
 {
@@ -367,7 +241,7 @@ static void cut_frames_are_foreign(void)
 	take_back();
 	check_counted(before, wanted);
 }
-ANALYSER_CASE(cut_frames_are_foreign, UDP("\"frame_bytes\": 128, "))
+TESTER_CASE(cut_frames_are_foreign, STREAMS(UDP("\"frame_bytes\": 128, ")))
 
 /* A frame of an earlier trial, or with a number that was not sent yet, is nothing of this one. */
 static void other_numbers_are_foreign(void)
@@ -393,7 +267,7 @@ static void other_numbers_are_foreign(void)
 	check_counted(before, (struct counted){.received = nb_came, .other = 2});
 	CHECK_EQUAL(tester.streams[0]->sequence.lost, 1); /* of the first trial */
 }
-ANALYSER_CASE(other_numbers_are_foreign, UDP(""))
+TESTER_CASE(other_numbers_are_foreign, STREAMS(UDP("")))
 
 /* By more than the window too: all come, each once, and nothing is lost. */
 static void late_frames_are_no_repeats(void)
@@ -413,7 +287,7 @@ static void late_frames_are_no_repeats(void)
 	CHECK_EQUAL(tester.streams[0]->sequence.lost, 0);
 	CHECK_EQUAL(tester.streams[0]->sequence.out_of_order, held);
 }
-ANALYSER_CASE(late_frames_are_no_repeats, UDP(""))
+TESTER_CASE(late_frames_are_no_repeats, STREAMS(UDP("")))
 
 int main(void)
 {

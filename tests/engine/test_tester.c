@@ -1,29 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A tester without wires: its ports are of a driver `test`, whose clock stands until a case moves
- * it, and which notes what is sent out of which port in which order. Each case runs in a process
- * of its own, since EAL and the graph's nodes start only once in one.
- */
-#include "config.h"
-#include "memory.h"
-#include "node/node.h"
+/* Trials, schedules and connections of a tester whose device notes what comes out of which port. */
 #include "port/port.h"
 #include "stream/connections.h"
 #include "stream/tester.h"
 #include "stream/trial.h"
 #include "test.h"
+#include "tester_harness.h"
 #include "worker.h"
 
 #include <math.h>
 #include <rte_cycles.h>
-#include <rte_eal.h>
-#include <rte_graph_worker.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define SENT_MAX 65536
 
-static uint64_t test_clock;
 static unsigned nb_sent;
 static uint16_t sent_by[SENT_MAX]; /* port */
 
@@ -45,130 +34,7 @@ static uint16_t test_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 	return count;
 }
 
-static int test_parse(struct port *port, const struct config_node *node)
-{
-	(void)node;
-	port->max_frame_bytes = 1518;
-	port->nb_rx_queues = 1;
-	port->nb_tx_queues = 1;
-	return 0;
-}
-
-static int test_configure(struct port *port)
-{
-	port->rx_queues[0] = port->tx_queues[0] = port;
-	return 0;
-}
-
-static void test_stats(const struct port *port, struct port_stats *stats)
-{
-	(void)port;
-	memset(stats, 0, sizeof(*stats));
-}
-
-static uint64_t test_link_bps(const struct port *port)
-{
-	(void)port;
-	return 0;
-}
-
-static uint64_t test_clock_of(const struct port *port)
-{
-	(void)port;
-	return test_clock;
-}
-
-static const char *const test_keys[] = {NULL};
-
-static struct port_driver test_driver = {
-	.name = "test",
-	.keys = test_keys,
-	.parse = test_parse,
-	.configure = test_configure,
-	.rx_burst = test_rx_burst,
-	.tx_burst = test_tx_burst,
-	.stats = test_stats,
-	.link_bps = test_link_bps,
-	.clock = test_clock_of,
-};
-PORT_DRIVER_REGISTER(test_driver)
-
-static void die(const char *what)
-{
-	fprintf(stderr, "test_tester: %s\n", what);
-	exit(2);
-}
-
-static void parse(const char *text)
-{
-	struct config config;
-	struct config_node root, child;
-
-	if (config_open_text(&config, "test.json", text) != 0)
-		die("no JSON");
-	root = config_root(&config);
-	child = config_child(&root, "ports");
-	ports_parse(&child);
-	child = config_child(&root, "tester");
-	tester_parse(&child);
-	if (config.mistakes != 0)
-		die("mistakes in the configuration");
-	config_close(&config);
-}
-
-/* Ports e0, e1 and the "tester" object's text without them. */
-static void start(const char *text)
-{
-	static const int cpus[] = {0};
-	char *arguments[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--iova-mode=va",
-		"--no-telemetry", "-m", "256", "--lcores=0@0,1@0", "--log-level=warning",
-		"--log-level=lib.eal:error", NULL};
-	char whole[4096];
-
-	snprintf(whole, sizeof(whole),
-		"{\"ports\": [{\"name\": \"e0\", \"driver\": \"test\"}, "
-		"{\"name\": \"e1\", \"driver\": \"test\"}], "
-		"\"tester\": {\"ports\": [\"e0\", \"e1\"], %s}}",
-		text);
-	parse(whole);
-	if (workers_plan(cpus, 1, true, 0, RX_POLLING) < 0 ||
-		rte_eal_init(RTE_DIM(arguments) - 1, arguments) < 0)
-		die("EAL does not start");
-	if (ports_configure() != 0 || tester_create() != 0 || nodes_register() != 0 ||
-		tester_create_nodes() != 0 || workers_create_graphs(SOCKET_ID_ANY) != 0)
-		die("the tester does not start");
-}
-
-/* Runs the case in a child process with the tester started. */
-static void tester_case(const char *text, void (*run)(void))
-{
-	int status = 0;
-	pid_t child;
-
-	fflush(NULL);
-	child = fork();
-	if (child == 0) {
-		test_failures = 0;
-		start(text);
-		run();
-		fflush(NULL);
-		_exit(test_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
-	}
-	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-		WEXITSTATUS(status) == EXIT_SUCCESS);
-}
-
-#define TESTER_CASE(name, text) \
-	static void name##_case(void) \
-	{ \
-		tester_case(text, name); \
-	}
-
-static void walk(void)
-{
-	worker_of_tester()->loops++;
-	rte_graph_walk(worker_of_tester()->graph);
-}
+const struct tester_device tester_device = {test_rx_burst, test_tx_burst, 1518};
 
 static uint64_t clocks(double us)
 {
@@ -188,18 +54,18 @@ static bool is_near(double got, double wanted)
 /* Since the clock began. */
 static double now_us(void)
 {
-	return (double)test_clock * 1e6 / (double)rte_get_tsc_hz();
+	return (double)device_clock * 1e6 / (double)rte_get_tsc_hz();
 }
 
 /* Walks once each `step_us` for so long; returns how many frames were sent. */
 static unsigned pass(double us, double step_us)
 {
-	uint64_t until = test_clock + clocks(us);
+	uint64_t until = device_clock + clocks(us);
 	unsigned before = nb_sent;
 
-	while (test_clock < until) {
-		test_clock += clocks(step_us);
-		walk();
+	while (device_clock < until) {
+		device_clock += clocks(step_us);
+		tester_walk();
 	}
 	return nb_sent - before;
 }
@@ -224,7 +90,7 @@ static void answers_do_not_overtake(void)
 	static const uint16_t order[] = {0, 0, 1, 1, 0};
 
 	CHECK(trial_start(1000000, 1.0) > 0);
-	walk();
+	tester_walk();
 	pass(1000000, 400);
 	CHECK_EQUAL(nb_sent, 10 * RTE_DIM(order));
 	for (unsigned i = 0; i < nb_sent; i++)
@@ -237,10 +103,10 @@ TESTER_CASE(answers_do_not_overtake,
 static void connections_catch_up_slowly(void)
 {
 	CHECK(trial_start(1000000, 1.0) > 0);
-	walk();
+	tester_walk();
 	pass(2000, 1);
 	CHECK(is_near(nb_sent, now_us()));
-	test_clock += clocks(5000);
+	device_clock += clocks(5000);
 	/* Its first call makes what a call may, and the rest comes by a third faster. */
 	CHECK(pass(100, 1) <= STREAM_BURST_MAX + 100 * 4 / 3 + 4);
 	for (unsigned i = 0; i < 100; i++)
@@ -255,7 +121,7 @@ TESTER_CASE(connections_catch_up_slowly, CONNECTIONS("1000000", CLIENT))
 static void slow_loops_keep_the_rate(void)
 {
 	CHECK(trial_start(1000000, 1.0) > 0);
-	walk();
+	tester_walk();
 	pass(40000, 400);
 	CHECK(is_near(nb_sent, now_us() / 10));
 }
@@ -272,16 +138,16 @@ static void trials_start_afresh(void)
 		CHECK_EQUAL(trial_start(1000000, 1.0), trial);
 		connections = tester.connections;
 		CHECK_EQUAL(connections->nb_free, connections->max_active);
-		walk();
+		tester_walk();
 		CHECK(is_near(pass(10000, 100), 100));
 		CHECK(is_near((double)connections_active(connections), 100));
 		trial_stop();
-		walk();
+		tester_walk();
 		CHECK_EQUAL(connections_active(connections), 0);
 		CHECK_EQUAL(connections->templates[0].cut, connections->templates[0].started);
 		trial_read(&status);
 		while (status.state != TRIAL_DONE) {
-			walk();
+			tester_walk();
 			trial_tick();
 			trial_read(&status);
 		}
@@ -297,8 +163,8 @@ TESTER_CASE(trials_start_afresh, CONNECTIONS("10000", CLIENT ", " LATE_SERVER))
 static void a_burst_has_its_length(void)
 {
 	CHECK(trial_start(1000, 1.0) > 0);
-	walk();
-	walk();
+	tester_walk();
+	tester_walk();
 	CHECK_EQUAL(nb_sent, 10);
 	pass(2000, 1);
 	CHECK_EQUAL(nb_sent, 10);
@@ -320,14 +186,14 @@ static void nothing_drains_without_a_walk(void)
 	struct trial_status status;
 
 	CHECK(trial_start(1000, 1.0) > 0);
-	walk();
+	tester_walk();
 	pass(2000, 1);
 	CHECK_EQUAL(state_now(), TRIAL_DRAINING);
 	usleep(300000);
 	CHECK_EQUAL(state_now(), TRIAL_DRAINING);
-	walk();
+	tester_walk();
 	CHECK_EQUAL(state_now(), TRIAL_DRAINING);
-	walk();
+	tester_walk();
 	CHECK_EQUAL(state_now(), TRIAL_DONE);
 	trial_read(&status);
 	CHECK(status.drained);

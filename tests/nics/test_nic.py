@@ -121,10 +121,11 @@ def test_probe(bench: Bench) -> None:
 
 
 def lost_on_wire(ports: dict[str, dict[str, Any]], ends: tuple[str, str]) -> int:
-    """What each end's NIC sent and the other's did not receive, by their own counters."""
+    """What each end's NIC sent and the other's never saw, by their own counters."""
     one, other = (ports[end] for end in ends)
     both = ((one, other), (other, one))
-    return int(sum(source["tx_packets"] - sink["rx_packets"] for source, sink in both))
+    seen = ("rx_packets", "rx_missed")
+    return int(sum(source["tx_packets"] - sum(sink[n] for n in seen) for source, sink in both))
 
 
 def test_a_cable_pulled_out_ends_the_trial(bench: Bench) -> None:

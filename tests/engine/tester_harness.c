@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tester_harness.h"
+
+#include "config.h"
+#include "node/node.h"
+#include "stream/tester.h"
+#include "worker.h"
+
+#include <rte_eal.h>
+#include <rte_graph_worker.h>
+
+uint64_t device_clock;
+
+static int test_parse(struct port *port, const struct config_node *node)
+{
+	(void)node;
+	port->max_frame_bytes = tester_device.max_frame_bytes;
+	port->nb_rx_queues = 1;
+	port->nb_tx_queues = 1;
+	return 0;
+}
+
+static uint16_t test_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
+{
+	return tester_device.rx_burst(queue, mbufs, count);
+}
+
+static uint16_t test_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
+{
+	return tester_device.tx_burst(queue, mbufs, count);
+}
+
+static int test_configure(struct port *port)
+{
+	port->rx_queues[0] = port->tx_queues[0] = port;
+	return 0;
+}
+
+static void test_stats(const struct port *port, struct port_stats *stats)
+{
+	(void)port;
+	memset(stats, 0, sizeof(*stats));
+}
+
+static uint64_t test_link_bps(const struct port *port)
+{
+	(void)port;
+	return 0;
+}
+
+static uint64_t test_clock_of(const struct port *port)
+{
+	(void)port;
+	return device_clock;
+}
+
+static const char *const test_keys[] = {NULL};
+
+static struct port_driver test_driver = {
+	.name = "test",
+	.keys = test_keys,
+	.parse = test_parse,
+	.configure = test_configure,
+	.rx_burst = test_rx_burst,
+	.tx_burst = test_tx_burst,
+	.stats = test_stats,
+	.link_bps = test_link_bps,
+	.clock = test_clock_of,
+};
+PORT_DRIVER_REGISTER(test_driver)
+
+static void die(const char *what)
+{
+	fprintf(stderr, "tester harness: %s\n", what);
+	exit(2);
+}
+
+static void parse(const char *text)
+{
+	struct config config;
+	struct config_node root, child;
+
+	if (config_open_text(&config, "test.json", text) != 0)
+		die("no JSON");
+	root = config_root(&config);
+	child = config_child(&root, "ports");
+	ports_parse(&child);
+	child = config_child(&root, "tester");
+	tester_parse(&child);
+	if (config.mistakes != 0)
+		die("mistakes in the configuration");
+	config_close(&config);
+}
+
+void tester_start(const char *text)
+{
+	static const int cpus[] = {0};
+	char *arguments[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--iova-mode=va",
+		"--no-telemetry", "-m", "256", "--lcores=0@0,1@0", "--log-level=warning",
+		"--log-level=lib.eal:error", NULL};
+	char whole[4096];
+
+	snprintf(whole, sizeof(whole),
+		"{\"ports\": [{\"name\": \"e0\", \"driver\": \"test\"}, "
+		"{\"name\": \"e1\", \"driver\": \"test\"}], "
+		"\"tester\": {\"ports\": [\"e0\", \"e1\"], %s}}",
+		text);
+	parse(whole);
+	if (workers_plan(cpus, 1, true, 0, RX_POLLING) < 0 ||
+		rte_eal_init(RTE_DIM(arguments) - 1, arguments) < 0)
+		die("EAL does not start");
+	if (ports_configure() != 0 || tester_create() != 0 || nodes_register() != 0 ||
+		tester_create_nodes() != 0 || workers_create_graphs(SOCKET_ID_ANY) != 0)
+		die("the tester does not start");
+}
+
+void tester_walk(void)
+{
+	worker_of_tester()->loops++;
+	rte_graph_walk(worker_of_tester()->graph);
+}
