@@ -6,23 +6,19 @@ On each wire, and of devices that count what they drop and of such that do not.
 import json
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.system import labs
 from tests.system.conftest import StartEngine
-from tests.system.namespaces import run as shell
+from tests.system.foreign import LINK, MACS, device, two_links
 
-FORWARDER = Path(__file__).parents[1] / "fake" / "forwarder.py"
 #: A trial that the machine disturbed has no verdict: it is tried again.
 TRIES = 6
-MACS = ["02:00:00:00:0e:00", "02:00:00:00:0e:01"]
 
 needs_root = pytest.mark.skipif(
     os.geteuid() != 0 or any(shutil.which(tool) is None for tool in ("ip", "dpdk-testpmd")),
@@ -96,29 +92,6 @@ def test_what_our_device_is_asked_to_lose_is_configured(
 
 
 @contextmanager
-def silent_device(loses: str) -> Iterator[tuple[str, str]]:
-    """Two interfaces, and a foreign device in a namespace behind them."""
-    number = f"{os.getpid() % 100000}"
-    netns, here, there = f"lab-{number}", [f"labt{i}{number}" for i in (0, 1)], ["e0", "e1"]
-    with ExitStack() as stack:
-        shell(f"ip netns add {netns}")
-        stack.callback(shell, f"ip netns delete {netns}", check=False)
-        for mine, its in zip(here, there, strict=True):
-            shell(f"ip link add {mine} type veth peer name {its} netns {netns}")
-            stack.callback(shell, f"ip link delete {mine}", check=False)
-            shell(f"sysctl -qw net.ipv6.conf.{mine}.disable_ipv6=1", check=False)
-            shell(f"ip netns exec {netns} sysctl -qw net.ipv6.conf.{its}.disable_ipv6=1")
-            shell(f"ip link set {mine} arp off up")
-            shell(f"ip -n {netns} link set {its} arp off up")
-        words = ["ip", "netns", "exec", netns, sys.executable, str(FORWARDER), *there, loses]
-        device = stack.enter_context(subprocess.Popen(words, stdout=subprocess.PIPE, text=True))
-        stack.callback(device.kill)
-        assert device.stdout is not None
-        assert device.stdout.readline() == "ready\n"
-        yield here[0], here[1]
-
-
-@contextmanager
 def memif_peer(start_engine: StartEngine, loses: str) -> Iterator[tuple[str, str]]:
     """The sockets of an engine that the lab knows nothing of."""
     with tempfile.TemporaryDirectory(prefix="lrt-") as folder:
@@ -161,7 +134,7 @@ def test_a_memif_peer_that_loses_in_silence(
     with memif_peer(start_engine, loses) as sockets:
         bed = {
             "wire": "memif",
-            "link": "5M",
+            "link": LINK,
             "tester": {"sockets": sockets},
             "dut": {"kind": "external", "macs": MACS},
         }
@@ -184,12 +157,11 @@ def interfaces_of(wire: str, interfaces: tuple[str, str]) -> dict[str, Any]:
 @pytest.mark.parametrize("loses", ["all", "half", "one-flow"])
 @pytest.mark.parametrize("wire", ["veth", "ethdev"])
 def test_a_foreign_device_that_loses_in_silence(tmp_path: Path, wire: str, loses: str) -> None:
-    with silent_device(loses) as interfaces:
+    with two_links() as links, device(links, "forwarder.py", loses):
         bed = {
             "wire": wire,
-            # Some 7,000 frames a second, for a device in Python.
-            "link": "5M",
-            "tester": interfaces_of(wire, interfaces),
+            "link": LINK,
+            "tester": interfaces_of(wire, links.here),
             "dut": {"kind": "external", "macs": MACS},
         }
         said = check(bench(tmp_path, bed), loses, "unexplained")
