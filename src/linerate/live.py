@@ -8,7 +8,7 @@ trial, and a trial's last line closes the books: each series sums to the run's t
 import contextlib
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -73,17 +73,10 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
 class Watched(PassedOn):
     """A tester whose readings are noted; to a trial it is the tester itself."""
 
-    def __init__(
-        self,
-        tester: Tester,
-        journal: Journal,
-        ledger: Callable[[], PacketLedger],
-        about: dict[str, str],
-    ) -> None:
-        """`ledger` is cheap enough to ask while packets fly; `about` names what is measured."""
+    def __init__(self, tester: Tester, journal: Journal, about: dict[str, str]) -> None:
+        """`about` names what is measured."""
         super().__init__(tester)
         self._journal = journal
-        self._ledger = ledger
         self._about = about
         self._open: _Books | None = None
         self._progress = Progress(trial=0, state="idle", elapsed_us=0)
@@ -103,7 +96,7 @@ class Watched(PassedOn):
         """Clocks alone, noted twice a second at most."""
         workers = self._tester.workers()
         if self._open is not None and self._open.age >= SAMPLE_SECONDS:
-            self._sample(workers, self._ledger())
+            self._sample(workers, self._tester.ledger())
         return workers
 
     def progress(self) -> Progress:

@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from linerate.errors import SetupError
 from linerate.ledger import PacketLedger
 from linerate.live import Journal, Watched
 from linerate.measurement import Load, Measurement, Progress, ToolCpu
-from linerate.measurement.engine import counters_since, read_ledger
+from linerate.measurement.engine import counters_since
 from linerate.memory_size import needed_megabytes
 from linerate.needs import Need
 from linerate.suite import Loadtest
@@ -58,8 +57,6 @@ class Trials:
     info: dict[str, Any]
     #: Raises SetupError when somebody took the wires away meanwhile.
     check: Callable[[], None]
-    #: The ledgers alone: cheap enough to ask while packets fly.
-    ledger: Callable[[], PacketLedger]
     #: Of ports that refused the configured address.
     refused_macs: Macs = field(default_factory=dict)
 
@@ -211,7 +208,7 @@ class Rig:
         if self._journal is None:
             return trials
         about = {"label": label, "loadtest": loadtest.name, "text": loadtest.text}
-        return replace(trials, tester=Watched(trials.tester, self._journal, trials.ledger, about))
+        return replace(trials, tester=Watched(trials.tester, self._journal, about))
 
     def by_tool(self, loadtest: Loadtest, load: Load, label: str) -> Measurement:
         """Let the testbed's load tool run once, and read the device before and after."""
@@ -280,12 +277,11 @@ class Rig:
             self._tester(config, ends, label, self._cpus[:1]) as trials,
         ):
             assert isinstance(trials.tester, EngineTester)
-            both = WithDut(trials.tester, trials.ledger, running, foreign)
+            both = WithDut(trials.tester, running, foreign)
             refused = dict(running.refused_macs) if isinstance(running, Addressed) else {}
             yield replace(
                 trials,
                 tester=both,
-                ledger=both.ledger,
                 refused_macs=refused | trials.refused_macs,
             )
 
@@ -303,8 +299,7 @@ class Rig:
             links = PortLinks(telemetry, devices_of(config), self._testbed.link_bps, self._say)
             tester = EngineTester(telemetry, cards, links)
             refused = refused_macs(config, telemetry.table("/linerate/ports"))
-            ledger = partial(read_ledger, telemetry)
-            yield Trials(tester, tester.info, ends.check, ledger, refused)
+            yield Trials(tester, tester.info, ends.check, refused)
 
     def _name(self) -> str:
         """Name an engine; two labs on one host must not meet."""

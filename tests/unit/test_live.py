@@ -105,7 +105,7 @@ def trial(journal, monkeypatch, measure=run_trial, tester=None):
     monkeypatch.setattr("linerate.live.SAMPLE_SECONDS", 0.0)
     tester = tester or Counting()
     about = {"label": "U2", "loadtest": "U2", "text": "many flows"}
-    watched = Watched(tester, journal, tester.ledger, about)
+    watched = Watched(tester, journal, about)
     return measure(watched, LOAD, lambda _progress: None)
 
 
@@ -148,7 +148,7 @@ def test_a_device_in_a_process_of_its_own_tells_its_losses_meanwhile(
     journal, tmp_path, monkeypatch
 ):
     tester: Any = Counting()
-    both = WithDut(tester, tester.ledger, Device(), foreign=False)
+    both = WithDut(tester, Device(), foreign=False)
     measured = trial(journal, monkeypatch, tester=both)
     lines = list(read(tmp_path / "live.jsonl"))
     *during, _closed = samples(lines)

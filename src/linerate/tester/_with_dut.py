@@ -1,6 +1,5 @@
 """A tester beside a device under test that counts for itself."""
 
-from collections.abc import Callable
 from typing import Any
 
 from linerate.dut import Running
@@ -15,16 +14,9 @@ from linerate.tester.engine import EngineTester
 class WithDut(PassedOn):
     """The tester, with the device's counters among its own."""
 
-    def __init__(
-        self,
-        tester: EngineTester,
-        ledger: Callable[[], PacketLedger],
-        dut: Running,
-        foreign: bool,
-    ) -> None:
-        """`ledger` is the tester's; `foreign`: not all that the device does is known."""
+    def __init__(self, tester: EngineTester, dut: Running, foreign: bool) -> None:
+        """`foreign`: not all that the device does is known."""
         super().__init__(tester)
-        self._ledger = ledger
         self._engine = tester
         self._dut = dut
         self._foreign = foreign
@@ -60,7 +52,7 @@ class WithDut(PassedOn):
 
     def ledger(self) -> PacketLedger:
         """Both ledgers alone, the device's as far as it can be asked at load."""
-        return _around(self._ledger(), self._dut.ledger())
+        return _around(self._tester.ledger(), self._dut.ledger())
 
     def roundtrips(self) -> tuple[RoundTrip, ...]:
         """None: not between processes."""
