@@ -380,3 +380,11 @@ def _invalid(_clock: Clock) -> Iterable[Strength]:
     for event in events:
         few = tuple(one for one in STANDARD if one.traffic.flows == "many")
         yield Strength("invalid", event, make_testbed(card={"link": "1G"}), few, event=event)
+
+
+def one_of_each(strengths: Iterable[Strength]) -> tuple[Strength, ...]:
+    """The first strength of each limit, with all its loadtests: what each change is tested with."""
+    first: dict[Limit, Strength] = {}
+    for strength in strengths:
+        first.setdefault(strength.injected, strength)
+    return tuple(first.values())

@@ -1,9 +1,12 @@
-"""The injection matrix: what is injected is what is named, and nothing is invented."""
+"""One strength of each limit that can be injected is named, and nothing is invented.
+
+`make injection` runs all strengths.
+"""
 
 from pathlib import Path
 
 import pytest
-from tests.injection.matrix import matrix
+from tests.injection.matrix import matrix, one_of_each
 from tests.injection.report import RIGHT_MIN, Score, confusion
 from tests.injection.runner import Outcome, Runner, run_all
 
@@ -14,7 +17,7 @@ def test_the_injected_limit_is_named(tmp_path: Path, summary: list[str]) -> None
     runner = Runner(tmp_path, SECONDS, lambda text: None)
     outcomes: list[Outcome] = []
     score = Score(outcomes)
-    for outcome in run_all(runner, matrix(runner.clock())):
+    for outcome in run_all(runner, one_of_each(matrix(runner.clock()))):
         outcomes.append(outcome)
         if score.too_busy:
             break
