@@ -143,7 +143,7 @@ def test_a_memif_peer_that_loses_in_silence(
 
 
 def interfaces_of(wire: str, interfaces: tuple[str, str]) -> dict[str, Any]:
-    if wire == "veth":
+    if wire in ("veth", "af_xdp"):
         return {"interfaces": interfaces}
     devargs = [f"iface={name}" for name in interfaces]
     return {
@@ -155,7 +155,7 @@ def interfaces_of(wire: str, interfaces: tuple[str, str]) -> dict[str, Any]:
 
 @needs_root
 @pytest.mark.parametrize("loses", ["all", "half", "one-flow"])
-@pytest.mark.parametrize("wire", ["veth", "ethdev"])
+@pytest.mark.parametrize("wire", ["veth", "af_xdp", "ethdev"])
 def test_a_foreign_device_that_loses_in_silence(tmp_path: Path, wire: str, loses: str) -> None:
     with two_links() as links, device(links, "forwarder.py", loses):
         bed = {
