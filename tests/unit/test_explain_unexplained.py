@@ -9,6 +9,7 @@ from linerate.commands.search import outcome
 from linerate.evidence.measured import evidence_of
 from linerate.explain import explain
 from linerate.measurement import Load, ToolCpu
+from linerate.measurement.model import RoundTrip, Stamp
 
 LINE = Load(
     frame_bytes=64, directions=1, link_bps=10**10, scale_ppm=1_000_000, duration_us=5_000_000
@@ -69,6 +70,15 @@ def test_all_came_back_is_said_of_what_was_received(evidence):
     found = judged(trial(evidence, "card", 0.0005))
     assert found.limit == "tester"
     assert found.sentence.startswith("all 7.44 Mpps that the tester offered came back but 18,601 p")
+
+
+@pytest.mark.parametrize(("nanoseconds", "far"), [(60.0, False), (380.0, True)])
+def test_cpus_that_are_far_apart_are_why_a_tester_does_less(evidence, nanoseconds, far):
+    trip = RoundTrip(worker="forwarder-0", min_ns=50.0, median_ns=nanoseconds)
+    measured = trial(evidence, "card", 0.0)
+    found = judged(measured.model_copy(update={"stamp": Stamp(roundtrips_before=(trip,))}))
+    assert found.limit == "tester"
+    assert ("far apart (a cache line takes 380 ns to and fro)" in found.sentence) is far
 
 
 def test_the_two_counters_between_which_packets_are_missing_are_named(evidence):

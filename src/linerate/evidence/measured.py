@@ -110,8 +110,15 @@ def _conditions(measurement: Measurement, quotes: _Quotes) -> Conditions:
         received_packets=measurement.came_through,
         absence_packets=lost_by_absence(measurement),
         held_packets=max(0, packets.held),
+        round_trip_ns=_round_trip_ns(measurement),
         quote=quotes.at(("packets", "entries", "0"), said),
     )
+
+
+def _round_trip_ns(measurement: Measurement) -> float | None:
+    """Of the worker that is furthest from the tester."""
+    trips = (*measurement.stamp.roundtrips_before, *measurement.stamp.roundtrips_after)
+    return max((trip.median_ns for trip in trips), default=None)
 
 
 def _worker(measurement: Measurement, number: int, quotes: _Quotes) -> Worker:

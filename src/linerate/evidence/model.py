@@ -281,6 +281,8 @@ class Conditions(_Model):
     absence_packets: int = 0
     #: Still on their way when counters were read.
     held_packets: int = 0
+    #: Of a cache line between tester and device, the median; None: they share a CPU, or not known.
+    round_trip_ns: float | None = None
     quote: Quote
 
     @property

@@ -23,6 +23,8 @@ from linerate.wire import format_pps
 ASKED_SHARE = 0.9
 #: TRex's own manual calls a generator's CPU above this too busy to pace well.
 BUSY_CPU_PERCENT = 85.0
+#: Round trips of a cache line: CPUs that share a cache have 40 to 150 ns (docs/machine.md).
+FAR_NS = 300.0
 #: So little is lost in bursts, of what comes through as fast as it is sent.
 HARDLY = 0.01
 
@@ -88,10 +90,20 @@ def tester(evidence: Evidence) -> Finding | None:
         confidence="high",
         sentence=(
             f"{_came_back_text(evidence, given)}; its own ceiling is {format_pps(ceiling)} of the "
-            f"line's {format_pps(given.line.packets_per_second)}"
+            f"line's {format_pps(given.line.packets_per_second)}{_far_text(given)}"
         ),
         evidence=(given.quote,),
         try_=MORE,
+    )
+
+
+def _far_text(given: Conditions) -> str:
+    """Why a tester does less now than it may a minute later, where that is the reason."""
+    if (given.round_trip_ns or 0.0) <= FAR_NS:
+        return ""
+    return (
+        "; its CPU and the device's are far apart (a cache line takes "
+        f"{given.round_trip_ns:.0f} ns to and fro), which each frame pays for"
     )
 
 

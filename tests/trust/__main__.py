@@ -1,0 +1,33 @@
+"""`python -m tests.trust MEASURE [CASES]`: how far linerate's own figures can be trusted.
+
+Measures: ndr (30 limits of the card), delays (20 of the device), benches (25 of the defaults).
+"""
+
+import argparse
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.trust import benches, delays, ndr
+
+MEASURES: dict[str, tuple[Callable[[Path, int, int], str], int]] = {
+    "ndr": (ndr.table, 30),
+    "delays": (delays.table, 20),
+    "benches": (benches.table, 25),
+}
+
+
+def main() -> None:
+    """Print the measure's table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.trust", description=__doc__)
+    parser.add_argument("measure", choices=MEASURES)
+    parser.add_argument("cases", type=int, nargs="?", help="how many")
+    parser.add_argument("--seed", type=int, default=1)
+    chosen = parser.parse_args()
+    measure, usual = MEASURES[chosen.measure]
+    with tempfile.TemporaryDirectory(prefix="trust-") as folder:
+        print(measure(Path(folder) / "runs", chosen.cases or usual, chosen.seed))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,18 @@
+"""`linerate` run as its user does, and asked for JSON."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def asked(runs: Path, *words: str) -> dict[str, Any]:
+    """What a command measured; raises RuntimeError with its words when it printed no JSON."""
+    command = [sys.executable, "-m", "linerate", *words, "--runs", str(runs), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        document: dict[str, Any] = json.loads(done.stdout)
+    except ValueError as error:
+        raise RuntimeError(f"{' '.join(words)}: {done.stderr or done.stdout}") from error
+    return document
