@@ -3,6 +3,7 @@
 #   make bench    the eight standard loadtests        make bench ARGS="--only U2,B2"
 #   make peers    linerate against testpmd, here   make peers ARGS="--only io,mac"
 #   make injection   limits injected and limits named, for docs/injection.md
+#   make trust    how far our own figures can be trusted, for docs/trust.md   ARGS="ndr 30"
 #   make test     C tests under ASan and UBSan, then pytest
 #   make test-trixie   C tests and two loadtests on Debian 13, in a root of its own (as root)
 #   make test-sid      the same on Debian unstable, for the newest DPDK that Debian has
@@ -52,7 +53,7 @@ SOURCES := $(shell find src engine bench -type f ! -path '*/__pycache__/*') meso
 
 .PHONY: help setup setup-test setup-nics setup-peers setup-lint setup-fuzz setup-fuzz-parsers build \
 	bench peers performance injection setup-screenshots screenshots test test-engine test-python \
-	test-nics test-trixie test-sid lint lint-c lint-python fuzz fuzz-engine fuzz-parsers fuzz-files \
+	test-nics test-trixie test-sid trust lint lint-c lint-python fuzz fuzz-engine fuzz-parsers fuzz-files \
 	clean
 
 help:
@@ -130,6 +131,10 @@ injection: build setup-test
 	@PYTHONPATH=. $(BIN)/python -m tests.injection $(ARGS) > build/injection.txt
 	@build-aux/replace-block docs/injection.md < build/injection.txt
 
+# Measures of docs/trust.md: ndr, delays, benches.
+trust: build setup-test
+	@PYTHONPATH=. $(BIN)/python -m tests.trust $(ARGS)
+
 test: build test-engine test-python
 
 test-engine: setup-test
@@ -145,7 +150,7 @@ ifeq ($(strip $(ARGS)),)
 	@echo "linerate: testing the lab"
 	@$(BIN)/python -m pytest -n 4 -m "not alone" tests/unit
 	@echo "linerate: testing the whole"
-	@$(BIN)/python -m pytest tests/system
+	@$(BIN)/python -m pytest --durations 20 tests/system
 	@$(BIN)/python -m pytest -m alone tests/unit
 else
 	@$(BIN)/python -m pytest $(ARGS)
