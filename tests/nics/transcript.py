@@ -4,6 +4,7 @@ python -m tests.nics.transcript > docs/nics-seen.md
 """
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.nics.guest import Done
@@ -25,9 +26,12 @@ HEAD = """\
 # What was seen on emulated NICs
 
 Made by `make test-nics` ([NICs](nics.md)): what `linerate` said to the README's words, on each model
-with each driver. The testbeds are those of the README with the guest's addresses, the load is low,
-and what a trial in a guest is invalid for is that emulated CPUs take turns: it stands here as said.
+with each driver. The testbeds are those of the README with the guest's addresses, and the load is low.
+Emulated CPUs take turns, and so no trial is valid there: `--accept-suspect` shows one, marked. Left
+out are the doctor's reasons and remedies, and tables of clocks.
 """
+#: Of a bench: what follows is left out.
+CLOCKS = "Where the forwarder's cycles went"
 
 
 def keep(lab: Lab, step: str, *said: Done) -> None:
@@ -36,6 +40,16 @@ def keep(lab: Lab, step: str, *said: Done) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     text = "".join(f"$ {one.command}\n{one.out}" for one in said)
     (folder / f"{step}.txt").write_text(text, encoding="utf-8")
+
+
+def shortened(step: str, text: str) -> Iterator[str]:
+    """Lines of a step, without what is the same for every NIC."""
+    for line in text.splitlines():
+        if line.startswith(CLOCKS):
+            return
+        reason = step in ("doctor", "fix") and line.startswith("  ") and line.strip()
+        if not reason or line.startswith(" " * 20):
+            yield line.rstrip()
 
 
 def markdown() -> str:
@@ -47,8 +61,8 @@ def markdown() -> str:
         if found:
             parts.append(f"\n## {lab.model}, {lab.driver}\n")
         for name, text in found.items():
-            indented = "".join(f"    {line}".rstrip() + "\n" for line in text.splitlines())
-            parts.append(f"\n{STEPS[name]}:\n\n{indented}")
+            kept = "\n".join(f"    {line}".rstrip() for line in shortened(name, text))
+            parts.append(f"\n{STEPS[name]}:\n\n{kept.rstrip()}\n")
     return "".join(parts)
 
 
