@@ -87,23 +87,29 @@ static const char *on_off(bool on)
 	return on ? "on" : "off";
 }
 
+/* Of receive offloads; `rc` says whether they could be read. */
+static const char *any_of(int rc, uint64_t offloads, uint64_t which)
+{
+	return rc == 0 ? on_off((offloads & which) != 0) : NOT_THERE;
+}
+
 /* Some devices turn on by themselves what was not asked for. */
 static void set_offloads(
 	struct ethdev_settings *settings, const struct port *port, uint16_t port_id)
 {
 	struct rte_eth_conf conf = {0};
-	int vlan;
+	int vlan, rc;
 
 	if (rte_eth_dev_get_vlan_offload(port_id) > 0)
 		(void)rte_eth_dev_set_vlan_offload(port_id, 0);
 	vlan = rte_eth_dev_get_vlan_offload(port_id);
-	(void)rte_eth_dev_conf_get(port_id, &conf);
+	rc = rte_eth_dev_conf_get(port_id, &conf);
 	report_words(
 		settings, port, "vlan_offload", "off", vlan < 0 ? NOT_THERE : on_off(vlan > 0));
 	report_words(settings, port, "rx_checksum_offload", "off",
-		on_off((conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_CHECKSUM) != 0));
+		any_of(rc, conf.rxmode.offloads, RTE_ETH_RX_OFFLOAD_CHECKSUM));
 	report_words(settings, port, "lro", "off",
-		on_off((conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_TCP_LRO) != 0));
+		any_of(rc, conf.rxmode.offloads, RTE_ETH_RX_OFFLOAD_TCP_LRO));
 }
 
 int ethdev_settings_configure(
