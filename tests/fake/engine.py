@@ -40,12 +40,12 @@ MACS = os.environ.get("FAKE_MACS", "")
 MISBEHAVE = os.environ.get("FAKE_MISBEHAVE", "")
 #: Trials are so much shorter than they say.
 HURRY = float(os.environ.get("FAKE_HURRY", "1"))
-#: Links: bits a second that t0 and t1 negotiated, and after how many questions t1's is up; after
-#: so many seconds of a trial t0's goes down.
+#: Links: bits a second that t0 and t1 negotiated, and after how many questions t1's is up; and
+#: the second of a trial in which t0's goes down.
 LINK_SPEED = int(os.environ["FAKE_LINK_SPEED"]) if "FAKE_LINK_SPEED" in os.environ else None
 LINK_AFTER = float(os.environ.get("FAKE_LINK_AFTER", "0"))
 LINK_DOWN = float(os.environ.get("FAKE_LINK_DOWN", "inf"))
-#: After so many seconds of a trial the tester gets no CPU any more.
+#: The second of a trial from which on the tester gets no CPU.
 STARVES = float(os.environ.get("FAKE_STARVES", "inf"))
 
 
@@ -239,7 +239,7 @@ class Fake:
         }
 
     def links(self):
-        """Up after so many questions; none without FAKE_LINK_SPEED, as of a card's ports."""
+        """Up after some questions; none without FAKE_LINK_SPEED, as of a card's ports."""
         self.asked_links += 1
         names = ["t0", "t1"] if LINK_SPEED is not None else []
         down = self.asked_links <= LINK_AFTER

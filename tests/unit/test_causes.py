@@ -12,7 +12,7 @@ from linerate.explain import explain
 NODES = Path(__file__).parents[2] / "engine" / "node"
 #: Counted beside packets that go on, and a sink that is what was measured.
 NO_LOSS = ("ip4-frag: fragmented", "rxonly: received")
-#: For want of something: no configuration helps.
+#: Something was lacking: no configuration helps.
 FOR_WANT = (
     "no free tx slots",
     "handoff ring full",

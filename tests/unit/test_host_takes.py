@@ -21,10 +21,10 @@ from linerate.testbed import Testbed
 
 
 class Observer:
-    """Keeps what it is told of tests without a result."""
+    """Keeps the names of tests without a result."""
 
     def __init__(self):
-        self.absences = []
+        self.without_result = []
 
     def step(self, text, seconds):
         pass
@@ -32,7 +32,7 @@ class Observer:
     progress = waiting = measured = lambda self, _told: None
 
     def absent(self, absent):
-        self.absences.append(absent.configuration)
+        self.without_result.append(absent.configuration)
 
 
 class Starved(Bench):
@@ -59,18 +59,18 @@ def starved(tmp_path, **times):
     observer = Observer()
     bench = Starved(plan, folder, observer, times=times)
     run = bench.measure()
-    return run, bench.tried, observer.absences
+    return run, bench.tried, observer.without_result
 
 
 def test_a_starved_engine_is_started_again(tmp_path):
-    run, tried, absences = starved(tmp_path, U1=1, U2=1)
-    assert (run.status, run.absent, absences) == ("complete", (), [])
+    run, tried, without_result = starved(tmp_path, U1=1, U2=1)
+    assert (run.status, run.absent, without_result) == ("complete", (), [])
     assert tried == ["U1", "U1", "U2", "U2", "U3"]
 
 
 def test_a_test_that_is_starved_twice_has_no_result_and_others_have(tmp_path):
-    run, tried, absences = starved(tmp_path, U2=2)
-    assert (run.status, absences) == ("complete", ["U2"])
+    run, tried, without_result = starved(tmp_path, U2=2)
+    assert (run.status, without_result) == ("complete", ["U2"])
     assert [one.reason for one in run.absent] == ["no answer in time"]
     assert tried == ["U1", "U2", "U2", "U3"]
 

@@ -67,7 +67,7 @@ def test_a_trial_that_took_too_long_is_none(evidence):
 
 
 def test_a_tester_that_waited_for_its_cpu_is_no_tester(evidence, ledger_of_worker):
-    """On interfaces its own clock does not stand still meanwhile."""
+    """On interfaces its own clock goes on while it does not run."""
     ledgers = (ledger_of_worker("tester", 0.1, "tester"), ledger_of_worker())
     calm = Stamp(descheduled_percent={"tester": 4.0, "forwarder-0": 0.0})
     assert reasons(evidence(time=ledgers, stamp=calm)) == ()

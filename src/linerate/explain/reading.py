@@ -88,7 +88,7 @@ def unexplained(evidence: Evidence) -> int:
 
 
 def more_than_noise(evidence: Evidence, packets: int) -> bool:
-    """Whether so many are too many, of those sent, to be missing without a reason."""
+    """Whether this many of those sent are too many to be missing without a reason."""
     given = evidence.conditions
     return given is not None and packets > NOISE_SHARE * given.sent_packets
 
