@@ -160,7 +160,8 @@ def forwarder_absent(measurement: Measurement) -> Iterator[str]:
             times = measurement.stamp.involuntary_switches.get(ledger.worker, 0)
             yield (
                 f"{ledger.worker} was off its CPU for {100 * absent:.1f} % of the trial "
-                f"(switched out {times:,} times): stop what else runs on this machine"
+                f"(switched out {times:,} time{'s' * (times != 1)}): stop what else runs on this "
+                "machine"
             )
 
 
