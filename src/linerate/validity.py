@@ -140,7 +140,9 @@ def stretch_of(measurement: Measurement) -> float:
     clocks = measurement.progress.end_tsc - measurement.progress.start_tsc
     took = measurement.seconds
     by_wall = clocks / hertz / took - 1 if hertz and took and clocks > 0 else 0.0
-    return max(by_wall, measurement.progress.paused_us / measurement.load.duration_us)
+    # A tester that is saturated is at it for longer than asked, and away for longer.
+    sending_us = max(measurement.load.duration_us, measurement.progress.elapsed_us)
+    return max(by_wall, measurement.progress.paused_us / sending_us)
 
 
 def forwarder_absent(measurement: Measurement) -> Iterator[str]:
@@ -179,9 +181,14 @@ def tester_descheduled(measurement: Measurement) -> Iterator[str]:
 
 
 def took_too_long(measurement: Measurement) -> Iterator[str]:
-    """Say when packets were sent for longer than asked: others had the tester's CPU."""
+    """Say when packets were sent for longer than asked: others had the tester's CPU.
+
+    One that sent slower than asked took longer for that: it is no other reason.
+    """
     asked, took = measurement.load.duration_us, measurement.progress.elapsed_us
-    if not measurement.load.burst and took > asked * (1 + STRETCH_LIMIT):
+    if measurement.load.burst or any(offered_below_asked(measurement)):
+        return
+    if took > asked * (1 + STRETCH_LIMIT):
         yield f"took too long: {took / 1e6:.3f} s for {asked / 1e6:.3f} s"
 
 
