@@ -22,8 +22,8 @@ def latency_us(runs: Path, delay_us: int) -> dict[str, float] | None:
     bed.write_text(json.dumps({"card": {"link": "10G"}, "dut": device}), encoding="utf-8")
     words = ("--ndr", NDR_PPS, "--loads", "50", "--duration", "1s")
     document = asked(runs, "latency", str(bed), *words)
-    for trial in document["trials"]:
-        for stream in trial.get("latency", []) if trial["valid"] else []:
+    for point in document["points"]:
+        for stream in point["latency"] if point["valid"] else []:
             return {key: float(stream[key]) for key in ("p50_us", "p99_us")}
     return None
 
