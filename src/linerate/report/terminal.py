@@ -20,9 +20,11 @@ from linerate.report.host import host_line
 from linerate.store import Result, Run
 from linerate.wire import FrameRate, PcieLink, format_bps, in_mpps
 
-EXPLAINED = "rates and % of line: what came back, both directions together; L2 counts the FCS"
+EXPLAINED = "rates and % of line: what came back, both directions together"
+L2_EXPLAINED = "; L2 counts the FCS"
 #: Columns of the one table, between test and limit.
-FIGURES = ("offered", "received", "Mpps", "L1 Gb/s", "L2 Gb/s", "% of line", "loss")
+L2 = "L2 Gb/s"
+FIGURES = ("offered", "received", "Mpps", "L1 Gb/s", L2, "% of line", "loss")
 LIMIT_STYLES = {
     "line": "green",
     "none": "green",
@@ -74,8 +76,10 @@ def bench_report(console: Console, run: Run, folder: Path) -> None:
     if not results:
         console.print("nothing was measured")
     else:
-        console.print(fitting_table(console, results))
-        console.print(EXPLAINED, style="dim")
+        figures = fitting_table(console, results)
+        console.print(figures)
+        shows_l2 = any(str(column.header) == L2 for column in figures.columns)
+        console.print(EXPLAINED + L2_EXPLAINED * shows_l2, style="dim")
         _print_offered(console, results, folder)
         _print_flow_table(console, results)
         for made in (_invalid, _losses):
@@ -122,7 +126,7 @@ def fitting_table(console: Console, results: list[Result]) -> Table:
     tables = [
         bench_table(results, gap=2),
         bench_table(results),
-        bench_table(results, tuple(name for name in FIGURES if name != "L2 Gb/s")),
+        bench_table(results, tuple(name for name in FIGURES if name != L2)),
         bench_table(results, tuple(name for name in FIGURES if "Gb/s" not in name)),
     ]
     fitting = (
