@@ -10,7 +10,6 @@ from tests.nics.guest import Guest
 #: What 100 % of the load is: some 1,488 frames a second of 64 bytes.
 LINK = "1M"
 SECONDS = 300.0
-MATRIX_SECONDS = 2400.0
 
 
 def bench(guest: Guest, words: str) -> dict[str, Any]:
@@ -78,27 +77,6 @@ def test_flows_are_offloaded(guest: Guest) -> None:
         )
     assert "udp" in look.out
     assert "flowtable f" in look.out
-
-
-# About 80 configurations, each with an engine of its own.
-@pytest.mark.timeout(MATRIX_SECONDS + 600)
-def test_the_whole_matrix(guest: Guest) -> None:
-    """No configuration lacks anything of this kernel, and what each counts adds up."""
-    guest.write("/tmp/slow.yaml", json.dumps({"wire": "card", "card": {"link": LINK}}))
-    words = "--duration 300ms --repeat 1 --runs /tmp/runs-matrix"
-    done = guest.run(f"linerate matrix /tmp/slow.yaml {words}", MATRIX_SECONDS, check=False)
-    made = guest.run("ls -d /tmp/runs-matrix/*/").out.strip()
-    run = json.loads(guest.read(f"{made}run.json"))
-    assert run["status"] == "complete", done
-    absent = {one["configuration"]: one["reason"] for one in run["sweep"]["absent"]}
-    assert [one for one in absent if "testpmd" not in one] == [], absent
-    measured = {result["configuration"] for result in run["results"]}
-    assert measured | set(absent) == set(run["sweep"]["configurations"])
-    # A device that sends by itself does not stop for its counters to be read.
-    for result in run["results"]:
-        found = {"sent": 0, "originated": 0} | packets(result)
-        gone = sum(count for kind, count in found.items() if kind not in ("sent", "originated"))
-        assert "tx-only" in result["test"] or found["sent"] + found["originated"] == gone, result
 
 
 def test_xdp(guest: Guest) -> None:
