@@ -277,7 +277,7 @@ class TimeLedger(_Value):
 
     @property
     def spare_percent(self) -> float:
-        """Share of the time in which the worker had nothing to do: it polled in vain or slept."""
+        """Share of the time in which the worker had nothing to do: it polled idly, or slept."""
         return self.percent(self.idle_clocks + self.sleep_clocks)
 
 

@@ -286,9 +286,8 @@ INVALID: tuple[Rule, ...] = (
 )
 
 
-#: What the machine does to a rate: packets are counted all the same.
-OF_THE_MACHINE: tuple[Rule, ...] = (
-    offered_below_asked,
+#: The machine took the CPU from who needed it.
+OF_THE_HOST: tuple[Rule, ...] = (
     stretched,
     forwarder_absent,
     tester_descheduled,
@@ -297,6 +296,8 @@ OF_THE_MACHINE: tuple[Rule, ...] = (
     throttled,
     frequency_changed,
 )
+#: What that does to a rate: packets are counted all the same.
+OF_THE_MACHINE: tuple[Rule, ...] = (offered_below_asked, *OF_THE_HOST)
 
 
 def may_be_accepted(measurement: Measurement) -> bool:
@@ -318,16 +319,7 @@ def caused_by_tester(measurement: Measurement) -> bool:
 
 def caused_by_host(measurement: Measurement) -> bool:
     """Whether the machine took the CPU from who needed it, so that the same may be valid again."""
-    rules = (
-        stretched,
-        forwarder_absent,
-        tester_descheduled,
-        took_too_long,
-        many_smis,
-        throttled,
-        frequency_changed,
-    )
-    return any(True for rule in rules for _ in rule(measurement))
+    return any(True for rule in OF_THE_HOST for _ in rule(measurement))
 
 
 def roundtrip_changed(measurement: Measurement) -> Iterator[str]:

@@ -1,16 +1,13 @@
-"""What `linerate` said in guests, kept for docs/nics-seen.md.
+"""What `linerate` said in guests: `python -m tests.nics.transcript` renews docs/nics from it."""
 
-python -m tests.nics.transcript > docs/nics-seen.md
-"""
-
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from tests.nics.guest import Done
 from tests.nics.labs import MODELS, NIC_DRIVERS, Lab
 
-SEEN = Path(__file__).parents[2] / "build" / "nics" / "seen"
+ROOT = Path(__file__).parents[2]
+SEEN = ROOT / "build" / "nics" / "seen"
 #: A step's file, and what is said above it; in the order of a user's steps.
 STEPS = {
     "doctor": "What is wrong",
@@ -23,11 +20,11 @@ STEPS = {
     "undo": "Given back",
 }
 HEAD = """\
-# What was seen on emulated NICs
+# What was seen on an emulated {model}
 
-Made by `make test-nics` ([NICs](nics.md)): what `linerate` said to the README's words, on each model
-with each driver. The testbeds are those of the README with the guest's addresses, and the load is low.
-Emulated CPUs take turns, and so no trial is valid there: `--accept-suspect` shows one, marked. Left
+Made by `make test-nics` ([NICs](../nics.md)): what `linerate` said to the README's words, with each
+driver for DPDK. The testbeds are those of the README with the guest's addresses, and the load is low.
+Emulated CPUs take turns, so that trials are mostly invalid: `--accept-suspect` shows one, marked. Left
 out are the doctor's reasons and remedies, and tables of clocks.
 """
 #: Of a bench: what follows is left out.
@@ -52,14 +49,14 @@ def shortened(step: str, text: str) -> Iterator[str]:
             yield line.rstrip()
 
 
-def markdown() -> str:
-    """All that is kept, as one document."""
-    parts = [HEAD]
-    for lab in (Lab(model, driver) for model in MODELS for driver in NIC_DRIVERS):
+def markdown(model: str) -> str:
+    """All that is kept of a model, as one document."""
+    parts = [HEAD.format(model=model)]
+    for lab in (Lab(model, driver) for driver in NIC_DRIVERS):
         steps = {name: SEEN / str(lab) / f"{name}.txt" for name in STEPS}
         found = {name: path.read_text("utf-8") for name, path in steps.items() if path.exists()}
         if found:
-            parts.append(f"\n## {lab.model}, {lab.driver}\n")
+            parts.append(f"\n## {lab.driver}\n")
         for name, text in found.items():
             kept = "\n".join(f"    {line}".rstrip() for line in shortened(name, text))
             parts.append(f"\n{STEPS[name]}:\n\n{kept.rstrip()}\n")
@@ -67,4 +64,5 @@ def markdown() -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(markdown())
+    for each in MODELS:
+        (ROOT / "docs" / "nics" / f"{each}.md").write_text(markdown(each), encoding="utf-8")

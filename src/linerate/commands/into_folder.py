@@ -53,7 +53,7 @@ class Bar:
         self._progress.console.print(text, soft_wrap=True)
 
     def measured(self, result: Result) -> None:
-        """Make room for another attempt when this one was in vain."""
+        """Make room for another attempt when this one made none."""
         if not result.valid:
             text = f"{result.test}: {result.invalid[0]}"
             self._progress.console.print(text, style="yellow", soft_wrap=True)

@@ -16,7 +16,7 @@ FUSED = "fused"
 TESTS_MAX = 8
 
 _SHARES: tuple[tuple[str, Callable[[TimeLedger], float]], ...] = (
-    ("polling in vain, %", lambda ledger: ledger.idle_percent),
+    ("idle polling, %", lambda ledger: ledger.idle_percent),
     ("loop itself, %", lambda ledger: ledger.percent(ledger.overhead_clocks)),
     ("asleep, %", lambda ledger: ledger.percent(ledger.sleep_clocks)),
     ("off the CPU, %", lambda ledger: ledger.percent(ledger.away_clocks)),

@@ -88,7 +88,7 @@ def nodes(change: Change, only: Only) -> Iterator[Row]:
                 ledger.percent(node.clocks),
             )
         for name, clocks in (
-            ("(polling in vain)", sum(node.idle_clocks for node in ledger.nodes.values())),
+            ("(idle polling)", sum(node.idle_clocks for node in ledger.nodes.values())),
             ("(the loop itself)", ledger.overhead_clocks),
             ("(off the CPU)", ledger.away_clocks),
             ("(asleep)", ledger.sleep_clocks),

@@ -24,7 +24,7 @@ STYLES = {
     "input": Style(BLUE),
     "forwarding": Style(GREEN),
     "output": Style(ORANGE),
-    "polling in vain": Style(SKY),
+    "idle polling": Style(SKY),
     "the loop itself": Style(YELLOW),
     "off the CPU": Style(PURPLE),
     "asleep": Style(GREY),
@@ -36,7 +36,7 @@ def shares(ledger: TimeLedger) -> dict[str, float]:
     kinds = dict.fromkeys(STYLES, 0)
     for name, node in ledger.nodes.items():
         kinds[_kind(name)] += node.clocks
-    kinds["polling in vain"] = ledger.idle_clocks
+    kinds["idle polling"] = ledger.idle_clocks
     kinds["the loop itself"] = ledger.overhead_clocks
     kinds["off the CPU"] = ledger.away_clocks
     kinds["asleep"] = ledger.sleep_clocks
@@ -101,8 +101,8 @@ def _in_words(
 ) -> str:
     parts = []
     for worker in workers:
-        vain = [found[worker, test]["polling in vain"] for test in tests if (worker, test) in found]
-        parts.append(f"{worker} polled in vain for {min(vain):.0f} to {max(vain):.0f} % of it")
+        idle = [found[worker, test]["idle polling"] for test in tests if (worker, test) in found]
+        parts.append(f"{worker} polled idly for {min(idle):.0f} to {max(idle):.0f} % of it")
     return "Share of each worker's time: " + ", ".join(parts) + "."
 
 

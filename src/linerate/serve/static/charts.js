@@ -6,7 +6,7 @@ const Charts = (function () {
 	const DASHES = ["solid", "dash", "dot", "dashdot"];
 	const PATTERNS = ["", "/", ".", "x", "-"];
 	const KINDS = {
-		input: "#0072B2", forwarding: "#009E73", output: "#E69F00", "polling in vain": "#56B4E9",
+		input: "#0072B2", forwarding: "#009E73", output: "#E69F00", "idle polling": "#56B4E9",
 		"the loop itself": "#F0E442", "off the CPU": "#CC79A7", asleep: "#999999",
 	};
 	const ENTRANCES = /^(port-rx|handoff-rx)/;
@@ -175,7 +175,7 @@ const Charts = (function () {
 		const kinds = Object.fromEntries(Object.keys(KINDS).map((name) => [name, 0]));
 		for (const [name, values] of Object.entries(worker.nodes)) {
 			kinds[kind(name)] += values[CLOCKS];
-			kinds["polling in vain"] += values[IDLE_CLOCKS];
+			kinds["idle polling"] += values[IDLE_CLOCKS];
 		}
 		kinds["the loop itself"] = worker.overhead_clocks;
 		kinds["off the CPU"] = worker.away_clocks;
