@@ -7,6 +7,7 @@
 #ifndef LINERATE_LEDGER_H
 #define LINERATE_LEDGER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum ledger_kind {
@@ -30,10 +31,20 @@ struct ledger_entry {
 	uint64_t packets;
 };
 
+/* A counter behind an entry: it only grows, and any thread may read it at any time. */
+struct ledger_counter {
+	unsigned entry;
+	const uint64_t *packets;
+};
+
 struct ledger {
 	struct ledger_entry *entries;
 	unsigned count;
 	unsigned size;
+	/* Those of losses, by ledger_watch() alone; also those that are 0. */
+	bool watches;
+	struct ledger_counter *counters;
+	unsigned nb_counters;
 };
 
 const char *ledger_kind_name(enum ledger_kind kind);
@@ -41,8 +52,13 @@ const char *ledger_kind_name(enum ledger_kind kind);
  * by those who call. */
 void ledger_add(struct ledger *ledger, enum ledger_kind kind, uint64_t packets, const char *format,
 	...) __attribute__((format(printf, 4, 5)));
+/* The same of a counter in memory. */
+void ledger_add_counter(struct ledger *ledger, enum ledger_kind kind, const uint64_t *packets,
+	const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* Reads all counters of the process; free with ledger_free(). */
 void ledger_read(struct ledger *ledger);
+/* The same, and keeps the counters of losses. Places that ask a device have none. */
+void ledger_watch(struct ledger *ledger);
 void ledger_free(struct ledger *ledger);
 /* Sum of one kind. */
 uint64_t ledger_sum(const struct ledger *ledger, enum ledger_kind kind);

@@ -189,6 +189,11 @@ uint64_t worker_stall_limit(void)
 	return rte_get_tsc_hz() / 1000000 * WORKER_STALL_US;
 }
 
+uint64_t worker_long_stall_limit(void)
+{
+	return worker_stall_limit() / WORKER_STALL_US * WORKER_LONG_STALL_US;
+}
+
 struct worker *worker_creating(void)
 {
 	return creating;

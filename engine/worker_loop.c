@@ -38,6 +38,13 @@ static void worker_note_away(struct worker *worker, uint64_t now, uint64_t clock
 	__atomic_store_n(&worker->away_until, now, __ATOMIC_RELAXED);
 }
 
+/* An idle poll, or the way to the next walk, that took longer than it can by itself. */
+static __rte_noinline void worker_stalled(struct worker *worker, uint64_t now, uint64_t clocks)
+{
+	worker->long_stalls += clocks > worker->long_stall_limit;
+	worker_note_away(worker, now, clocks);
+}
+
 /*
  * Accounts a call that took longer than away_limit: what its node waited on purpose is the
  * node's, the rest was away unless it is short. `now` is the end of the call.
@@ -96,7 +103,7 @@ static __rte_always_inline uint64_t worker_walk(
 			stats->idle_calls++;
 			stats->idle_clocks += spent;
 			if (unlikely(spent > worker->stall_limit))
-				worker_note_away(worker, now, spent);
+				worker_stalled(worker, now, spent);
 		}
 		node->idx = 0;
 		graph_walk_next(&walk);
@@ -184,7 +191,7 @@ static __rte_always_inline void worker_step(
 	} else {
 		worker->overhead_clocks += gap;
 		if (unlikely(gap > worker->stall_limit))
-			worker_note_away(worker, now, gap);
+			worker_stalled(worker, now, gap);
 	}
 	worker->loops++;
 	worker->last_tsc = worker_walk(worker, now, away_limit, found);
@@ -306,6 +313,7 @@ static int worker_main(void *argument)
 
 	worker->tid = rte_gettid();
 	worker->stall_limit = worker_stall_limit();
+	worker->long_stall_limit = worker_long_stall_limit();
 	/* Whoever may keeps other programs off the workers' CPUs: what they take, a ring loses. All
 	 * workers alike: scheduling groups share their weight over CPUs, so that a forwarder of
 	 * more weight would leave the tester, on its own CPU, next to none beside another group.

@@ -301,14 +301,15 @@ void cards_ledger_rx(struct ledger *ledger)
 	for (unsigned c = 0; c < nb_cards; c++)
 		for (unsigned p = 0; p < CARD_PORTS; p++)
 			for (unsigned d = 0; d < CARD_RX_DROPS; d++)
-				ledger_add(ledger, LEDGER_LOSS, cards[c]->ports[p].rx_drops[d],
-					"%s port %u: %s", cards[c]->name, p, names[d]);
+				ledger_add_counter(ledger, LEDGER_LOSS,
+					&cards[c]->ports[p].rx_drops[d], "%s port %u: %s",
+					cards[c]->name, p, names[d]);
 }
 
 void cards_ledger_tx(struct ledger *ledger)
 {
 	for (unsigned c = 0; c < nb_cards; c++)
 		for (unsigned p = 0; p < CARD_PORTS; p++)
-			ledger_add(ledger, LEDGER_LOSS, cards[c]->ports[p].tx_oversize,
+			ledger_add_counter(ledger, LEDGER_LOSS, &cards[c]->ports[p].tx_oversize,
 				"%s port %u: tx oversize frame", cards[c]->name, p);
 }

@@ -5,6 +5,8 @@
 
 #include "command.h"
 
+#include <rte_common.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,22 +56,34 @@ static struct command trial = {
 };
 COMMAND_REGISTER(trial)
 
-/* "duration_us=N,scale_ppm=N": both needed. */
+/* "duration_us=N,scale_ppm=N", both needed, and perhaps ",clean_us=N,limit_us=N". */
+static bool parse_plan(const char *parameters, struct trial_plan *plan)
+{
+	unsigned long duration_us, scale_ppm, clean_us = 0, limit_us = 0;
+	int end = 0, read;
+
+	if (parameters == NULL)
+		return false;
+	read = sscanf(parameters, "duration_us=%lu,scale_ppm=%lu%n,clean_us=%lu,limit_us=%lu%n",
+		&duration_us, &scale_ppm, &end, &clean_us, &limit_us, &end);
+	if ((read != 2 && read != 4) || parameters[end] != '\0')
+		return false;
+	*plan = (struct trial_plan){duration_us, (double)scale_ppm / 1e6, clean_us, limit_us};
+	return duration_us != 0 && duration_us <= DURATION_US_MAX && limit_us <= DURATION_US_MAX &&
+	       clean_us <= RTE_MAX(duration_us, limit_us) && scale_ppm != 0 &&
+	       scale_ppm <= 1000000000;
+}
+
 static int trial_start_answer(
 	const char *command, const char *parameters, struct rte_tel_data *data)
 {
-	unsigned long duration_us, scale_ppm;
-	char rest;
+	struct trial_plan plan;
 	int number;
 
 	(void)command;
-	if (parameters == NULL ||
-		sscanf(parameters, "duration_us=%lu,scale_ppm=%lu%c", &duration_us, &scale_ppm,
-			&rest) != 2 ||
-		duration_us == 0 || duration_us > DURATION_US_MAX || scale_ppm == 0 ||
-		scale_ppm > 1000000000)
+	if (!parse_plan(parameters, &plan))
 		return -1;
-	number = trial_start(duration_us, (double)scale_ppm / 1e6);
+	number = trial_start(&plan);
 	rte_tel_data_start_dict(data);
 	if (number < 0) {
 		answer_string(data, "error", strerror(-number));
@@ -82,7 +96,7 @@ static int trial_start_answer(
 static struct command start = {
 	.path = "/linerate/trial/start",
 	.answer = trial_start_answer,
-	.help = "Starts the streams. Parameters: duration_us=N,scale_ppm=N",
+	.help = "Starts the streams. Parameters: duration_us=N,scale_ppm=N[,clean_us=N,limit_us=N]",
 };
 COMMAND_REGISTER(start)
 

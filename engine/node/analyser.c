@@ -75,6 +75,7 @@ static void note(const struct run *run, struct rte_mbuf *const *mbufs)
 {
 	struct signature first;
 	struct stream *stream;
+	uint64_t before;
 
 	if (run->count == 0)
 		return;
@@ -91,10 +92,12 @@ static void note(const struct run *run, struct rte_mbuf *const *mbufs)
 		note_foreign(run);
 		return;
 	}
+	before = stream->sequence.received;
 	if (unlikely(stream->check_payload))
 		note_checked(stream, first.sequence, mbufs, run->count);
 	else
 		sequence_note_run(&stream->sequence, first.sequence, run->count);
+	tester.received += stream->sequence.received - before;
 	stream->rx_bytes += run->bytes;
 	if (unlikely(stream->latency != NULL))
 		latency_note(stream->latency, mbufs, run->count, port_at(run->port)->received_tsc);

@@ -5,6 +5,7 @@
  * than 1 / SCHEDULE_CATCH_UP of the rate, so that bursts stay apart.
  */
 #include "../stream/latency.h"
+#include "../stream/slices.h"
 #include "../stream/tester.h"
 
 #include <math.h>
@@ -25,7 +26,7 @@ enum next {
 
 static void schedule_start(struct schedule *schedule, const struct trial_order *order)
 {
-	double seconds = (double)order->duration_clocks / (double)rte_get_tsc_hz();
+	double seconds = (double)tester.end_clocks / (double)rte_get_tsc_hz();
 
 	schedule->pps = schedule->full_pps * order->scale;
 	schedule->sent = 0;
@@ -70,6 +71,7 @@ static void trial_start(struct tester_port *port, uint32_t number, uint64_t now)
 	}
 	port->trial.start_clock = common_start(port, number, now);
 	port->trial.start_tsc = rte_rdtsc();
+	slices_begin(port);
 	__atomic_store_n(&port->trial.started, number, __ATOMIC_RELEASE);
 }
 
@@ -148,9 +150,25 @@ static bool trial_over(const struct tester_port *port, uint64_t elapsed, uint32_
 		return true;
 	for (unsigned i = 0; i < port->nb_schedules; i++)
 		if (port->schedules[i].sent < port->schedules[i].limit &&
-			(!isinf(port->schedules[i].pps) || elapsed < tester.order.duration_clocks))
+			(!isinf(port->schedules[i].pps) || elapsed < tester.end_clocks))
 			return false;
-	return elapsed >= tester.order.duration_clocks || port->nb_schedules == 0;
+	return elapsed >= tester.end_clocks || port->nb_schedules == 0;
+}
+
+/* The trial has what it went on for: it sends what was due by now. */
+static void end_trial(uint64_t elapsed)
+{
+	double seconds = (double)elapsed / (double)rte_get_tsc_hz();
+
+	tester.end_clocks = elapsed;
+	for (unsigned i = 0; i < tester.nb_ports; i++)
+		for (unsigned s = 0; s < tester.ports[i].nb_schedules; s++) {
+			struct schedule *schedule = &tester.ports[i].schedules[s];
+			uint64_t frames = schedule_frames(schedule, schedule->scale, seconds);
+
+			if (!isinf(schedule->pps))
+				schedule->limit = RTE_MAX(schedule->sent, frames);
+		}
 }
 
 static void trial_finish(struct tester_port *port, uint64_t now)
@@ -245,6 +263,8 @@ static uint16_t generator_process(
 	if (unlikely(port->trial.started != number))
 		trial_start(port, number, now);
 	elapsed = now - port->trial.start_clock;
+	if (unlikely(slices_due(port, elapsed)) && slices_take(elapsed))
+		end_trial(elapsed);
 	if (unlikely(trial_over(port, elapsed, number))) {
 		trial_finish(port, now);
 		return 0;

@@ -21,6 +21,9 @@ struct trial_order {
 	uint32_t start __rte_cache_aligned; /* number of the trial that shall run; grows */
 	uint32_t stop;                      /* number of the trial that shall send no more */
 	uint64_t duration_clocks;
+	/* The trial goes on until that much of it was undisturbed, up to the limit; 0: it ends on
+	 * time, and has no slices. */
+	uint64_t clean_clocks, limit_clocks;
 	double scale;
 };
 
@@ -56,7 +59,9 @@ struct tester {
 	struct connections *connections; /* instead of streams; NULL: none */
 	uint64_t burn_clocks; /* a frame sent, by "tester-burn"; 0: there is no such node */
 	struct trial_order order;
-	uint64_t other; /* frames that are none of ours, by the analyser */
+	uint64_t end_clocks; /* of the trial: known when it ends; until then the latest */
+	uint64_t received;   /* frames of streams, each once */
+	uint64_t other;      /* frames that are none of ours, by the analyser */
 	uint64_t other_bytes;
 };
 

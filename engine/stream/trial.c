@@ -5,6 +5,7 @@
 #include "connections.h"
 #include "drain.h"
 #include "link_watch.h"
+#include "slices.h"
 #include "tester.h"
 
 #include <errno.h>
@@ -67,15 +68,34 @@ static uint64_t asked_packets(double seconds, double scale)
 	return asked;
 }
 
-int trial_start(uint64_t duration_us, double scale)
+static uint64_t clocks_of(uint64_t us)
 {
-	double seconds = (double)duration_us / 1e6;
+	return (uint64_t)((double)us / 1e6 * (double)rte_get_tsc_hz());
+}
+
+/* While no worker is at it. Returns 0 or -ENOMEM. */
+static int give_order(const struct trial_plan *plan)
+{
+	tester.order.duration_clocks = clocks_of(plan->duration_us);
+	tester.order.clean_clocks = clocks_of(plan->clean_us);
+	tester.order.limit_clocks = clocks_of(RTE_MAX(plan->limit_us, plan->duration_us));
+	tester.order.scale = plan->scale;
+	tester.end_clocks =
+		plan->clean_us == 0 ? tester.order.duration_clocks : tester.order.limit_clocks;
+	return slices_prepare();
+}
+
+int trial_start(const struct trial_plan *plan)
+{
+	double seconds = (double)plan->duration_us / 1e6;
 	int number = -EBUSY;
 
 	if (tester.nb_ports == 0)
 		return -ENODEV;
 	pthread_mutex_lock(&lock);
-	if (trial.state == TRIAL_IDLE || trial.state == TRIAL_DONE) {
+	if (trial.state == TRIAL_IDLE || trial.state == TRIAL_DONE)
+		number = give_order(plan);
+	if (number == 0) {
 		/* Between trials the tester's worker stays away from them: all ports have said
 		 * that they finished, and take up the next with `start`. */
 		if (tester.connections != NULL)
@@ -86,10 +106,8 @@ int trial_start(uint64_t duration_us, double scale)
 		trial.waits_before = waits_total();
 		trial.sent_before = tester_sent();
 		trial.received_before = tester_received();
-		trial.asked = asked_packets(seconds, scale);
+		trial.asked = asked_packets(seconds, plan->scale);
 		link_watch_start();
-		tester.order.duration_clocks = (uint64_t)(seconds * (double)rte_get_tsc_hz());
-		tester.order.scale = scale;
 		__atomic_store_n(&tester.order.start, trial.number, __ATOMIC_RELEASE);
 		trial.state = TRIAL_RUNNING;
 		number = (int)trial.number;
@@ -134,6 +152,11 @@ void trial_tick(void)
 		__atomic_store_n(&tester.order.stop, trial.number, __ATOMIC_RELEASE);
 	if (trial.state == TRIAL_RUNNING && all_finished()) {
 		trial.state = TRIAL_DRAINING;
+		/* One that goes on until it is clean enough ends when that is so. */
+		if (tester.order.clean_clocks != 0)
+			trial.asked =
+				asked_packets((double)tester.end_clocks / (double)rte_get_tsc_hz(),
+					tester.order.scale);
 		drain_start(now);
 		trial.paused_after = paused_total();
 	}

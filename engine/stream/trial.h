@@ -25,8 +25,17 @@ struct trial_status {
 };
 
 const char *trial_state_name(enum trial_state state);
-/* Returns the trial's number, or -errno: -EBUSY while one runs, -ENODEV without a tester. */
-int trial_start(uint64_t duration_us, double scale);
+struct trial_plan {
+	uint64_t duration_us;
+	double scale; /* of the streams' rates */
+	/* It goes on until that much of it was undisturbed (slices.h), up to the limit; 0: it ends
+	 * on time. */
+	uint64_t clean_us, limit_us;
+};
+
+/* Returns the trial's number, or -errno: -EBUSY while one runs, -ENODEV without a tester, -ENOMEM.
+ */
+int trial_start(const struct trial_plan *plan);
 int trial_stop(void);
 void trial_read(struct trial_status *status);
 bool trial_active(void);

@@ -76,7 +76,8 @@ static void send_for(double seconds)
 	uint64_t us = rte_get_tsc_hz() / 1000000, until;
 
 	nb_came = nb_goes = nb_given = 0;
-	CHECK(trial_start((uint64_t)(seconds * 1e6), 1.0) > 0);
+	CHECK(trial_start(&(struct trial_plan){
+		      .duration_us = (uint64_t)(seconds * 1e6), .scale = 1.0}) > 0);
 	until = device_clock + (uint64_t)(seconds * 1.01 * (double)rte_get_tsc_hz());
 	while (device_clock < until) {
 		device_clock += 50 * us;

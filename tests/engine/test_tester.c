@@ -89,7 +89,7 @@ static void answers_do_not_overtake(void)
 {
 	static const uint16_t order[] = {0, 0, 1, 1, 0};
 
-	CHECK(trial_start(1000000, 1.0) > 0);
+	CHECK(trial_start(&(struct trial_plan){.duration_us = 1000000, .scale = 1.0}) > 0);
 	tester_walk();
 	pass(1000000, 400);
 	CHECK_EQUAL(nb_sent, 10 * RTE_DIM(order));
@@ -102,7 +102,7 @@ TESTER_CASE(answers_do_not_overtake,
 /* Off its CPU for 5 ms, a worker makes up for it little by little and at last entirely. */
 static void connections_catch_up_slowly(void)
 {
-	CHECK(trial_start(1000000, 1.0) > 0);
+	CHECK(trial_start(&(struct trial_plan){.duration_us = 1000000, .scale = 1.0}) > 0);
 	tester_walk();
 	pass(2000, 1);
 	CHECK(is_near(nb_sent, now_us()));
@@ -120,7 +120,7 @@ TESTER_CASE(connections_catch_up_slowly, CONNECTIONS("1000000", CLIENT))
 /* A worker whose loop is slow, but always, is not late. */
 static void slow_loops_keep_the_rate(void)
 {
-	CHECK(trial_start(1000000, 1.0) > 0);
+	CHECK(trial_start(&(struct trial_plan){.duration_us = 1000000, .scale = 1.0}) > 0);
 	tester_walk();
 	pass(40000, 400);
 	CHECK(is_near(nb_sent, now_us() / 10));
@@ -135,7 +135,8 @@ static void trials_start_afresh(void)
 	for (unsigned trial = 1; trial <= 3; trial++) {
 		struct trial_status status;
 
-		CHECK_EQUAL(trial_start(1000000, 1.0), trial);
+		CHECK_EQUAL(trial_start(&(struct trial_plan){.duration_us = 1000000, .scale = 1.0}),
+			trial);
 		connections = tester.connections;
 		CHECK_EQUAL(connections->nb_free, connections->max_active);
 		tester_walk();
@@ -162,7 +163,7 @@ TESTER_CASE(trials_start_afresh, CONNECTIONS("10000", CLIENT ", " LATE_SERVER))
 /* Where no line sets the pace a burst still has its length, and each trial's has. */
 static void a_burst_has_its_length(void)
 {
-	CHECK(trial_start(1000, 1.0) > 0);
+	CHECK(trial_start(&(struct trial_plan){.duration_us = 1000, .scale = 1.0}) > 0);
 	tester_walk();
 	tester_walk();
 	CHECK_EQUAL(nb_sent, 10);
@@ -185,7 +186,7 @@ static void nothing_drains_without_a_walk(void)
 {
 	struct trial_status status;
 
-	CHECK(trial_start(1000, 1.0) > 0);
+	CHECK(trial_start(&(struct trial_plan){.duration_us = 1000, .scale = 1.0}) > 0);
 	tester_walk();
 	pass(2000, 1);
 	CHECK_EQUAL(state_now(), TRIAL_DRAINING);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A trial in slices of 10 ms, so that what the host disturbed can be told from what it did not.
+ *
+ * A slice is disturbed when a worker was away from its CPU in it, or stalled for long enough to
+ * overflow a ring, or was away until so shortly before that its rings are still being emptied. The
+ * others are clean: a device's rate and loss are theirs. A trial may go on until it has enough of
+ * them (trial_start()).
+ *
+ * The tester's worker takes slices, of the first port that sends; the control thread reads them at
+ * any time. Not for connections, nor for trials that end on time.
+ */
+#ifndef LINERATE_SLICES_H
+#define LINERATE_SLICES_H
+
+#include <rte_branch_prediction.h>
+#include <rte_common.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ledger;
+struct tester_port;
+struct worker;
+
+#define SLICE_MS 10
+/* Of a longer trial each slice is longer. */
+#define SLICES_MAX 20000
+
+struct slice {
+	uint64_t end_clocks; /* since the trial began, on its port's clock */
+	uint64_t
+		tsc_clocks; /* its length on the TSC, which goes on while that clock stands still */
+	uint64_t sent, received;
+	uint64_t lost;               /* at places whose counters are in memory (ledger_watch()) */
+	uint64_t away_clocks;        /* of the worker that was away for longest */
+	const struct worker *worker; /* that one; NULL: none was */
+	bool disturbed;
+};
+
+/* Sums over clean slices. */
+struct slices_clean {
+	unsigned slices;
+	uint64_t clocks; /* on the port's clock */
+	uint64_t sent, received;
+};
+
+/* What the tester's worker looks at in each call. */
+struct slices_clock {
+	const struct tester_port *port; /* whose clock it is; NULL: no trial has slices */
+	uint64_t due;                   /* clocks of the trial at which the slice ends */
+};
+extern struct slices_clock slices_clock;
+
+/* Before a trial, while no worker is at it: makes room. Returns 0 or -ENOMEM. */
+int slices_prepare(void);
+/* The port begins the trial. */
+void slices_begin(const struct tester_port *port);
+static inline bool slices_due(const struct tester_port *port, uint64_t elapsed)
+{
+	return unlikely(elapsed >= slices_clock.due) && port == slices_clock.port;
+}
+/* Ends a slice; returns whether the trial has lasted long enough. */
+bool slices_take(uint64_t elapsed);
+
+unsigned slices_count(void);
+const struct slice *slices_at(unsigned index);
+struct slices_clean slices_clean(void);
+/* Losses of each watched place in clean slices, and in the trial so far; free with ledger_free().
+ */
+void slices_clean_losses(struct ledger *clean, struct ledger *all);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Slices of a trial: which are disturbed, what they count, and how long a trial goes on. */
+#include "ledger.h"
+#include "node/node.h"
+#include "stream/slices.h"
+#include "stream/tester.h"
+#include "stream/trial.h"
+#include "test.h"
+#include "tester_harness.h"
+#include "worker.h"
+
+#include <rte_cycles.h>
+
+static uint16_t test_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
+{
+	(void)queue;
+	(void)mbufs;
+	(void)count;
+	return 0;
+}
+
+static uint16_t test_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
+{
+	(void)queue;
+	rte_pktmbuf_free_bulk(mbufs, count);
+	return count;
+}
+
+const struct tester_device tester_device = {test_rx_burst, test_tx_burst, 1518};
+
+#define STREAM \
+	"\"streams\": [{\"port\": \"e0\", \"rate\": {\"pps\": 100000}, \"layers\": " \
+	"[{\"ethernet\": {}}, {\"ipv4\": {}}, {\"udp\": {}}]}]"
+
+static uint64_t clocks(double us)
+{
+	return (uint64_t)(us * (double)rte_get_tsc_hz() / 1e6);
+}
+
+/* The device's clock goes faster than the TSC, so nothing here takes it for having stood still. */
+static void pass_ms(unsigned ms)
+{
+	uint64_t until = device_clock + clocks(1000.0 * ms);
+
+	while (device_clock < until) {
+		device_clock += clocks(20);
+		worker_of_tester()->last_tsc = rte_rdtsc();
+		tester_walk();
+	}
+}
+
+static void start(unsigned duration_ms, unsigned clean_ms, unsigned limit_ms)
+{
+	const struct trial_plan plan = {
+		.duration_us = 1000ull * duration_ms,
+		.scale = 1.0,
+		.clean_us = 1000ull * clean_ms,
+		.limit_us = 1000ull * limit_ms,
+	};
+
+	CHECK(trial_start(&plan) > 0);
+	worker_of_tester()->last_tsc = rte_rdtsc();
+	tester_walk();
+}
+
+static bool is_over(void)
+{
+	return tester.ports[0].trial.finished == tester.order.start;
+}
+
+static void an_undisturbed_trial_ends_on_time(void)
+{
+	struct slices_clean clean;
+	struct trial_status status;
+
+	start(45, 45, 135);
+	pass_ms(44);
+	CHECK(!is_over());
+	pass_ms(2);
+	CHECK(is_over());
+	/* Four whole ones, and a half. */
+	CHECK_EQUAL(slices_count(), 5);
+	clean = slices_clean();
+	CHECK_EQUAL(clean.slices, 5);
+	CHECK(clean.clocks >= clocks(45000) && clean.clocks < clocks(45100));
+	CHECK(clean.sent >= 4490 && clean.sent <= 4500);
+	CHECK_EQUAL(clean.received, 0);
+	for (unsigned i = 0; i < slices_count(); i++)
+		CHECK(!slices_at(i)->disturbed);
+	trial_tick();
+	trial_read(&status);
+	CHECK(status.asked_packets >= 4500 && status.asked_packets <= 4510);
+	CHECK(status.sent_packets + 10 > status.asked_packets);
+}
+TESTER_CASE(an_undisturbed_trial_ends_on_time, STREAM)
+
+static void a_disturbed_slice_is_made_up_for(void)
+{
+	start(50, 50, 150);
+	pass_ms(14);
+	worker_of_tester()->away_clocks += clocks(300);
+	pass_ms(38);
+	CHECK(!is_over());
+	pass_ms(9);
+	CHECK(is_over());
+	CHECK_EQUAL(slices_count(), 6);
+	CHECK_EQUAL(slices_clean().slices, 5);
+	CHECK(slices_at(1)->disturbed);
+	CHECK(slices_at(1)->worker == worker_of_tester());
+	CHECK_EQUAL(slices_at(1)->away_clocks, clocks(300));
+	CHECK(!slices_at(0)->disturbed && !slices_at(2)->disturbed);
+}
+TESTER_CASE(a_disturbed_slice_is_made_up_for, STREAM)
+
+static void a_long_stall_disturbs(void)
+{
+	start(30, 30, 30);
+	pass_ms(5);
+	worker_of_tester()->long_stalls++;
+	pass_ms(26);
+	CHECK(slices_at(0)->disturbed);
+	CHECK(!slices_at(1)->disturbed);
+	CHECK_EQUAL(slices_at(0)->away_clocks, 0);
+	CHECK(slices_at(0)->worker == NULL);
+}
+TESTER_CASE(a_long_stall_disturbs, STREAM)
+
+/* Away at a slice's end, and not back yet: it is counted when it is. */
+static void absence_over_a_boundary_disturbs_both(void)
+{
+	start(40, 40, 40);
+	pass_ms(9);
+	device_clock += clocks(1500);
+	worker_of_tester()->last_tsc = rte_rdtsc() - 2 * worker_away_limit();
+	tester_walk();
+	worker_of_tester()->away_clocks += clocks(250);
+	pass_ms(30);
+	CHECK(slices_at(0)->disturbed && slices_at(1)->disturbed);
+	CHECK(!slices_at(2)->disturbed);
+}
+TESTER_CASE(absence_over_a_boundary_disturbs_both, STREAM)
+
+/* Rings that filled while a worker was away are emptied after that. */
+static void recovery_disturbs_the_next(void)
+{
+	struct worker *worker = worker_of_tester();
+
+	start(30, 30, 30);
+	worker->long_stall_limit = clocks(17);
+	pass_ms(9);
+	worker->away_clocks += clocks(250);
+	worker->away_until = rte_rdtsc();
+	worker->away_since = worker->away_until - clocks(250);
+	pass_ms(10);
+	/* The TSC knows when it was, and goes slower here than the device's clock. */
+	usleep(2000);
+	pass_ms(12);
+	CHECK(slices_at(0)->disturbed && slices_at(1)->disturbed);
+	CHECK(!slices_at(2)->disturbed);
+}
+TESTER_CASE(recovery_disturbs_the_next, STREAM)
+
+static void it_ends_at_the_limit(void)
+{
+	start(20, 20, 50);
+	for (unsigned i = 0; i < 60; i++) {
+		worker_of_tester()->away_clocks += clocks(300);
+		pass_ms(1);
+	}
+	CHECK(is_over());
+	CHECK_EQUAL(slices_count(), 5);
+	CHECK_EQUAL(slices_clean().slices, 0);
+	CHECK_EQUAL(slices_clean().clocks, 0);
+}
+TESTER_CASE(it_ends_at_the_limit, STREAM)
+
+/* What was lost in clean slices, and in all, by place. */
+static void losses_are_told_apart(void)
+{
+	static const struct node_type lossy = {.name = "lossy", .reasons = {"lost on purpose"}};
+	static struct node_state state = {.type = &lossy, .name = "lossy"};
+	struct ledger clean, all;
+	struct node_state *last = node_states();
+	uint64_t lost_clean = 0, lost_all = 0;
+
+	while (last->link != NULL)
+		last = last->link;
+	last->link = &state;
+	start(30, 30, 30);
+	pass_ms(5);
+	state.drops[0] += 3;
+	pass_ms(10);
+	worker_of_tester()->away_clocks += clocks(300);
+	state.drops[0] += 40;
+	pass_ms(16);
+	slices_clean_losses(&clean, &all);
+	for (unsigned i = 0; i < all.count; i++) {
+		lost_clean += clean.entries[i].packets;
+		lost_all += all.entries[i].packets;
+	}
+	CHECK_EQUAL(lost_clean, 3);
+	CHECK_EQUAL(lost_all, 43);
+	CHECK_EQUAL(slices_at(1)->lost, 40);
+	ledger_free(&clean);
+	ledger_free(&all);
+}
+TESTER_CASE(losses_are_told_apart, STREAM)
+
+static void trials_on_time_have_none(void)
+{
+	start(20, 20, 20);
+	pass_ms(21);
+	CHECK_EQUAL(slices_count(), 2);
+	trial_tick();
+	tester_walk();
+	usleep(250000);
+	trial_tick();
+	tester_walk();
+	trial_tick();
+	tester_walk();
+	trial_tick();
+	start(20, 0, 0);
+	pass_ms(21);
+	CHECK(is_over());
+	CHECK_EQUAL(slices_count(), 0);
+}
+TESTER_CASE(trials_on_time_have_none, STREAM)
+
+int main(void)
+{
+	static const struct test_case cases[] = {
+		{"an undisturbed trial ends on time", an_undisturbed_trial_ends_on_time_case},
+		{"a disturbed slice is made up for", a_disturbed_slice_is_made_up_for_case},
+		{"a long stall disturbs", a_long_stall_disturbs_case},
+		{"absence over a boundary disturbs both",
+			absence_over_a_boundary_disturbs_both_case},
+		{"recovery disturbs the next", recovery_disturbs_the_next_case},
+		{"it ends at the limit", it_ends_at_the_limit_case},
+		{"losses are told apart", losses_are_told_apart_case},
+		{"trials on time have none", trials_on_time_have_none_case},
+		{NULL, NULL},
+	};
+
+	return test_run(cases);
+}
