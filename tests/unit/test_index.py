@@ -300,6 +300,8 @@ def test_tables_hold_what_the_runs_hold(linerate, runs, tmp_path):
                 found = database.sql(f"SELECT * FROM '{tmp_path / 'out' / table}.{form}'")
                 assert found.columns == list(TABLES[table])
                 assert len(found.fetchall()) == count
+                if form == "csv":
+                    assert b"\r" not in (tmp_path / "out" / f"{table}.csv").read_bytes()
         ((total,),) = database.sql(
             f"SELECT sum(packets) FROM '{tmp_path}/out/losses.parquet'"
         ).fetchall()

@@ -36,6 +36,12 @@ def test_csv_is_read_as_it_was_written(measured):
             assert row["invalid"] == "; ".join(result.invalid)
 
 
+def test_lines_of_csv_end_as_those_of_other_tools(measured):
+    made = csv.render(measured)
+    assert "\r" not in made
+    assert made.count("\n") == 1 + len(measured.reported())
+
+
 def test_no_cell_is_a_formula(run, result):
     hostile = result("U1").model_copy(update={"text": "=cmd|'/c calc'!A1", "test": "@U1"})
     (row,) = reader.DictReader(io.StringIO(csv.render(run(hostile))))

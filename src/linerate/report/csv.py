@@ -39,9 +39,9 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def render(run: Run) -> str:
-    """Rows by RFC 4180, with its line ends; an invalid trial has no figures."""
+    """Rows by RFC 4180, with the line ends of Unix tools; an invalid trial has no figures."""
     out = io.StringIO()
-    writer = csv.writer(out)
+    writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
     for result in run.reported():
         cells = _cells(result)
