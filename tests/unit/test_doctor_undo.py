@@ -202,6 +202,47 @@ def test_pages_in_use_stay_in_the_journal(host):
     assert host.read(NUMBER) == "0"
 
 
+def equal_entries(host):
+    repairing.apply(host, [Write(path=NUMBER, value="64")])
+    found = journal.load(host)
+    found.entries *= 2
+    journal.save(host, found)
+
+
+def test_equal_entries_are_both_taken_back_once(host):
+    equal_entries(host)
+    (outcome,) = repairing.undo(host)
+    assert outcome.line == f"{NUMBER}: 64 → 0"
+    assert host.read(NUMBER) == "0"
+    assert not host.at(journal.FOLDER).exists()
+
+
+def test_equal_entries_are_left_with_one_line(host):
+    equal_entries(host)
+    host.put(NUMBER, "100")
+    lines = [one.line for one in repairing.undo(host)]
+    assert lines == [f"{NUMBER}: left at 100, somebody changed it since"]
+    assert not host.at(journal.FOLDER).exists()
+
+
+def test_equal_entries_while_the_host_changes(host, monkeypatch):
+    """The pages are set to ours again between the two: the second takes that back as well."""
+    equal_entries(host)
+    host.put(NUMBER, "0")
+    save = repairing.save
+
+    def saved(one, what):
+        save(one, what)
+        if len(what.entries) == 1:
+            monkeypatch.setattr(repairing, "save", save)
+            host.put(NUMBER, "64")
+
+    monkeypatch.setattr(repairing, "save", saved)
+    assert [one.done for one in repairing.undo(host)] == [True]
+    assert host.read(NUMBER) == "0"
+    assert not host.at(journal.FOLDER).exists()
+
+
 def test_the_journal_is_its_owners_alone(host):
     repairing.apply(host, [Write(path=NUMBER, value="64")])
     folder, file = host.at(journal.FOLDER), host.at(journal.JOURNAL)

@@ -91,10 +91,11 @@ def undo(host: Host) -> list[Outcome]:
                 # What it found is beneath a later repair that is still there.
                 continue
             outcome = _left(host, entry) if restarted else _undo_one(host, journal, entry)
-            if outcome is not None:
+            if outcome is not None and outcome not in outcomes:
                 outcomes.append(outcome)
             if outcome is None or outcome.done or _is_theirs(host, entry) or restarted:
-                journal.entries.remove(entry)
+                # This one, not the first that equals it: that is still to be looked at.
+                journal.entries = [one for one in journal.entries if one is not entry]
                 save(host, journal)
             else:
                 stuck.add(_where(entry.repair))
