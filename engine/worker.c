@@ -181,17 +181,19 @@ uint64_t worker_away_limit(void)
 	return rte_get_tsc_hz() / 1000000 * us;
 }
 
+/* Where calls are system calls, long ones are work. */
+uint64_t worker_call_limit(void)
+{
+	return ports_make_system_calls() ? worker_away_limit()
+					 : rte_get_tsc_hz() / 1000000 * WORKER_CALL_US;
+}
+
 /* Where polls are system calls, long ones are work. */
 uint64_t worker_stall_limit(void)
 {
 	if (ports_make_system_calls())
 		return worker_away_limit();
 	return rte_get_tsc_hz() / 1000000 * WORKER_STALL_US;
-}
-
-uint64_t worker_long_stall_limit(void)
-{
-	return worker_stall_limit() / WORKER_STALL_US * WORKER_LONG_STALL_US;
 }
 
 struct worker *worker_creating(void)

@@ -78,13 +78,12 @@ struct worker {
 	uint32_t request __rte_cache_aligned; /* enum worker_request */
 	struct worker *peer;
 	uint64_t stall_limit; /* clocks: an idle poll that took longer was interrupted */
-	uint64_t long_stall_limit;
 
 	/* Worker to control thread. */
 	uint64_t loops __rte_cache_aligned;
 	uint64_t overhead_clocks;
 	uint64_t away_clocks;
-	uint64_t long_stalls; /* shorter than what counts as away */
+	uint64_t long_stalls; /* longer than a call takes, shorter than what counts as away */
 	uint64_t sleep_clocks;
 	uint64_t sleeps;
 	uint64_t asleep_since; /* TSC; 0 while awake */
@@ -108,14 +107,15 @@ struct worker {
 #define WORKER_AWAY_US 100
 /* The same of a poll that found nothing, and of the way from one walk to the next. */
 #define WORKER_STALL_US 5
-/* A stall of this length or longer overflows a ring of 256 descriptors at 10 Gb/s (17 us). */
-#define WORKER_LONG_STALL_US 17
+/* A call of one node that takes longer than this was interrupted, too: 256 packets of 400 clocks
+ * each need 40 us. A ring of 1024 lasts 69 us at 10 Gb/s. */
+#define WORKER_CALL_US 50
 /* Unless the kernel sends them one by one, at 1 to 3 us each. */
 #define WORKER_AWAY_SYSTEM_CALLS_US 1500
 
 uint64_t worker_away_limit(void);
+uint64_t worker_call_limit(void);
 uint64_t worker_stall_limit(void);
-uint64_t worker_long_stall_limit(void);
 
 /* A node that waits on purpose says so around it, at most once a call, and is not taken for
  * away. `clocks` of the wait were spent as it wanted. */
@@ -128,7 +128,7 @@ static inline void worker_wait_start(struct worker *worker, rte_node_t node)
 static inline void worker_wait_end(struct worker *worker, uint64_t clocks)
 {
 	/* A longer call the worker's walk looks at, and ends the wait when it is accounted. */
-	if (rte_rdtsc() - worker->waiting_since > worker_away_limit())
+	if (rte_rdtsc() - worker->waiting_since > worker_call_limit())
 		worker->waited_clocks = clocks;
 	else
 		__atomic_store_n(&worker->waiting_since, 0, __ATOMIC_RELEASE);

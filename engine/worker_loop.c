@@ -38,32 +38,26 @@ static void worker_note_away(struct worker *worker, uint64_t now, uint64_t clock
 	__atomic_store_n(&worker->away_until, now, __ATOMIC_RELAXED);
 }
 
-/* An idle poll, or the way to the next walk, that took longer than it can by itself. */
-static __rte_noinline void worker_stalled(struct worker *worker, uint64_t now, uint64_t clocks)
-{
-	worker->long_stalls += clocks > worker->long_stall_limit;
-	worker_note_away(worker, now, clocks);
-}
-
 /*
- * Accounts a call that took longer than away_limit: what its node waited on purpose is the
- * node's, the rest was away unless it is short. `now` is the end of the call.
+ * Looks at a call that took longer than call_limit, and ended `now`; returns the clocks of it that
+ * are the node's. What the node waited on purpose is, the rest was away unless it is short.
  */
-static __rte_noinline void worker_long_call(struct worker *worker, struct node_stats *stats,
-	uint64_t now, uint64_t spent, uint64_t away_limit)
+static __rte_noinline uint64_t worker_long_call(struct worker *worker, uint64_t now, uint64_t spent)
 {
-	uint64_t waited = RTE_MIN(worker->waited_clocks, spent);
+	uint64_t waited = RTE_MIN(worker->waited_clocks, spent), own = spent;
 
-	if (spent - waited > away_limit) {
+	if (spent - waited > worker_away_limit()) {
 		worker->away_clocks += spent - waited;
 		worker_note_away(worker, now, spent);
-	} else {
-		waited = spent;
+		own = waited;
+	} else if (spent - waited > worker_call_limit()) {
+		worker->long_stalls++;
+		worker_note_away(worker, now, spent);
 	}
-	stats->clocks += waited;
 	worker->last_tsc = now;
 	worker->waited_clocks = 0;
 	__atomic_store_n(&worker->waiting_since, 0, __ATOMIC_RELEASE);
+	return own;
 }
 
 /*
@@ -72,7 +66,7 @@ static __rte_noinline void worker_long_call(struct worker *worker, struct node_s
  * *found, unless that is NULL, what the nodes did.
  */
 static __rte_always_inline uint64_t worker_walk(
-	struct worker *worker, uint64_t now, uint64_t away_limit, uint64_t *found)
+	struct worker *worker, uint64_t now, uint64_t call_limit, uint64_t *found)
 {
 	struct rte_graph *graph = worker->graph;
 	struct graph_walk walk = graph_walk_begin(graph);
@@ -91,10 +85,8 @@ static __rte_always_inline uint64_t worker_walk(
 		now = end;
 		if (found != NULL)
 			*found += done;
-		if (unlikely(spent > away_limit)) {
-			worker_long_call(worker, stats, now, spent, away_limit);
-			spent = 0;
-		}
+		if (unlikely(spent > call_limit))
+			spent = worker_long_call(worker, now, spent);
 		if (done != 0) {
 			stats->calls++;
 			stats->vectors += done;
@@ -103,7 +95,7 @@ static __rte_always_inline uint64_t worker_walk(
 			stats->idle_calls++;
 			stats->idle_clocks += spent;
 			if (unlikely(spent > worker->stall_limit))
-				worker_stalled(worker, now, spent);
+				worker_note_away(worker, now, spent);
 		}
 		node->idx = 0;
 		graph_walk_next(&walk);
@@ -111,6 +103,12 @@ static __rte_always_inline uint64_t worker_walk(
 	graph_walk_end(&walk);
 	return now;
 }
+
+/* In clocks; what takes longer is looked at. */
+struct limits {
+	uint64_t away; /* from one walk to the next */
+	uint64_t call; /* one call of a node */
+};
 
 /* Two workers throw one cache line to and fro; see docs/machine.md. */
 #define ROUNDTRIP_ROUNDS 2000
@@ -181,20 +179,22 @@ static void worker_carry_out(struct worker *worker, uint32_t request)
 
 /* One walk, and the clocks since the last one. */
 static __rte_always_inline void worker_step(
-	struct worker *worker, uint64_t away_limit, uint64_t *found)
+	struct worker *worker, struct limits limits, uint64_t *found)
 {
 	uint64_t now = rte_rdtsc(), gap = now - worker->last_tsc;
 
-	if (unlikely(gap > away_limit)) {
+	if (unlikely(gap > limits.away)) {
 		worker->away_clocks += gap;
 		worker_note_away(worker, now, gap);
 	} else {
 		worker->overhead_clocks += gap;
-		if (unlikely(gap > worker->stall_limit))
-			worker_stalled(worker, now, gap);
+		if (unlikely(gap > worker->stall_limit)) {
+			worker->long_stalls += gap > limits.call;
+			worker_note_away(worker, now, gap);
+		}
 	}
 	worker->loops++;
-	worker->last_tsc = worker_walk(worker, now, away_limit, found);
+	worker->last_tsc = worker_walk(worker, now, limits.call, found);
 	rcu_quiescent(worker->index);
 }
 
@@ -211,19 +211,19 @@ static __rte_always_inline bool worker_asked(struct worker *worker)
 	return false;
 }
 
-static void loop_polling(struct worker *worker, uint64_t away_limit)
+static void loop_polling(struct worker *worker, struct limits limits)
 {
 	while (!worker_asked(worker))
-		worker_step(worker, away_limit, NULL);
+		worker_step(worker, limits, NULL);
 }
 
 /* Who shares its CPU and has nothing to do lets the others run. */
-static void loop_taking_turns(struct worker *worker, uint64_t away_limit)
+static void loop_taking_turns(struct worker *worker, struct limits limits)
 {
 	while (!worker_asked(worker)) {
 		uint64_t found = 0;
 
-		worker_step(worker, away_limit, &found);
+		worker_step(worker, limits, &found);
 		if (found == 0)
 			sched_yield();
 	}
@@ -250,10 +250,10 @@ static bool worker_sleep(struct worker *worker)
 
 /* Sleeps unless something came, or was asked for, since the worker said that it will. Returns
  * true when it was woken; adds to *found what the last walk before did. */
-static bool worker_try_sleep(struct worker *worker, uint64_t away_limit, uint64_t *found)
+static bool worker_try_sleep(struct worker *worker, struct limits limits, uint64_t *found)
 {
 	waker_arm(worker->waker);
-	worker_step(worker, away_limit, found);
+	worker_step(worker, limits, found);
 	if (*found == 0 && __atomic_load_n(&worker->request, __ATOMIC_ACQUIRE) == WORKER_WALK)
 		return worker_sleep(worker);
 	waker_disarm(worker->waker);
@@ -261,28 +261,28 @@ static bool worker_try_sleep(struct worker *worker, uint64_t away_limit, uint64_
 }
 
 /* Polls on, gently, until its time to stay awake is over. */
-static void worker_linger(struct worker *worker, uint64_t away_limit, uint64_t *found)
+static void worker_linger(struct worker *worker, struct limits limits, uint64_t *found)
 {
 	for (unsigned i = 0; i < WORKER_PAUSES; i++)
 		rte_pause();
-	worker_step(worker, away_limit, found);
+	worker_step(worker, limits, found);
 }
 
 /* Who had nothing to do let the others run, which is sleep too; so long a turn that the worker
  * was kept waiting is away, and its next step counts it. */
-static void worker_yield(struct worker *worker, uint64_t away_limit)
+static void worker_yield(struct worker *worker, struct limits limits)
 {
 	uint64_t back;
 
 	sched_yield();
 	back = rte_rdtsc();
-	if (back - worker->last_tsc > away_limit)
+	if (back - worker->last_tsc > limits.away)
 		return;
 	worker->sleep_clocks += back - worker->last_tsc;
 	worker->last_tsc = back;
 }
 
-static void loop_sleeping(struct worker *worker, uint64_t away_limit)
+static void loop_sleeping(struct worker *worker, struct limits limits)
 {
 	const uint64_t us = rte_get_tsc_hz() / 1000000;
 	const uint64_t linger = worker->rx_mode == RX_ADAPTIVE ? WORKER_LINGER_US * us : 0;
@@ -293,27 +293,26 @@ static void loop_sleeping(struct worker *worker, uint64_t away_limit)
 		uint64_t found = 0;
 
 		if (idle_walks < WORKER_IDLE_WALKS)
-			worker_step(worker, away_limit, &found);
+			worker_step(worker, limits, &found);
 		else if (worker->last_tsc < awake_until)
-			worker_linger(worker, away_limit, &found);
-		else if (worker_try_sleep(worker, away_limit, &found))
+			worker_linger(worker, limits, &found);
+		else if (worker_try_sleep(worker, limits, &found))
 			awake_until = worker->last_tsc + WORKER_WOKEN_US * us;
 		idle_walks = found == 0 ? idle_walks + 1 : 0;
 		if (found != 0)
 			awake_until = worker->last_tsc + linger;
 		else if (worker->takes_turns)
-			worker_yield(worker, away_limit);
+			worker_yield(worker, limits);
 	}
 }
 
 static int worker_main(void *argument)
 {
 	struct worker *worker = argument;
-	const uint64_t away_limit = worker_away_limit();
+	const struct limits limits = {worker_away_limit(), worker_call_limit()};
 
 	worker->tid = rte_gettid();
 	worker->stall_limit = worker_stall_limit();
-	worker->long_stall_limit = worker_long_stall_limit();
 	/* Whoever may keeps other programs off the workers' CPUs: what they take, a ring loses. All
 	 * workers alike: scheduling groups share their weight over CPUs, so that a forwarder of
 	 * more weight would leave the tester, on its own CPU, next to none beside another group.
@@ -323,11 +322,11 @@ static int worker_main(void *argument)
 	rcu_reader_start(worker->index);
 	worker->last_tsc = worker->started_tsc = rte_rdtsc();
 	if (worker->waker != NULL)
-		loop_sleeping(worker, away_limit);
+		loop_sleeping(worker, limits);
 	else if (worker->takes_turns)
-		loop_taking_turns(worker, away_limit);
+		loop_taking_turns(worker, limits);
 	else
-		loop_polling(worker, away_limit);
+		loop_polling(worker, limits);
 	rcu_reader_stop(worker->index);
 	return 0;
 }

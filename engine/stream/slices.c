@@ -18,6 +18,7 @@ struct watched {
 	const uint64_t *packets;
 	unsigned entry;       /* of `places` */
 	uint64_t first, last; /* when the trial began, and at the last slice's end */
+	uint64_t grown;       /* in the last slice */
 	uint64_t clean;       /* in clean slices */
 };
 
@@ -136,11 +137,11 @@ static bool is_recovering(const struct worker *worker, uint64_t slice_start)
 	uint64_t until = __atomic_load_n(&worker->away_until, __ATOMIC_RELAXED);
 
 	return until <= slice_start && until + recovery > slice_start &&
-	       until - __atomic_load_n(&worker->away_since, __ATOMIC_RELAXED) >
-		       worker->long_stall_limit;
+	       until - __atomic_load_n(&worker->away_since, __ATOMIC_RELAXED) > worker_away_limit();
 }
 
-/* What a worker did in the slice that ends `now`. */
+/* What a worker did in the slice that ends `now`. A stall too short to count as away does no harm
+ * unless something is lost by it. */
 static void look_at_worker(struct slice *slice, unsigned index, uint64_t now)
 {
 	const struct worker *worker = worker_at(index);
@@ -152,29 +153,32 @@ static void look_at_worker(struct slice *slice, unsigned index, uint64_t now)
 		slice->away_clocks = here;
 		slice->worker = worker;
 	}
-	slice->disturbed |= here != 0 || stalls != slices.stalls[index] ||
-			    is_recovering(worker, slices.last_tsc);
+	slice->disturbed |= here != 0 || is_recovering(worker, slices.last_tsc) ||
+			    (slice->lost != 0 && stalls != slices.stalls[index]);
 	slices.away[index] = away;
 	slices.stalls[index] = stalls;
 }
 
-static void look_at_places(struct slice *slice)
+static void read_places(struct slice *slice)
 {
 	for (unsigned i = 0; i < slices.places.nb_counters; i++) {
 		struct watched *watched = &slices.watched[i];
 		uint64_t packets = __atomic_load_n(watched->packets, __ATOMIC_RELAXED);
 
-		slice->lost += packets - watched->last;
-		if (!slice->disturbed)
-			watched->clean += packets - watched->last;
+		watched->grown = packets - watched->last;
 		watched->last = packets;
+		slice->lost += watched->grown;
 	}
 }
 
-/* The port's clock stood still, or was set back, for longer than a ring lasts. */
-static bool clock_stood_still(const struct slice *slice, uint64_t clocks)
+static void add_clean(const struct slice *slice, uint64_t clocks)
 {
-	return slice->tsc_clocks > clocks + worker_long_stall_limit();
+	slices.clean.slices++;
+	slices.clean.clocks += clocks;
+	slices.clean.sent += slice->sent;
+	slices.clean.received += slice->received;
+	for (unsigned i = 0; i < slices.places.nb_counters; i++)
+		slices.watched[i].clean += slices.watched[i].grown;
 }
 
 static bool is_enough(uint64_t elapsed)
@@ -196,17 +200,12 @@ bool slices_take(uint64_t elapsed)
 		.sent = sent - slices.last_sent,
 		.received = tester.received - slices.last_received,
 	};
-	slice->disturbed = clock_stood_still(slice, elapsed - began);
+	read_places(slice);
 	for (unsigned i = 0; i < workers_count(); i++)
 		if (worker_at(i)->graph != NULL)
 			look_at_worker(slice, i, now);
-	look_at_places(slice);
-	if (!slice->disturbed) {
-		slices.clean.slices++;
-		slices.clean.clocks += elapsed - began;
-		slices.clean.sent += slice->sent;
-		slices.clean.received += slice->received;
-	}
+	if (!slice->disturbed)
+		add_clean(slice, elapsed - began);
 	slices.last_tsc = now;
 	slices.last_sent = sent;
 	slices.last_received = tester.received;

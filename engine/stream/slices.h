@@ -2,8 +2,8 @@
 /*
  * A trial in slices of 10 ms, so that what the host disturbed can be told from what it did not.
  *
- * A slice is disturbed when a worker was away from its CPU in it, or stalled for long enough to
- * overflow a ring, or was away until so shortly before that its rings are still being emptied. The
+ * A slice is disturbed when a worker was away from its CPU in it, or until so shortly before that
+ * its rings are still being emptied, or when packets were lost in it and a worker was stalled. The
  * others are clean: a device's rate and loss are theirs. A trial may go on until it has enough of
  * them (trial_start()).
  *

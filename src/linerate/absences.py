@@ -1,5 +1,8 @@
 """Packets that were lost, or refused, because the host kept a worker from its CPU for a moment."""
 
+import re
+from collections.abc import Sequence
+
 from linerate.ledger import TimeLedger, forwarder_ledgers
 from linerate.measurement import Measurement
 from linerate.places import HANDOFF_FULL, PACKET_RATE, PCIE, RX_MISSED, TX_FULL, lost_at
@@ -23,12 +26,30 @@ def busiest_worker(measurement: Measurement) -> TimeLedger | None:
     return min(ledgers, key=lambda ledger: ledger.spare_percent, default=None)
 
 
+def judged_at(measurement: Measurement, places: Sequence[re.Pattern[str]]) -> int:
+    """Packets lost at places that match; by clean slices in those, where each counted them."""
+    if measurement.clean is None:
+        return sum(lost_at(measurement.packets, place) for place in places)
+    counts = measurement.clean.places
+    return sum(one.lost_clean for one in counts if any(place.search(one.place) for place in places))
+
+
+def left_out(measurement: Measurement) -> int:
+    """Packets lost that count as the host's."""
+    if measurement.clean is not None:
+        return measurement.left_out
+    return min(lost_by_absence(measurement), max(0, measurement.lost))
+
+
 def lost_by_absence(measurement: Measurement) -> int:
     """Packets lost at rings while a worker that had time to spare was off its CPU.
 
     All or none of what the rings lost: none when the workers' absences can't have
-    cost so many packets, or a worker was busy anyway.
+    cost so many packets, or a worker was busy anyway. None by clean slices: what is lost in
+    others does not count anyway.
     """
+    if measurement.clean is not None:
+        return 0
     busy = busiest_worker(measurement)
     if busy is None or busy.spare_percent < BUSY_IDLE_PERCENT:
         return 0
@@ -41,8 +62,8 @@ def refused_by_burst(measurement: Measurement) -> int:
     All or none: a card at its limit refuses far more.
     """
     away = any(ledger.away_clocks for ledger in measurement.time if ledger.role == "tester")
-    refused = sum(lost_at(measurement.packets, place) for place in (PACKET_RATE, PCIE))
-    few = refused <= BURST_SHARE * measurement.packets.sent
+    refused = judged_at(measurement, (PACKET_RATE, PCIE))
+    few = refused <= BURST_SHARE * measurement.judged_sent
     return refused if away and few and measurement.card is not None else 0
 
 
@@ -60,7 +81,9 @@ def may_be_by_absence(measurement: Measurement) -> int:
     What `lost_by_absence` does not take for the host's when a worker was busy anyway: worth
     another trial, not an excuse.
     """
-    lost = _lost_at_rings(measurement)
+    if measurement.clean is not None:
+        return 0
+    lost = judged_at(measurement, RINGS)
     return lost if lost <= ABSENCE_FACTOR * _arrived_meanwhile(measurement) else 0
 
 
@@ -70,10 +93,6 @@ def may_be_by_stall(measurement: Measurement) -> int:
     A ring of 1,024 lasts 69 us at the line's rate; what is shorter than 100 us is not known to be
     an absence (engine/worker.h). By the host or by the device itself: worth another trial, too.
     """
-    busy, lost = busiest_worker(measurement), _lost_at_rings(measurement)
+    busy, lost = busiest_worker(measurement), judged_at(measurement, RINGS)
     spare = busy is not None and busy.spare_percent >= BUSY_IDLE_PERCENT
-    return lost if spare and lost <= STALL_SHARE * measurement.packets.sent else 0
-
-
-def _lost_at_rings(measurement: Measurement) -> int:
-    return sum(lost_at(measurement.packets, place) for place in RINGS)
+    return lost if spare and lost <= STALL_SHARE * measurement.judged_sent else 0

@@ -4,6 +4,7 @@ A trial that the machine disturbed says nothing of the tester: the same is asked
 fell short of undisturbed lowers the load, once two agree, to nearly what the best of them managed.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from linerate.measurement import Measurement
@@ -15,6 +16,8 @@ OF_CEILING = 0.95
 #: Of what it managed: where it is asked for less a device can give it more to receive, so that
 #: it manages less again.
 OF_MANAGED = 0.95
+#: Of what it managed at best in some short trials.
+OF_LOOK = 0.98
 #: Attempts at one load agree when they are no further apart than this.
 AGREE_WITHIN = 0.05
 #: As many at the first load show what the tester manages, whether they agree or not.
@@ -41,16 +44,30 @@ class AskedLoad:
         return cls(max(1, int(FULL_SCALE_PPM * share)), ceiling_pps)
 
     def after(self, measurement: Measurement) -> "AskedLoad":
-        """What to ask for next, the trial being invalid."""
+        """What to ask for next, the trial being invalid.
+
+        Little less at once where it hardly fell short in what was undisturbed.
+        """
         if not caused_by_tester(measurement) or caused_by_host(measurement):
             return self
         managed = _managed_pps(measurement)
+        if measurement.clean is not None and managed >= OF_LOOK * measurement.asked_pps:
+            return replace(self, scale_ppm=max(1, int(OF_LOOK * self.scale_ppm)))
         known = replace(
             self,
             managed_pps=(*self.managed_pps, managed),
             fell_short_pps=(*self.fell_short_pps, managed),
         )
         return known._lowered(measurement.load.full_pps) if known._is_known else known
+
+    def after_look(self, looks: Sequence[Measurement]) -> "AskedLoad":
+        """What to ask for once some short trials showed what the tester manages of this load."""
+        undisturbed = [one for one in looks if not caused_by_host(one)]
+        if not undisturbed or not all(caused_by_tester(one) for one in undisturbed):
+            return self
+        best = max(_managed_pps(one) for one in undisturbed)
+        scale = int(OF_LOOK * FULL_SCALE_PPM * best / undisturbed[0].load.full_pps)
+        return replace(self, scale_ppm=max(1, min(self.scale_ppm, scale)))
 
     def after_warmup(self, warmup: Measurement) -> "AskedLoad":
         """What to ask for once the device has learnt: a card's rules are the tester's work, too."""

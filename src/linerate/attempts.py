@@ -43,7 +43,7 @@ def lost_of(measurement: Measurement) -> tuple[int, int]:
 
     A wire that pushes back loses nothing: what it did not take counts there.
     """
-    sent, lost = measurement.packets.sent, max(0, measurement.lost)
+    sent, lost = measurement.judged_sent, max(0, measurement.judged_lost)
     asked = round(measurement.asked_pps * measurement.load.duration_us / 1e6)
     if measurement.load.pushes_back and sent < asked * (1 - OFFERED_WITHIN):
         return lost + asked - sent, asked
@@ -189,6 +189,8 @@ class Attempts:
                 continue
             self._offered_pps = max(self._offered_pps, measurement.asked_pps)
             lost = lost_of(measurement)[0]
+            if measurement.left_out:
+                self.lost_by_host[result.trial] = measurement.left_out
             if not host_decides(measurement, self._loss_ratios):
                 return Tried(measurement, result.trial, lost)
             own = lost - lost_by_absence(measurement) - refused_by_burst(measurement)
@@ -199,7 +201,7 @@ class Attempts:
             why = f"{last} ({result.invalid[0]}){WHAT_HELPS * caused_by_host(measurement)}"
             raise TrialError(f"no valid trial at {format_pps(pps, '.4g')}: {why}")
         own, measurement, trial = best
-        if by_host := lost_of(measurement)[0] - own:
+        if by_host := lost_of(measurement)[0] - own + measurement.left_out:
             self.lost_by_host[trial] = by_host
         return Tried(measurement, trial, own)
 

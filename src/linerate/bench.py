@@ -42,6 +42,9 @@ from linerate.verdicts import judged_together, source_of
 
 #: A tester that can't send what it is asked for is tried so often more: again, then with less.
 LOWER_LOADS = 4
+#: What the tester manages of the first load is found by as many short trials at most.
+LOOKS = 3
+LOOK_SECONDS = 0.25
 #: Where suspect figures are accepted, an invalid trial is repeated so often before.
 ACCEPTED_RETRIES = 1
 #: An engine that the host starves is started again, so often in all.
@@ -282,6 +285,8 @@ class Bench:
             self._note_engine(trials.info)
             if loadtest.warmup_seconds and sends:
                 asked = asked.after_warmup(self._warm_up(trials, step, asked.scale_ppm))
+            if self._needs_look(step):
+                asked = self._look(trials, step, asked)
             for attempt in itertools.count(1):
                 load = self._load(testbed, loadtest, asked.scale_ppm, self._plan.duration_seconds)
                 load = load.model_copy(update={"fell_short_pps": asked.fell_short_pps})
@@ -301,6 +306,32 @@ class Bench:
         """Let the device learn what it has to; what comes of that is no result."""
         load = self._load(step.testbed, step.loadtest, scale_ppm, step.loadtest.warmup_seconds)
         return run_trial(trials.tester, load, self._observer.progress)
+
+    def _needs_look(self, step: Step) -> bool:
+        """Whether what the tester manages with this device behind it is to be found first.
+
+        Of connections and bursts a short trial shows nothing; on a wire that pushes back the load
+        is what it takes.
+        """
+        load = self._load(step.testbed, step.loadtest, FULL_SCALE_PPM, LOOK_SECONDS)
+        long_enough = self._plan.duration_seconds >= LOOK_SECONDS
+        return (
+            generates(step.testbed)
+            and bool(load.clean_us)
+            and long_enough
+            and (step.loadtest.name not in self._loads)
+        )
+
+    def _look(self, trials: Trials, step: Step, asked: AskedLoad) -> AskedLoad:
+        """What the tester manages, by short trials: another where the first fell short."""
+        load = self._load(step.testbed, step.loadtest, asked.scale_ppm, LOOK_SECONDS)
+        looks: list[Measurement] = []
+        while len(looks) < LOOKS:
+            looks.append(run_trial(trials.tester, load, self._observer.progress))
+            trials.check()
+            if not caused_by_tester(looks[-1]):
+                break
+        return asked.after_look(looks)
 
     def _first_load(self, step: Step) -> AskedLoad:
         """What to offer first, and the tester's ceiling: as when the test was last valid."""

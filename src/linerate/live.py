@@ -108,9 +108,9 @@ class Watched(PassedOn):
             self.workers()
         return self._progress
 
-    def start(self, duration_us: int, scale_ppm: int) -> None:
+    def start(self, duration_us: int, scale_ppm: int, clean_us: int = 0) -> None:
         """Start all streams."""
-        self._tester.start(duration_us, scale_ppm)
+        self._tester.start(duration_us, scale_ppm, clean_us)
         self._progress = Progress(trial=0, state="running", elapsed_us=0)
         if self._open:
             seconds = duration_us / 1e6

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from linerate.absences import lost_by_absence
+from linerate.absences import left_out
 from linerate.doctor import Finding
 from linerate.documents import DocumentError, json_of
 from linerate.errors import ToldError
@@ -96,8 +96,12 @@ class Result(_Model):
     l2_bps_no_fcs: float
     percent_of_line: float
     loss_percent: float
-    #: Packets lost that count as the host's: the verdict leaves them out.
+    #: Packets lost that count as the host's: loss and verdict leave them out.
     left_out: int = 0
+    #: How much of the trial was undisturbed, where rates and loss are of that part; and the 95 %
+    #: confidence interval of its received rate.
+    clean_seconds: float | None = None
+    received_pps_interval: tuple[float, float] | None = None
     verdict: Verdict
     flow_table: FlowFigures | None = None
     #: Of a traffic profile, what it was at full scale.
@@ -247,7 +251,11 @@ def result_of(which: Which, measurement: Measurement, judged: "Judged") -> Resul
         l2_bps_no_fcs=received.l2_bps_no_fcs,
         percent_of_line=measurement.percent_of_line,
         loss_percent=measurement.loss_percent,
-        left_out=min(lost_by_absence(measurement), max(0, measurement.lost)),
+        left_out=left_out(measurement),
+        clean_seconds=measurement.clean.clean_us / 1e6 if measurement.clean else None,
+        received_pps_interval=measurement.clean.received_pps_interval
+        if measurement.clean
+        else None,
         verdict=judged.verdict,
         flow_table=flow_figures(measurement),
         profile=measurement.load.offered.summary if measurement.load.offered else None,

@@ -18,11 +18,13 @@ from linerate.measurement import (
     Progress,
     Reading,
     Sample,
+    Slices,
     Stamp,
     WorkerReading,
 )
 from linerate.measurement.engine import counters_since, errors_since, rings_since
 from linerate.measurement.model import RoundTrip
+from linerate.measurement.slices import limit_us
 from linerate.tester import Tester
 from linerate.validity import STRETCH_LIMIT
 
@@ -35,6 +37,8 @@ MARGIN_SECONDS = 0.05
 WINDOW_SECONDS_MIN = 0.25
 #: Sending is over: now it costs nothing to ask often.
 DRAIN_POLL_SECONDS = 0.02
+#: The same of a trial that goes on until enough of it is undisturbed: asking disturbs, too.
+GOING_ON_POLL_SECONDS = 0.1
 DRAIN_TIMEOUT_SECONDS = 5.0
 #: A tester whose CPU others have takes long to end what it was stopped in.
 IDLE_TIMEOUT_SECONDS = 60.0
@@ -71,7 +75,7 @@ def run_trial(
     _await_idle(tester)
     before_host = HostReading(tester, tester.roundtrips())
     before, left = tester.readings(), tester.ledger()
-    tester.start(load.duration_us, load.scale_ppm)
+    tester.start(load.duration_us, load.scale_ppm, load.clean_us)
     try:
         sampler = _Sampler(tester, before.workers)
         at_load = _send(tester, load, on_progress, sampler)
@@ -80,10 +84,10 @@ def run_trial(
         _stop(tester)
         raise
     _settle(tester, left)
-    after = tester.readings()
+    after, slices = tester.readings(), tester.slices() if load.clean_us else None
     stamp = before_host.stamp(tester, progress, at_load)
     return _measured(
-        _Moments(before, after, at_load, stamp, progress, tuple(sampler.samples)),
+        _Moments(before, after, at_load, stamp, progress, tuple(sampler.samples), slices),
         load,
         card,
         ceiling_pps,
@@ -221,6 +225,7 @@ class _Moments:
     stamp: Stamp
     progress: Progress
     samples: tuple[Sample, ...] = ()
+    slices: Slices | None = None
 
 
 def _measured(
@@ -248,6 +253,7 @@ def _measured(
         flows=after.flows.since(before.flows) if after.flows and before.flows else None,
         stamp=read.stamp,
         samples=read.samples,
+        slices=read.slices,
         card=card,
         foreign=after.foreign,
         ceiling_pps=ceiling_pps,
@@ -292,7 +298,9 @@ class _Sampler:
 def _send(tester: Tester, load: Load, on_progress: OnProgress, sampler: "_Sampler") -> AtLoad:
     """Wait until all is sent; returns what the workers did in a window within the sending."""
     seconds = load.duration_us / 1e6
-    give_up = time.monotonic() + GIVE_UP_FACTOR * seconds + GIVE_UP_SECONDS
+    most_seconds = limit_us(load.duration_us, load.clean_us) / 1e6
+    longest = max(GIVE_UP_FACTOR * seconds, most_seconds)
+    give_up = time.monotonic() + longest + GIVE_UP_SECONDS
     windowed = seconds >= WINDOW_SECONDS_MIN
     first: Use | None = None
     last: Use | None = None
@@ -315,7 +323,8 @@ def _send(tester: Tester, load: Load, on_progress: OnProgress, sampler: "_Sample
             last = Use(tester)
             time.sleep(MARGIN_SECONDS / 2)
         else:
-            time.sleep(min(max(left, DRAIN_POLL_SECONDS), POLL_SECONDS))
+            soonest = GOING_ON_POLL_SECONDS if load.clean_us else DRAIN_POLL_SECONDS
+            time.sleep(min(max(left, soonest), POLL_SECONDS))
     # What was measured until now is invalid, but it is evidence.
     tester.stop()
     return AtLoad()

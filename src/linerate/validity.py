@@ -3,15 +3,15 @@
 A reason makes a trial invalid; a doubt makes it suspect, and is shown with it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from linerate.absences import lost_by_absence
+from linerate.absences import judged_at, lost_by_absence
 from linerate.disturbance import CpuDisturbance
 from linerate.ledger import forwarder_ledgers
 from linerate.measurement import Measurement
+from linerate.measurement.slices import ENOUGH
 from linerate.places import (
     TX_FULL,
-    lost_at,
     lost_in_tester,
 )
 from linerate.wire import format_pps
@@ -92,7 +92,7 @@ def _broken_burst(measurement: Measurement) -> Iterator[str]:
 
 def offered_above_asked(measurement: Measurement) -> Iterator[str]:
     """Say when the tester sent more than it was asked for."""
-    asked = measurement.asked_pps * measurement.load.duration_us / 1e6
+    asked = measurement.asked_pps * measurement.duration_us / 1e6
     if measurement.packets.sent > asked * (1 + OFFERED_WITHIN) + 64:
         yield f"offered above asked: {measurement.packets.sent:,} of {asked:,.0f} packets"
 
@@ -112,9 +112,9 @@ def tester_fetched_late(measurement: Measurement) -> Iterator[str]:
     """
     if _card_is_slower(measurement):
         return
-    lost = lost_at(measurement.packets, TX_FULL)
+    lost = judged_at(measurement, (TX_FULL,))
     waits = sum(counters.get("link_waits", 0) for counters in measurement.ports.values())
-    if waits and lost > OFFERED_WITHIN * measurement.packets.sent:
+    if waits and lost > OFFERED_WITHIN * measurement.judged_sent:
         yield f"tester saturated: it polled too late {waits:,} times, {lost:,} packets lost so"
 
 
@@ -141,7 +141,7 @@ def stretch_of(measurement: Measurement) -> float:
     took = measurement.seconds
     by_wall = clocks / hertz / took - 1 if hertz and took and clocks > 0 else 0.0
     # A tester that is saturated is at it for longer than asked, and away for longer.
-    sending_us = max(measurement.load.duration_us, measurement.progress.elapsed_us)
+    sending_us = max(measurement.duration_us, measurement.progress.elapsed_us)
     return max(by_wall, measurement.progress.paused_us / sending_us)
 
 
@@ -167,6 +167,18 @@ def forwarder_absent(measurement: Measurement) -> Iterator[str]:
             )
 
 
+def mostly_disturbed(measurement: Measurement) -> Iterator[str]:
+    """Say when too little of the trial was undisturbed, however long it went on."""
+    slices, wanted = measurement.slices, measurement.load.clean_us
+    if slices is None or slices.clean_us >= ENOUGH * wanted:
+        return
+    away = f"{slices.most_away} was descheduled" if slices.most_away else "workers were stalled"
+    yield (
+        f"undisturbed for {slices.clean_us / 1e6:.2f} s of {measurement.seconds:.2f} s, "
+        f"{wanted / 1e6:.2f} s are needed: {away}; stop what else runs on this machine"
+    )
+
+
 def tester_descheduled(measurement: Measurement) -> Iterator[str]:
     """Say when the tester's thread waited for its CPU: its own clock need not notice."""
     if measurement.load.takes_turns:
@@ -185,7 +197,7 @@ def took_too_long(measurement: Measurement) -> Iterator[str]:
 
     One that sent slower than asked took longer for that: it is no other reason.
     """
-    asked, took = measurement.load.duration_us, measurement.progress.elapsed_us
+    asked, took = measurement.duration_us, measurement.progress.elapsed_us
     if measurement.load.burst or any(offered_below_asked(measurement)):
         return
     if took > asked * (1 + STRETCH_LIMIT):
@@ -274,6 +286,7 @@ INVALID: tuple[Rule, ...] = (
     tester_fetched_late,
     stretched,
     forwarder_absent,
+    mostly_disturbed,
     tester_descheduled,
     took_too_long,
     cut_short,
@@ -290,12 +303,15 @@ INVALID: tuple[Rule, ...] = (
 OF_THE_HOST: tuple[Rule, ...] = (
     stretched,
     forwarder_absent,
+    mostly_disturbed,
     tester_descheduled,
     took_too_long,
     many_smis,
     throttled,
     frequency_changed,
 )
+#: Of the whole trial: nothing to a figure that is of clean slices.
+FOR_A_WHILE: tuple[Rule, ...] = (stretched, forwarder_absent, tester_descheduled)
 #: What that does to a rate: packets are counted all the same.
 OF_THE_MACHINE: tuple[Rule, ...] = (offered_below_asked, *OF_THE_HOST)
 
@@ -319,7 +335,13 @@ def caused_by_tester(measurement: Measurement) -> bool:
 
 def caused_by_host(measurement: Measurement) -> bool:
     """Whether the machine took the CPU from who needed it, so that the same may be valid again."""
-    return any(True for rule in OF_THE_HOST for _ in rule(measurement))
+    return any(True for rule in _applying(OF_THE_HOST, measurement) for _ in rule(measurement))
+
+
+def _applying(rules: Iterable[Rule], measurement: Measurement) -> Iterator[Rule]:
+    """Rules that concern what the figures are of."""
+    left_out = () if measurement.clean is None else (*FOR_A_WHILE, *DOUBTS_FOR_A_WHILE)
+    return (rule for rule in rules if rule not in left_out)
 
 
 def roundtrip_changed(measurement: Measurement) -> Iterator[str]:
@@ -433,6 +455,10 @@ SUSPECT: tuple[Rule, ...] = (
 )
 
 
+#: As FOR_A_WHILE.
+DOUBTS_FOR_A_WHILE: tuple[Rule, ...] = (stolen, paused, lost_to_absence)
+
+
 def reasons(measurement: Measurement) -> tuple[str, ...]:
     """Why the trial is invalid; none when it is valid.
 
@@ -442,9 +468,11 @@ def reasons(measurement: Measurement) -> tuple[str, ...]:
         return (*down, *ledger_violated(measurement))
     if nothing := tuple(nothing_sent(measurement)):
         return nothing
-    return tuple(reason for rule in INVALID for reason in rule(measurement))
+    rules = _applying(INVALID, measurement)
+    return tuple(reason for rule in rules for reason in rule(measurement))
 
 
 def doubts(measurement: Measurement) -> tuple[str, ...]:
     """Why the trial is suspect."""
-    return tuple(reason for rule in SUSPECT for reason in rule(measurement))
+    rules = _applying(SUSPECT, measurement)
+    return tuple(reason for rule in rules for reason in rule(measurement))

@@ -295,6 +295,8 @@ class Fake:
             "trial": self.progress,
             "trial/start": self.order,
             "trial/stop": self.stop,
+            # It has none: each trial is of one piece.
+            "trial/slices": lambda _first: {"total": 0, "end_us": []},
             "roundtrip": self.roundtrip,
         }.get(name.removeprefix("/linerate/"))
         if method is None:

@@ -62,11 +62,14 @@ class Counting:
         state = "running" if self.polled < 5 else "draining" if self.polled < 7 else "done"
         return Progress(trial=1, state=state, elapsed_us=self.polled * 150_000)
 
-    def start(self, duration_us, scale_ppm):
+    def start(self, duration_us, scale_ppm, clean_us=0):
         self.started = True
 
     def stop(self):
         pass
+
+    def slices(self):
+        return None
 
     def await_links(self):
         pass

@@ -95,6 +95,11 @@ def _conditions(measurement: Measurement, quotes: _Quotes) -> Conditions:
         f"{packets.sent:,} packets sent in {measurement.seconds:.3f} s, "
         f"{measurement.came_through:,} came {_WAYS[load.counted]}"
     )
+    if measurement.clean is not None:
+        said += (
+            f"; undisturbed for {measurement.clean.clean_us / 1e6:.3f} s: "
+            f"{measurement.judged_sent:,} sent, {measurement.judged_lost:,} of them lost"
+        )
     return Conditions(
         frame_bytes=load.frame_bytes,
         directions=load.directions,
@@ -106,8 +111,10 @@ def _conditions(measurement: Measurement, quotes: _Quotes) -> Conditions:
         pushes_back=load.pushes_back,
         offered_pps=measurement.offered.packets_per_second,
         received_pps=measurement.received.packets_per_second,
-        sent_packets=packets.sent,
-        received_packets=measurement.came_through,
+        sent_packets=measurement.judged_sent,
+        received_packets=measurement.judged_sent - measurement.judged_lost
+        if measurement.clean
+        else measurement.came_through,
         absence_packets=lost_by_absence(measurement),
         held_packets=max(0, packets.held),
         round_trip_ns=_round_trip_ns(measurement),
@@ -202,14 +209,30 @@ def _losses(measurement: Measurement, quotes: _Quotes) -> list[Loss]:
         Loss(
             place=entry.place,
             cause=cause_of(entry.place) if entry.kind == "loss" else "configuration",
-            packets=entry.packets,
+            packets=judged,
             quote=quotes.at(
                 ("packets", "entries", str(number)), f"{entry.place}: {entry.packets:,} packets"
             ),
         )
         for number, entry in enumerate(measurement.packets.entries)
-        if entry.kind in _kinds_lost(measurement) and entry.packets
+        if entry.kind in _kinds_lost(measurement)
+        and (judged := _judged(measurement, entry.place, entry.packets))
     ]
+
+
+def _judged(measurement: Measurement, place: str, packets: int) -> int:
+    """Packets of a place, those of disturbed slices left out.
+
+    Where no slice counted them, in proportion to all that such places lost.
+    """
+    if measurement.clean is None:
+        return packets
+    counted = measurement.clean.lost_clean(place)
+    if counted is not None:
+        return counted
+    elsewhere = max(0, measurement.lost) - sum(one.lost for one in measurement.clean.places)
+    clean = measurement.judged_lost - sum(one.lost_clean for one in measurement.clean.places)
+    return round(packets * min(1.0, max(0, clean) / elsewhere)) if elsewhere > 0 else packets
 
 
 def _kinds_lost(measurement: Measurement) -> tuple[Kind, ...]:

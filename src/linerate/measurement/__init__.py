@@ -13,6 +13,7 @@ from linerate.measurement.model import (
     ToolCpu,
     WorkerReading,
 )
+from linerate.measurement.slices import Slice, Slices
 
 __all__ = [
     "Counters",
@@ -23,6 +24,8 @@ __all__ = [
     "Progress",
     "Reading",
     "Sample",
+    "Slice",
+    "Slices",
     "Stamp",
     "ToolCpu",
     "WorkerReading",

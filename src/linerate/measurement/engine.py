@@ -16,6 +16,7 @@ from linerate.measurement.model import (
     RoundTrip,
     WorkerReading,
 )
+from linerate.measurement.slices import PlaceLoss, Slice, Slices
 from linerate.telemetry import Telemetry, rows
 
 #: Streams in one answer of /linerate/streams.
@@ -147,6 +148,23 @@ def sent_by_side(templates: dict[str, Counters]) -> dict[str, Counters]:
 def read_progress(telemetry: Telemetry) -> Progress:
     """How far the trial is."""
     return Progress.model_validate(telemetry.ask("/linerate/trial"))
+
+
+def read_slices(telemetry: Telemetry) -> Slices | None:
+    """Slices of the last trial; None when it has none."""
+    found: list[Slice] = []
+    while True:
+        answer = telemetry.ask(f"/linerate/trial/slices,{len(found)}")
+        table = rows(answer, "/linerate/trial/slices")
+        found += (Slice.model_validate(row) for row in table)
+        if not table or len(found) >= int(answer["total"]):
+            break
+    if not found:
+        return None
+    places = telemetry.table("/linerate/trial/clean")
+    return Slices(
+        slices=tuple(found), places=tuple(PlaceLoss.model_validate(row) for row in places)
+    )
 
 
 def read_roundtrips(telemetry: Telemetry) -> tuple[RoundTrip, ...]:

@@ -9,6 +9,7 @@ from linerate.disturbance import CpuDisturbance
 from linerate.ledger import Counted, NodeTime, PacketLedger, TimeLedger, node_times_minus
 from linerate.measurement.flows import FlowCounts
 from linerate.measurement.latency import StreamLatency
+from linerate.measurement.slices import CLEAN_US, Slices
 from linerate.suite.offered import Offered
 from linerate.wire import FrameRate, line_rate
 
@@ -59,6 +60,21 @@ class Load(_Model):
     def full_pps(self) -> float:
         """Packets a second at full scale: the line's rate, or what a profile asks for."""
         return self.line.packets_per_second if self.offered is None else self.offered.full_pps
+
+    @property
+    def clean_us(self) -> int:
+        """Undisturbed time that the trial goes on for; 0: it ends on time, and has no slices.
+
+        What has a length or times of its own can't go on; what pushes back has no rate of its own.
+        """
+        offered = self.offered
+        if offered is not None and (offered.uneven or offered.connections_per_second):
+            return 0
+        if self.burst or self.takes_turns or self.pushes_back:
+            return 0
+        if self.counted != "received" or not self.signed:
+            return 0
+        return min(self.duration_us, CLEAN_US)
 
     @property
     def signed(self) -> bool:
@@ -259,6 +275,8 @@ class Measurement(_Model):
     stamp: Stamp = Stamp()
     #: A few a second, in the order of time.
     samples: tuple[Sample, ...] = ()
+    #: Of trials that go on until enough of them is undisturbed.
+    slices: Slices | None = None
     #: Limits of the virtual card that the packets crossed, if any.
     card: Card | None = None
     #: As in Reading.
@@ -272,6 +290,17 @@ class Measurement(_Model):
     def seconds(self) -> float:
         """How long was sent, on the tester's clock."""
         return self.progress.elapsed_us / 1e6
+
+    @property
+    def duration_us(self) -> int:
+        """How long the trial was to send: in the end as long as it went on."""
+        asked = self.load.duration_us
+        return asked if self.slices is None else max(asked, self.progress.elapsed_us)
+
+    @property
+    def clean(self) -> Slices | None:
+        """The slices, where rate and loss are those of the clean ones."""
+        return self.slices if self.slices is not None and self.slices.clean_sent else None
 
     @property
     def asked_pps(self) -> float:
@@ -294,13 +323,30 @@ class Measurement(_Model):
 
     @property
     def offered(self) -> FrameRate:
-        """What the tester sent."""
-        return self.rate(self.packets.sent)
+        """What the tester sent.
+
+        In clean slices it makes up for what it was late with in others: in the long run it sends
+        no more than it was asked for, unless that was as much as it can.
+        """
+        if self.clean is None:
+            return self.rate(self.packets.sent)
+        per_second = self.clean.clean_sent * 1e6 / self.clean.clean_us
+        if self.progress.asked_packets:
+            per_second = min(per_second, self.asked_pps)
+        return FrameRate(self.load.frame_bytes, per_second)
 
     @property
     def received(self) -> FrameRate:
-        """What came through: what the tester got back, or what counts instead."""
-        return self.rate(self.came_through)
+        """What came through: what the tester got back, or what counts instead.
+
+        What was on its way when a disturbed slice ended is received in a clean one, which makes no
+        more of what was offered.
+        """
+        if self.clean is None:
+            return self.rate(self.came_through)
+        per_second = self.clean.clean_received * 1e6 / self.clean.clean_us
+        most = self.offered.packets_per_second
+        return FrameRate(self.load.frame_bytes, min(per_second, most))
 
     @property
     def came_through(self) -> int:
@@ -320,6 +366,23 @@ class Measurement(_Model):
         return self.packets.sent - self.came_through if self.packets.sent else 0
 
     @property
+    def left_out(self) -> int:
+        """Packets lost in disturbed slices."""
+        return 0 if self.clean is None else self.clean.left_out(max(0, self.lost))
+
+    @property
+    def judged_sent(self) -> int:
+        """Packets that the loss is measured against: those sent in clean slices."""
+        return self.packets.sent if self.clean is None else self.clean.clean_sent
+
+    @property
+    def judged_lost(self) -> int:
+        """Packets lost, but for those of disturbed slices."""
+        if self.clean is None:
+            return self.lost
+        return min(self.judged_sent, max(0, self.lost) - self.left_out)
+
+    @property
     def loss_percent(self) -> float:
         """Lost ones of those sent."""
-        return 100.0 * self.lost / self.packets.sent if self.packets.sent else 0.0
+        return 100.0 * self.judged_lost / self.judged_sent if self.judged_sent else 0.0

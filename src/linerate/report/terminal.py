@@ -50,8 +50,7 @@ def count(packets: int, width: int = 11) -> str:
 
 def loss(result: Result) -> str:
     """Write the loss so that none is told apart from little."""
-    lost = result.packets.sent - result.came_back
-    if lost == 0:
+    if result.packets.sent - result.came_back == 0 or not result.loss_percent:
         return "0"
     if result.loss_percent < 0.01:
         return "<0.01 %"

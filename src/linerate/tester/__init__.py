@@ -12,7 +12,7 @@ from typing import Protocol
 from linerate.disturbance import Moment
 from linerate.host import Switches
 from linerate.ledger import Entry, PacketLedger
-from linerate.measurement import Progress, Reading, WorkerReading
+from linerate.measurement import Progress, Reading, Slices, WorkerReading
 from linerate.measurement.model import RoundTrip
 from linerate.needs import Need
 from linerate.suite import Loadtest
@@ -52,14 +52,20 @@ class Tester(Protocol):
     def lock_wait_seconds(self) -> dict[str, float]:
         """By worker: how long it waited for locks so far."""
 
-    def start(self, duration_us: int, scale_ppm: int) -> None:
-        """Start to send, at that many millionths of the streams' rates."""
+    def start(self, duration_us: int, scale_ppm: int, clean_us: int = 0) -> None:
+        """Start to send, at that many millionths of the streams' rates.
+
+        `clean_us`: go on until that much of the trial is undisturbed (measurement/slices.py).
+        """
 
     def stop(self) -> None:
         """Stop sending now."""
 
     def progress(self) -> Progress:
         """How far the trial is."""
+
+    def slices(self) -> Slices | None:
+        """Slices of the last trial; None when it has none."""
 
 
 @dataclass(frozen=True, slots=True)

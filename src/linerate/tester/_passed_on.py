@@ -3,7 +3,7 @@
 from linerate.disturbance import Moment
 from linerate.host import Switches
 from linerate.ledger import PacketLedger
-from linerate.measurement import Progress, Reading, WorkerReading
+from linerate.measurement import Progress, Reading, Slices, WorkerReading
 from linerate.measurement.model import RoundTrip
 from linerate.tester import Tester
 
@@ -54,9 +54,9 @@ class PassedOn:
         """As the tester's."""
         return self._tester.lock_wait_seconds()
 
-    def start(self, duration_us: int, scale_ppm: int) -> None:
+    def start(self, duration_us: int, scale_ppm: int, clean_us: int = 0) -> None:
         """As the tester's."""
-        self._tester.start(duration_us, scale_ppm)
+        self._tester.start(duration_us, scale_ppm, clean_us)
 
     def stop(self) -> None:
         """As the tester's."""
@@ -65,3 +65,7 @@ class PassedOn:
     def progress(self) -> Progress:
         """As the tester's."""
         return self._tester.progress()
+
+    def slices(self) -> Slices | None:
+        """As the tester's."""
+        return self._tester.slices()

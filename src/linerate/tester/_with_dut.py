@@ -46,6 +46,14 @@ class WithDut(PassedOn):
             foreign=self._foreign,
         )
 
+    def start(self, duration_us: int, scale_ppm: int, clean_us: int = 0) -> None:
+        """Start all streams; for a given time where the device has workers of its own.
+
+        Whether they were disturbed in a slice is not known to the tester.
+        """
+        own_workers = self._dut.workers(self._engine.tsc_hz)
+        self._tester.start(duration_us, scale_ppm, 0 if own_workers else clean_us)
+
     def workers(self) -> tuple[WorkerReading, ...]:
         """Clocks of both."""
         return (*self._tester.workers(), *self._dut.workers(self._engine.tsc_hz))

@@ -4,9 +4,10 @@ from typing import Any
 
 from linerate import disturbance, host
 from linerate.ledger import PacketLedger
-from linerate.measurement import Progress, Reading, WorkerReading
+from linerate.measurement import Progress, Reading, Slices, WorkerReading
 from linerate.measurement import engine as readings
 from linerate.measurement.model import RoundTrip
+from linerate.measurement.slices import limit_us
 from linerate.telemetry import Telemetry
 from linerate.tester._links import PortLinks, await_links, text_of
 
@@ -89,11 +90,12 @@ class EngineTester:
             for row in self._workers
         }
 
-    def start(self, duration_us: int, scale_ppm: int) -> None:
+    def start(self, duration_us: int, scale_ppm: int, clean_us: int = 0) -> None:
         """Start all streams."""
-        self._telemetry.ask(
-            f"/linerate/trial/start,duration_us={duration_us},scale_ppm={scale_ppm}"
-        )
+        command = f"/linerate/trial/start,duration_us={duration_us},scale_ppm={scale_ppm}"
+        if clean_us:
+            command += f",clean_us={clean_us},limit_us={limit_us(duration_us, clean_us)}"
+        self._telemetry.ask(command)
 
     def stop(self) -> None:
         """Stop sending now."""
@@ -102,3 +104,7 @@ class EngineTester:
     def progress(self) -> Progress:
         """How far the trial is."""
         return readings.read_progress(self._telemetry)
+
+    def slices(self) -> Slices | None:
+        """Slices of the last trial."""
+        return readings.read_slices(self._telemetry)
