@@ -52,24 +52,24 @@ static struct command slices = {
 };
 COMMAND_REGISTER(slices)
 
-/* Places that lost something in the trial: in all of it, and in its clean slices. */
+/* Places that lost something in the trial: in all of it, and in its disturbed slices. */
 static int answer_places(struct rte_tel_data *data)
 {
-	static const char *const names[] = {"place", "lost", "lost_clean"};
-	struct ledger clean, all;
+	static const char *const names[] = {"place", "lost", "lost_disturbed"};
+	struct ledger disturbed, all;
 	struct table table;
 
 	if (table_start(&table, "suu", names) != 0)
 		return -1;
-	slices_clean_losses(&clean, &all);
+	slices_losses(&disturbed, &all);
 	for (unsigned i = 0; i < all.count; i++) {
 		if (all.entries[i].packets == 0)
 			continue;
 		table_string(&table, 0, all.entries[i].place);
 		table_u64(&table, 1, all.entries[i].packets);
-		table_u64(&table, 2, clean.entries[i].packets);
+		table_u64(&table, 2, disturbed.entries[i].packets);
 	}
-	ledger_free(&clean);
+	ledger_free(&disturbed);
 	ledger_free(&all);
 	return table_end(&table, data);
 }

@@ -19,7 +19,7 @@ struct watched {
 	unsigned entry;       /* of `places` */
 	uint64_t first, last; /* when the trial began, and at the last slice's end */
 	uint64_t grown;       /* in the last slice */
-	uint64_t clean;       /* in clean slices */
+	uint64_t disturbed;   /* in disturbed slices */
 };
 
 struct slices_clock slices_clock = {.due = UINT64_MAX};
@@ -177,8 +177,12 @@ static void add_clean(const struct slice *slice, uint64_t clocks)
 	slices.clean.clocks += clocks;
 	slices.clean.sent += slice->sent;
 	slices.clean.received += slice->received;
+}
+
+static void add_disturbed(void)
+{
 	for (unsigned i = 0; i < slices.places.nb_counters; i++)
-		slices.watched[i].clean += slices.watched[i].grown;
+		slices.watched[i].disturbed += slices.watched[i].grown;
 }
 
 static bool is_enough(uint64_t elapsed)
@@ -204,7 +208,9 @@ bool slices_take(uint64_t elapsed)
 	for (unsigned i = 0; i < workers_count(); i++)
 		if (worker_at(i)->graph != NULL)
 			look_at_worker(slice, i, now);
-	if (!slice->disturbed)
+	if (slice->disturbed)
+		add_disturbed();
+	else
 		add_clean(slice, elapsed - began);
 	slices.last_tsc = now;
 	slices.last_sent = sent;
@@ -229,15 +235,15 @@ struct slices_clean slices_clean(void)
 	return slices.clean;
 }
 
-void slices_clean_losses(struct ledger *clean, struct ledger *all)
+void slices_losses(struct ledger *disturbed, struct ledger *all)
 {
-	memset(clean, 0, sizeof(*clean));
+	memset(disturbed, 0, sizeof(*disturbed));
 	memset(all, 0, sizeof(*all));
 	for (unsigned i = 0; slices_count() > 0 && i < slices.places.nb_counters; i++) {
 		const struct watched *watched = &slices.watched[i];
 		const char *place = slices.places.entries[watched->entry].place;
 
-		ledger_add(clean, LEDGER_LOSS, watched->clean, "%s", place);
+		ledger_add(disturbed, LEDGER_LOSS, watched->disturbed, "%s", place);
 		ledger_add(all, LEDGER_LOSS, *watched->packets - watched->first, "%s", place);
 	}
 }

@@ -65,8 +65,8 @@ bool slices_take(uint64_t elapsed);
 unsigned slices_count(void);
 const struct slice *slices_at(unsigned index);
 struct slices_clean slices_clean(void);
-/* Losses of each watched place in clean slices, and in the trial so far; free with ledger_free().
- */
-void slices_clean_losses(struct ledger *clean, struct ledger *all);
+/* Losses of each watched place in disturbed slices, and in the trial so far; free with
+ * ledger_free(). */
+void slices_losses(struct ledger *disturbed, struct ledger *all);
 
 #endif

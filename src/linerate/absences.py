@@ -27,11 +27,15 @@ def busiest_worker(measurement: Measurement) -> TimeLedger | None:
 
 
 def judged_at(measurement: Measurement, places: Sequence[re.Pattern[str]]) -> int:
-    """Packets lost at places that match; by clean slices in those, where each counted them."""
+    """Packets lost at places that match; those of disturbed slices left out."""
     if measurement.clean is None:
         return sum(lost_at(measurement.packets, place) for place in places)
     counts = measurement.clean.places
-    return sum(one.lost_clean for one in counts if any(place.search(one.place) for place in places))
+    return sum(
+        one.lost - one.lost_disturbed
+        for one in counts
+        if any(place.search(one.place) for place in places)
+    )
 
 
 def left_out(measurement: Measurement) -> int:

@@ -227,12 +227,12 @@ def _judged(measurement: Measurement, place: str, packets: int) -> int:
     """
     if measurement.clean is None:
         return packets
-    counted = measurement.clean.lost_clean(place)
-    if counted is not None:
-        return counted
+    disturbed = measurement.clean.lost_disturbed(place)
+    if disturbed is not None:
+        return packets - disturbed
     elsewhere = max(0, measurement.lost) - sum(one.lost for one in measurement.clean.places)
-    clean = measurement.judged_lost - sum(one.lost_clean for one in measurement.clean.places)
-    return round(packets * min(1.0, max(0, clean) / elsewhere)) if elsewhere > 0 else packets
+    left_out = measurement.left_out - sum(one.lost_disturbed for one in measurement.clean.places)
+    return round(packets * (1 - left_out / elsewhere)) if 0 <= left_out < elsewhere else 0
 
 
 def _kinds_lost(measurement: Measurement) -> tuple[Kind, ...]:

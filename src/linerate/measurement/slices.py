@@ -50,7 +50,7 @@ class PlaceLoss(_Model):
 
     place: str
     lost: int
-    lost_clean: int
+    lost_disturbed: int
 
 
 class Slices(_Model):
@@ -105,7 +105,7 @@ class Slices(_Model):
         sent in disturbed slices and not received, which knows neither what was on its way at their
         beginning nor at their end.
         """
-        counted = sum(place.lost - place.lost_clean for place in self.places)
+        counted = sum(place.lost_disturbed for place in self.places)
         elsewhere = max(0, lost - sum(place.lost for place in self.places))
         missing = sum(max(0, group.missing) for group in self._disturbed_groups())
         return max(0, min(lost, counted + min(elsewhere, missing)))
@@ -115,9 +115,9 @@ class Slices(_Model):
             if disturbed:
                 yield _Group(slices=tuple(group))
 
-    def lost_clean(self, place: str) -> int | None:
-        """Packets lost there in clean slices; None where no slice counted them."""
-        return next((one.lost_clean for one in self.places if one.place == place), None)
+    def lost_disturbed(self, place: str) -> int | None:
+        """Packets lost there in disturbed slices; None where no slice counted them."""
+        return next((one.lost_disturbed for one in self.places if one.place == place), None)
 
     @property
     def most_away(self) -> str:

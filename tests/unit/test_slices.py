@@ -1,0 +1,146 @@
+"""Slices of a trial: rate, loss and validity are those of the clean ones."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linerate.asked_load import OF_LOOK, AskedLoad
+from linerate.evidence.measured import evidence_of
+from linerate.explain import explain
+from linerate.measurement.slices import PlaceLoss, Slice, Slices
+from linerate.store import Judged, Which, result_of
+from linerate.validity import caused_by_host, doubts, reasons
+
+MISSED = "card0 port 0: rx missed (ring full)"
+#: 10 Gb/s, frames of 64 bytes, 10 ms.
+LINE = 148_809
+
+
+def one(number, **changes):
+    fields = {
+        "end_us": 10_000 * number,
+        "took_us": 10_000,
+        "sent": LINE,
+        "received": LINE,
+        "lost": 0,
+    }
+    return Slice(**fields | changes)
+
+
+def five_seconds(disturbed=(), **changes):
+    """500 of them; those of these numbers disturbed, and changed."""
+    return tuple(
+        one(number, disturbed=True, **changes) if number in disturbed else one(number)
+        for number in range(1, 501)
+    )
+
+
+def disturbed(evidence, lost=4_000, lost_clean=0, numbers=(3, 4, 5), **changes):
+    """A trial in which the forwarder was away for 30 ms, and a ring overflowed."""
+    away = {"away_us": 9_000, "worker": "forwarder-0", "lost": (lost - lost_clean) // len(numbers)}
+    slices = Slices(
+        slices=five_seconds(numbers, **away),
+        places=(PlaceLoss(place=MISSED, lost=lost, lost_disturbed=lost - lost_clean),),
+    )
+    return evidence(losses={MISSED: lost}, **changes).model_copy(update={"slices": slices})
+
+
+def test_what_was_lost_in_disturbed_slices_is_left_out(evidence):
+    measurement = disturbed(evidence)
+    assert reasons(measurement) == ()
+    assert measurement.lost == measurement.left_out == 4_000
+    assert measurement.judged_lost == 0
+    assert measurement.loss_percent == 0
+    assert measurement.received.packets_per_second == pytest.approx(100 * LINE)
+    verdict = explain(evidence_of(measurement, "U2", "x.json", ()))
+    assert verdict.limit == "line"
+    result = result_of(Which(test="U2", text=""), measurement, Judged(verdict=verdict))
+    assert result.left_out == 4_000
+    assert result.clean_seconds == pytest.approx(4.97)
+    assert result.received_pps_interval is not None
+    low, high = result.received_pps_interval
+    assert low <= result.received_pps <= high
+
+
+def test_what_was_lost_in_clean_ones_is_the_devices(evidence):
+    measurement = disturbed(evidence, lost=900_000, lost_clean=840_000)
+    assert measurement.left_out == 60_000
+    assert measurement.loss_percent == pytest.approx(100 * 840_000 / (497 * LINE))
+    found = evidence_of(measurement, "U2", "x.json", ())
+    assert [loss.packets for loss in found.losses] == [840_000]
+    assert found.conditions is not None
+    assert found.conditions.sent_packets - found.conditions.received_packets == 840_000
+
+
+def test_a_loss_that_no_slice_counted_is_told_by_what_is_missing(evidence):
+    """Of a device that is not ours: sent in a disturbed slice and not received in it."""
+    numbers = (3, 4, 5)
+    rows = five_seconds(numbers, received=LINE - 1_000)
+    measurement = evidence(losses={}, unexplained=10_000).model_copy(
+        update={"slices": Slices(slices=rows), "foreign": True}
+    )
+    assert measurement.left_out == 3_000
+    assert measurement.judged_lost == 7_000
+
+
+@pytest.mark.parametrize("progress", [{"paused_us": 400_000}, {"end_tsc": 6_000_000_100}])
+def test_a_trial_that_was_disturbed_for_a_while_is_valid(evidence, progress):
+    assert reasons(evidence(progress=progress))
+    assert reasons(disturbed(evidence, progress=progress)) == ()
+    assert doubts(disturbed(evidence, progress=progress)) == ()
+
+
+def test_too_little_undisturbed_time_makes_it_invalid(evidence):
+    measurement = disturbed(evidence, numbers=tuple(range(51, 501)))
+    (reason,) = reasons(measurement)
+    assert reason.startswith(
+        "undisturbed for 0.50 s of 5.00 s, 1.00 s are needed: forwarder-0 was "
+    )
+    assert caused_by_host(measurement)
+
+
+def test_no_rate_is_above_what_was_offered(evidence):
+    """What waited in a ring while a worker was away is received in a clean slice."""
+    rows = tuple(one(n, received=LINE + 1_024) for n in range(1, 501))
+    measurement = evidence().model_copy(update={"slices": Slices(slices=rows)})
+    assert measurement.received.packets_per_second <= measurement.offered.packets_per_second
+    assert measurement.percent_of_line <= 100
+
+
+def test_a_short_trial_needs_its_own_time(evidence):
+    load = evidence().load
+    assert load.clean_us == 1_000_000
+    assert load.model_copy(update={"duration_us": 300_000}).clean_us == 300_000
+    for fields in ({"burst": True}, {"pushes_back": True}, {"takes_turns": True}):
+        assert load.model_copy(update=fields).clean_us == 0
+
+
+def test_looks_lower_the_first_load(evidence):
+    asked, whole = AskedLoad(1_000_000, 40e6), 74_404_762
+    short = [evidence(sent=round(whole * share)) for share in (0.7, 0.8)]
+    assert asked.after_look(short).scale_ppm == pytest.approx(OF_LOOK * 800_000, rel=1e-4)
+    assert asked.after_look([*short, evidence()]) == asked
+    host = evidence(sent=whole // 2, progress={"paused_us": 1_000_000})
+    assert asked.after_look([host]) == asked
+
+
+counts = st.integers(0, 10**6)
+slices = st.builds(
+    lambda rows: tuple(one(n, **row) for n, row in enumerate(rows, 1)),
+    st.lists(
+        st.fixed_dictionaries(
+            {"sent": counts, "received": counts, "lost": counts, "disturbed": st.booleans()}
+        ),
+        max_size=40,
+    ),
+)
+
+
+@given(slices, counts, counts, counts)
+def test_no_more_is_left_out_than_was_lost(rows, lost, at_place, inside):
+    place = PlaceLoss(place=MISSED, lost=at_place, lost_disturbed=min(at_place, inside))
+    found = Slices(slices=rows, places=(place,))
+    assert 0 <= found.left_out(lost) <= lost
+    assert found.clean_us == 10_000 * sum(not row.disturbed for row in rows)
+    if not any(row.disturbed for row in rows):
+        assert found.left_out(lost) == min(lost, place.lost_disturbed)
