@@ -21,7 +21,7 @@ OFFERED_TIMES = 3.0
 BATCHED_PPS = 800_000.0
 
 #: What is done to the engine in the midst of a trial.
-Event = Literal["stopped", "cut short"]
+Event = Literal["starved", "cut short"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,7 +376,7 @@ def _tester(clock: Clock) -> Iterable[Strength]:
 
 @_limit
 def _invalid(_clock: Clock) -> Iterable[Strength]:
-    events: tuple[Event, ...] = ("stopped", "cut short")
+    events: tuple[Event, ...] = ("starved", "cut short")
     for event in events:
         few = tuple(one for one in STANDARD if one.traffic.flows == "many")
         yield Strength("invalid", event, make_testbed(card={"link": "1G"}), few, event=event)

@@ -16,20 +16,22 @@ from linerate.engine import Engine, Files
 from linerate.evidence import Evidence
 from linerate.evidence.measured import evidence_of
 from linerate.explain import Verdict
-from linerate.measurement import Load, Measurement, Progress
+from linerate.measurement import Load, Progress
+from linerate.measurement.slices import limit_us
 from linerate.suite import Loadtest, Traffic
 from linerate.testbed import Testbed
 from linerate.tester.engine import EngineTester
 from linerate.trial import run_trial
-from linerate.validity import forwarder_absent, reasons, stretched
+from linerate.validity import caused_by_host, reasons
 from linerate.verdicts import verdicts
 from linerate.wires import find
 from linerate.wires.card import CARD, CardWire
 from linerate.wiring import bench_config, ceiling_config
 
 CEILING_SECONDS = 0.3
-#: How much of a trial an engine is stopped for.
-STOPPED_SHARE = 0.4
+#: A starved engine is stopped and let go on for this long each, all through the trial.
+TURN_SECONDS = 0.004
+TURNS = 10
 #: An invalid trial is repeated; more often than by the bench, whose trials are longer.
 ATTEMPTS = 5
 #: What else runs on a small machine makes trials invalid.
@@ -171,7 +173,7 @@ class Runner:
                 asked = asked.after(measurement)
                 load = load.model_copy(update={"scale_ppm": asked.scale_ppm})
         evidence = evidence_of(measurement, loadtest.name, "measured", invalid)
-        return _Trial(evidence, attempt, strength.event is None and _host_was_busy(measurement))
+        return _Trial(evidence, attempt, strength.event is None and caused_by_host(measurement))
 
     def _ceiling(self, testbed: Testbed, loadtest: Loadtest) -> float:
         """What the tester can do by itself; how many flows there are matters little to it."""
@@ -209,7 +211,7 @@ class Runner:
 
 
 class _Watch:
-    """Is told how a trial gets on, and does to the engine what the case says, once."""
+    """Does to the engine what the case says, once the trial runs."""
 
     def __init__(self, event: Event | None, pid: int, tester: EngineTester, seconds: float) -> None:
         self._event = event
@@ -224,11 +226,13 @@ class _Watch:
         if event == "cut short":
             self._tester.stop()
             return
-        os.kill(self._pid, signal.SIGSTOP)
-        try:
-            time.sleep(STOPPED_SHARE * self._seconds)
-        finally:
-            os.kill(self._pid, signal.SIGCONT)
+        # So that no slice of it is undisturbed, however long it goes on.
+        longest = limit_us(round(self._seconds * 1e6), round(self._seconds * 1e6)) / 1e6
+        until = time.monotonic() + 2 * longest
+        while time.monotonic() < until and self._tester.progress().state == "running":
+            for sent in (signal.SIGSTOP, signal.SIGCONT) * TURNS:
+                os.kill(self._pid, sent)
+                time.sleep(TURN_SECONDS)
 
 
 def _judged(
@@ -257,12 +261,6 @@ def _judged(
         )
         for one, trial in trials
     ]
-
-
-def _host_was_busy(measurement: Measurement) -> bool:
-    """Whether a trial is invalid for what other programs, or the hypervisor, did."""
-    rules = (forwarder_absent, stretched)
-    return any(True for rule in rules for _ in rule(measurement))
 
 
 def _received_pps(evidence: Evidence) -> float:

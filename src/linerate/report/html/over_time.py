@@ -18,21 +18,18 @@ from linerate.report.html.picture import (
     plain,
 )
 from linerate.report.html.table import Table
+from linerate.report.html.time_axis import Span, band, name_of, spans
 from linerate.store import Result
 
 NAME = "over-time"
 TITLE = "Vectors a second over time"
-#: Between two tests, of the longest one's time.
-GAP = 0.06
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """One test's place on the time axis, in seconds, and its rates there."""
+class Sampled:
+    """One test's place on the time axis, and its rates there."""
 
-    test: str
-    start: float
-    end: float
+    span: Span
     #: By node: (seconds, packets a second); each holds from there on.
     rates: dict[str, list[tuple[float, float]]]
 
@@ -49,30 +46,32 @@ def picture(
     if not sampled:
         note = "This run has no samples over time: measure it again with this version."
         return Picture(NAME, TITLE, "", None, note)
-    spans = _spans(sampled)
-    unsampled = [result.test for result in results if result.test not in {s.test for s in spans}]
+    tests = _placed(sampled)
+    unsampled = [
+        result.test for result in results if result.test not in {one.span.test for one in tests}
+    ]
     return Picture(
         name=NAME,
         title=TITLE,
-        alt=_in_words(spans),
-        figure=_figure(spans, styles),
+        alt=_in_words(tests),
+        figure=_figure(tests, styles),
         note=(f"No samples of {', '.join(unsampled)}. " if unsampled else "")
         + "Input and output nodes of the forwarder; logarithmic; the tests one after another.",
-        table=_table(spans),
-        legend=tuple((f"{_sign(node)} {node}", styles.get(node, OTHER)) for node in _nodes(spans)),
+        table=_table(tests),
+        legend=tuple((f"{_sign(node)} {node}", styles.get(node, OTHER)) for node in _nodes(tests)),
     )
 
 
-def _spans(sampled: list[tuple[Result, Measurement]]) -> list[Span]:
-    pause = GAP * max(_seconds(measurement) for _, measurement in sampled)
-    spans: list[Span] = []
-    start = 0.0
-    for result, measurement in sampled:
-        workers = {ledger.worker for ledger in forwarder_ledgers(result.time)}
-        end = start + _seconds(measurement)
-        spans.append(Span(result.test, start, end, _rates(measurement.samples, workers, start)))
-        start = end + pause
-    return spans
+def _placed(sampled: list[tuple[Result, Measurement]]) -> list[Sampled]:
+    places = spans([(result.test, _seconds(measurement)) for result, measurement in sampled])
+    return [
+        Sampled(span, _rates(measurement.samples, _forwarders(result), span.start))
+        for span, (result, measurement) in zip(places, sampled, strict=True)
+    ]
+
+
+def _forwarders(result: Result) -> set[str]:
+    return {ledger.worker for ledger in forwarder_ledgers(result.time)}
 
 
 def _seconds(measurement: Measurement) -> float:
@@ -108,18 +107,18 @@ def _vectors(sample: Sample, workers: set[str]) -> dict[str, int]:
     return sums
 
 
-def _nodes(spans: list[Span]) -> list[str]:
-    return path_order(dict.fromkeys(node for span in spans for node in span.rates))
+def _nodes(tests: list[Sampled]) -> list[str]:
+    return path_order(dict.fromkeys(node for one in tests for node in one.rates))
 
 
-def _figure(spans: list[Span], styles: dict[str, Style]) -> Figure:
+def _figure(tests: list[Sampled], styles: dict[str, Style]) -> Figure:
     data = []
-    for node in _nodes(spans):
+    for node in _nodes(tests):
         style = styles.get(node, OTHER)
         times: list[float | None] = []
         rates: list[float | None] = []
-        for span in spans:
-            points = span.rates.get(node, [])
+        for one in tests:
+            points = one.rates.get(node, [])
             # None parts the line between two tests; a logarithm of 0 there is not.
             times += [*(time for time, _ in points), None]
             rates += [*(rate if rate > 0 else None for _, rate in points), None]
@@ -140,7 +139,11 @@ def _figure(spans: list[Span], styles: dict[str, Style]) -> Figure:
         "layout": layout(
             360,
             margin={"l": 60, "r": 12, "t": 30, "b": 52},
-            xaxis={"title": {"text": "seconds"}, "range": [0, spans[-1].end], "showgrid": False},
+            xaxis={
+                "title": {"text": "seconds"},
+                "range": [0, tests[-1].span.end],
+                "showgrid": False,
+            },
             yaxis={
                 "type": "log",
                 "title": {"text": "vectors a second"},
@@ -148,8 +151,8 @@ def _figure(spans: list[Span], styles: dict[str, Style]) -> Figure:
                 "dtick": 1,
                 "automargin": True,
             },
-            shapes=[_band(span) for span in spans],
-            annotations=[_mark(span) for span in spans],
+            shapes=[band(one.span.start, one.span.end) for one in tests],
+            annotations=[name_of(one.span) for one in tests],
         ),
     }
 
@@ -165,57 +168,31 @@ def _dash(node: str, style: Style) -> str:
     return "dash" if node.startswith(EXITS) else "solid"
 
 
-def _band(span: Span) -> Figure:
-    return {
-        "type": "rect",
-        "xref": "x",
-        "yref": "paper",
-        "x0": span.start,
-        "x1": span.end,
-        "y0": 0,
-        "y1": 1,
-        "line": {"width": 0},
-        "fillcolor": "rgba(128,128,128,0.12)",
-        "layer": "below",
-    }
-
-
-def _mark(span: Span) -> Figure:
-    return {
-        "text": f"<b>{plain(span.test)}</b>",
-        "x": (span.start + span.end) / 2,
-        "y": 1,
-        "yref": "paper",
-        "yanchor": "bottom",
-        "showarrow": False,
-    }
-
-
-def _extremes(span: Span, node: str) -> tuple[float, float] | None:
-    rates = [rate for _, rate in span.rates.get(node, [])]
+def _extremes(one: Sampled, node: str) -> tuple[float, float] | None:
+    rates = [rate for _, rate in one.rates.get(node, [])]
     return (min(rates), max(rates)) if rates else None
 
 
-def _in_words(spans: list[Span]) -> str:
+def _in_words(tests: list[Sampled]) -> str:
     parts = []
-    for span in spans:
+    for one in tests:
         most = [
             extremes[1]
-            for node in span.rates
-            if node.startswith(ENTRANCES) and (extremes := _extremes(span, node))
+            for node in one.rates
+            if node.startswith(ENTRANCES) and (extremes := _extremes(one, node))
         ]
         if most:
-            parts.append(f"{span.test} up to {max(most) / 1e6:.2f}")
+            parts.append(f"{one.span.test} up to {max(most) / 1e6:.2f}")
     return "Million packets a second into one port: " + ", ".join(parts) + "."
 
 
-def _table(spans: list[Span]) -> Table:
+def _table(tests: list[Sampled]) -> Table:
     rows = []
-    for node in _nodes(spans):
+    for node in _nodes(tests):
         cells = []
-        for span in spans:
-            extremes = _extremes(span, node)
+        for one in tests:
+            extremes = _extremes(one, node)
             cells.append(f"{extremes[0] / 1e6:.2f}–{extremes[1] / 1e6:.2f}" if extremes else "–")
         rows.append((node, *cells))
-    columns = ("node", *(span.test for span in spans))
+    columns = ("node", *(one.span.test for one in tests))
     return Table("Least and most million packets a second", columns, tuple(rows))

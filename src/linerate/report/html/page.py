@@ -17,7 +17,15 @@ from typing import Any
 
 from linerate.measurement import Measurement
 from linerate.report import flow_table, latency, repeats
-from linerate.report.html import ceilings, clocks, over_time, percentiles, sankey, time_shares
+from linerate.report.html import (
+    ceilings,
+    clocks,
+    over_time,
+    percentiles,
+    sankey,
+    slices,
+    time_shares,
+)
 from linerate.report.html.picture import Figure, Picture, node_styles
 from linerate.report.html.table import Table, details, results_table, text
 from linerate.report.html.table import render as table_html
@@ -35,6 +43,7 @@ def render(run: Run, name: str, measurements: Mapping[str, Measurement]) -> str:
     overview = [
         clocks.picture(valid, styles),
         over_time.picture(valid, measurements, styles),
+        slices.picture(valid, measurements),
         time_shares.picture(valid),
     ]
     pictures = [*overview] if valid else []
