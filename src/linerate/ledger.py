@@ -6,7 +6,7 @@ Value objects with the two conservation laws; nothing here reads an engine.
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, PositiveInt
 
 Kind = Literal[
     "sent",
@@ -227,7 +227,7 @@ class TimeLedger(_Value):
 
     worker: str
     role: str
-    tsc_hz: int
+    tsc_hz: PositiveInt
     elapsed_clocks: int
     overhead_clocks: int
     away_clocks: int = 0

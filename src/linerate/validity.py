@@ -149,7 +149,7 @@ def forwarder_absent(measurement: Measurement) -> Iterator[str]:
     """Say when a forwarder's worker did not have its CPU."""
     ledgers = forwarder_ledgers(measurement.time)
     if measurement.load.takes_turns and len(ledgers) > 1:
-        there = sum(1 - ledger.away_clocks / ledger.elapsed_clocks for ledger in ledgers)
+        there = sum(1 - ledger.percent(ledger.away_clocks) / 100 for ledger in ledgers)
         if 1 - there > ABSENT_LIMIT:
             yield (
                 f"the forwarder's workers were off their CPU for {100 * (1 - there):.1f} % of the "
@@ -157,7 +157,7 @@ def forwarder_absent(measurement: Measurement) -> Iterator[str]:
             )
         return
     for ledger in ledgers:
-        absent = ledger.away_clocks / ledger.elapsed_clocks
+        absent = ledger.percent(ledger.away_clocks) / 100
         if absent > ABSENT_LIMIT:
             times = measurement.stamp.involuntary_switches.get(ledger.worker, 0)
             yield (

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, PositiveInt
 
 from linerate.card import Card
 from linerate.disturbance import CpuDisturbance
@@ -26,11 +26,11 @@ class Load(_Model):
 
     #: FCS counted; of several sizes the mean.
     frame_bytes: int | float
-    directions: int
-    link_bps: int
+    directions: PositiveInt
+    link_bps: PositiveInt
     #: Over all directions, millionths of the line's rate.
     scale_ppm: int
-    duration_us: int
+    duration_us: PositiveInt
     flows: Literal["many", "one", "skewed", "unknown"] = "unknown"
     protocol: Literal["ipv4", "mpls", "unknown"] = "unknown"
     counted: Counted = "received"

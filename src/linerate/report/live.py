@@ -46,7 +46,7 @@ def runtime(readings: list[tuple[WorkerReading, int]]) -> str:
 
 def _worker(number: int, reading: WorkerReading, started_tsc: int) -> str:
     clocks = reading.tsc - started_tsc
-    seconds = clocks / reading.tsc_hz
+    seconds = clocks / reading.tsc_hz if reading.tsc_hz else 0.0
     inner = [node for name, node in reading.nodes.items() if not name.startswith(ENTRANCES)]
     calls = sum(node.calls for node in inner)
     rate = sum(node.vectors for node in inner) / calls if calls else 0.0

@@ -78,6 +78,8 @@ def offered(report: dict[str, Any], drops: dict[str, int]) -> Offered:
         cpu = end.get("cpu_utilization_percent", {})
     except (KeyError, TypeError, ValueError) as error:
         raise SetupError(f"iperf3 printed no result that this version reads: {error}") from error
+    if seconds <= 0:
+        raise SetupError(f"iperf3 sent for {seconds:g} s, expected more")
     losses = tuple(
         Entry(place=place, kind="loss", packets=packets) for place, packets in drops.items()
     )
