@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from linerate.doctor import faults
 from linerate.ledger import forwarder_ledgers
 from linerate.repeats import RankTest, Rates, p_text, rank_test, rates_of, repeats_needed
-from linerate.store import Result, Run
+from linerate.store import Result, Run, sound
 
 Judgement = Literal["faster", "slower", "same", "unknown"]
 
@@ -36,9 +36,8 @@ class Side:
     runs: tuple[Run, ...]
 
     def results(self, test: str) -> list[Result]:
-        """Valid trials of a test, over all runs, the last attempt at each."""
-        found = (result for run in self.runs for result in run.repeats().get(test, []))
-        return [result for result in found if result.valid]
+        """Sound trials of a test, over all runs, the last attempt at each."""
+        return sound(result for run in self.runs for result in run.repeats().get(test, []))
 
 
 @dataclass(frozen=True, slots=True)

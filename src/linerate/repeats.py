@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import comb
 from statistics import median
 
-from linerate.store import Result, Run
+from linerate.store import Result, Run, sound
 
 #: A difference that chance makes no more often than this is one.
 SIGNIFICANCE = 0.05
@@ -111,17 +111,24 @@ class Repeated:
     rates: Rates
     #: Trials that have no valid attempt.
     invalid: int
+    #: None of the rates is of a trial that was valid by itself.
+    provisional: bool = False
 
 
 def repeated(run: Run) -> list[Repeated]:
     """Tests of a run that were measured several times, in order."""
     return [
-        Repeated(test, Rates(tuple(rates_of(results))), sum(not one.valid for one in results))
+        Repeated(
+            test,
+            Rates(tuple(rates_of(results))),
+            sum(not one.valid for one in results),
+            all(one.provisional for one in sound(results)),
+        )
         for test, results in run.repeats().items()
         if len(results) > 1 and any(one.valid for one in results)
     ]
 
 
 def rates_of(results: Iterable[Result]) -> list[float]:
-    """What came through in each valid trial, packets a second."""
-    return [result.received_pps for result in results if result.valid]
+    """What came through in each sound trial, packets a second."""
+    return [result.received_pps for result in sound(results)]

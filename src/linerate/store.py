@@ -6,6 +6,7 @@ a run leaves what was measured before.
 
 import os
 import shutil
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -202,11 +203,15 @@ class Run(_Model):
         return [_middle(results) for results in self.repeats().values()]
 
 
+def sound(results: Iterable[Result]) -> list[Result]:
+    """Valid results; provisional ones only where there are no others."""
+    valid = [result for result in results if result.valid]
+    return [result for result in valid if not result.provisional] or valid
+
+
 def _middle(results: list[Result]) -> Result:
-    """The valid one whose rate is the median (the lower of two), or the last when none is."""
-    valid = sorted(
-        (result for result in results if result.valid), key=lambda result: result.received_pps
-    )
+    """The sound one whose rate is the median (the lower of two), or the last when none is."""
+    valid = sorted(sound(results), key=lambda result: result.received_pps)
     return valid[(len(valid) - 1) // 2] if valid else results[-1]
 
 

@@ -11,7 +11,7 @@ from statistics import median
 from linerate.configuration import Configuration
 from linerate.loops import Hop
 from linerate.planning import Plan, Step
-from linerate.store import Absent, Result, Run, Sweep
+from linerate.store import Absent, Result, Run, Sweep, sound
 from linerate.suite import Loadtest, Traffic
 from linerate.testbed import Testbed
 from linerate.wire import FRAME_BYTES_MIN
@@ -152,7 +152,7 @@ def points(run: Run) -> dict[tuple[str, int], Point]:
     reported = {result.test: result for result in run.reported()}
     found = {}
     for test, results in run.repeats().items():
-        valid = [result for result in results if result.valid]
+        valid = sound(results)
         result = reported[test]
         # A sweep is over whole sizes.
         frame_bytes = int(result.frame_bytes)

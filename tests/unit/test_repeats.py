@@ -96,3 +96,18 @@ def test_medians_and_spreads_are_in_table_and_json(run, result, evidence):
     document = json.loads(json.dumps(repeats.document(one_run)))
     assert document["repeats"]["U2"]["median_pps"] == median(rates)
     assert "U1" not in document["repeats"]
+
+
+def test_a_provisional_trial_is_no_repeat_where_there_are_others(result, run):
+    """It would drag the median to what a disturbed machine left."""
+    good = [result("U2", repeat=n) for n in (1, 2)]
+    whole = good[0].received_pps
+    shaky = result("U2", repeat=3).model_copy(update={"received_pps": 2e6, "provisional": True})
+    again = shaky.model_copy(update={"repeat": 4})
+    (found,) = repeated(run(*good, shaky))
+    assert found.rates.trials == (whole, whole)
+    assert not found.provisional
+    (found,) = repeated(run(shaky, again))
+    assert found.rates.trials == (2e6, 2e6)
+    assert found.provisional
+    assert repeats.rows(run(shaky, again))[0][0] == "U2‡"

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from linerate.repeats import Repeated, repeated
+from linerate.report import marks
 from linerate.report.terminal import mpps, plain_table
 from linerate.store import Run
 
@@ -23,7 +24,7 @@ def _row(one: Repeated) -> tuple[str, ...]:
     rates, spread = one.rates, one.rates.spread_percent
     invalid = f" ({one.invalid} invalid)" if one.invalid else ""
     return (
-        one.test,
+        one.test + marks.PROVISIONAL * one.provisional,
         f"{len(rates.trials)}{invalid}",
         mpps(rates.middle),
         mpps(min(rates.trials)),
@@ -52,6 +53,7 @@ def document(run: Run) -> dict[str, Any]:
             "median_pps": one.rates.middle,
             "spread_pps": one.rates.spread,
             "invalid": one.invalid,
+            "provisional": one.provisional,
         }
         for one in repeated(run)
     }
