@@ -143,8 +143,9 @@ class Bench:
             raise
         finally:
             with held_back():
-                # A signal may have come just as an engine's folder was to be removed.
+                # A signal may have come just as something was to be removed, or that failed.
                 engine.sweep()
+                leftovers.remove(leftovers.find_own())
                 os.sched_setaffinity(0, own_cpus)
         return self.run
 

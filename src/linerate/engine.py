@@ -148,6 +148,17 @@ def dead_folders() -> list[Path]:
     return found
 
 
+def own_prefix() -> str:
+    """Begin the names of this process's engines: those of two labs on one host must differ."""
+    return f"bench-{os.getpid()}-"
+
+
+def own_folders() -> list[Path]:
+    """Find the folders of this process's engines."""
+    prefix = FOLDER_PREFIX + own_prefix()
+    return [folder for folder in runtime_folders() if folder.name.startswith(prefix)]
+
+
 def sweep() -> list[Path]:
     """Remove the folders of engines that were killed; returns what was removed."""
     removed = dead_folders()

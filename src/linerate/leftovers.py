@@ -1,7 +1,7 @@
-"""What a killed lab left behind: found by its marks, and removed.
+"""What a lab left behind: found by its marks, and removed.
 
-Only what bears the mark of a process that is gone: never what a live lab owns, and nothing
-that is not a lab's.
+What bears the mark of a process that is gone, or at a run's end that of the run itself: never
+what another live lab owns, and nothing that is not a lab's.
 """
 
 import contextlib
@@ -33,9 +33,26 @@ class Leftover:
     remove: Callable[[], None]
 
 
+#: Whether what bears a mark is to be found; None: it bears none.
+Wanted = Callable[[marks.Mark | None], bool]
+
+
 def find() -> list[Leftover]:
     """Find all: processes first, since they keep the other things busy."""
-    return [*_processes(), *_namespaces(), *_folders(), *_engine_folders()]
+    return [*_marked(_dead), *map(_folder, engine.dead_folders())]
+
+
+def find_own() -> list[Leftover]:
+    """Find what this process made and did not remove: at the end of a run, nothing is to be left.
+
+    A namespace may have been busy when it was to be removed, or a signal came in between.
+    """
+    return [*_marked(_own), *map(_folder, engine.own_folders())]
+
+
+def _marked(wanted: Wanted) -> list[Leftover]:
+    names = [name for name in namespaces.names() if wanted(marks.owner_of_name(name))]
+    return [*_processes(wanted, names), *map(_namespace, names), *_folders(wanted)]
 
 
 def remove(found: list[Leftover]) -> None:
@@ -49,16 +66,16 @@ def _dead(owner: marks.Mark | None) -> bool:
     return owner is not None and not marks.alive(owner)
 
 
-def _dead_namespaces() -> list[str]:
-    return [name for name in namespaces.names() if _dead(marks.owner_of_name(name))]
+def _own(owner: marks.Mark | None) -> bool:
+    return owner == marks.own()
 
 
-def _processes() -> list[Leftover]:
-    """Those that a dead lab started, and whatever runs in its namespaces."""
-    pids = {pid for name in _dead_namespaces() for pid in namespaces.processes_in(name)}
+def _processes(wanted: Wanted, names: list[str]) -> list[Leftover]:
+    """Those that the lab started, and whatever runs in its namespaces."""
+    pids = {pid for name in names for pid in namespaces.processes_in(name)}
     for path in Path("/proc").glob("[0-9]*"):
         pid = int(path.name)
-        if marks.started(pid) is not None and _dead(marks.owner_of_process(pid)):
+        if marks.started(pid) is not None and wanted(marks.owner_of_process(pid)):
             pids.add(pid)
     return [_process(pid) for pid in sorted(pids - {os.getpid()})]
 
@@ -79,13 +96,11 @@ def _kill(pid: int) -> None:
         time.sleep(0.02)
 
 
-def _namespaces() -> list[Leftover]:
-    return [
-        Leftover("namespace", name, partial(namespaces.remove, name)) for name in _dead_namespaces()
-    ]
+def _namespace(name: str) -> Leftover:
+    return Leftover("namespace", name, partial(namespaces.remove, name))
 
 
-def _folders() -> list[Leftover]:
+def _folders(wanted: Wanted) -> list[Leftover]:
     """Folders for the sockets of two processes, and of DPDK programs."""
     found: list[Path] = []
     for base in (Path(tempfile.gettempdir()), *dpdk_runtime.bases()):
@@ -94,13 +109,8 @@ def _folders() -> list[Leftover]:
     return [
         _folder(path)
         for path in found
-        if path.lstat().st_uid == os.getuid() and _dead(marks.owner_of_name(path.name))
+        if path.lstat().st_uid == os.getuid() and wanted(marks.owner_of_name(path.name))
     ]
-
-
-def _engine_folders() -> list[Leftover]:
-    """Runtime folders of engines that are gone."""
-    return [_folder(path) for path in engine.dead_folders()]
 
 
 def _folder(path: Path) -> Leftover:

@@ -70,8 +70,7 @@ def veth_pair() -> Iterator[Pair]:
     with ExitStack() as stack:
         ends = []
         for role in ("sender", "receiver"):
-            netns = namespaces.create(role)
-            stack.callback(namespaces.remove, netns)
+            netns = stack.enter_context(namespaces.made(role))
             ends.append(Interface(netns, role))
         make_veth(ends[0], ends[1], MTU, MACS)
         yield Pair(*ends)

@@ -3,7 +3,6 @@
 Whatever measures (bench, sweep) asks it for a tester and gives that to `run_trial`.
 """
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,7 @@ from typing import Any
 from linerate import dut, host, wires
 from linerate.counting import generates
 from linerate.dut import Addressed, Place
-from linerate.engine import Engine, Files
+from linerate.engine import Engine, Files, own_prefix
 from linerate.errors import SetupError
 from linerate.ledger import PacketLedger
 from linerate.live import Journal, Watched
@@ -302,9 +301,9 @@ class Rig:
             yield Trials(tester, tester.info, ends.check, refused)
 
     def _name(self) -> str:
-        """Name an engine; two labs on one host must not meet."""
+        """Name an engine."""
         self._started += 1
-        return f"bench-{os.getpid()}-{self._started}"
+        return f"{own_prefix()}{self._started}"
 
 
 def dpdk_devices(testbed: Testbed) -> tuple[str, ...]:

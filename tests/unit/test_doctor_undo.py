@@ -229,7 +229,7 @@ def test_equal_entries_while_the_host_changes(host, monkeypatch):
     """The pages are set to ours again between the two: the second takes that back as well."""
     equal_entries(host)
     host.put(NUMBER, "0")
-    save = repairing.save
+    save = journal.save
 
     def saved(one, what):
         save(one, what)

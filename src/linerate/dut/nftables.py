@@ -56,11 +56,8 @@ def _apply(netns: str, interfaces: str) -> None:
 
 def _kernel_without() -> list[Need]:
     try:
-        netns = namespaces.create("probe")
-        try:
+        with namespaces.made("probe") as netns:
             _apply(netns, "lo")
-        finally:
-            namespaces.remove(netns)
     except SetupError:
         return [
             Need(

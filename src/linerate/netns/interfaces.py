@@ -1,13 +1,14 @@
 """Interfaces in namespaces, over netlink (pyroute2)."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from linerate.errors import SetupError
 from linerate.netns import namespaces
 from linerate.netns.ethtool import offloads_off
+from linerate.signals import held_back
 
 #: net/if.h, linux/neighbour.h
 IFF_UP, IFF_NOARP, IFF_PROMISC = 0x1, 0x80, 0x100
@@ -33,11 +34,11 @@ def control(netns: str, doing: str) -> Iterator[Any]:
     from pyroute2 import IPRoute  # noqa: PLC0415 (slow to load)
     from pyroute2.netlink.exceptions import NetlinkError  # noqa: PLC0415 (slow to load)
 
-    # A socket stays in the namespace where it was opened; `IPRoute(netns=…)` would fork.
-    with namespaces.inside(netns):
-        route = IPRoute()
     try:
-        with route:
+        with ExitStack() as stack:
+            # A socket stays in the namespace where it was opened; `IPRoute(netns=…)` would fork.
+            with held_back(), namespaces.inside(netns):
+                route = stack.enter_context(IPRoute())
             yield route
     except NetlinkError as error:
         raise SetupError(f"{doing} in {netns}: {error}") from error

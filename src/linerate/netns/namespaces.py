@@ -9,6 +9,7 @@ from pathlib import Path
 
 from linerate import marks
 from linerate.errors import SetupError
+from linerate.signals import held_back
 
 RUN = Path("/run/netns")
 _CLONE_NEWNET = 0x40000000
@@ -30,6 +31,16 @@ def create(role: str) -> str:
     for which in ("all", "default"):
         set_sysctl(name, f"ipv6/conf/{which}/disable_ipv6", "1")
     return name
+
+
+@contextlib.contextmanager
+def made(role: str) -> Iterator[str]:
+    """Make a namespace that is removed on exit; a signal finds it made and noted, or neither."""
+    with contextlib.ExitStack() as stack:
+        with held_back():
+            name = create(role)
+            stack.callback(remove, name)
+        yield name
 
 
 def _create(name: str) -> None:

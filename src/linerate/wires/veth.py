@@ -125,9 +125,7 @@ def _pairs(there: str, here: list[str], loopback: int) -> Pair:
 
 
 def _namespace(stack: ExitStack, role: str) -> str:
-    name = namespaces.create(role)
-    stack.callback(namespaces.remove, name)
-    return name
+    return stack.enter_context(namespaces.made(role))
 
 
 def _end(testbed: Testbed, interface: Interface, driver: str, number: int) -> End:

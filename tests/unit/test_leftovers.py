@@ -1,0 +1,157 @@
+"""At a run's end nothing is left of what it made, whatever failed or was interrupted."""
+
+import errno
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pyroute2
+import pytest
+from tests.unit.test_host_takes import Observer
+
+from linerate import engine, leftovers, marks
+from linerate.bench import Bench, Interrupted
+from linerate.commands.into_folder import signals
+from linerate.netns import interfaces, namespaces
+from linerate.planning import suite_plan
+from linerate.store import RunFolder
+from linerate.suite import select
+from linerate.testbed import Testbed
+
+IS_ROOT = os.geteuid() == 0
+
+
+class Made(Bench):
+    """A bench whose tests make something, and do nothing else."""
+
+    def __init__(self, tmp_path, make):
+        plan = suite_plan(Testbed(), "standard", select("standard", "U1"), 1.0, ("linerate",), 1)
+        super().__init__(plan, RunFolder.create(tmp_path / "runs", "router"), Observer())
+        self.make = make
+
+    def _measure_ceiling(self, kind, testbed):
+        pass
+
+    def _measure_loadtest(self, step):
+        self.make()
+
+
+@pytest.fixture
+def places(tmp_path, monkeypatch):
+    """Where namespaces, sockets and engines have their names."""
+    folders = [tmp_path / name for name in ("netns", "tmp", "dpdk")]
+    for folder in folders:
+        folder.mkdir()
+    monkeypatch.setattr(namespaces, "RUN", folders[0])
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(folders[1]))
+    monkeypatch.setenv("LINERATE_RUNTIME", str(folders[2]))
+    return folders
+
+
+@pytest.fixture
+def removing(places, monkeypatch):
+    """Removals of namespaces by name; the first one fails."""
+    tried = []
+
+    def remove(name):
+        tried.append(name)
+        if len(tried) == 1:
+            raise OSError(errno.EBUSY, "busy")
+        (places[0] / name).unlink()
+
+    monkeypatch.setattr("pyroute2.netns.remove", remove)
+    return tried
+
+
+@pytest.fixture
+def making(places, monkeypatch):
+    """Namespaces are files here."""
+
+    def create(role):
+        name = marks.new_name(role)
+        (places[0] / name).touch()
+        return name
+
+    monkeypatch.setattr(namespaces, "create", create)
+    return create
+
+
+def make_and_remove():
+    with namespaces.made("dut"):
+        pass
+
+
+def test_a_namespace_that_was_busy_is_removed_at_the_end(tmp_path, places, making, removing):
+    run = Made(tmp_path, make_and_remove).measure()
+    assert run.status == "complete"
+    assert len(removing) == 2
+    assert list(places[0].iterdir()) == []
+
+
+def test_folders_and_processes_are_removed_at_the_end(tmp_path, places):
+    started = []
+    folders = [
+        places[1] / marks.new_name("memif"),
+        places[2] / marks.new_name("testpmd"),
+        places[2] / f"{engine.FOLDER_PREFIX}{engine.own_prefix()}1",
+    ]
+    others = [places[1] / "lr-1-1-1-memif-x", places[2] / f"{engine.FOLDER_PREFIX}lab-1"]
+
+    def make():
+        for folder in (*folders, *others):
+            folder.mkdir()
+        started.append(subprocess.Popen(["sleep", "600"], env=marks.environment()))
+
+    Made(tmp_path, make).measure()
+    assert started[0].wait(60) == -signal.SIGKILL
+    assert [folder.exists() for folder in (*folders, *others)] == [False] * 3 + [True] * 2
+
+
+def test_what_another_live_lab_made_is_not_found(places):
+    parent = os.getppid()
+    name = f"lr-{parent}-{marks.started(parent)}-1-dut"
+    (places[0] / name).touch()
+    (places[1] / name).mkdir()
+    assert [one.name for one in leftovers.find_own()] == []
+
+
+def test_a_signal_while_a_namespace_is_made_leaves_none(places, making, monkeypatch):
+    def remove(name):
+        (places[0] / name).unlink()
+
+    def interrupted(role):
+        name = making(role)
+        signal.raise_signal(signal.SIGINT)
+        return name
+
+    monkeypatch.setattr("pyroute2.netns.remove", remove)
+    monkeypatch.setattr(namespaces, "create", interrupted)
+    with signals(), pytest.raises(Interrupted):
+        make_and_remove()
+    assert list(places[0].iterdir()) == []
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="only root makes namespaces")
+def test_a_signal_while_netlink_is_opened_closes_it(monkeypatch):
+    route_class = pyroute2.IPRoute
+    opened = []
+
+    def interrupted():
+        opened.append(route_class())
+        signal.raise_signal(signal.SIGINT)
+        return opened[0]
+
+    monkeypatch.setattr("pyroute2.IPRoute", interrupted)
+    home = Path("/proc/thread-self/ns/net").readlink()
+    with (
+        signals(),
+        pytest.raises(Interrupted),
+        namespaces.made("t0") as netns,
+        interfaces.control(netns, "looking"),
+    ):
+        pytest.fail("the signal comes before")
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(opened[0].fileno())
+    assert Path("/proc/thread-self/ns/net").readlink() == home
+    assert not [name for name in namespaces.names() if marks.owner_of_name(name) == marks.own()]
