@@ -1,6 +1,7 @@
 """`python -m tests.trust MEASURE [CASES]`: how far linerate's own figures can be trusted.
 
-Measures: ndr (30 limits of the card), delays (20 of the device), benches (25 of the defaults).
+Measures: ndr (30 limits of the card), delays (20 of the device), benches (25 of the defaults), trials
+(2,000 of any kind).
 """
 
 import argparse
@@ -8,12 +9,13 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.trust import benches, delays, ndr
+from tests.trust import benches, delays, ndr, trials
 
 MEASURES: dict[str, tuple[Callable[[Path, int, int], str], int]] = {
     "ndr": (ndr.table, 30),
     "delays": (delays.table, 20),
     "benches": (benches.table, 25),
+    "trials": (trials.table, 2_000),
 }
 
 
