@@ -31,6 +31,8 @@ class Environment(BaseModel):
     layout: str = ""
     #: Of real ports: what they negotiated.
     links: str = ""
+    #: The run's session, where others have less of a CPU than it; None: they have as much.
+    autogroup_nice: int | None = None
 
 
 def _read(path: Path) -> str:
@@ -97,7 +99,26 @@ def environment(version: str, cpus: tuple[int, ...]) -> Environment:
         transparent_hugepages=_chosen(_read(Path("/sys/kernel/mm/transparent_hugepage/enabled"))),
         hugepages_free=_meminfo("HugePages_Free"),
         linerate=version,
+        autogroup_nice=session.nice if (session := autogroup()) and session.nice < 0 else None,
     )
+
+
+class Autogroup(NamedTuple):
+    """A session as the scheduler has it (sched(7)), and its nice among other sessions."""
+
+    name: str
+    nice: int
+
+
+def autogroup(process: Path = _PROC / "self") -> Autogroup | None:
+    """Autogroup of a process; None where sessions are not scheduled apart, or it is gone."""
+    if _read(_PROC / "sys/kernel/sched_autogroup_enabled") != "1":
+        return None
+    # "/autogroup-17 nice 0"
+    match _read(process / "autogroup").split():
+        case [name, "nice", nice]:
+            return Autogroup(name.removeprefix("/"), int(nice))
+    return None
 
 
 def steal_seconds() -> dict[int, float]:

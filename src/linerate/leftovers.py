@@ -15,10 +15,10 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from linerate import dpdk_runtime, engine, marks
+from linerate import dpdk_runtime, engine, marks, session_share
 from linerate.netns import namespaces
 
-Kind = Literal["process", "namespace", "folder"]
+Kind = Literal["process", "namespace", "folder", "raised session"]
 #: How long a process may take to end when it was killed.
 GONE_SECONDS = 5.0
 
@@ -28,7 +28,7 @@ class Leftover:
     """One thing that nobody will remove but us."""
 
     kind: Kind
-    #: A process's number and program, a namespace's name, a folder's path.
+    #: A process's number and program, a namespace's name, a folder's path, a session's autogroup.
     name: str
     remove: Callable[[], None]
 
@@ -39,7 +39,7 @@ Wanted = Callable[[marks.Mark | None], bool]
 
 def find() -> list[Leftover]:
     """Find all: processes first, since they keep the other things busy."""
-    return [*_marked(_dead), *map(_folder, engine.dead_folders())]
+    return [*_marked(_dead), *map(_folder, engine.dead_folders()), *_sessions()]
 
 
 def find_own() -> list[Leftover]:
@@ -110,6 +110,17 @@ def _folders(wanted: Wanted) -> list[Leftover]:
         _folder(path)
         for path in found
         if path.lstat().st_uid == os.getuid() and wanted(marks.owner_of_name(path.name))
+    ]
+
+
+def _sessions() -> list[Leftover]:
+    """Sessions that killed runs raised."""
+    return [
+        Leftover(
+            "raised session", session_share.session_of(path), partial(session_share.restore, path)
+        )
+        for path in session_share.records()
+        if _dead(marks.owner_of_name(path.name))
     ]
 
 

@@ -34,7 +34,7 @@ LAYERS = (
         "regular",
         "queues",
     ),
-    ("documents", "cpu_locks"),
+    ("documents", "cpu_locks", "session_share"),
     ("card", "ledger"),
     ("testbed",),
     ("suite", "engine", "netns", "configuration", "counting", "worker_cpus", "port_kinds"),

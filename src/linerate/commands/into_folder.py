@@ -9,7 +9,7 @@ from types import FrameType
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from linerate import cpu_locks, host, measurement
+from linerate import cpu_locks, host, measurement, session_share
 from linerate.bench import Bench, Interrupted, Observer
 from linerate.commands.usage import FAILED
 from linerate.planning import Plan
@@ -102,7 +102,8 @@ def run_folder(testbed: Testbed, runs: Path, label: str, *, wait: bool) -> Itera
     Signals end what is done in it; a folder in which nothing was written by then goes with it.
     """
     cpus = testbed.cpus or host.allowed_cpus()
-    with signals(), cpu_locks.held(cpus, complain if wait else None):
+    on_wait = complain if wait else None
+    with signals(), cpu_locks.held(cpus, on_wait), session_share.raised():
         with held_back():
             folder = RunFolder.create(runs, label)
         try:

@@ -116,6 +116,8 @@ def environment_line(environment: Environment) -> str:
     cpus = f"{len(environment.cpus)} CPU" + "s" * (len(environment.cpus) > 1)
     where = f"{environment.cpu_model}, {cpus}" + ", virtual machine" * environment.hypervisor
     what = [part for part in (environment.dpdk, environment.memory) if part]
+    if environment.autogroup_nice is not None:
+        what.append("before other sessions")
     return "; ".join([where, *what])
 
 
