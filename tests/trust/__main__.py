@@ -1,7 +1,7 @@
 """`python -m tests.trust MEASURE [CASES]`: how far linerate's own figures can be trusted.
 
 Measures: ndr (30 limits of the card), delays (20 of the device), benches (25 of the defaults), trials
-(2,000 of any kind).
+(2,000 of any kind), faults (300 at random moments of runs).
 """
 
 import argparse
@@ -9,13 +9,14 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.trust import benches, delays, ndr, trials
+from tests.trust import benches, delays, faults, ndr, trials
 
 MEASURES: dict[str, tuple[Callable[[Path, int, int], str], int]] = {
     "ndr": (ndr.table, 30),
     "delays": (delays.table, 20),
     "benches": (benches.table, 25),
     "trials": (trials.table, 2_000),
+    "faults": (faults.table, 300),
 }
 
 

@@ -2,6 +2,7 @@
 
 import random
 
+from tests.trust import faults
 from tests.trust.trials import Sums, drawn, impossible, judge
 
 SEED = 7
@@ -26,3 +27,10 @@ def test_broken_laws_are_seen(evidence):
         judge(sums, case, evidence(**wrong))
         assert sums.broken, wrong
     assert impossible(evidence(sent=90_000_000)) == ["120.9600 % of the line"]
+
+
+def test_each_fault_happens_to_what_has_it():
+    """Every kind is drawn, and an interface is only taken from a wire that has some."""
+    cases = [faults.drawn(random.Random(seed)) for seed in range(300)]
+    assert {case.fault for case in cases} == set(faults.FAULTS)
+    assert all(case.wire == "veth" for case in cases if "interface" in case.fault)
