@@ -300,7 +300,8 @@ class Measurement(_Model):
     @property
     def clean(self) -> Slices | None:
         """The slices, where rate and loss are those of the clean ones."""
-        return self.slices if self.slices is not None and self.slices.clean_sent else None
+        found = self.slices
+        return found if found is not None and found.clean_us > 0 < found.clean_sent else None
 
     @property
     def asked_pps(self) -> float:

@@ -85,7 +85,7 @@ class Slices(_Model):
 
         None of fewer than two slices.
         """
-        rates = [1e6 * one.received / us for one, us in self._clean_lengths() if us]
+        rates = [1e6 * one.received / us for one, us in self._clean_lengths() if us > 0]
         if len(rates) < 2:
             return None
         mean = fmean(rates)
