@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -15,7 +16,7 @@ from linerate.serve.app import Settings, make_app
 from linerate.serve.gently import THREADS
 from linerate.serve.guard import Rules
 from linerate.serve.library import Library
-from linerate.serve.runner import Runner
+from linerate.serve.runner import Order, Runner
 
 
 @pytest.fixture
@@ -67,6 +68,23 @@ def test_stop_reaches_a_bench(runs):
         assert bench.wait(60) == -2
     assert runner.state().exit_code == -2
     assert serve_api.BenchState(allowed=True).run is None
+
+
+def test_a_bench_is_of_the_servers_session_but_not_of_its_group(tmp_path, monkeypatch):
+    """The kernel shares CPUs among sessions, and a run's has nearly all: the server's, too."""
+    bench = tmp_path / "bench"
+    bench.write_text("#!/bin/sh\nexec sleep 600\n")
+    bench.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(bench))
+    runner = Runner(tmp_path)
+    pid = runner.start(Order()).pid
+    assert pid is not None
+    try:
+        assert os.getsid(pid) == os.getsid(0)
+        # Ctrl-C in the server's terminal is for the server, which then stops the bench.
+        assert os.getpgid(pid) == pid
+    finally:
+        runner.close()
 
 
 #: Ten pages that ask while a run is written, as a bench does; in a process of its own, whose

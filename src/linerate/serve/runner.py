@@ -108,12 +108,14 @@ class Runner:
 
     def _spawn(self, order: Order) -> subprocess.Popen[bytes]:
         words = [sys.executable, "-m", "linerate", "bench", *order.words()]
+        # Not in a session of its own: a run's goes before all others, and where it takes every
+        # CPU the server would not be there to stop it.
         return subprocess.Popen(
             [*words, f"--runs={self._runs}"],
             stdin=subprocess.DEVNULL,
             stdout=self._output,
             stderr=subprocess.STDOUT,
-            start_new_session=True,
+            process_group=0,
         )
 
     def stop(self) -> State:
