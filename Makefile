@@ -131,7 +131,7 @@ injection: build setup-test
 	@PYTHONPATH=. $(BIN)/python -m tests.injection $(ARGS) > build/injection.txt
 	@build-aux/replace-block docs/injection.md < build/injection.txt
 
-# Measures of docs/trust.md: ndr, delays, benches, trials, faults.
+# Measures of docs/trust.md: ndr, delays, benches, trials, faults, pages, stops.
 trust: build setup-test
 	@PYTHONPATH=. $(BIN)/python -m tests.trust $(ARGS)
 

@@ -18,6 +18,7 @@ class Served:
     port: int
     token: str
     runs: Path
+    pid: int
 
     @property
     def address(self) -> str:
@@ -57,7 +58,7 @@ def served(runs: Path, *options: str) -> Iterator[Served]:
         token = re.search(r"token=(\S+)", process.stdout.readline())
         assert port
         assert token
-        yield Served(int(port[1]), token[1], runs)
+        yield Served(int(port[1]), token[1], runs, process.pid)
     finally:
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=120)[1]

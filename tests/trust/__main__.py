@@ -1,7 +1,8 @@
 """`python -m tests.trust MEASURE [CASES]`: how far linerate's own figures can be trusted.
 
 Measures: ndr (30 limits of the card), delays (20 of the device), benches (25 of the defaults), trials
-(2,000 of any kind), faults (300 at random moments of runs).
+(2,000 of any kind), faults (300 at random moments of runs), pages (60 minutes of ten clients), stops
+(10 of a bench that keeps every CPU).
 """
 
 import argparse
@@ -9,7 +10,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.trust import benches, delays, faults, ndr, trials
+from tests.trust import benches, delays, faults, ndr, pages, stops, trials
 
 MEASURES: dict[str, tuple[Callable[[Path, int, int], str], int]] = {
     "ndr": (ndr.table, 30),
@@ -17,6 +18,8 @@ MEASURES: dict[str, tuple[Callable[[Path, int, int], str], int]] = {
     "benches": (benches.table, 25),
     "trials": (trials.table, 2_000),
     "faults": (faults.table, 300),
+    "pages": (pages.table, 60),
+    "stops": (stops.table, 10),
 }
 
 

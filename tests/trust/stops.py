@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -23,7 +24,7 @@ def stops(runs: Path, count: int) -> Iterator[tuple[float, float]]:
             status = start_bench(server, ORDER)
             if status != 202:
                 raise RuntimeError(f"a bench was not started: status {status}")
-            wait_for(lambda folder=folder: sends(folder, LOADTEST))
+            wait_for(partial(sends, folder, LOADTEST))
             yield _stop(server)
 
 
@@ -39,7 +40,7 @@ def _stop(server: Served) -> tuple[float, float]:
 
 def rows(measured: list[tuple[float, float]]) -> Iterator[str]:
     """The table."""
-    yield "stops       answer, ms: median  slowest    end of the bench, s: median  slowest"
+    yield "stops       answer, ms: median  slowest     end of the bench, s: median  slowest"
     answers, ends = ([1000 * one[0] for one in measured], [one[1] for one in measured])
     if measured:
         yield (
