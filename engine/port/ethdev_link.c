@@ -29,22 +29,13 @@ static bool look_at(const struct ethdev_link *link, struct rte_eth_link *now)
 static void note(struct ethdev_link *link, const struct rte_eth_link *now)
 {
 	struct port_link *record = &link->record;
-	bool up = now->link_status == RTE_ETH_LINK_UP, first = !record->known;
+	bool up = now->link_status == RTE_ETH_LINK_UP;
 
-	if (!first && up && !record->up) {
-		record->ups++;
-		record->up_tsc = rte_rdtsc();
-	} else if (!first && !up && record->up) {
-		record->downs++;
-		record->down_tsc = rte_rdtsc();
-	}
-	record->known = true;
-	record->up = up;
+	port_link_note(link->port, record, up);
 	record->full_duplex = now->link_duplex == RTE_ETH_LINK_FULL_DUPLEX;
 	record->speed_bps = up && now->link_speed != RTE_ETH_SPEED_NUM_UNKNOWN
 				    ? (uint64_t)now->link_speed * 1000000
 				    : 0;
-	__atomic_store_n(&link->port->link_down, !up, __ATOMIC_RELAXED);
 }
 
 void ethdev_link_look(struct ethdev_link *link)

@@ -20,8 +20,6 @@
 
 /* A frame of 64 bytes takes about 800 of a socket's buffer: room for some 5,000. */
 #define SOCKET_BUFFER_BYTES (4 << 20)
-/* The control thread comes every 20 ms at most; an interface is looked at every 200. */
-#define TICKS_A_LOOK 10
 
 int packet_say(const struct packet_port *port, const char *what, int error)
 {
@@ -241,6 +239,8 @@ int packet_port_start(struct port *port)
 		rc = packet->method->start_rx == NULL
 			     ? packet_rx_bind(packet, packet->rx[q])
 			     : packet->method->start_rx(packet, packet->rx[q]);
+	if (rc == 0)
+		packet_link_start(packet);
 	return rc;
 }
 
@@ -409,39 +409,4 @@ void packet_port_ledger(const struct port *port, struct ledger *ledger)
 uint64_t packet_port_link_bps(const struct port *port)
 {
 	return ((const struct packet_port *)port->device)->link_bps;
-}
-
-static enum packet_link look_at(struct packet_port *packet)
-{
-	struct netlink_link link;
-	int rc;
-
-	pthread_mutex_lock(&packet->lock);
-	rc = netlink_link_get(packet->control_fd, NULL, packet->index, &link);
-	pthread_mutex_unlock(&packet->lock);
-	if (rc == -ENODEV)
-		return PACKET_LINK_GONE;
-	return rc != 0 || link.up ? PACKET_LINK_UP : PACKET_LINK_DOWN;
-}
-
-/* Says once when the interface goes down, comes back, or is gone for good: the sockets are bound
- * to this one, and not to another that is given its name later. */
-void packet_port_tick(struct port *port)
-{
-	static const char *const said[] = {
-		[PACKET_LINK_UP] = "is up",
-		[PACKET_LINK_DOWN] = "is down: what is sent there is lost until it is up",
-		[PACKET_LINK_GONE] = ("is gone: what is sent there is lost (\"tx link down\"); "
-				      "restart the engine to use a new interface"),
-	};
-	struct packet_port *packet = port->device;
-	enum packet_link now;
-
-	if (packet->link == PACKET_LINK_GONE || packet->ticks++ % TICKS_A_LOOK != 0)
-		return;
-	now = look_at(packet);
-	if (now == packet->link)
-		return;
-	__atomic_store_n(&packet->link, now, __ATOMIC_RELAXED);
-	fprintf(stderr, "port %s: interface %s %s\n", port->name, packet->device, said[now]);
 }

@@ -106,7 +106,8 @@ struct packet_port {
 	int fanout;     /* id and kind of the group of rx sockets; < 0: none yet */
 	enum packet_link link;
 	unsigned ticks;
-	pthread_mutex_t lock; /* of those who ask for statistics */
+	struct port_link record;
+	pthread_mutex_t lock; /* of those who ask for statistics, and of the record */
 	uint64_t if_dropped_before;
 	struct packet_rx *rx[PORT_QUEUES_MAX];
 	struct packet_tx *tx[PORT_QUEUES_MAX];
@@ -123,17 +124,21 @@ void packet_port_stats(const struct port *port, struct port_stats *stats);
 void packet_port_ledger(const struct port *port, struct ledger *ledger);
 uint64_t packet_port_link_bps(const struct port *port);
 void packet_port_tick(struct port *port);
+void packet_port_link_read(const struct port *port, struct port_link *link);
 /* Their place in the struct. */
 #define PACKET_PORT_CALLS \
 	.configure = packet_port_configure, .start = packet_port_start, .stop = packet_port_stop, \
 	.rx_wakes = packet_port_rx_wakes, .stats = packet_port_stats, \
-	.ledger = packet_port_ledger, .link_bps = packet_port_link_bps, .tick = packet_port_tick
+	.ledger = packet_port_ledger, .link_bps = packet_port_link_bps, .tick = packet_port_tick, \
+	.link_read = packet_port_link_read
 #define PACKET_PORT_KEYS "device", "netns", "rx_queues", "link_bps", "max_frame_bytes"
 
 /* For methods. Sockets that do not block. Return 0 or -errno, -EINVAL after saying why. */
 int packet_rx_open(struct packet_port *port, struct packet_rx *rx);
 int packet_tx_open(struct packet_port *port, struct packet_tx *tx);
 int packet_rx_bind(struct packet_port *port, struct packet_rx *rx);
+/* With the port started: takes the first look at its interface. */
+void packet_link_start(struct packet_port *port);
 /* Says which privilege or interface is missing, or what else `error` is. Returns -EINVAL. */
 int packet_say(const struct packet_port *port, const char *what, int error);
 

@@ -2,6 +2,7 @@
 #include "port.h"
 
 #include <errno.h>
+#include <rte_cycles.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,6 +213,20 @@ void ports_tick(void)
 	for (unsigned i = 0; i < nb_ports; i++)
 		if (ports[i]->driver->tick != NULL)
 			ports[i]->driver->tick(ports[i]);
+}
+
+void port_link_note(struct port *port, struct port_link *link, bool up)
+{
+	if (link->known && up && !link->up) {
+		link->ups++;
+		link->up_tsc = rte_rdtsc();
+	} else if (link->known && !up && link->up) {
+		link->downs++;
+		link->down_tsc = rte_rdtsc();
+	}
+	link->known = true;
+	link->up = up;
+	__atomic_store_n(&port->link_down, !up, __ATOMIC_RELAXED);
 }
 
 void ports_ledger(struct ledger *ledger)

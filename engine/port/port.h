@@ -182,6 +182,8 @@ static inline bool port_link_is_down(const struct port *port)
 {
 	return __atomic_load_n(&port->link_down, __ATOMIC_RELAXED);
 }
+/* For drivers: notes what the port's link is now; the first time is no change. */
+void port_link_note(struct port *port, struct port_link *link, bool up);
 
 void port_driver_register(struct port_driver *driver);
 #define PORT_DRIVER_REGISTER(driver) \

@@ -270,8 +270,8 @@ def test_an_interface_that_is_deleted_in_mid_trial(
         namespaces.run(f"ip -n {wires.dut} link delete {wires.names[1][1]}")
         wait_for_log(tmp_path, f"port e1: interface {wires.names[1][1]} is gone")
         wait_for(lambda: counters(telemetry, "e1")["tx_link_down"])
-        telemetry.ask("/linerate/trial/stop")
         wait_for(lambda: telemetry.ask("/linerate/trial")["state"] == "done")
+        assert set(telemetry.ask("/linerate/trial")["link_down_port"]) == {"e1", "t1"}
         assert counters(telemetry, "e1")["link_up"] == 0
         assert counters(telemetry, "e0")["link_up"] == 1
     log = wait_for_log(tmp_path, f"port t1: interface {wires.names[1][0]} is gone")
