@@ -10,6 +10,7 @@
 #   make test-nics   real NIC drivers, on NICs that QEMU emulates   make test-nics NICS=igb
 #   make lint     clang-format, clang-tidy, ruff, mypy
 #   make fuzz     each fuzz target for FUZZ_SECONDS   make fuzz-parsers, make fuzz-files   Python's alone
+#   make fuzz-coverage   lines of each parser that its seeds reach, in per cent
 #   make screenshots   docs/images/report*.png, of a bench that it runs
 #   make setup    Debian packages and .venv alone     make build    what they install
 
@@ -44,7 +45,7 @@ SCREENSHOT_PACKAGES := chromium fonts-dejavu-core
 DISTRO_PACKAGES := $(BUILD_PACKAGES) ca-certificates make
 NICS_PACKAGES := e2fsprogs fakeroot mmdebstrap qemu-system-x86 util-linux
 LINT_PACKAGES := clang-format clang-tidy
-FUZZ_PACKAGES := clang
+FUZZ_PACKAGES := clang llvm
 
 C_DIRS := $(wildcard engine bench tests/engine fuzz)
 C_FILES := $(if $(C_DIRS),$(shell find $(C_DIRS) -name '*.[ch]'))
@@ -54,7 +55,7 @@ SOURCES := $(shell find src engine bench -type f ! -path '*/__pycache__/*') meso
 .PHONY: help setup setup-test setup-nics setup-peers setup-lint setup-fuzz setup-fuzz-parsers build \
 	bench peers performance injection setup-screenshots screenshots test test-engine test-python \
 	test-nics test-trixie test-sid trust lint lint-c lint-python fuzz fuzz-engine fuzz-parsers fuzz-files \
-	clean
+	fuzz-coverage clean
 
 help:
 	@awk '!/^#/ {exit} {sub(/^# ?/, ""); print}' Makefile
@@ -229,6 +230,16 @@ fuzz-files: setup-fuzz-parsers
 			-artifact_prefix=build/fuzz/found/$$target- build/fuzz/found/files_$$target \
 			fuzz/corpus/files_$$target || exit 1; \
 	done
+
+# Of the targets alone: what they do not run is not theirs to reach.
+fuzz-coverage: setup-fuzz setup-fuzz-parsers
+	@test -f build/coverage/build.ninja || $(STEP) "configuring the fuzz targets to count lines" \
+		coverage-setup env CC=clang $(BIN)/meson setup build/coverage -Dfuzz=true \
+		-Dbuildtype=debugoptimized -Db_lundef=false -Dc_link_args=-fprofile-instr-generate \
+		"-Dc_args=-fprofile-instr-generate -fcoverage-mapping"
+	@$(STEP) "building the fuzz targets to count lines" coverage-build $(BIN)/meson compile \
+		-C build/coverage $(basename $(notdir $(wildcard fuzz/fuzz_*.c)))
+	@PYTHONPATH=src $(BIN)/python fuzz/covered.py build/coverage
 
 clean:
 	@rm -rf build .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

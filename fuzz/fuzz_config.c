@@ -17,6 +17,9 @@
 #define SECONDS_MAX 5
 #define MISTAKES_EXIT 2
 
+/* Of a build that counts lines (make fuzz-coverage): _exit() writes no profile. */
+__attribute__((weak)) int __llvm_profile_write_file(void);
+
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -41,6 +44,8 @@ static void read_config(const uint8_t *data, size_t size)
 		code = engine_parse(&config) == 0 ? EXIT_SUCCESS : MISTAKES_EXIT;
 		config_close(&config);
 	}
+	if (__llvm_profile_write_file != NULL)
+		__llvm_profile_write_file();
 	_exit(code);
 }
 

@@ -35,6 +35,7 @@ TARGETS: dict[str, Target] = {}
 #: In memory: a file is written for each input.
 FOLDER = Path(tempfile.mkdtemp(prefix="linerate-fuzz-", dir="/dev/shm"))
 LINK_BPS = 10e9
+CONVERSATION = (Path(__file__).parent / "corpus" / "files_captures" / "conversation").read_bytes()
 
 
 def target(function: Target) -> Target:
@@ -71,6 +72,8 @@ def traffic(content: bytes) -> None:
     """Traffic in YAML: ours, and TRex's stateful kind (stateless ones start a process)."""
     if b"stream" in content and b"streams" not in content:
         return
+    # What seeds name beside them.
+    _file("a.pcap", CONVERSATION)
     with contextlib.suppress(TrafficError):
         find(str(_file("traffic.yaml", content)))
 

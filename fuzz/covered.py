@@ -1,0 +1,219 @@
+"""How much of each parser its corpus reaches: `covered.py BUILD`, lines in per cent.
+
+BUILD has the C targets, built to count lines (`make fuzz-coverage`). Python's are run without
+atheris, each in a process of its own: what is loaded before a target counts as its own.
+"""
+
+import atexit
+import contextlib
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+CORPUS = ROOT / "fuzz" / "corpus"
+TIMEOUT_S = 600
+
+#: The parser's files below engine/, by target.
+C_PARSERS: dict[str, tuple[str, ...]] = {
+    "config": (
+        "config.c", "card/flow_limits.c", "forward/forwarder.c", "forward/peers.c",
+        "forward/xconnect.c", "port/port.c", "port/ethdev_queues.c", "port/ethdev_settings.c",
+        "router/router_config.c", "stream/*parse.c", "stream/layers.c", "stream/modifier.c",
+    ),
+    "connections": ("stream/connection*_parse.c", "stream/connection_ranges.c"),
+    "flow_key": ("flow/flow_key.c", "flow/flow_fragments.c"),
+    "frames": ("card/rss.c", "stream/signature.c", "stream/sequence.c"),
+    "modes_frames": ("node/csum.c", "node/l2*.c", "node/mac*.c", "node/icmpecho.c",
+                     "node/flowtable.c"),
+    "priority": ("forward/priority.c",),
+    "router_cli": ("router/cli*.c",),
+    "router_frames": ("node/arp*.c", "node/ethernet*.c", "node/icmp[46]*.c", "node/ip[46]*.c",
+                      "node/mpls*.c", "node/vlan*.c"),
+    "routes_file": ("router/routes_file.c", "router/text_file.c"),
+    "rule_text": ("flow/rule_*.c", "card/flow_pattern.c", "card/flow_rules.c"),
+    "stream": ("stream/parse.c", "stream/layers.c", "stream/modifier.c", "stream/template.c",
+               "stream/program_parse.c", "stream/step_*.c"),
+    "telemetry": ("control/*.c",),
+}  # fmt: skip
+#: Of a target that makes one engine in its life: environments, each a run.
+ENGINES: dict[str, tuple[dict[str, str], ...]] = {
+    "telemetry": (
+        {},
+        {"LINERATE_FUZZ_TESTER": "1"},
+        {"LINERATE_FUZZ_FLOWTABLE": "1"},
+        {"LINERATE_FUZZ_FLOWTABLE": "1", "LINERATE_FUZZ_TESTER": "1"},
+    )
+}
+
+#: The parser's files below src/linerate/, by target.
+PYTHON_PARSERS: dict[str, tuple[str, ...]] = {
+    "captures": ("traffic/captures.py",),
+    "testbeds": ("testbed.py", "documents.py", "external.py", "card.py"),
+    "traffic": (
+        "traffic/ours.py", "traffic/documents.py", "traffic/capture.py", "traffic/capture_sides.py",
+        "traffic/mirror.py", "traffic/trex_stateful.py", "traffic/stateful_*.py",
+        "traffic/conversation.py", "traffic/timing.py",
+    ),
+    "trex": ("traffic/trex_process.py", "traffic/trex_stateless.py"),
+    "runs": ("store.py", "index/row.py", "documents.py"),
+    "evidence": ("measurement/*.py", "evidence/measured.py"),
+    "lives": ("live.py",),
+    "telemetry": ("telemetry.py",),
+    "queries": ("index/query.py",),
+    "tables": ("audit/*.py",),
+    "parsers": ("evidence/*.py", "evidence/parsers/*.py"),
+}  # fmt: skip
+#: Where seeds are that are no corpus of their own.
+PARSERS_SEEDS = (ROOT / "tests" / "data" / "made", ROOT / "tests" / "data" / "cases")
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """What the seeds of one target reach."""
+
+    target: str
+    seeds: int
+    files: int
+    lines: int
+    reached: int
+
+    @property
+    def percent(self) -> float:
+        """Of the lines of the parser's files."""
+        return 100 * self.reached / self.lines if self.lines else 0.0
+
+
+def found(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
+    """Files of those patterns; raises ValueError for one that fits none: it was renamed."""
+    files: dict[Path, None] = {}
+    for pattern in patterns:
+        fitting = sorted(folder.glob(pattern))
+        if not fitting:
+            raise ValueError(f"{folder}: no {pattern}")
+        files.update(dict.fromkeys(fitting))
+    return list(files)
+
+
+def seeds_of(*folders: Path) -> list[Path]:
+    """Inputs in those folders, in an order that stays."""
+    return sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
+
+
+def of_c(build: Path, target: str) -> Covered:
+    """Run a C target over its corpus, once in each of its environments."""
+    program, corpus = build / "fuzz" / f"fuzz_{target}", CORPUS / target
+    files = found(ROOT / "engine", C_PARSERS[target])
+    with tempfile.TemporaryDirectory(prefix="linerate-covered-") as place:
+        for number, engine in enumerate(ENGINES.get(target, ({},))):
+            profile = {"LLVM_PROFILE_FILE": f"{place}/{number}-%m.profraw"}
+            _run([str(program), "-runs=0", str(corpus)], os.environ | engine | profile)
+        raw = [str(path) for path in Path(place).glob("*.profraw")]
+        merged = f"{place}/merged"
+        _run(["llvm-profdata", "merge", "-sparse", *raw, "-o", merged])
+        exported = _run(
+            ["llvm-cov", "export", "-summary-only", f"-instr-profile={merged}", str(program)]
+        )
+    counts = lines_of(json.loads(exported), build, files)
+    return Covered(target, len(seeds_of(corpus)), len(files), *counts)
+
+
+def lines_of(exported: dict[str, Any], build: Path, files: list[Path]) -> tuple[int, int]:
+    """Lines of those files, and reached ones, as llvm-cov counts; its names are as compiled."""
+    wanted = set(files)
+    counts = [
+        file["summary"]["lines"]
+        for file in exported["data"][0]["files"]
+        if (build / file["filename"]).resolve() in wanted
+    ]
+    return sum(one["count"] for one in counts), sum(one["covered"] for one in counts)
+
+
+def _run(command: list[str], environment: dict[str, str] | None = None) -> str:
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command[:3])}: {done.stderr[-2000:]}")
+    return done.stdout
+
+
+def of_python(target: str) -> Covered:
+    """Run a Python target over its seeds, in a process of its own."""
+    said = _run([sys.executable, __file__, "--python", target])
+    return Covered(**json.loads(said.splitlines()[-1]))
+
+
+def _count(target: str) -> Covered:
+    """The same, in this process."""
+    import coverage  # noqa: PLC0415 (not in the process that starts the others)
+
+    files = found(ROOT / "src" / "linerate", PYTHON_PARSERS[target])
+    folders = PARSERS_SEEDS if target == "parsers" else (CORPUS / f"files_{target}",)
+    seeds = seeds_of(*folders)
+    counter = coverage.Coverage(data_file=None, include=[str(path) for path in files])
+    counter.start()
+    feed = _target(target)
+    for seed in seeds:
+        feed(seed.read_bytes())
+    counter.stop()
+    lines = reached = 0
+    for path in files:
+        _, statements, _, missing, _ = counter.analysis2(str(path))
+        lines, reached = lines + len(statements), reached + len(statements) - len(missing)
+    return Covered(target, len(seeds), len(files), lines, reached)
+
+
+def _target(name: str) -> Callable[[bytes], None]:
+    """What is fed with each input; atheris is not needed for that."""
+    atheris = types.ModuleType("atheris")
+    vars(atheris)["instrument_imports"] = lambda **_words: contextlib.nullcontext()
+    sys.modules["atheris"] = atheris
+    file = "fuzz_parsers" if name == "parsers" else "fuzz_files"
+    spec = importlib.util.spec_from_file_location(file, ROOT / "fuzz" / f"{file}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    if hasattr(module, "FOLDER"):
+        atexit.register(shutil.rmtree, module.FOLDER, ignore_errors=True)
+    target: Callable[[bytes], None]
+    target = module.one_input if name == "parsers" else module.TARGETS[name]
+    return target
+
+
+def table(covered: Iterator[Covered]) -> Iterator[str]:
+    """A row a target, as soon as it is known."""
+    yield f"{'target':<20} {'seeds':>6} {'files':>6} {'lines':>7} {'reached':>8}"
+    for one in covered:
+        yield (
+            f"{one.target:<20} {one.seeds:>6} {one.files:>6} {one.lines:>7,} {one.percent:>6.1f} %"
+        )
+
+
+def _every(build: Path) -> Iterator[Covered]:
+    for target in C_PARSERS:
+        yield of_c(build, target)
+    for target in PYTHON_PARSERS:
+        yield of_python(target)
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["--python", target]:
+            one = _count(target)
+            print(json.dumps({name: getattr(one, name) for name in Covered.__dataclass_fields__}))
+        case [build]:
+            for line in table(_every(Path(build).resolve())):
+                print(line, flush=True)
+        case _:
+            sys.exit("covered.py: expected the folder of the C targets")
