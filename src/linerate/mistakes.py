@@ -37,7 +37,6 @@ _EXPECTED = {
     "bool_type": "expected true or false, not {given}",
     "string_type": "expected text, not {given}",
     "string_too_short": "expected a text that is not empty",
-    "string_pattern_mismatch": "expected 1 to 40 letters, digits, '-' and '_', not {given}",
     "greater_than": "expected more than {gt}, not {given}",
     "greater_than_equal": "expected {ge} or more, not {given}",
     "less_than_equal": "expected {le} or less, not {given}",
@@ -47,9 +46,21 @@ _EXPECTED = {
     "too_long": "expected a list of {max_length}, not of {actual_length}",
 }
 
+#: The same of texts, by the pattern that they are to fit.
+_EXPECTED_TEXT = {
+    r"^[A-Za-z0-9_-]{1,40}$": "1 to 40 letters, digits, '-' and '_'",
+    r"^[A-Za-z0-9_.:-]{1,40}$": "1 to 40 letters, digits, '-', '_', '.' and ':'",
+    r"^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$": "a MAC address as 02:00:00:00:0e:00",
+    r"^[0-9a-fA-F.:]+$": "an IP address",
+    r"^[^,\s]{1,107}$": "a path of 1 to 107 bytes without blanks and commas",
+    r"^[^/\s,]{1,15}$": "an interface's name",
+}
+
 
 def _expected(error: ErrorDetails) -> str:
     context: dict[str, Any] = error.get("ctx", {})
+    if error["type"] == "string_pattern_mismatch" and context["pattern"] in _EXPECTED_TEXT:
+        return f"expected {_EXPECTED_TEXT[context['pattern']]}, not {_short(error['input'])}"
     text = _EXPECTED.get(error["type"])
     if text is None:
         return f"{error['msg'][:1].lower()}{error['msg'][1:]}, not {_short(error['input'])}"
