@@ -6,11 +6,13 @@ Measures: ndr (30 limits of the card), delays (20 of the device), benches (25 of
 """
 
 import argparse
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from tests.trust import benches, delays, faults, ndr, pages, stops, trials
+from tests.trust.measure import BrokenError
 
 MEASURES: dict[str, tuple[Callable[[Path, int, int], str], int]] = {
     "ndr": (ndr.table, 30),
@@ -24,7 +26,7 @@ MEASURES: dict[str, tuple[Callable[[Path, int, int], str], int]] = {
 
 
 def main() -> None:
-    """Print the measure's table."""
+    """Print the measure's table; exit code 1 when something was not as it must be."""
     parser = argparse.ArgumentParser(prog="python -m tests.trust", description=__doc__)
     parser.add_argument("measure", choices=MEASURES)
     parser.add_argument("cases", type=int, nargs="?", help="how many")
@@ -32,7 +34,11 @@ def main() -> None:
     chosen = parser.parse_args()
     measure, usual = MEASURES[chosen.measure]
     with tempfile.TemporaryDirectory(prefix="trust-") as folder:
-        print(measure(Path(folder) / "runs", chosen.cases or usual, chosen.seed))
+        try:
+            print(measure(Path(folder) / "runs", chosen.cases or usual, chosen.seed))
+        except BrokenError as broken:
+            print(broken)
+            sys.exit(1)
 
 
 if __name__ == "__main__":

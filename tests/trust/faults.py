@@ -17,9 +17,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.trust.measure import BrokenError
+
 from linerate import leftovers, marks
+from linerate.measurement import Measurement
 from linerate.netns import namespaces
-from linerate.store import StoreError, load_run
+from linerate.store import Result, StoreError, load_run
+from linerate.validity import reasons
 
 #: A run takes some 4 s; what is to happen happens within that.
 LATEST_S = 4.0
@@ -29,6 +33,8 @@ STOPPED_S = 3.0
 TMPFS_BYTES = 1 << 20
 BUSY = "while True: pass"
 EVERY = 10
+#: What runs wrote that did not end as they must.
+KEPT = Path("build/trust")
 
 COMMANDS: dict[str, tuple[str, ...]] = {
     "bench": ("bench", "--only", "U2", "--duration", "300ms"),
@@ -266,12 +272,23 @@ def _unreadable(runs: Path) -> list[str]:
         except StoreError as error:
             found.append(f"unreadable: {error}")
             continue
-        found += [f"published: {one.trial}" for one in run.results if one.valid and one.invalid]
+        found += [f"published: {one.trial}" for one in run.results if _published(one, file.parent)]
         words = (sys.executable, "-m", "linerate", "report", str(file.parent))
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if "Traceback" in done.stderr:
             found.append("report: traceback")
     return found
+
+
+def _published(result: Result, run: Path) -> bool:
+    """Whether a trial counts as valid that its own evidence speaks against."""
+    try:
+        evidence = (run / "evidence" / f"{result.trial}.json").read_bytes()
+    except OSError:
+        # The run was deleted under the command.
+        return result.valid and bool(result.invalid)
+    against = reasons(Measurement.model_validate_json(evidence))
+    return result.valid and not result.provisional and bool(against or result.invalid)
 
 
 @dataclass(slots=True)
@@ -283,26 +300,47 @@ class Sums:
 
 
 def table(_runs: Path, cases: int, seed: int) -> str:
-    """So many faults, a row for each kind."""
-    draw, sums = random.Random(seed), {name: Sums() for name in FAULTS}
-    done = 0
+    """So many faults, a row for each kind. Raises BrokenError when a run did not end as it must.
+
+    Each case has a seed of its own: `faults 1 --seed THAT` does it again.
+    """
+    sums = {name: Sums() for name in FAULTS}
     with contextlib.suppress(KeyboardInterrupt):
         for number in range(cases):
-            case = drawn(draw)
-            with tempfile.TemporaryDirectory(prefix="trust-", ignore_cleanup_errors=True) as folder:
-                found = wrong(case, Path(folder), draw)
+            case, found = _done(seed + number)
             into = sums[case.fault]
             into.runs += 1
-            done += 1
             if found:
-                into.wrong.append(f"{number} {case}: {'; '.join(found)}")
+                into.wrong.append(f"seed {seed + number}, {case}: {'; '.join(found)}")
                 print(into.wrong[-1], file=sys.stderr, flush=True)
-            if done % EVERY == 0:
-                print(f"{done} of {cases} faults", file=sys.stderr, flush=True)
-    lines = ["fault               runs  as it must be"]
-    lines += [
-        f"{name:<18} {one.runs:>5} {one.runs - len(one.wrong):>14}" for name, one in sums.items()
-    ]
+            if (number + 1) % EVERY == 0:
+                print(f"{number + 1} of {cases} faults", file=sys.stderr, flush=True)
+    text = "\n".join(rows(sums, seed))
+    if any(one.wrong for one in sums.values()):
+        raise BrokenError(text)
+    return text
+
+
+def _done(seed: int) -> tuple[Case, list[str]]:
+    """Carry the case of a seed out; what it wrote is kept if something was wrong."""
+    draw = random.Random(seed)
+    case = drawn(draw)
+    with tempfile.TemporaryDirectory(prefix="trust-", ignore_cleanup_errors=True) as folder:
+        found = wrong(case, Path(folder), draw)
+        if found:
+            kept = KEPT / f"fault-{seed}"
+            shutil.rmtree(kept, ignore_errors=True)
+            shutil.copytree(folder, kept, ignore_dangling_symlinks=True)
+            found.append(f"kept in {kept}")
+    return case, found
+
+
+def rows(sums: dict[str, Sums], seed: int) -> Iterator[str]:
+    """The table."""
+    yield "fault               runs  as it must be"
+    for name, one in sums.items():
+        yield f"{name:<18} {one.runs:>5} {one.runs - len(one.wrong):>14}"
     bad = [line for one in sums.values() for line in one.wrong]
-    lines.append(f"\n{done - len(bad)} of {done} runs ended as they must; seed {seed}")
-    return "\n".join([*lines, *bad])
+    done = sum(one.runs for one in sums.values())
+    yield f"\n{done - len(bad)} of {done} runs ended as they must; seed {seed}"
+    yield from bad

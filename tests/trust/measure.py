@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import Any
 
 
+class BrokenError(Exception):
+    """Something was not as it must be; the table says what."""
+
+
 def asked(runs: Path, *words: str) -> dict[str, Any]:
     """What a command measured; raises RuntimeError with its words when it printed no JSON."""
     command = [sys.executable, "-m", "linerate", *words, "--runs", str(runs), "--json"]

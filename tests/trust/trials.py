@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.trust.measure import BrokenError
+
 from linerate.asked_load import FULL_SCALE_PPM
 from linerate.bench import Interrupted
 from linerate.counting import counted, takes_turns
@@ -145,7 +147,7 @@ def judge(sums: Sums, case: Drawn, measurement: Measurement) -> None:
 
 
 def table(runs: Path, cases: int, seed: int) -> str:
-    """So many trials, a row for each wire and mode."""
+    """So many trials, a row for each wire and mode. Raises BrokenError when a law was broken."""
     draw, sums, done, lost = random.Random(seed), dict[tuple[str, str], Sums](), 0, 0
     try:
         while done < cases:
@@ -165,7 +167,10 @@ def table(runs: Path, cases: int, seed: int) -> str:
                     break
     except (KeyboardInterrupt, Interrupted):
         print(f"interrupted after {done} trials", file=sys.stderr)
-    return "\n".join([*_rows(sums), *_last(sums, lost, seed)])
+    text = "\n".join([*_rows(sums), *_last(sums, lost, seed)])
+    if any(one.broken for one in sums.values()):
+        raise BrokenError(text)
+    return text
 
 
 def _rows(sums: dict[tuple[str, str], Sums]) -> Iterator[str]:

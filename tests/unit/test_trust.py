@@ -1,8 +1,12 @@
 """The measures of our own trust: what they draw can be drawn again, and a broken law is seen."""
 
 import random
+import sys
 
-from tests.trust import faults, pages, stops
+import pytest
+from tests.trust import __main__ as program
+from tests.trust import faults, pages, stops, trials
+from tests.trust.measure import BrokenError
 from tests.trust.trials import Sums, drawn, impossible, judge
 
 SEED = 7
@@ -70,3 +74,48 @@ def test_stops_are_one_row():
     assert len(header) == len(row)
     assert row.split() == ["3", "4", "3,000", "1.5", "9.0"]
     assert list(stops.rows([])) == [header]
+
+
+def test_a_broken_law_is_exit_code_1(monkeypatch, capsys):
+    def broken(_runs, _cases, _seed):
+        raise BrokenError("the table")
+
+    monkeypatch.setitem(program.MEASURES, "trials", (broken, 1))
+    monkeypatch.setattr(sys, "argv", ["trust", "trials"])
+    with pytest.raises(SystemExit) as ended:
+        program.main()
+    assert ended.value.code == 1
+    assert capsys.readouterr().out == "the table\n"
+
+
+def test_a_trial_that_breaks_a_law_ends_the_measure_so(tmp_path, monkeypatch, evidence):
+    monkeypatch.setattr(trials, "measured", lambda *_words: iter([evidence(unexplained=7)]))
+    with pytest.raises(BrokenError, match=r"1 broken laws; 0 engines lost; seed 7"):
+        trials.table(tmp_path, 1, SEED)
+
+
+def test_a_fault_that_ends_wrong_is_kept_and_can_be_done_again(tmp_path, monkeypatch):
+    cases = []
+
+    def wrong(case, folder, _draw):
+        cases.append(case)
+        (folder / "out").write_text("what it said")
+        return ["hung"]
+
+    monkeypatch.setattr(faults, "wrong", wrong)
+    monkeypatch.setattr(faults, "KEPT", tmp_path)
+    with pytest.raises(BrokenError, match=rf"0 of 2 runs .*seed {SEED}\n") as broken:
+        faults.table(tmp_path, 2, SEED)
+    assert f"seed {SEED + 1}" in str(broken.value)
+    assert (tmp_path / f"fault-{SEED + 1}/out").read_text() == "what it said"
+    with pytest.raises(BrokenError):
+        faults.table(tmp_path, 1, SEED + 1)
+    assert cases[2] == cases[1]
+
+
+def test_a_trial_that_its_evidence_speaks_against_is_published(tmp_path, evidence, result):
+    (tmp_path / "evidence").mkdir()
+    sound, wrong = evidence(), evidence(unexplained=7)
+    for measured, is_wrong in ((sound, False), (wrong, True)):
+        (tmp_path / "evidence/U2.json").write_text(measured.model_dump_json())
+        assert faults._published(result(), tmp_path) is is_wrong
