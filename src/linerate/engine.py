@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import selectors
 import signal
 import socket
@@ -28,6 +29,8 @@ CONNECT_SECONDS = 5.0
 #: A folder without a socket may belong to an engine that is just starting.
 STARTING_SECONDS = 120.0
 FOLDER_PREFIX = "linerate-"
+#: See own_prefix.
+_OF_LAB = re.compile(FOLDER_PREFIX + r"bench-(\d{1,10})-\d+(-.*)?")
 
 
 class EngineError(ToldError):
@@ -141,11 +144,17 @@ def dead_folders() -> list[Path]:
     for folder in runtime_folders():
         with contextlib.suppress(OSError):
             path = _socket_in(folder)
-            young = time.time() - folder.stat().st_mtime < STARTING_SECONDS
-            dead = not _listens(path) if path else not young
-            if dead:
+            if not _listens(path) if path else not _may_start(folder):
                 found.append(folder)
     return found
+
+
+def _may_start(folder: Path) -> bool:
+    """Whether an engine may be about to listen in a folder; none does that a dead lab started."""
+    lab = _OF_LAB.fullmatch(folder.name)
+    if lab is not None and marks.started(int(lab[1])) is None:
+        return False
+    return time.time() - folder.stat().st_mtime < STARTING_SECONDS
 
 
 def own_prefix() -> str:

@@ -99,6 +99,16 @@ def test_folders_of_dead_engines_are_swept(fake_environment, files):
         }
 
 
+def test_engines_that_a_dead_lab_was_starting_are_swept_at_once(fake_environment):
+    """It was killed with them: without a socket a folder is else kept for a while."""
+    with subprocess.Popen(["true"]) as lab:
+        pass
+    for name in (f"bench-{lab.pid}-2", f"bench-{lab.pid}-2-dut", f"bench-{os.getpid()}-1"):
+        (fake_environment / f"linerate-{name}").mkdir(parents=True)
+    assert len(sweep()) == 2
+    assert [path.name for path in fake_environment.iterdir()] == [f"linerate-bench-{os.getpid()}-1"]
+
+
 def test_an_engine_that_many_come_to_at_once_is_not_swept(fake_environment):
     """Its queue of clients is full: it lets nobody in just now, but it lives."""
     busy = fake_environment / "linerate-busy"

@@ -4,14 +4,17 @@ import errno
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pyroute2
 import pytest
 from tests.unit.test_host_takes import Observer
+from typer.testing import CliRunner
 
 from linerate import engine, leftovers, marks
 from linerate.bench import Bench, Interrupted
+from linerate.cli import app
 from linerate.commands.into_folder import signals
 from linerate.netns import interfaces, namespaces
 from linerate.planning import suite_plan
@@ -106,6 +109,34 @@ def test_folders_and_processes_are_removed_at_the_end(tmp_path, places):
     Made(tmp_path, make).measure()
     assert started[0].wait(60) == -signal.SIGKILL
     assert [folder.exists() for folder in (*folders, *others)] == [False] * 3 + [True] * 2
+
+
+LISTENS = """
+import socket, sys, time
+listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+listener.bind(sys.argv[1])
+listener.listen()
+print("listens", flush=True)
+time.sleep(600)
+"""
+
+
+def test_clean_leaves_no_folder_of_an_engine_that_it_killed(places):
+    """It lives as long as it is looked for: only then its folder is one of a dead engine."""
+    with subprocess.Popen(["true"]) as lab:
+        pass
+    folder = places[2] / f"{engine.FOLDER_PREFIX}bench-{lab.pid}-1"
+    folder.mkdir()
+    program = [sys.executable, "-c", LISTENS, str(folder / "dpdk_telemetry.v2")]
+    owner = os.environ | {marks.VARIABLE: f"{lab.pid}-1"}
+    with subprocess.Popen(program, env=owner, stdout=subprocess.PIPE) as living:
+        assert living.stdout is not None
+        assert living.stdout.readline() == b"listens\n"
+        done = CliRunner().invoke(app, ["clean"])
+        assert living.wait(60) == -signal.SIGKILL
+    assert done.exit_code == 0
+    assert f"folder {folder}: removed" in done.stdout
+    assert not folder.exists()
 
 
 def test_what_another_live_lab_made_is_not_found(places):

@@ -17,6 +17,11 @@ def clean(dry_run: Kept = False, as_json: JsonOption = False) -> None:
     found = leftovers.find()
     if not dry_run:
         leftovers.remove(found)
+        # The folder of an engine that lived until now is left over only since.
+        known = {(one.kind, one.name) for one in found}
+        since = [one for one in leftovers.find() if (one.kind, one.name) not in known]
+        leftovers.remove(since)
+        found += since
     # What is there still could not be removed: it belongs to somebody with more rights.
     left = {(one.kind, one.name) for one in leftovers.find()} if found else set()
     rows = [
