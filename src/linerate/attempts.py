@@ -22,7 +22,7 @@ from linerate.measurement import Measurement
 from linerate.planning import Step
 from linerate.rig import Trials
 from linerate.store import Result, trial_name
-from linerate.trial import TrialError, run_trial
+from linerate.trial import TrialError, try_trial
 from linerate.validity import OFFERED_WITHIN, caused_by_host
 from linerate.wire import format_pps
 
@@ -123,7 +123,7 @@ class AttemptsBench(Bench):
         asked = self._load(step.testbed, step.loadtest, *load).model_copy(update=dict(changes))
         card = step.testbed.card if step.testbed.wire == "card" else None
         time.sleep(SETTLE_SECONDS)
-        measurement = run_trial(trials.tester, asked, self._observer.progress, card, ceiling)
+        measurement = try_trial(trials.tester, asked, self._observer.progress, card, ceiling)
         trials.check()
         return measurement, self._keep(step, number, measurement)
 

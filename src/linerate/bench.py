@@ -209,7 +209,7 @@ class Bench:
         if any(one.configuration == step.configuration for one in self.run.sweep.absent):
             return
         try:
-            self._measure_loadtest(step)
+            self._measure_alone(step)
         except (EngineError, TelemetryError, TrialError, SetupError) as error:
             absent = Absent(configuration=step.configuration, reason=str(error))
             changed = self.run.sweep.model_copy(update={"absent": (*self.run.sweep.absent, absent)})

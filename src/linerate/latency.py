@@ -21,7 +21,7 @@ from linerate.search import How, SearchBench
 from linerate.store import Result, RunFolder
 from linerate.suite import Loadtest
 from linerate.testbed import Testbed
-from linerate.trial import TrialError, run_trial
+from linerate.trial import TrialError, try_trial
 from linerate.wire import format_pps
 
 #: Of the highest load.
@@ -64,7 +64,7 @@ def _over_wire(
     said = f"{step.loadtest.name}: bare wire, {format_pps(load.asked_pps, '.4g')}"
     bench._observer.step(said, seconds)
     load = load.model_copy(update={"counted": "received"})
-    measurement = run_trial(trials.tester, load, bench._observer.progress)
+    measurement = try_trial(trials.tester, load, bench._observer.progress)
     trials.check()
     return measurement
 

@@ -17,6 +17,7 @@ from linerate.records import Goal, Search
 from linerate.rig import Trials
 from linerate.store import RunFolder
 from linerate.suite import Loadtest
+from linerate.telemetry import NoAnswerError
 from linerate.testbed import Testbed
 from linerate.trial import TrialError
 from linerate.wire import format_pps
@@ -151,7 +152,11 @@ class SearchBench(AttemptsBench):
         if not loadtest.warmup_seconds:
             scale_ppm = max(1, round(scale_ppm * WARM_UP_OF_MAX))
             step = replace(step, loadtest=replace(loadtest, warmup_seconds=WARM_UP_SECONDS))
-        measurement = self._warm_up(trials, step, scale_ppm)
+        try:
+            measurement = self._warm_up(trials, step, scale_ppm)
+        except NoAnswerError:
+            # The first trial shows how the host goes on.
+            return
         self._folder.save_measurement(f"{loadtest.name}-warm-up", measurement)
 
     def _note(self, **changes: object) -> None:

@@ -64,15 +64,23 @@ class Telemetry:
         self._path = path
         self._timeout_seconds = timeout_seconds
         self._until = until
+        #: An answer is still to come, and would be taken for that to the next command.
+        self._is_stale = False
+        self._open()
+
+    def _open(self) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
             self._limit_waiting()
             self._connect()
             self.greeting = self._greeting()
             self._max_bytes = int(self.greeting["max_output_len"])
+        except TimeoutError as error:
+            self.close()
+            raise NoAnswerError(f"{self._path}: {_reason(error)}") from error
         except (OSError, KeyError, TypeError, ValueError) as error:
             self.close()
-            raise TelemetryError(f"{path}: {_reason(error)}") from error
+            raise TelemetryError(f"{self._path}: {_reason(error)}") from error
         except TelemetryError:
             self.close()
             raise
@@ -117,12 +125,18 @@ class Telemetry:
         return answer
 
     def ask(self, command: str) -> Any:  # noqa: ANN401 (an answer may be of any JSON type)
-        """Send one command (`/linerate/info`) and return what it answered."""
+        """Send one command (`/linerate/info`) and return what it answered.
+
+        After NoAnswerError it may be called again, over a new connection.
+        """
+        if self._is_stale:
+            self._open_anew(command)
         try:
             self._limit_waiting()
             self._socket.send(command.encode(errors="replace"))
             answer = self._patiently(command)
         except TimeoutError as error:
+            self._is_stale = True
             raise NoAnswerError(f"{self._path}: {command}: {_reason(error)}") from error
         except OSError as error:
             raise TelemetryError(f"{self._path}: {command}: {_reason(error)}") from error
@@ -133,6 +147,15 @@ class Telemetry:
             said = f"{self._path}: {command}: {answer[name]['error']}"
             raise RefusedError(said, answer[name])
         return answer[name]
+
+    def _open_anew(self, command: str) -> None:
+        """Connect again; a starved engine still serves the connections that were left."""
+        self._socket.close()
+        try:
+            self._open()
+        except TurnedAwayError as error:
+            raise NoAnswerError(f"{self._path}: {command}: {_reason(TimeoutError())}") from error
+        self._is_stale = False
 
     def _patiently(self, command: str) -> dict[str, Any]:
         """Wait for an answer a few times as long as one takes; say so each time but the first.

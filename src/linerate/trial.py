@@ -4,10 +4,12 @@ It asks seldom while packets fly (the lab shares the tester's CPU), and takes th
 two readings that the ledgers need when none do.
 """
 
+import contextlib
 import itertools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from linerate.card import Card
 from linerate.ledger import PacketLedger
@@ -25,6 +27,7 @@ from linerate.measurement import (
 from linerate.measurement.engine import counters_since, errors_since, rings_since
 from linerate.measurement.model import RoundTrip
 from linerate.measurement.slices import limit_us
+from linerate.telemetry import NoAnswerError
 from linerate.tester import Tester
 from linerate.validity import STRETCH_LIMIT
 
@@ -47,6 +50,8 @@ SETTLE_POLL_SECONDS = 0.05
 SETTLE_QUIET_SECONDS = 0.5
 #: … or for so long: what lies in a kernel's queue waits for a device that has no CPU.
 SETTLE_SECONDS = 2.0
+#: The figures of a load that was held are asked for so often.
+ENDING_ASKS = 10
 #: While a load is held, so often is looked whether it ended.
 HOLD_POLL_SECONDS = 1.0
 #: The tester's clock stands still while it is off its CPU. A trial that takes longer than asked by
@@ -94,6 +99,31 @@ def run_trial(
     )
 
 
+def try_trial(
+    tester: Tester,
+    load: Load,
+    on_progress: OnProgress,
+    card: Card | None = None,
+    ceiling_pps: float | None = None,
+) -> Measurement:
+    """Run it and return what was measured: that nothing was, where the engine did not answer."""
+    try:
+        return run_trial(tester, load, on_progress, card, ceiling_pps)
+    except NoAnswerError:
+        # It may have been started all the same.
+        _stop(tester)
+        return Measurement(
+            load=load,
+            progress=Progress(trial=0, state="idle", elapsed_us=0),
+            no_answer=True,
+            packets=PacketLedger(),
+            time=(),
+            time_at_load=(),
+            card=card,
+            ceiling_pps=ceiling_pps,
+        )
+
+
 def watch(
     tester: Tester,
     load: Load,
@@ -138,7 +168,8 @@ def hold(
     """Run one long trial and read it every so often while packets fly; stop it as any other.
 
     Returns what was measured, all drained, and the signal that ended it, if one did. Nothing is
-    gathered meanwhile: a trial of days takes no more memory than one of minutes.
+    gathered while it runs: a trial of days takes no more memory than one of minutes. A reading that
+    the engine does not answer in time is left out, and the interval lasts until the next one.
     """
     tester.await_links()
     start = _Held.read(tester, tester.roundtrips())
@@ -154,21 +185,39 @@ def hold(
         for number in itertools.count(1):
             if _sent_by(tester, min(began + number * every_seconds, over)):
                 break
-            now = _Held.read(tester)
-            since = now.since(last, load, card, ceiling_pps)
-            stop = on_interval(now.since(start, load, card, ceiling_pps), since, so_far)
+            stop = False
+            with contextlib.suppress(NoAnswerError):
+                now = _Held.read(tester)
+                since = now.since(last, load, card, ceiling_pps)
+                stop = on_interval(now.since(start, load, card, ceiling_pps), since, so_far)
+                last = now
             if stop or time.monotonic() >= over:
                 break
-            last = now
     except KeyboardInterrupt as signal:
         interrupted = signal
     except BaseException:
         _stop(tester)
         raise
+    end = _answered(lambda: _ended(tester))
+    return end.since(start, load, card, ceiling_pps), interrupted
+
+
+def _ended(tester: Tester) -> "_Held":
+    """Stop, and read what is drained."""
     tester.stop()
     _drain(tester, lambda _progress: None)
-    end = _Held.read(tester, tester.roundtrips())
-    return end.since(start, load, card, ceiling_pps), interrupted
+    return _Held.read(tester, tester.roundtrips())
+
+
+Answer = TypeVar("Answer")
+
+
+def _answered(ask: Callable[[], Answer]) -> Answer:
+    """What is answered, asked again where the engine did not answer in time."""
+    for _ in range(ENDING_ASKS - 1):
+        with contextlib.suppress(NoAnswerError):
+            return ask()
+    return ask()
 
 
 def _sent_by(tester: Tester, moment: float) -> bool:
@@ -181,7 +230,10 @@ def _sent_by(tester: Tester, moment: float) -> bool:
 
 
 def _has_sent(tester: Tester) -> bool:
-    return tester.progress().state in ("draining", "done")
+    """Whether all is sent; an engine that does not answer in time is asked again later."""
+    with contextlib.suppress(NoAnswerError):
+        return tester.progress().state in ("draining", "done")
+    return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,12 @@ READING_SECONDS = 0.1
 Rule = Callable[[Measurement], Iterator[str]]
 
 
+def no_answer(measurement: Measurement) -> Iterator[str]:
+    """Say when the engine did not answer, so that nothing is known."""
+    if measurement.no_answer:
+        yield "no answer from the engine in time: stop what else runs on this machine"
+
+
 def nothing_sent(measurement: Measurement) -> Iterator[str]:
     """Say when nothing was offered, so that nothing was measured."""
     load = measurement.load
@@ -279,6 +285,7 @@ def link_down(measurement: Measurement) -> Iterator[str]:
 
 
 INVALID: tuple[Rule, ...] = (
+    no_answer,
     nothing_sent,
     offered_below_asked,
     offered_above_asked,
@@ -301,6 +308,7 @@ INVALID: tuple[Rule, ...] = (
 
 #: The machine took the CPU from who needed it.
 OF_THE_HOST: tuple[Rule, ...] = (
+    no_answer,
     stretched,
     forwarder_absent,
     mostly_disturbed,
@@ -327,7 +335,7 @@ def may_be_accepted(measurement: Measurement) -> bool:
 
 def caused_by_tester(measurement: Measurement) -> bool:
     """Whether a lower load could make the trial valid."""
-    if any(link_down(measurement)):
+    if measurement.no_answer or any(link_down(measurement)):
         return False
     rules = (offered_below_asked, tester_lost, tester_fetched_late)
     return any(True for rule in rules for _ in rule(measurement))
@@ -464,6 +472,8 @@ def reasons(measurement: Measurement) -> tuple[str, ...]:
 
     A link that is down accounts for all that the tester did not do.
     """
+    if unknown := tuple(no_answer(measurement)):
+        return unknown
     if down := tuple(link_down(measurement)):
         return (*down, *ledger_violated(measurement))
     if nothing := tuple(nothing_sent(measurement)):

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from linerate.telemetry import Telemetry, TelemetryError, rows
+from linerate.telemetry import NoAnswerError, Telemetry, TelemetryError, rows
 
 GREETING = json.dumps({"version": "DPDK", "pid": 1, "max_output_len": 16384}).encode()
 
@@ -92,6 +92,35 @@ def test_a_late_answer_is_waited_for_and_that_is_said(engine, caplog):
         assert telemetry.ask("/linerate/port,e0") == {"rx_packets": 7}
     assert heard == [b"/linerate/port,e0"]
     assert "/linerate/port,e0: no answer within 0.05 s, waiting again (1 of 2)" in caplog.text
+
+
+def test_an_answer_that_comes_too_late_is_not_taken_for_the_next_one(tmp_path):
+    path = tmp_path / "dpdk_telemetry.v2"
+    given_up = threading.Event()
+
+    def serve(listener):
+        first, _ = listener.accept()
+        with first, contextlib.suppress(OSError):
+            first.send(GREETING)
+            first.recv(1024)
+            given_up.wait(60)
+            first.send(b'{"/linerate/port": {"rx_packets": 7}}')
+        second, _ = listener.accept()
+        with second:
+            second.send(GREETING)
+            second.recv(1024)
+            second.send(b'{"/linerate/port": {"rx_packets": 8}}')
+            second.recv(1024)
+
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        threading.Thread(target=serve, args=(listener,), daemon=True).start()
+        with Telemetry(path, timeout_seconds=0.2) as telemetry:
+            with pytest.raises(NoAnswerError):
+                telemetry.ask("/linerate/port,e0")
+            threading.Timer(0.05, given_up.set).start()
+            assert telemetry.ask("/linerate/port,e0") == {"rx_packets": 8}
 
 
 def test_who_has_a_time_limit_waits_no_longer(engine, caplog):

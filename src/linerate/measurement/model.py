@@ -252,6 +252,8 @@ class Measurement(_Model):
 
     load: Load
     progress: Progress
+    #: The engine did not answer in time: nothing else is known of the trial.
+    no_answer: bool = False
     #: Over the whole trial, read before the first packet and after the last drained.
     packets: PacketLedger
     time: tuple[TimeLedger, ...]

@@ -100,7 +100,7 @@ def _notes(console: Console, run: Run, found: dict[Cell, Point]) -> None:
         for point in found.values()
         if point.pps is not None and len(point.rates_pps) < point.trials
     ]
-    absent = [f"  {one.configuration}: {one.reason}" for one in run.sweep.absent]
+    absent = [f"  {one.configuration}: {one.reason}" for one in (*run.sweep.absent, *run.absent)]
     suspect = sum(1 for point in found.values() if point.pps and point.result.disturbed)
     for title, lines in (
         ("No result, because", invalid),
@@ -132,7 +132,7 @@ def document(run: Run, folder: Path) -> dict[str, Any]:
         "problem": run.problem,
         "repeats": run.sweep.repeats,
         "directions": run.sweep.directions,
-        "absent": [one.model_dump() for one in run.sweep.absent],
+        "absent": [one.model_dump() for one in (*run.sweep.absent, *run.absent)],
         "points": [
             {
                 "configuration": point.configuration,
