@@ -17,7 +17,7 @@ from linerate.host import Autogroup
 from linerate.signals import held_back
 
 NICE = -20
-#: Of root alone: nobody else may lower a nice.
+#: Of root alone: other users may not lower a nice.
 FOLDER = Path("/run/linerate-sessions")
 _PROC = Path("/proc")
 _ROLE = "session"
