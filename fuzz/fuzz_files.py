@@ -124,25 +124,27 @@ def lives(content: bytes) -> None:
         offset = further
 
 
+class _Fed(Telemetry):
+    """A connection whose other end is ours; what it was greeted with does not matter."""
+
+    def __init__(self, path: Path, ours: socket.socket) -> None:
+        self._ours = ours
+        super().__init__(path, timeout_seconds=1.0)
+
+    def _open(self) -> None:
+        self._socket, self._max_bytes = self._ours, 16384
+
+
 @target
 def telemetry(content: bytes) -> None:
     """Answers of what listens at an engine's socket, one a line."""
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    path = FOLDER / "socket"
-    path.unlink(missing_ok=True)
-    with listener:
-        listener.bind(str(path))
-        listener.listen()
-        # It waits in the listener's queue until it is let in.
-        client = Telemetry.__new__(Telemetry)
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with ours, theirs:
-            client._path, client._socket, client._max_bytes = path, ours, 16384
-            client._timeout_seconds, client._until = 1.0, None
-            for answer in content[:16384].split(b"\n")[:8]:
-                theirs.send(answer or b"\0")
-                with contextlib.suppress(TelemetryError):
-                    rows(client.ask("/linerate/info"), "fuzzed")
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        client = _Fed(FOLDER / "socket", ours)
+        for answer in content[:16384].split(b"\n")[:8]:
+            theirs.send(answer or b"\0")
+            with contextlib.suppress(TelemetryError):
+                rows(client.ask("/linerate/info"), "fuzzed")
 
 
 @target
