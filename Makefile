@@ -234,8 +234,9 @@ fuzz-files: setup-fuzz-parsers
 # Of the targets alone: what they do not run is not theirs to reach.
 fuzz-coverage: setup-fuzz setup-fuzz-parsers
 	@test -f build/coverage/build.ninja || $(STEP) "configuring the fuzz targets to count lines" \
-		coverage-setup env CC=clang $(BIN)/meson setup build/coverage -Dfuzz=true \
-		-Dbuildtype=debugoptimized -Db_lundef=false -Dc_link_args=-fprofile-instr-generate \
+		coverage-setup env CC=clang LLVM_PROFILE_FILE=/dev/null $(BIN)/meson setup \
+		build/coverage -Dfuzz=true -Dbuildtype=debugoptimized -Db_lundef=false \
+		-Dc_link_args=-fprofile-instr-generate \
 		"-Dc_args=-fprofile-instr-generate -fcoverage-mapping"
 	@$(STEP) "building the fuzz targets to count lines" coverage-build $(BIN)/meson compile \
 		-C build/coverage $(basename $(notdir $(wildcard fuzz/fuzz_*.c)))
