@@ -198,7 +198,8 @@ def sysfs_with_hugepages(folder):
 def fake_environment(monkeypatch):
     """Environment in which the lab finds the fake engine, and nobody else's."""
     # Not in tmp_path: the path of a socket has 107 bytes at most.
-    with tempfile.TemporaryDirectory(prefix="linerate-") as folder:
+    # An engine whose lab was killed may still be making its own folder in it.
+    with tempfile.TemporaryDirectory(prefix="linerate-", ignore_cleanup_errors=True) as folder:
         runtime = Path(folder) / "dpdk"
         monkeypatch.setenv("LINERATE_ENGINE", str(FAKE_ENGINE))
         monkeypatch.setenv("LINERATE_RUNTIME", str(runtime))

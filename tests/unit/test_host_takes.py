@@ -11,7 +11,8 @@ import time
 
 import pytest
 
-from linerate.bench import Bench
+from linerate.bench import Bench, Interrupted
+from linerate.commands.into_folder import run_folder
 from linerate.engine import NotReadyError
 from linerate.planning import suite_plan
 from linerate.store import RunFolder, StoreError, load_run
@@ -140,6 +141,22 @@ def test_a_signal_before_anything_leaves_nothing(fake_environment, tmp_path):
     for folder in (tmp_path / "runs").glob("*"):
         assert load_run(folder).status == "interrupted"
     assert not fake_environment.exists() or list(fake_environment.iterdir()) == []
+
+
+def test_a_signal_while_the_folder_is_made_leaves_none(tmp_path, monkeypatch):
+    made = RunFolder.create
+
+    def create(*given):
+        folder = made(*given)
+        signal.raise_signal(signal.SIGINT)
+        return folder
+
+    monkeypatch.setattr(RunFolder, "create", create)
+    monkeypatch.setenv("LINERATE_LOCKS", str(tmp_path / "locks"))
+    runs = tmp_path / "runs"
+    with pytest.raises(Interrupted), run_folder(Testbed(), runs, "router", wait=False):
+        pytest.fail("a folder was given after the signal")
+    assert list(runs.iterdir()) == []
 
 
 def test_a_full_disk_is_said_in_a_line(tmp_path, monkeypatch):

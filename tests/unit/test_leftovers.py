@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pyroute2
@@ -41,15 +42,17 @@ class Made(Bench):
 
 
 @pytest.fixture
-def places(tmp_path, monkeypatch):
+def places(monkeypatch):
     """Where namespaces, sockets and engines have their names."""
-    folders = [tmp_path / name for name in ("netns", "tmp", "dpdk")]
-    for folder in folders:
-        folder.mkdir()
-    monkeypatch.setattr(namespaces, "RUN", folders[0])
-    monkeypatch.setattr("tempfile.gettempdir", lambda: str(folders[1]))
-    monkeypatch.setenv("LINERATE_RUNTIME", str(folders[2]))
-    return folders
+    # Not in tmp_path: the path of a socket has 107 bytes at most.
+    with tempfile.TemporaryDirectory(prefix="left-") as short:
+        folders = [Path(short) / name for name in ("netns", "tmp", "dpdk")]
+        for folder in folders:
+            folder.mkdir()
+        monkeypatch.setattr(namespaces, "RUN", folders[0])
+        monkeypatch.setattr("tempfile.gettempdir", lambda: str(folders[1]))
+        monkeypatch.setenv("LINERATE_RUNTIME", str(folders[2]))
+        yield folders
 
 
 @pytest.fixture

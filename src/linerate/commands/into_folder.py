@@ -104,12 +104,14 @@ def run_folder(testbed: Testbed, runs: Path, label: str, *, wait: bool) -> Itera
     cpus = testbed.cpus or host.allowed_cpus()
     on_wait = complain if wait else None
     with signals(), cpu_locks.held(cpus, on_wait), session_share.raised():
-        with held_back():
-            folder = RunFolder.create(runs, label)
+        folder = None
         try:
+            with held_back():
+                folder = RunFolder.create(runs, label)
             yield folder
         except BaseException:
-            folder.remove_unused()
+            if folder:
+                folder.remove_unused()
             raise
 
 
