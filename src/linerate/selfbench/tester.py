@@ -143,10 +143,14 @@ _FLOWS: dict[str, tuple[str, dict[str, Any]]] = {
 for _name, (_text, _flows) in _FLOWS.items():
     register(Kind(_name, _text, sending([_stream(flows=_flows)])))
 
-register(
-    Kind(
-        "tester-rx",
-        "tester, taking back and checking",
-        receiving([_stream(signature=True, rx_port="t0")]),
-    )
-)
+_RECEIVING: dict[str, tuple[str, dict[str, Any]]] = {
+    "tester-rx": ("tester, taking back and checking", {}),
+    "tester-rx-payload": ("tester, payload checked too", {"check_payload": True}),
+    "tester-rx-1518": ("tester, taking back 1,518 bytes", {"frame_bytes": 1518}),
+    "tester-rx-1518-payload": (
+        "tester, 1,518 bytes checked",
+        {"frame_bytes": 1518, "check_payload": True},
+    ),
+}
+for _name, (_text, _checked) in _RECEIVING.items():
+    register(Kind(_name, _text, receiving([_stream(signature=True, rx_port="t0", **_checked)])))
