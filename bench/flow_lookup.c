@@ -6,8 +6,8 @@
  * random flows and written anew, untimed, before each round. All run in turn in one process, and
  * marked packets (no parsing, no lookup) and the learning of new flows as well.
  */
+#include "core/memory.h"
 #include "flow/flow_plain.h"
-#include "memory.h"
 
 #include <rte_cycles.h>
 #include <rte_eal.h>

@@ -2,14 +2,14 @@
 #include "engine.h"
 
 #include "card/card.h"
-#include "control/command.h"
-#include "forward/forwarder.h"
-#include "memory.h"
-#include "node/delay.h"
-#include "node/node.h"
+#include "core/memory.h"
+#include "core/node.h"
+#include "core/worker.h"
+#include "impair/delay.h"
+#include "modes/forwarder.h"
 #include "port/port.h"
-#include "stream/tester.h"
-#include "worker.h"
+#include "telemetry/command.h"
+#include "tester/tester.h"
 
 #include <errno.h>
 #include <rte_cycles.h>

@@ -3,7 +3,7 @@
 #ifndef LINERATE_ENGINE_H
 #define LINERATE_ENGINE_H
 
-#include "config.h"
+#include "core/config.h"
 
 const char *engine_name(void);
 /* Reads the whole file; returns the number of mistakes, each printed. Before EAL. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* linerate-engine: reads a configuration, starts, answers, stops. See docs/engine.md. */
-#include "engine.h"
-#include "forward/forwarder.h"
-#include "memory.h"
+#include "core/memory.h"
+#include "core/worker.h"
+#include "modes/forwarder.h"
 #include "port/port.h"
-#include "stream/trial.h"
-#include "worker.h"
+#include "tester/trial.h"
+#include "engine.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -26,24 +26,23 @@ TIMEOUT_S = 600
 #: The parser's files below engine/, by target.
 C_PARSERS: dict[str, tuple[str, ...]] = {
     "config": (
-        "config.c", "card/flow_limits.c", "forward/forwarder.c", "forward/peers.c",
-        "forward/xconnect.c", "port/port.c", "port/ethdev_queues.c", "port/ethdev_settings.c",
-        "router/router_config.c", "stream/*parse.c", "stream/layers.c", "stream/modifier.c",
+        "core/config.c", "card/card_flow_limits.c", "modes/forwarder.c", "modes/peers.c",
+        "modes/xconnect.c", "port/port.c", "port/ethdev_queues.c", "port/ethdev_settings.c",
+        "router/router_config.c", "tester/*parse.c", "tester/layers.c", "tester/modifier.c",
     ),
-    "connections": ("stream/connection*_parse.c", "stream/connection_ranges.c"),
+    "connections": ("tester/connection*_parse.c", "tester/connection_ranges.c"),
     "flow_key": ("flow/flow_key.c", "flow/flow_fragments.c"),
-    "frames": ("card/rss.c", "stream/signature.c", "stream/sequence.c"),
-    "modes_frames": ("node/csum.c", "node/l2*.c", "node/mac*.c", "node/icmpecho.c",
-                     "node/flowtable.c"),
-    "priority": ("forward/priority.c",),
+    "frames": ("card/card_rss.c", "tester/signature.c", "tester/sequence.c"),
+    "modes_frames": ("modes/csum.c", "modes/l2*.c", "modes/mac*.c", "modes/icmpecho.c",
+                     "flow/flowtable_node.c"),
+    "priority": ("handoff/priority.c",),
     "router_cli": ("router/cli*.c",),
-    "router_frames": ("node/arp*.c", "node/ethernet*.c", "node/icmp[46]*.c", "node/ip[46]*.c",
-                      "node/mpls*.c", "node/vlan*.c"),
+    "router_frames": ("node/ip[46]/*.c", "node/l2/*.c", "node/mpls/*.c"),
     "routes_file": ("router/routes_file.c", "router/text_file.c"),
-    "rule_text": ("flow/rule_*.c", "card/flow_pattern.c", "card/flow_rules.c"),
-    "stream": ("stream/parse.c", "stream/layers.c", "stream/modifier.c", "stream/template.c",
-               "stream/program_parse.c", "stream/step_*.c"),
-    "telemetry": ("control/*.c",),
+    "rule_text": ("rte_flow_text/rule_*.c", "card/card_flow_pattern.c", "card/card_flow_rules.c"),
+    "stream": ("tester/parse.c", "tester/layers.c", "tester/modifier.c", "tester/template.c",
+               "tester/program_parse.c", "tester/step_*.c"),
+    "telemetry": ("telemetry/*.c",),
 }  # fmt: skip
 #: Of a target that makes one engine in its life: environments, each a run.
 ENGINES: dict[str, tuple[dict[str, str], ...]] = {

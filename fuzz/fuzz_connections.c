@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The JSON of templates of connections, and the frames that they make. */
 #include "port/port.h"
-#include "stream/connections.h"
+#include "tester/connections.h"
 
 #include <stdio.h>
 #include <stdlib.h>

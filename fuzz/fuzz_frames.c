@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the card and the analyser read of foreign frames: RSS and the signature. */
 #include "card/card.h"
-#include "stream/sequence.h"
-#include "stream/signature.h"
+#include "tester/sequence.h"
+#include "tester/signature.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
  * and what happens before (1 byte), length (2 bytes, little endian), as many bytes. After each
  * input no packet and no buffer may be unaccounted for, and nothing written around a frame.
  */
-#include "forward/forwarder.h"
+#include "modes/forwarder.h"
 #include "harness.h"
 
 #include <rte_graph_worker.h>

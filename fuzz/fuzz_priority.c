@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The priority of any bytes: one of three, read within the frame; bytes that are cut off can only
  * make it normal. */
-#include "forward/priority.h"
+#include "handoff/priority.h"
 
 #include <stdlib.h>
 #include <string.h>

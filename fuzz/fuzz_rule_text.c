@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any text as a rule: arrays that end and point into the rule, or a mistake with a place; and what
  * a card makes of the rule. */
-#include "card/flow_rules.h"
-#include "flow/rule_text.h"
+#include "card/card_flow_rules.h"
+#include "rte_flow_text/rule_text.h"
 
 #include <stdlib.h>
 #include <string.h>

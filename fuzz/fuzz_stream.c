@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A stream's JSON, and the frames that it makes. */
-#include "stream/stream.h"
+#include "tester/stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "card.h"
 
-#include "../flow.h"
-#include "../frame.h"
-#include "../ledger.h"
-#include "../memory.h"
-#include "flow_rules.h"
+#include "core/flow_tuple.h"
+#include "core/frame.h"
+#include "core/ledger.h"
+#include "core/memory.h"
+#include "card_flow_rules.h"
 
 #include <errno.h>
 #include <rte_cycles.h>

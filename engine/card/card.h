@@ -12,13 +12,13 @@
  * only touched by the other side once it is announced, so a packet costs the two cores
  * its data lines and two eighths of a descriptor line.
  *
- * The card's side runs on the worker that holds the wire ends (port/wire.c), the DUT's
- * side on the DUT's workers (port/card.c). Loss places are counted on the card's side.
+ * The card's side runs on the worker that holds the wire ends (card/tester_port.c), the DUT's
+ * side on the DUT's workers (card/dut_port.c). Loss places are counted on the card's side.
  */
 #ifndef LINERATE_CARD_H
 #define LINERATE_CARD_H
 
-#include "../config.h"
+#include "core/config.h"
 #include "pacer.h"
 
 #include <rte_common.h>
@@ -112,7 +112,7 @@ struct card_pcie {
 	struct pacer up, down; /* bytes towards the host and from it */
 };
 
-/* The flow table as configured; see flow_rules.h. */
+/* The flow table as configured; see card_flow_rules.h. */
 struct card_flow_limits {
 	uint32_t capacity;   /* rules a port; 0: the card takes none */
 	uint32_t guaranteed; /* so many fit whatever they are */
@@ -178,7 +178,7 @@ unsigned card_pcie_down_bytes(const struct card_pcie *pcie, unsigned bytes);
 /* Which rx queue the frame belongs to; *hash is set when it was computed. */
 uint16_t card_rss_queue(
 	const struct card_rss *rss, const void *frame, unsigned bytes, uint32_t *hash);
-/* Toeplitz hash of the frame's flow (flow.h); 0 and *hashed false when it has none. */
+/* Toeplitz hash of the frame's flow (flow_tuple.h); 0 and *hashed false when it has none. */
 uint32_t card_rss_hash(
 	const struct card_rss *rss, const uint8_t *frame, unsigned bytes, bool *hashed);
 /* Fills the indirection table round robin. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "deliver.h"
 
-#include "../waker.h"
+#include "core/waker.h"
+#include "card_flow_rules.h"
 #include "copy.h"
-#include "flow_rules.h"
 
 #define VECTOR_MAX 256
 

@@ -6,7 +6,7 @@
  */
 #include "card.h"
 
-#include "../memory.h"
+#include "core/memory.h"
 
 #include <errno.h>
 #include <rte_malloc.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fib4.h"
 
-#include "../memory.h"
-#include "../rcu.h"
-#include "../worker.h"
+#include "core/memory.h"
+#include "core/rcu.h"
+#include "core/worker.h"
 #include "prefix_table.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fib6.h"
 
-#include "../memory.h"
-#include "../rcu.h"
-#include "../worker.h"
+#include "core/memory.h"
+#include "core/rcu.h"
+#include "core/worker.h"
 #include "fib6_lines.h"
 #include "rib6_address.h"
 

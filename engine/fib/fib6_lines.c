@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fib6_lines.h"
 
-#include "../memory.h"
-#include "../rcu.h"
+#include "core/memory.h"
+#include "core/rcu.h"
 
 #include <errno.h>
 #include <rte_pause.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "flow_exporter.h"
 
-#include "../worker.h"
+#include "core/worker.h"
+#include "flow_export_record.h"
 #include "flow_json.h"
-#include "flow_told.h"
 #include "ipfix.h"
 
 #include <arpa/inet.h>
@@ -184,7 +184,7 @@ static void add_templates(uint64_t now_ms)
 	exporter.messages_since_templates = 0;
 }
 
-static void tell_ipfix(const struct flow_told *told, uint64_t now_ms)
+static void tell_ipfix(const struct flow_export_record *told, uint64_t now_ms)
 {
 	for (unsigned d = 0; d < FLOW_DIRECTIONS; d++) {
 		if (told->of[d].packets == 0)
@@ -202,7 +202,7 @@ static void tell_ipfix(const struct flow_told *told, uint64_t now_ms)
 	}
 }
 
-static void tell_json(const struct flow_told *told)
+static void tell_json(const struct flow_export_record *told)
 {
 	char line[FLOW_JSON_BYTES];
 	size_t length = flow_json_line(told, line);
@@ -239,9 +239,9 @@ static uint64_t flow_id(const struct flow_export *export)
 static void tell(const struct flow_export *export, uint64_t now_ms)
 {
 	struct flow_told_before *before = &exporter.before[FLOW_MARK_INDEX(export->mark)];
-	struct flow_told told;
+	struct flow_export_record told;
 
-	flow_told_make(&told, export, before, written_unix_ms(export, now_ms));
+	flow_export_record_make(&told, export, before, written_unix_ms(export, now_ms));
 	count(&exporter.counters.records, 1);
 	/* Nothing came since it was last told of. */
 	if (told.of[0].packets + told.of[1].packets == 0 && export->reason == FLOW_STILL_LIVE)

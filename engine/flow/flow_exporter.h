@@ -6,7 +6,7 @@
 #ifndef LINERATE_FLOW_EXPORTER_H
 #define LINERATE_FLOW_EXPORTER_H
 
-#include "../config.h"
+#include "core/config.h"
 #include "flow_table.h"
 
 #include <stdbool.h>

@@ -49,7 +49,8 @@ static void add_tcp_flags(struct line *line, uint8_t flags)
 	add(line, "\"");
 }
 
-static void add_endpoint(struct line *line, const struct flow_told *told, unsigned endpoint)
+static void add_endpoint(
+	struct line *line, const struct flow_export_record *told, unsigned endpoint)
 {
 	const struct flow_told_direction *sent = &told->of[endpoint];
 	char address[INET6_ADDRSTRLEN];
@@ -84,7 +85,7 @@ static const char *reason_name(uint8_t reason)
 	}
 }
 
-size_t flow_json_line(const struct flow_told *told, char text[FLOW_JSON_BYTES])
+size_t flow_json_line(const struct flow_export_record *told, char text[FLOW_JSON_BYTES])
 {
 	struct line line = {.text = text};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "flow_table.h"
 
-#include "../memory.h"
+#include "core/memory.h"
 #include "flow_place.h"
 
 #include <errno.h>

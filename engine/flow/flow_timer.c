@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "flow_timer.h"
 
-#include "../memory.h"
+#include "core/memory.h"
 
 #include <errno.h>
 #include <rte_branch_prediction.h>

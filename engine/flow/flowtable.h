@@ -3,7 +3,7 @@
 #ifndef LINERATE_FLOWTABLE_H
 #define LINERATE_FLOWTABLE_H
 
-#include "../worker.h"
+#include "core/worker.h"
 #include "flow_table.h"
 
 struct flowtable {

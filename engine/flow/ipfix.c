@@ -93,7 +93,7 @@ static void put(struct ipfix *ipfix, const void *bytes, size_t count)
 	ipfix->used += count;
 }
 
-static unsigned template_of(const struct flow_told *told)
+static unsigned template_of(const struct flow_export_record *told)
 {
 	return (told->version == 6 ? 2 : 0) + (told->icmp ? 1 : 0);
 }
@@ -178,7 +178,8 @@ bool ipfix_add_templates(struct ipfix *ipfix)
 	return true;
 }
 
-bool ipfix_add(struct ipfix *ipfix, const struct flow_told *told, enum flow_direction direction)
+bool ipfix_add(
+	struct ipfix *ipfix, const struct flow_export_record *told, enum flow_direction direction)
 {
 	unsigned template = template_of(told);
 	size_t address_bytes = told->version == 6 ? 16 : 4;

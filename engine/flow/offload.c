@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "offload.h"
 
-#include "../forward/forwarder.h"
-#include "../port/port.h"
+#include "modes/forwarder.h"
+#include "port/port.h"
 #include "offload_hold.h"
 #include "offload_port.h"
 

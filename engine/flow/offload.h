@@ -14,7 +14,7 @@
 #ifndef LINERATE_OFFLOAD_H
 #define LINERATE_OFFLOAD_H
 
-#include "../config.h"
+#include "core/config.h"
 #include "flow_table.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "offload_policy.h"
 
-#include "../memory.h"
+#include "core/memory.h"
 
 #include <math.h>
 #include <rte_prefetch.h>

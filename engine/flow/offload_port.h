@@ -6,7 +6,7 @@
 #ifndef LINERATE_OFFLOAD_PORT_H
 #define LINERATE_OFFLOAD_PORT_H
 
-#include "../port/port.h"
+#include "port/port.h"
 #include "offload_policy.h"
 #include "offload_queue.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* drop: frees what others dropped; they have counted it under their reason. */
-#include "free.h"
-#include "node.h"
+#include "core/free.h"
+#include "core/node.h"
 
 static uint16_t drop_process(
 	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)

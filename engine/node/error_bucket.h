@@ -3,7 +3,7 @@
 #ifndef LINERATE_ERROR_BUCKET_H
 #define LINERATE_ERROR_BUCKET_H
 
-#include "../clock.h"
+#include "core/clock.h"
 
 #include <rte_common.h>
 #include <stdbool.h>

@@ -7,8 +7,8 @@
 #ifndef LINERATE_FUSED_H
 #define LINERATE_FUSED_H
 
-#include "../worker.h"
-#include "node.h"
+#include "core/node.h"
+#include "core/worker.h"
 
 #include <errno.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* interface-output: each packet to the port-tx or vlan-output of the interface that
  * mbuf->port names. */
-#include "../router/interface.h"
-#include "vector.h"
+#include "core/vector.h"
+#include "router/interface.h"
 
 enum reason {
 	INTERFACE_DOWN,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests for neighbours, by whichever node finds that one is due. */
-#include "../router/router.h"
+#include "router/router.h"
 
 void neighbor_request_send(struct rte_graph *graph, struct rte_node *node, rte_edge_t edge,
 	const struct neighbor_request *request)

@@ -4,11 +4,11 @@
  * neighbours that have not answered, sends on what waited for one that has, and answers
  * "host unreachable" for those that never did.
  */
-#include "../router/neighbor.h"
-#include "../router/packet.h"
-#include "../router/router.h"
-#include "../router/routes.h"
-#include "../worker.h"
+#include "core/worker.h"
+#include "router/neighbor.h"
+#include "router/packet.h"
+#include "router/router.h"
+#include "router/routes.h"
 
 #include <netinet/icmp6.h>
 #include <netinet/ip_icmp.h>

@@ -6,11 +6,11 @@
 #ifndef LINERATE_NEIGHBOR_WAIT_H
 #define LINERATE_NEIGHBOR_WAIT_H
 
-#include "../router/adjacency.h"
-#include "../router/neighbor.h"
-#include "../router/packet.h"
-#include "../router/router.h"
-#include "node.h"
+#include "core/node.h"
+#include "router/adjacency.h"
+#include "router/neighbor.h"
+#include "router/packet.h"
+#include "router/router.h"
 
 enum neighbor_wait_reason {
 	WAIT_EXPIRED, /* the TTL or hop limit */

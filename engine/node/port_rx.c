@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* port-rx: takes a vector from one rx queue of one port. One clone a queue. */
-#include "../port/port.h"
-#include "node.h"
+#include "core/node.h"
+#include "port/port.h"
 
 #include <rte_cycles.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* port-tx: sends a vector on one port, on the worker's own tx queue. One clone a port. */
-#include "../port/port.h"
-#include "../worker.h"
-#include "node.h"
+#include "core/node.h"
+#include "core/worker.h"
+#include "port/port.h"
 
 enum reason {
 	NO_FREE_TX_SLOTS,

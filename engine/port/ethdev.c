@@ -3,10 +3,10 @@
  * Driver `ethdev`: any port that DPDK drives, PCI devices and virtual ones (memif, af_xdp,
  * af_packet, tap, ring, null, pcap). "device" is a PCI address or a vdev name.
  */
-#include "../frame.h"
-#include "../ledger.h"
-#include "../memory.h"
-#include "../waker.h"
+#include "core/frame.h"
+#include "core/ledger.h"
+#include "core/memory.h"
+#include "core/waker.h"
 #include "ethdev_flow.h"
 #include "ethdev_link.h"
 #include "ethdev_mac.h"

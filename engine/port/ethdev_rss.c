@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ethdev_rss.h"
 
-#include "../card/card.h"
-#include "../flow.h"
+#include "card/card.h"
+#include "core/flow_tuple.h"
 
 #include <errno.h>
 #include <rte_ethdev.h>

@@ -3,7 +3,7 @@
 #ifndef LINERATE_PACKET_FRAME_H
 #define LINERATE_PACKET_FRAME_H
 
-#include "../node/free.h"
+#include "core/free.h"
 #include "fresh.h"
 #include "packet_socket.h"
 

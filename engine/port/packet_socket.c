@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "packet_socket.h"
 
-#include "../frame.h"
-#include "../ledger.h"
-#include "../waker.h"
+#include "core/frame.h"
+#include "core/ledger.h"
+#include "core/waker.h"
 #include "fresh.h"
 #include "netlink_link.h"
 #include "netns.h"

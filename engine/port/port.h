@@ -6,8 +6,8 @@
 #ifndef LINERATE_PORT_H
 #define LINERATE_PORT_H
 
-#include "../config.h"
-#include "../frame.h"
+#include "core/config.h"
+#include "core/frame.h"
 
 #include <rte_common.h>
 #include <rte_ether.h>

@@ -4,9 +4,9 @@
  * polls it. What is left is the software's own cost, with no wire and no second core, as
  * with VPP's packet generator or DPDK's net_null.
  */
-#include "../ledger.h"
-#include "../memory.h"
-#include "../stream/stream.h"
+#include "core/ledger.h"
+#include "core/memory.h"
+#include "tester/stream.h"
 #include "fresh.h"
 #include "port.h"
 

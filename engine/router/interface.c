@@ -3,7 +3,7 @@
 
 #include "adjacency.h"
 
-#include "../forward/forwarder.h"
+#include "modes/forwarder.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef LINERATE_INTERFACE_H
 #define LINERATE_INTERFACE_H
 
-#include "../port/port.h"
+#include "port/port.h"
 #include "vlan.h"
 
 #include <rte_graph.h>

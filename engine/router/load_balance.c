@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "load_balance.h"
 
-#include "../memory.h"
-#include "../rcu.h"
+#include "core/memory.h"
+#include "core/rcu.h"
 #include "interface.h"
 #include "load_balance_fill.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "neighbor.h"
 
-#include "../clock.h"
+#include "core/clock.h"
 #include "packet.h"
 #include "routes6.h"
 

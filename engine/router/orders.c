@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "orders.h"
 
-#include "../node/node.h"
+#include "core/node.h"
 #include "load_balance.h"
 #include "neighbor.h"
 #include "route_list.h"

@@ -3,8 +3,8 @@
 #ifndef LINERATE_ROUTER_H
 #define LINERATE_ROUTER_H
 
-#include "../config.h"
-#include "../node/node.h"
+#include "core/config.h"
+#include "core/node.h"
 #include "cli.h"
 #include "neighbor.h"
 

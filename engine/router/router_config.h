@@ -3,7 +3,7 @@
 #ifndef LINERATE_ROUTER_CONFIG_H
 #define LINERATE_ROUTER_CONFIG_H
 
-#include "../config.h"
+#include "core/config.h"
 #include "cli.h"
 
 /* The keys of a path; a route or label has them itself, or a list of such objects in "paths". */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "routes.h"
 
-#include "../fib/fib4.h"
-#include "../fib/mpls_table.h"
+#include "fib/fib4.h"
+#include "fib/mpls_table.h"
 #include "load_balance.h"
 #include "neighbor.h"
 #include "packet.h"

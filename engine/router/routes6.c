@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "routes6.h"
 
-#include "../fib/fib6.h"
+#include "fib/fib6.h"
 #include "neighbor.h"
 
 #include <errno.h>

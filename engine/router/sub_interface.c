@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* VLAN sub-interfaces: an interface of the frames of a port that have certain tags. */
-#include "../node/node.h"
+#include "core/node.h"
 #include "interface.h"
 
 #include <stdio.h>

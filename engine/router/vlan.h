@@ -6,7 +6,7 @@
 #ifndef LINERATE_VLAN_H
 #define LINERATE_VLAN_H
 
-#include "../port/port.h"
+#include "port/port.h"
 
 #include <rte_byteorder.h>
 #include <rte_ether.h>

@@ -95,7 +95,7 @@ def may_be_by_stall(measurement: Measurement) -> int:
     """Packets lost at rings of workers that had time to spare: they were stalled for a moment.
 
     A ring of 1,024 lasts 69 us at the line's rate; what is shorter than 100 us is not known to be
-    an absence (engine/worker.h). By the host or by the device itself: worth another trial, too.
+    an absence (engine/core/worker.h). By the host or by the device itself: worth another trial, too.
     """
     busy, lost = busiest_worker(measurement), judged_at(measurement, RINGS)
     spare = busy is not None and busy.spare_percent >= BUSY_IDLE_PERCENT

@@ -5,7 +5,7 @@ from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
-#: The engine's (engine/stream/latency.h): nanoseconds, three significant digits.
+#: The engine's (engine/tester/latency.h): nanoseconds, three significant digits.
 LOWEST_NS = 1
 HIGHEST_NS = (2048 << 23) - 1
 DIGITS = 3

@@ -18,7 +18,7 @@ GAP_BYTES = 12
 WIRE_OVERHEAD_BYTES = PREAMBLE_BYTES + START_DELIMITER_BYTES + GAP_BYTES
 
 FRAME_BYTES_MIN = 64
-#: The engine's (engine/frame.h): what an X710 takes.
+#: The engine's (engine/core/frame.h): what an X710 takes.
 FRAME_BYTES_MAX = 9728
 
 

@@ -3,7 +3,7 @@
 #ifndef LINERATE_CONFIG_MISTAKES_H
 #define LINERATE_CONFIG_MISTAKES_H
 
-#include "config.h"
+#include "core/config.h"
 
 /* How many lines `parse` says about the text; 1000 when it is no JSON. */
 static inline unsigned config_mistakes_in(

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
-#include "clock.h"
-#include "config.h"
-#include "forward/forwarder.h"
-#include "forward/handoff.h"
-#include "ledger.h"
-#include "memory.h"
-#include "node/node.h"
-#include "worker.h"
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/ledger.h"
+#include "core/memory.h"
+#include "core/node.h"
+#include "core/worker.h"
+#include "handoff/handoff.h"
+#include "modes/forwarder.h"
 
 #include <jansson.h>
 #include <rte_cycles.h>

@@ -3,8 +3,8 @@
 #ifndef LINERATE_STREAM_TEXT_H
 #define LINERATE_STREAM_TEXT_H
 
+#include "tester/stream.h"
 #include "config_mistakes.h"
-#include "stream/stream.h"
 
 static struct stream *stream_text_parsed;
 

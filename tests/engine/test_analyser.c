@@ -3,13 +3,13 @@
  * The tester against a device that loses, repeats, delays, damages, cuts and invents frames at
  * random: what the analyser counts is what the device did.
  */
-#include "ledger.h"
+#include "core/ledger.h"
+#include "core/worker.h"
 #include "port/port.h"
-#include "stream/tester.h"
-#include "stream/trial.h"
+#include "tester/tester.h"
+#include "tester/trial.h"
 #include "test.h"
 #include "tester_harness.h"
-#include "worker.h"
 
 #include <rte_cycles.h>
 

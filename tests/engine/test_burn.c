@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A forwarder that burns clocks passes everything on in order, and takes the time that it is
  * to take. */
+#include "core/worker.h"
+#include "handoff/handoff.h"
+#include "impair/burn.h"
 #include "config_mistakes.h"
-#include "forward/burn.h"
-#include "forward/handoff.h"
 #include "harness.h"
-#include "worker.h"
 
 #include <rte_cycles.h>
 #include <rte_ip.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The card's flow table: what it refuses, what it finds, against a list; and rules that come and
  * go while frames are looked up. */
-#include "card/flow_rules.h"
-#include "rcu.h"
+#include "card/card_flow_rules.h"
+#include "core/rcu.h"
 #include "test.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Each mistake in a file gives one line: file, key, what was expected. */
-#include "config.h"
+#include "core/config.h"
 #include "test.h"
 
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames of templates: what is replaced in them, and their checksums. */
-#include "stream/connection_frame.h"
+#include "tester/connection_frame.h"
 #include "test.h"
 
 #include <rte_ip.h>

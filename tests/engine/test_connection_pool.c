@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pools of addresses, client ports, and which addresses are anybody's. */
-#include "stream/connection_ranges.h"
+#include "tester/connection_ranges.h"
 #include "test.h"
 
 #include <rte_common.h>

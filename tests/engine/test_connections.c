@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connections: the wheel, and what a trial makes of templates. */
+#include "tester/connections.h"
 #include "config_mistakes.h"
-#include "stream/connections.h"
 #include "test.h"
 
 #include <rte_byteorder.h>

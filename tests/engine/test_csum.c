@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* csum with wide registers does to each frame, byte for byte, what it does in plain C. */
-#include "node/csum.h"
+#include "modes/csum.h"
 #include "test.h"
 
 #include <rte_cpuflags.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A forwarder that delays holds each frame, counts what it holds and what has no room, and lets all
  * go on in their order. */
+#include "impair/delay.h"
 #include "config_mistakes.h"
 #include "harness.h"
-#include "node/delay.h"
 
 #include <rte_ip.h>
 

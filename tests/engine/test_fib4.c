@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The IPv4 table against a plain search, and read while it is being changed. */
+#include "core/rcu.h"
 #include "fib/fib4.h"
 #include "fib/prefix_table.h"
-#include "rcu.h"
 #include "test.h"
 
 #include <errno.h>

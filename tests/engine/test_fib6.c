@@ -2,9 +2,9 @@
 /* The IPv6 fib finds what a plain list of prefixes finds, in each way that it can look up. */
 #include "harness.h"
 
+#include "core/rcu.h"
 #include "fib/fib6.h"
 #include "fib/fib6_lines.h"
-#include "rcu.h"
 #include "router/address.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The flow hash: the same for all of a flow, and evenly spread over the buckets. */
-#include "router/flow_hash.h"
+#include "core/path_hash.h"
 #include "test.h"
 
 #include <stdbool.h>

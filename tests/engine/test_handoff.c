@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Several workers on ports with one rx queue: what is of one flow stays in order, and nothing is
  * lost but where its name says. */
-#include "forward/handoff.h"
+#include "core/worker.h"
+#include "handoff/handoff.h"
 #include "harness.h"
-#include "worker.h"
 
 #include <rte_arp.h>
 #include <rte_ip.h>

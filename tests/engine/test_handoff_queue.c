@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A queue between two workers, locked and lock-free: order, priorities, counters. */
-#include "forward/handoff_queue.h"
+#include "handoff/handoff_queue.h"
 #include "test.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* IPFIX messages are read back as RFC 7011 says; JSON lines by a JSON reader; increments add up. */
+#include "flow/flow_export_record.h"
 #include "flow/flow_json.h"
-#include "flow/flow_told.h"
 #include "flow/ipfix.h"
 #include "test.h"
 
@@ -118,9 +118,9 @@ static void pass_on(struct ipfix *ipfix, struct collector *collector)
 	ipfix_next(ipfix);
 }
 
-static struct flow_told some_flow(uint8_t version, uint8_t protocol)
+static struct flow_export_record some_flow(uint8_t version, uint8_t protocol)
 {
-	struct flow_told told = {.id = 0x1122334455667788,
+	struct flow_export_record told = {.id = 0x1122334455667788,
 		.version = version,
 		.protocol = protocol,
 		.reason = FLOW_TOLD_IDLE,
@@ -148,7 +148,7 @@ static struct flow_told some_flow(uint8_t version, uint8_t protocol)
 static void every_element_is_read_back(void)
 {
 	struct collector collector = {0};
-	struct flow_told told = some_flow(4, IPPROTO_TCP);
+	struct flow_export_record told = some_flow(4, IPPROTO_TCP);
 	struct ipfix ipfix;
 
 	ipfix_start(&ipfix, 77);
@@ -175,8 +175,9 @@ static void every_element_is_read_back(void)
 
 static void ip6_and_icmp_have_templates(void)
 {
-	struct flow_told tcp6 = some_flow(6, IPPROTO_TCP), icmp6 = some_flow(6, IPPROTO_ICMPV6);
-	struct flow_told icmp4 = some_flow(4, IPPROTO_ICMP);
+	struct flow_export_record tcp6 = some_flow(6, IPPROTO_TCP),
+				  icmp6 = some_flow(6, IPPROTO_ICMPV6);
+	struct flow_export_record icmp4 = some_flow(4, IPPROTO_ICMP);
 	struct collector collector = {0};
 	struct ipfix ipfix;
 
@@ -213,7 +214,7 @@ static void many_flows_in_many_messages(void)
 	srandom(1);
 	for (unsigned i = 0; i < 5000; i++) {
 		const uint8_t *kind = kinds[random() % 4];
-		struct flow_told told = some_flow(kind[0], kind[1]);
+		struct flow_export_record told = some_flow(kind[0], kind[1]);
 
 		told.of[0].packets = (uint64_t)random();
 		told.of[0].bytes = (uint64_t)random();
@@ -234,7 +235,7 @@ static void many_flows_in_many_messages(void)
 
 static void templates_need_room(void)
 {
-	struct flow_told told = some_flow(4, IPPROTO_UDP);
+	struct flow_export_record told = some_flow(4, IPPROTO_UDP);
 	struct ipfix ipfix;
 
 	ipfix_start(&ipfix, 77);
@@ -270,9 +271,9 @@ static void increments_add_up(void)
 {
 	struct flow_told_before before = {0};
 	struct flow_export export = some_export();
-	struct flow_told told;
+	struct flow_export_record told;
 
-	flow_told_make(&told, &export, &before, 1000000);
+	flow_export_record_make(&told, &export, &before, 1000000);
 	CHECK_EQUAL(told.reason, FLOW_TOLD_ACTIVE);
 	CHECK_EQUAL(told.of[0].packets, 10);
 	CHECK_EQUAL(told.of[0].bytes, 1000 - 10 * 14);
@@ -292,7 +293,7 @@ static void increments_add_up(void)
 	export.last_ms[0] = 400;
 	export.last_ms[1] = 350;
 	export.now_ms = 500;
-	flow_told_make(&told, &export, &before, 1000300);
+	flow_export_record_make(&told, &export, &before, 1000300);
 	CHECK_EQUAL(told.of[0].packets, 5);
 	CHECK_EQUAL(told.of[0].bytes, 600 - 5 * 14);
 	CHECK_EQUAL(told.of[0].first_ms, 1000300 - 400);
@@ -304,7 +305,7 @@ static void increments_add_up(void)
 	export.reason = FLOW_END_IDLE;
 	export.packets[0] = 16;
 	export.bytes[0] = 1700;
-	flow_told_make(&told, &export, &before, 1000300);
+	flow_export_record_make(&told, &export, &before, 1000300);
 	CHECK_EQUAL(told.of[0].packets, 1);
 	CHECK_EQUAL(told.of[1].packets, 0);
 	CHECK_EQUAL(told.reason, FLOW_TOLD_IDLE);
@@ -316,14 +317,14 @@ static void another_flow_begins_anew(void)
 {
 	struct flow_told_before before = {0};
 	struct flow_export export = some_export();
-	struct flow_told told;
+	struct flow_export_record told;
 
-	flow_told_make(&told, &export, &before, 1000000);
+	flow_export_record_make(&told, &export, &before, 1000000);
 	export.mark = FLOW_MARK(7, 0, 4);
 	export.packets[0] = 3;
 	export.bytes[0] = 300;
 	export.reason = FLOW_END_CLOSED;
-	flow_told_make(&told, &export, &before, 1000000);
+	flow_export_record_make(&told, &export, &before, 1000000);
 	CHECK_EQUAL(told.of[0].packets, 3);
 	CHECK_EQUAL(told.reason, FLOW_TOLD_END);
 }
@@ -332,11 +333,11 @@ static void icmp_has_no_ports(void)
 {
 	struct flow_told_before before = {0};
 	struct flow_export export = some_export();
-	struct flow_told told;
+	struct flow_export_record told;
 
 	export.key.protocol = IPPROTO_ICMP;
 	export.key.high_port = 0x0800;
-	flow_told_make(&told, &export, &before, 1000000);
+	flow_export_record_make(&told, &export, &before, 1000000);
 	CHECK(told.icmp);
 	CHECK_EQUAL(told.icmp_type_code, 0x0800);
 	CHECK_EQUAL(told.ports[0], 0);
@@ -347,7 +348,7 @@ static void json_is_json(void)
 	static const uint8_t kinds[][2] = {{4, IPPROTO_UDP}, {6, IPPROTO_TCP}, {6, IPPROTO_ICMPV6}};
 
 	for (unsigned i = 0; i < RTE_DIM(kinds); i++) {
-		struct flow_told told = some_flow(kinds[i][0], kinds[i][1]);
+		struct flow_export_record told = some_flow(kinds[i][0], kinds[i][1]);
 		char line[FLOW_JSON_BYTES];
 		size_t length = flow_json_line(&told, line);
 		json_t *json = json_loads(line, 0, NULL), *high = json_object_get(json, "high");
@@ -370,7 +371,7 @@ static void json_is_json(void)
 /* The longest of everything fits. */
 static void json_fits(void)
 {
-	struct flow_told told = some_flow(6, IPPROTO_TCP);
+	struct flow_export_record told = some_flow(6, IPPROTO_TCP);
 	char line[FLOW_JSON_BYTES];
 
 	told.id = UINT64_MAX;

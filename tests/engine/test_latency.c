@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Histograms against a straightforward model, stamps, jitter; and what is delayed, by virtual time.
  */
-#include "node/delay_fifo.h"
-#include "stream/latency.h"
-#include "stream/signature.h"
+#include "impair/delay_fifo.h"
+#include "tester/latency.h"
+#include "tester/signature.h"
 #include "stream_text.h"
 #include "test.h"
 

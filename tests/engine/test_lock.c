@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A counted lock keeps others out, and what it counts adds up. */
-#include "lock.h"
+#include "core/lock.h"
 #include "test.h"
 
 #include <sched.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A forwarder that loses frames at random loses as many as it is to, counts each, and lets the
  * others go on in their order. */
+#include "core/node.h"
+#include "impair/lose.h"
 #include "config_mistakes.h"
 #include "harness.h"
-#include "node/lose.h"
-#include "node/node.h"
 
 #include <math.h>
 #include <rte_ip.h>

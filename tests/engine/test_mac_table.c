@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The switch's table: full, and read while others learn. */
-#include "clock.h"
-#include "forward/mac_table.h"
+#include "core/clock.h"
+#include "modes/mac_table.h"
 #include "test.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which packets go first between workers; and never a byte behind the frame. */
-#include "forward/priority.h"
+#include "handoff/priority.h"
 #include "test.h"
 
 #include <stdint.h>

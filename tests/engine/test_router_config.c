@@ -2,8 +2,8 @@
 /* The "router" object of the configuration file, right and wrong. */
 #include "harness.h"
 
-#include "config.h"
-#include "forward/forwarder.h"
+#include "core/config.h"
+#include "modes/forwarder.h"
 #include "router/interface.h"
 #include "router/orders.h"
 

@@ -2,7 +2,7 @@
 /* Fragmentation: RFC 791 2.3 and 3.2, RFC 1812 5.2.6. What comes out is put together again. */
 #include "harness.h"
 
-#include "node/node.h"
+#include "core/node.h"
 #include "router/interface.h"
 
 #include <rte_ip.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the router says itself: ICMP errors, when they may be sent, and echo replies. */
-#include "harness.h"
 #include "node/error_bucket.h"
+#include "harness.h"
 
 #include <netinet/ip_icmp.h>
 #include <rte_ip.h>

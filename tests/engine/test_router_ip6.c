@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The IPv6 path, packets for the router itself, and the errors that it sends. */
-#include "harness.h"
 #include "node/error_bucket.h"
+#include "harness.h"
 
 #include <netinet/icmp6.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Routes and labels with several paths, and labels on routes. */
-#include "harness.h"
 #include "node/error_bucket.h"
+#include "harness.h"
 
 #include "router/cli.h"
 #include "router/load_balance.h"

@@ -3,7 +3,7 @@
 #include "harness.h"
 #include "router_cli.h"
 
-#include "node/node.h"
+#include "core/node.h"
 #include "router/interface.h"
 
 #include <rte_ip.h>

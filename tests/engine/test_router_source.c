@@ -2,7 +2,7 @@
 /* Source addresses: RFC 1812 5.3.7 (martians) and RFC 3704 (reverse path forwarding). */
 #include "harness.h"
 
-#include "forward/forwarder.h"
+#include "modes/forwarder.h"
 #include "router/interface.h"
 
 #include <rte_ip.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The verification suite of Microsoft's "Verifying the RSS hash calculation". */
 #include "card/card.h"
-#include "flow.h"
+#include "core/flow_tuple.h"
 #include "test.h"
 
 #include <arpa/inet.h>

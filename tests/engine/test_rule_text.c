@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* testpmd's rule syntax: what it becomes, and where a mistake is said to be. */
-#include "flow/rule_text.h"
+#include "rte_flow_text/rule_text.h"
 #include "test.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "stream/schedule.h"
+#include "tester/schedule.h"
 #include "test.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "stream/sequence.h"
+#include "tester/sequence.h"
 #include "test.h"
 
 #include <stdbool.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Slices of a trial: which are disturbed, what they count, and how long a trial goes on. */
-#include "ledger.h"
-#include "node/node.h"
-#include "stream/slices.h"
-#include "stream/tester.h"
-#include "stream/trial.h"
+#include "core/ledger.h"
+#include "core/node.h"
+#include "core/worker.h"
+#include "tester/slices.h"
+#include "tester/tester.h"
+#include "tester/trial.h"
 #include "test.h"
 #include "tester_harness.h"
-#include "worker.h"
 
 #include <rte_cycles.h>
 

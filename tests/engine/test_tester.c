@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Trials, schedules and connections of a tester whose device notes what comes out of which port. */
+#include "core/worker.h"
 #include "port/port.h"
-#include "stream/connections.h"
-#include "stream/tester.h"
-#include "stream/trial.h"
+#include "tester/connections.h"
+#include "tester/tester.h"
+#include "tester/trial.h"
 #include "test.h"
 #include "tester_harness.h"
-#include "worker.h"
 
 #include <math.h>
 #include <rte_cycles.h>

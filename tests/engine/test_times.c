@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames at times of their own: what is due, what a late worker does, what can't be. */
-#include "stream/schedule.h"
+#include "tester/schedule.h"
 #include "test.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arm, look again, sleep: no wake-up is lost, whenever it comes. */
+#include "core/waker.h"
 #include "test.h"
-#include "waker.h"
 
 #include <pthread.h>
 #include <rte_pause.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tester_harness.h"
 
-#include "config.h"
-#include "node/node.h"
-#include "stream/tester.h"
-#include "worker.h"
+#include "core/config.h"
+#include "core/node.h"
+#include "core/worker.h"
+#include "tester/tester.h"
 
 #include <rte_eal.h>
 #include <rte_graph_worker.h>

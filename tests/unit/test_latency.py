@@ -28,7 +28,7 @@ VALUES = st.lists(st.integers(1, histogram.HIGHEST_NS), min_size=1, max_size=200
 
 
 def bucket_of(value: int) -> int:
-    """As engine/stream/latency.h says it."""
+    """As engine/tester/latency.h says it."""
     doubling = max(0, value.bit_length() - 11)
     return doubling * 1024 + (value >> doubling)
 

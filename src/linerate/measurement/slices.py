@@ -1,6 +1,6 @@
 """A trial in slices of 10 ms: what the host disturbed, told from what it did not (docs/trust.md).
 
-The engine says which slices are disturbed (engine/stream/slices.h); a device's rate and loss are
+The engine says which slices are disturbed (engine/tester/slices.h); a device's rate and loss are
 those of the others, the clean ones.
 """
 

@@ -12,7 +12,7 @@ from linerate.errors import SetupError
 from linerate.netns.privilege import search_path
 
 RUN_SECONDS = 30.0
-#: As the workers of our engine (engine/worker_loop.c): the same share of a busy machine.
+#: As the workers of our engine (engine/core/worker_loop.c): the same share of a busy machine.
 NICE = -10
 
 

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "node.h"
+
+#include "worker.h"
+
+#include <errno.h>
+#include <rte_malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NODE_IDS_MAX 1024
+
+static struct node_type *types;
+static struct node_state *states;
+
+/* By rte_graph node id, clones included. */
+static struct {
+	const struct node_type *type;
+	void *object;
+} by_id[NODE_IDS_MAX];
+
+void node_type_register(struct node_type *type)
+{
+	type->link = types;
+	types = type;
+}
+
+struct node_state *node_states(void)
+{
+	return states;
+}
+
+struct node_type *node_type_find(const char *name)
+{
+	struct node_type *type;
+
+	for (type = types; type != NULL; type = type->link)
+		if (strcmp(type->name, name) == 0)
+			return type;
+	return NULL;
+}
+
+const struct node_type *node_type_of(rte_node_t id)
+{
+	return id < NODE_IDS_MAX ? by_id[id].type : NULL;
+}
+
+static int node_init(const struct rte_graph *graph, struct rte_node *node)
+{
+	const struct node_type *type = by_id[node->id].type;
+	struct node_state *state;
+
+	(void)graph;
+	state = rte_zmalloc_socket("node", sizeof(*state) + type->private_bytes,
+		RTE_CACHE_LINE_SIZE, worker_creating()->socket);
+	if (state == NULL)
+		return -ENOMEM;
+	state->worker = worker_creating();
+	state->type = type;
+	state->object = by_id[node->id].object;
+	snprintf(state->name, sizeof(state->name), "%s", node->name);
+	state->link = states;
+	states = state;
+	node_context(node)->state = state;
+	node_context(node)->object = state->object;
+	return type->init == NULL ? 0 : type->init(state, node);
+}
+
+static int node_register(struct node_type *type)
+{
+	struct rte_node_register *registration;
+	unsigned nexts = 0;
+
+	for (unsigned i = 0; i < NODE_NEXTS_MAX; i++)
+		if (type->nexts[i] != NULL)
+			nexts = i + 1;
+	registration = calloc(1, sizeof(*registration) + nexts * sizeof(char *));
+	if (registration == NULL)
+		return -ENOMEM;
+	snprintf(registration->name, sizeof(registration->name), "%s", type->name);
+	registration->flags = type->source ? RTE_NODE_SOURCE_F : 0;
+	registration->process = type->process;
+	registration->init = node_init;
+	registration->parent_id = RTE_NODE_ID_INVALID;
+	registration->nb_edges = (rte_edge_t)nexts;
+	for (unsigned i = 0; i < nexts; i++)
+		registration->next_nodes[i] = type->nexts[i] == NULL ? "drop" : type->nexts[i];
+	type->id = __rte_node_register(registration);
+	free(registration);
+	if (type->id == RTE_NODE_ID_INVALID || type->id >= NODE_IDS_MAX) {
+		fprintf(stderr, "node %s: cannot be registered\n", type->name);
+		return -EINVAL;
+	}
+	by_id[type->id].type = type;
+	return 0;
+}
+
+int nodes_register(void)
+{
+	for (struct node_type *type = types; type != NULL; type = type->link) {
+		int rc = node_register(type);
+
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
+rte_node_t node_clone(
+	const char *template_name, const char *suffix, void *object, const char *const *nexts)
+{
+	struct node_type *type = node_type_find(template_name);
+	const char *edges[NODE_NEXTS_MAX];
+	rte_edge_t count = 0;
+	rte_node_t id;
+
+	if (type == NULL)
+		return RTE_NODE_ID_INVALID;
+	id = rte_node_clone(type->id, suffix);
+	if (id == RTE_NODE_ID_INVALID || id >= NODE_IDS_MAX) {
+		fprintf(stderr, "node %s-%s: cannot be made\n", template_name, suffix);
+		return RTE_NODE_ID_INVALID;
+	}
+	by_id[id].type = type;
+	by_id[id].object = object;
+	if (nexts == NULL)
+		return id;
+	while (nexts[count] != NULL && count < NODE_NEXTS_MAX) {
+		edges[count] = nexts[count];
+		count++;
+	}
+	rte_node_edge_update(id, 0, edges, count);
+	rte_node_edge_shrink(id, count);
+	return id;
+}
+
+rte_edge_t node_add_next(struct node_type *type, const char *next)
+{
+	rte_edge_t edge = rte_node_edge_count(type->id);
+
+	if (rte_node_edge_update(type->id, RTE_EDGE_ID_INVALID, &next, 1) != 1)
+		return RTE_EDGE_ID_INVALID;
+	return edge;
+}

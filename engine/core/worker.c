@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "worker.h"
+
+#include "port/port.h"
+#include "node.h"
+#include "waker.h"
+
+#include <errno.h>
+#include <rte_cycles.h>
+#include <rte_errno.h>
+#include <rte_lcore.h>
+#include <rte_malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct worker *workers[WORKERS_MAX];
+static unsigned nb_workers;
+static unsigned nb_forwarders;
+static int main_cpu;
+static char layout[256];
+static struct worker *creating;
+
+static struct worker *worker_add(const char *name, enum worker_role role, int cpu)
+{
+	struct worker *worker = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*worker));
+
+	if (worker == NULL)
+		return NULL;
+	memset(worker, 0, sizeof(*worker));
+	snprintf(worker->name, sizeof(worker->name), "%s", name);
+	worker->role = role;
+	worker->cpu = cpu;
+	worker->index = nb_workers;
+	worker->lcore = nb_workers + 1;
+	if (role & WORKER_FORWARDER)
+		worker->forwarder_index = nb_forwarders++;
+	workers[nb_workers++] = worker;
+	return worker;
+}
+
+const char *rx_mode_name(enum rx_mode mode)
+{
+	static const char *const names[RX_MODES] = {"polling", "interrupt", "adaptive"};
+
+	return names[mode];
+}
+
+static void mark_turns(void)
+{
+	for (unsigned i = 0; i < nb_workers; i++)
+		for (unsigned j = 0; j < nb_workers; j++)
+			workers[i]->takes_turns |= i != j && workers[i]->cpu == workers[j]->cpu;
+}
+
+/* One CPU: everything on it. Two: tester (with housekeeping) and forwarder. More: one each. */
+int workers_plan(
+	const int *cpus, unsigned nb_cpus, bool tester, unsigned forwarders, enum rx_mode rx_mode)
+{
+	unsigned next = 0, first, used = 0;
+	char name[32];
+	int length;
+
+	if (forwarders + 1 > WORKERS_MAX) {
+		fprintf(stderr, "at most %d workers\n", WORKERS_MAX - 1);
+		return -1;
+	}
+	main_cpu = cpus[0];
+	/* A tester polls always: who wants to sleep must be another thread. */
+	if (nb_cpus == 1 && tester && forwarders == 1 && rx_mode == RX_POLLING) {
+		worker_add("worker", WORKER_BOTH, cpus[0]);
+		snprintf(layout, sizeof(layout),
+			"1 CPU: tester and forwarder take turns on CPU %d; rates are about half",
+			cpus[0]);
+		return (int)nb_workers;
+	}
+	if (nb_cpus > (tester ? 1u : 0u) + forwarders)
+		next = 1; /* one is left for housekeeping alone */
+	length = snprintf(layout, sizeof(layout), "%u CPU%s: housekeeping on %d", nb_cpus,
+		nb_cpus == 1 ? "" : "s", main_cpu);
+	if (tester) {
+		worker_add("tester", WORKER_TESTER, cpus[next]);
+		length += snprintf(
+			layout + length, sizeof(layout) - length, ", tester on %d", cpus[next]);
+		if (next + 1 < nb_cpus)
+			next++;
+	}
+	first = next;
+	for (unsigned i = 0; i < forwarders; i++) {
+		snprintf(name, sizeof(name), "forwarder-%u", i);
+		worker_add(name, WORKER_FORWARDER, cpus[next]);
+		if ((size_t)length < sizeof(layout))
+			length += snprintf(layout + length, sizeof(layout) - length, ", %s on %d",
+				name, cpus[next]);
+		used++;
+		next = next + 1 < nb_cpus ? next + 1 : first;
+	}
+	if (used > nb_cpus - first && (size_t)length < sizeof(layout))
+		snprintf(layout + length, sizeof(layout) - length,
+			" (more workers than CPUs: they take turns)");
+	for (unsigned i = 0; i < nb_workers; i++)
+		if (workers[i]->role == WORKER_FORWARDER)
+			workers[i]->rx_mode = rx_mode;
+	mark_turns();
+	return (int)nb_workers;
+}
+
+unsigned workers_count(void)
+{
+	return nb_workers;
+}
+
+struct worker *worker_at(unsigned index)
+{
+	return index < nb_workers ? workers[index] : NULL;
+}
+
+bool worker_away_within(uint64_t since, uint64_t until)
+{
+	for (unsigned i = 0; i < workers_count(); i++) {
+		const struct worker *worker = worker_at(i);
+
+		if (__atomic_load_n(&worker->away_until, __ATOMIC_RELAXED) > since &&
+			__atomic_load_n(&worker->away_since, __ATOMIC_RELAXED) < until)
+			return true;
+	}
+	return false;
+}
+
+struct worker *worker_find(const char *name)
+{
+	for (unsigned i = 0; i < nb_workers; i++)
+		if (strcmp(workers[i]->name, name) == 0)
+			return workers[i];
+	return NULL;
+}
+
+struct worker *worker_of_tester(void)
+{
+	for (unsigned i = 0; i < nb_workers; i++)
+		if (workers[i]->role & WORKER_TESTER)
+			return workers[i];
+	return NULL;
+}
+
+struct worker *worker_of_forwarder(unsigned forwarder_index)
+{
+	for (unsigned i = 0; i < nb_workers; i++)
+		if ((workers[i]->role & WORKER_FORWARDER) &&
+			workers[i]->forwarder_index == forwarder_index)
+			return workers[i];
+	return NULL;
+}
+
+unsigned workers_forwarders(void)
+{
+	return nb_forwarders;
+}
+
+struct node_stats *worker_node_stats(struct worker *worker, const char *node)
+{
+	rte_node_t id = rte_node_from_name(node);
+
+	return id < WORKER_NODES_MAX ? &worker->nodes[id] : NULL;
+}
+
+int workers_main_cpu(void)
+{
+	return main_cpu;
+}
+
+const char *workers_layout(void)
+{
+	return layout;
+}
+
+uint64_t worker_away_limit(void)
+{
+	uint64_t us = ports_make_system_calls() ? WORKER_AWAY_SYSTEM_CALLS_US : WORKER_AWAY_US;
+
+	return rte_get_tsc_hz() / 1000000 * us;
+}
+
+/* Where calls are system calls, long ones are work. */
+uint64_t worker_call_limit(void)
+{
+	return ports_make_system_calls() ? worker_away_limit()
+					 : rte_get_tsc_hz() / 1000000 * WORKER_CALL_US;
+}
+
+/* Where polls are system calls, long ones are work. */
+uint64_t worker_stall_limit(void)
+{
+	if (ports_make_system_calls())
+		return worker_away_limit();
+	return rte_get_tsc_hz() / 1000000 * WORKER_STALL_US;
+}
+
+struct worker *worker_creating(void)
+{
+	return creating;
+}
+
+void worker_add_node(struct worker *worker, const char *node)
+{
+	worker->patterns = realloc(worker->patterns, (worker->nb_patterns + 1) * sizeof(char *));
+	if (worker->patterns == NULL)
+		rte_exit(1, "out of memory\n");
+	worker->patterns[worker->nb_patterns++] = strdup(node);
+}
+
+int workers_create_graphs(int socket)
+{
+	for (unsigned i = 0; i < nb_workers; i++) {
+		struct worker *worker = workers[i];
+		struct rte_graph_param param = {
+			.socket_id = socket,
+			.nb_node_patterns = (uint16_t)worker->nb_patterns,
+			.node_patterns = worker->patterns,
+		};
+
+		if (worker->nb_patterns == 0)
+			continue;
+		worker->socket = socket;
+		creating = worker;
+		worker->graph_id = rte_graph_create(worker->name, &param);
+		creating = NULL;
+		worker->graph = rte_graph_lookup(worker->name);
+		if (worker->graph == NULL) {
+			fprintf(stderr, "worker %s: its graph cannot be made: %s\n", worker->name,
+				strerror(rte_errno));
+			return -rte_errno;
+		}
+	}
+	return 0;
+}
+
+int workers_create_wakers(void)
+{
+	for (unsigned i = 0; i < nb_workers; i++) {
+		if (workers[i]->rx_mode == RX_POLLING)
+			continue;
+		workers[i]->waker = waker_create();
+		if (workers[i]->waker == NULL)
+			return -EMFILE;
+	}
+	return 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* burn: uses up clocks, then lets all go on. One clone a port. */
+#include "burn.h"
+
+#include <errno.h>
+
+static uint16_t burn_process(
+	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+{
+	(void)objs;
+	burn_call(node_object(node), node->id, count);
+	rte_node_next_stream_move(graph, node, 0);
+	return count;
+}
+
+static int burn_init(struct node_state *state, struct rte_node *node)
+{
+	struct burner *burner = burn_burner(state->worker);
+
+	node_context(node)->object = burner;
+	return burner == NULL ? -EAGAIN : 0;
+}
+
+static struct node_type burn = {
+	.name = "burn",
+	.process = burn_process,
+	.init = burn_init,
+	.nexts = {"drop"},
+	.template = true,
+};
+NODE_REGISTER(burn)

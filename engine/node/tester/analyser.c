@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * analyser: takes back what the tester sent. A frame with a signature counts for its stream
+ * and its place in the sequence, if that number was sent in this trial; one of ours that came
+ * damaged as `corrupted`; any other frame as `other`.
+ *
+ * A latency stream's frames carry the time when they were sent, and port-rx says when it fetched
+ * them.
+ *
+ * Frames of one stream mostly come one after the other, as they were sent: such a run is
+ * noted at once.
+ */
+#include "core/free.h"
+#include "core/vector.h"
+#include "tester/frame_check.h"
+#include "tester/latency.h"
+#include "tester/signature.h"
+#include "tester/tester.h"
+
+#include <rte_ether.h>
+
+/* Frames of one port whose signatures follow each other. */
+struct run {
+	uint64_t next; /* signature that would continue it */
+	uint64_t bytes;
+	uint32_t count;
+	uint16_t port;
+};
+
+/* Whether this trial sent such a frame. */
+static bool is_sent(const struct signature *signature)
+{
+	const struct stream *stream;
+
+	if (signature->stream >= tester.nb_streams)
+		return false;
+	stream = tester.streams[signature->stream];
+	return signature->stamped == stream->stamped &&
+	       signature->sequence - stream->sequence.first <
+		       stream->next_sequence - stream->sequence.first;
+}
+
+static void note_foreign(const struct run *run)
+{
+	tester.other += run->count;
+	tester.other_bytes += run->bytes;
+}
+
+/* One whose signature is none, or damaged. */
+static void note_unsigned(const struct run *run, const struct rte_mbuf *mbuf)
+{
+	struct signature signature;
+
+	if (mbuf->data_len >= SIGNATURE_BYTES &&
+		signature_repair(run->next - SIGNATURE_FACTOR, is_sent, &signature))
+		tester.streams[signature.stream]->corrupted++;
+	else
+		note_foreign(run);
+}
+
+/* Frames of a stream whose checksums are to be looked at. */
+static void note_checked(
+	struct stream *stream, uint32_t number, struct rte_mbuf *const *mbufs, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (frame_checksums_hold(
+			    rte_pktmbuf_mtod(mbufs[i], const uint8_t *), mbufs[i]->data_len))
+			sequence_note(&stream->sequence, number + i);
+		else
+			stream->corrupted++;
+}
+
+/* `mbufs` are the frames of the run. */
+static void note(const struct run *run, struct rte_mbuf *const *mbufs)
+{
+	struct signature first;
+	struct stream *stream;
+	uint64_t before;
+
+	if (run->count == 0)
+		return;
+	if (unlikely(!signature_decode(run->next - run->count * SIGNATURE_FACTOR, &first))) {
+		note_unsigned(run, mbufs[0]);
+		return;
+	}
+	if (unlikely(!is_sent(&first))) {
+		note_foreign(run);
+		return;
+	}
+	stream = tester.streams[first.stream];
+	if (unlikely(stream->rx_port >= 0 && stream->rx_port != run->port)) {
+		note_foreign(run);
+		return;
+	}
+	before = stream->sequence.received;
+	if (unlikely(stream->check_payload))
+		note_checked(stream, first.sequence, mbufs, run->count);
+	else
+		sequence_note_run(&stream->sequence, first.sequence, run->count);
+	tester.received += stream->sequence.received - before;
+	stream->rx_bytes += run->bytes;
+	if (unlikely(stream->latency != NULL))
+		latency_note(stream->latency, mbufs, run->count, port_at(run->port)->received_tsc);
+}
+
+static __rte_always_inline uint64_t read_signature(const struct rte_mbuf *mbuf)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
+	unsigned length = mbuf->data_len;
+
+	if (unlikely(length < SIGNATURE_BYTES))
+		return 0;
+	return signature_read(frame + signature_offset(length));
+}
+
+/* At the end of a frame that the wire padded, or else what stands at its very end. */
+static uint64_t find_signature(const struct rte_mbuf *mbuf, uint64_t word)
+{
+	uint64_t found;
+
+	if (signature_is(word))
+		return word;
+	found = signature_find(rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len);
+	return found != 0 ? found : word;
+}
+
+static uint16_t analyser_process(
+	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+{
+	struct rte_mbuf **mbufs = (struct rte_mbuf **)objs;
+	struct run run = {0};
+
+	(void)graph;
+	(void)node;
+	for (uint16_t i = 0; i < count; i++) {
+		uint32_t bytes = mbufs[i]->pkt_len + RTE_ETHER_CRC_LEN;
+		uint64_t word;
+
+		if (likely(i + 4 * VECTOR_AHEAD < count)) {
+			rte_prefetch0(mbufs[i + 4 * VECTOR_AHEAD]);
+			vector_prefetch_data(mbufs[i + 2 * VECTOR_AHEAD]);
+		}
+		word = read_signature(mbufs[i]);
+		if (unlikely(word != run.next))
+			word = find_signature(mbufs[i], word);
+		if (likely(word == run.next && mbufs[i]->port == run.port)) {
+			run.next += SIGNATURE_FACTOR;
+			run.count++;
+			run.bytes += bytes;
+			continue;
+		}
+		note(&run, mbufs + i - run.count);
+		run = (struct run){word + SIGNATURE_FACTOR, bytes, 1, mbufs[i]->port};
+	}
+	note(&run, mbufs + count - run.count);
+	free_mbufs(mbufs, count);
+	return count;
+}
+
+static struct node_type analyser = {
+	.name = "analyser",
+	.process = analyser_process,
+};
+NODE_REGISTER(analyser)

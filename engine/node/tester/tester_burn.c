@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tester-burn: makes the tester slow on purpose, between generator and tester-tx. It looks at
+ * its port's clock all the while: a card's clock stands still when its worker does not look,
+ * and time in which the worker was off its CPU does not count, as in the tester's other work.
+ */
+#include "core/worker.h"
+#include "tester/tester.h"
+
+#include <rte_pause.h>
+
+static uint16_t tester_burn_process(
+	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+{
+	struct worker *worker = node_state(node)->worker;
+	const struct port *port = ((const struct tester_port *)node_object(node))->port;
+	uint64_t start = tester_clock(port), now = start;
+
+	(void)objs;
+	worker_wait_start(worker, node->id);
+	while (now - start < count * tester.burn_clocks && !worker_stopping(worker)) {
+		rte_pause();
+		now = tester_clock(port);
+	}
+	worker_wait_end(worker, now - start);
+	rte_node_next_stream_move(graph, node, 0);
+	return count;
+}
+
+static struct node_type tester_burn = {
+	.name = "tester-burn",
+	.process = tester_burn_process,
+	.nexts = {"tester-tx"},
+	.template = true,
+};
+NODE_REGISTER(tester_burn)

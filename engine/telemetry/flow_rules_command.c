@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* /linerate/flow/validate, /create, /destroy, /list, /flush: rules by hand, in testpmd's words. */
+#include "port/port.h"
+#include "rte_flow_text/rule_cause.h"
+#include "rte_flow_text/rule_text.h"
+#include "command.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <rte_cycles.h>
+#include <rte_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PORT_NAME_BYTES 24
+#define ERROR_BYTES 480
+#define RULES_MAX (1u << 20)
+/* An answer has 16 KiB in all. */
+#define LISTED_MAX 32
+#define NS_PER_SECOND 1000000000ull
+
+/* A rule that one of these commands made. */
+struct made_rule {
+	uint64_t id;
+	struct port *port;
+	struct rte_flow *flow;
+	uint64_t ns; /* that its creation took */
+	char pattern[RTE_TEL_MAX_STRING_LEN], actions[RTE_TEL_MAX_STRING_LEN];
+};
+
+/* In order of their ids; each client of the socket has a thread. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct made_rule **made;
+static size_t nb_made, room;
+static uint64_t last_id;
+
+static bool make_room(void)
+{
+	size_t wanted = room == 0 ? 64 : 2 * room;
+	struct made_rule **larger;
+
+	if (nb_made < room)
+		return true;
+	if (room >= RULES_MAX)
+		return false;
+	larger = realloc(made, wanted * sizeof(struct made_rule *));
+	if (larger == NULL)
+		return false;
+	made = larger;
+	room = wanted;
+	return true;
+}
+
+static void forget(size_t index)
+{
+	free(made[index]);
+	nb_made--;
+	memmove(&made[index], &made[index + 1], (nb_made - index) * sizeof(struct made_rule *));
+}
+
+/* The port that the parameters begin with; *rest is what follows it. NULL when there is none. */
+static struct port *port_of(const char *parameters, const char *separators, const char **rest)
+{
+	char name[PORT_NAME_BYTES] = "";
+	size_t length;
+
+	if (parameters == NULL)
+		return NULL;
+	length = strcspn(parameters, separators);
+	if (length < sizeof(name))
+		memcpy(name, parameters, length);
+	*rest = parameters + length + strspn(parameters + length, separators);
+	return port_find(name);
+}
+
+/* Says where the text is wrong; an answer's string may be shorter than all that was expected. */
+static void answer_mistake(struct rte_tel_data *data, const struct rule_mistake *mistake)
+{
+	char text[ERROR_BYTES];
+
+	snprintf(text, sizeof(text), "column %u: %s%s%s%s", mistake->column, mistake->message,
+		mistake->word[0] == '\0' ? ", not the end" : ", not \"", mistake->word,
+		mistake->word[0] == '\0' ? "" : "\"");
+	answer_error(data, text);
+	answer_u64(data, "column", mistake->column);
+	answer_string(data, "word", mistake->word);
+}
+
+/* Linux has two names for one of them; DPDK's is the other. */
+static const char *errno_name(int code)
+{
+	const char *name = code == ENOTSUP ? "ENOTSUP" : strerrorname_np(code);
+
+	return name == NULL ? "?" : name;
+}
+
+/* What rte_flow says of a rule. */
+static void answer_verdict(struct rte_tel_data *data, int rc, const struct rule_text *rule,
+	const struct rte_flow_error *error)
+{
+	char cause[RULE_CAUSE_BYTES] = "", message[RTE_TEL_MAX_STRING_LEN];
+
+	answer_u64(data, "accepted", rc == 0);
+	if (rc == 0)
+		return;
+	if (rule != NULL)
+		rule_cause(rule, error->cause, cause);
+	snprintf(message, sizeof(message), "%s",
+		error->message == NULL ? rte_strerror(-rc) : error->message);
+	answer_string(data, "errno", errno_name(-rc));
+	answer_string(data, "type", rule_error_type(error->type));
+	answer_string(data, "cause", cause);
+	answer_string(data, "message", message);
+}
+
+static uint64_t ns_since(uint64_t start)
+{
+	return (uint64_t)((double)(rte_rdtsc_precise() - start) * (double)NS_PER_SECOND /
+			  (double)rte_get_tsc_hz());
+}
+
+/* "PORT TEXT". Returns the port, and the rule in *rule, or NULL after answering why not. */
+static struct port *parse_rule(const char *parameters, struct rule_text *rule, const char **text,
+	struct rte_tel_data *data)
+{
+	struct port *port = port_of(parameters, " \t", text);
+	struct rule_mistake mistake;
+
+	rte_tel_data_start_dict(data);
+	if (port == NULL) {
+		answer_error(data, "expected PORT RULE, with the name of a port");
+		return NULL;
+	}
+	if (rule_text_parse(*text, rule, &mistake) != 0) {
+		answer_mistake(data, &mistake);
+		return NULL;
+	}
+	return port;
+}
+
+static int validate_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	struct rte_flow_error error = {0};
+	struct rule_text rule;
+	const char *text;
+	struct port *port = parse_rule(parameters, &rule, &text, data);
+	uint64_t start = rte_rdtsc_precise();
+	int rc;
+
+	(void)command;
+	if (port == NULL)
+		return 0;
+	rc = port_flow_validate(port, &rule.attr, rule.pattern, rule.actions, &error);
+	answer_u64(data, "ns", ns_since(start));
+	answer_verdict(data, rc, &rule, &error);
+	return 0;
+}
+
+static struct command validate_command = {
+	.path = "/linerate/flow/validate",
+	.answer = validate_answer,
+	.help = "Whether a port would take a rule. Parameter: PORT, a blank, the rule in testpmd's "
+		"syntax",
+};
+COMMAND_REGISTER(validate_command)
+
+/* The rule's text, what is before "actions" apart: each is a cell of a table. */
+static void keep_text(struct made_rule *rule, const char *text)
+{
+	const char *from = strncmp(text, "flow ", 5) == 0 ? strstr(text, " pattern") : text;
+	const char *actions = strstr(text, "actions");
+
+	from = from == NULL ? text : from + strspn(from, " ");
+	snprintf(rule->pattern, sizeof(rule->pattern), "%.*s",
+		actions > from ? (int)(actions - from) : 0, from);
+	snprintf(rule->actions, sizeof(rule->actions), "%s", actions == NULL ? "" : actions);
+}
+
+/* With the lock. */
+static void keep(struct made_rule *rule, const char *text)
+{
+	rule->id = ++last_id;
+	keep_text(rule, text);
+	made[nb_made++] = rule;
+}
+
+static int create_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	struct rte_flow_error error = {0};
+	struct made_rule *kept;
+	struct rule_text rule;
+	const char *text;
+	struct port *port = parse_rule(parameters, &rule, &text, data);
+	uint64_t start;
+
+	(void)command;
+	if (port == NULL)
+		return 0;
+	kept = calloc(1, sizeof(*kept));
+	pthread_mutex_lock(&lock);
+	if (kept == NULL || !make_room()) {
+		answer_error(data, "no memory for another rule");
+		free(kept);
+		pthread_mutex_unlock(&lock);
+		return 0;
+	}
+	start = rte_rdtsc_precise();
+	kept->port = port;
+	kept->flow = port_flow_create(port, &rule.attr, rule.pattern, rule.actions, &error);
+	kept->ns = ns_since(start);
+	answer_u64(data, "ns", kept->ns);
+	answer_verdict(data, kept->flow == NULL ? -rte_errno : 0, &rule, &error);
+	if (kept->flow == NULL) {
+		free(kept);
+	} else {
+		keep(kept, text);
+		answer_u64(data, "id", kept->id);
+	}
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+static struct command create_command = {
+	.path = "/linerate/flow/create",
+	.answer = create_answer,
+	.help = "Makes a rule. Answers its id and how long it took. Parameter: PORT, a blank, the "
+		"rule in testpmd's syntax",
+};
+COMMAND_REGISTER(create_command)
+
+/* "PORT,NUMBER"; without a number *number stays. Returns NULL after answering why not. */
+static struct port *parse_number(
+	const char *parameters, uint64_t *number, bool needed, struct rte_tel_data *data)
+{
+	const char *rest = "";
+	struct port *port = port_of(parameters, ",", &rest);
+	char *end;
+
+	rte_tel_data_start_dict(data);
+	if (port != NULL && rest[0] == '\0' && !needed)
+		return port;
+	*number = strtoull(rest, &end, 10);
+	if (port != NULL && rest[0] >= '0' && rest[0] <= '9' && *end == '\0')
+		return port;
+	answer_error(data, needed ? "expected PORT,ID" : "expected PORT, or PORT,FROM");
+	return NULL;
+}
+
+/* With the lock. */
+static size_t index_of(const struct port *port, uint64_t id)
+{
+	size_t i = 0;
+
+	while (i < nb_made && (made[i]->port != port || made[i]->id != id))
+		i++;
+	return i;
+}
+
+static int destroy_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	struct rte_flow_error error = {0};
+	uint64_t id = 0, start;
+	struct port *port = parse_number(parameters, &id, true, data);
+	size_t index;
+	int rc;
+
+	(void)command;
+	if (port == NULL)
+		return 0;
+	pthread_mutex_lock(&lock);
+	index = index_of(port, id);
+	if (index == nb_made) {
+		answer_error(data, "no such rule was made here");
+	} else {
+		start = rte_rdtsc_precise();
+		rc = port_flow_destroy(port, made[index]->flow, &error);
+		answer_u64(data, "ns", ns_since(start));
+		answer_verdict(data, rc, NULL, &error);
+		/* A rule that the port does not know any more is gone as well. */
+		if (rc == 0 || rc == -ENOENT)
+			forget(index);
+	}
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+static struct command destroy_command = {
+	.path = "/linerate/flow/destroy",
+	.answer = destroy_answer,
+	.help = "Removes a rule. Answers how long it took. Parameters: PORT,ID",
+};
+COMMAND_REGISTER(destroy_command)
+
+static void list_one(struct table *table, const struct made_rule *rule)
+{
+	struct rte_flow_query_count count = {0};
+	struct rte_flow_error error;
+
+	(void)port_flow_count(rule->port, rule->flow, &count, &error);
+	table_u64(table, 0, rule->id);
+	table_u64(table, 1, rule->ns);
+	table_u64(table, 2, count.hits_set ? count.hits : 0);
+	table_u64(table, 3, count.bytes_set ? count.bytes : 0);
+	table_string(table, 4, rule->pattern);
+	table_string(table, 5, rule->actions);
+}
+
+static int list_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	static const char *const names[] = {"id", "ns", "packets", "bytes", "pattern", "actions"};
+	uint64_t from = 0, rules = 0;
+	struct port *port = parse_number(parameters, &from, false, data);
+	unsigned listed = 0;
+	struct table table;
+
+	(void)command;
+	if (port == NULL)
+		return 0;
+	if (table_start(&table, "uuuuss", names) != 0)
+		return -1;
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < nb_made; i++) {
+		if (made[i]->port != port)
+			continue;
+		rules++;
+		if (made[i]->id >= from && listed < LISTED_MAX) {
+			list_one(&table, made[i]);
+			listed++;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	answer_u64(data, "rules", rules);
+	return table_end(&table, data);
+}
+
+static struct command list_command = {
+	.path = "/linerate/flow/list",
+	.answer = list_answer,
+	.help = "Rules made by these commands, 32 at a time: columns id, ns, packets, bytes, "
+		"pattern, actions. Parameters: PORT[,FROM-ID]",
+};
+COMMAND_REGISTER(list_command)
+
+static int flush_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	struct rte_flow_error error = {0};
+	struct port *port = parameters == NULL ? NULL : port_find(parameters);
+	uint64_t start, gone = 0;
+	int rc;
+
+	(void)command;
+	if (port == NULL)
+		return -1;
+	rte_tel_data_start_dict(data);
+	pthread_mutex_lock(&lock);
+	start = rte_rdtsc_precise();
+	rc = port_flow_flush(port, &error);
+	answer_u64(data, "ns", ns_since(start));
+	answer_verdict(data, rc, NULL, &error);
+	for (size_t i = nb_made; i-- > 0 && rc == 0;)
+		if (made[i]->port == port) {
+			forget(i);
+			gone++;
+		}
+	answer_u64(data, "rules", gone);
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+static struct command flush_command = {
+	.path = "/linerate/flow/flush",
+	.answer = flush_answer,
+	.help = "Removes all rules of a port, also those that others made. Parameter: PORT",
+};
+COMMAND_REGISTER(flush_command)

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* /linerate/ports, /linerate/port, /linerate/card. */
+#include "card/card.h"
+#include "core/node.h"
+#include "port/port.h"
+#include "command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int ports_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	static const char *const names[] = {"name", "driver", "mac", "link_bps"};
+	char mac[RTE_ETHER_ADDR_FMT_SIZE];
+	struct table table;
+
+	(void)command;
+	(void)parameters;
+	rte_tel_data_start_dict(data);
+	if (table_start(&table, "sssu", names) != 0)
+		return -1;
+	for (unsigned i = 0; i < ports_count(); i++) {
+		const struct port *port = port_at(i);
+
+		table_string(&table, 0, port->name);
+		table_string(&table, 1, port->driver->name);
+		rte_ether_format_addr(mac, sizeof(mac), &port->mac);
+		table_string(&table, 2, mac);
+		table_u64(&table, 3, port->driver->link_bps(port));
+	}
+	return table_end(&table, data);
+}
+
+static struct command ports = {
+	.path = "/linerate/ports",
+	.answer = ports_answer,
+	.help = "Columns name, driver, mac, link_bps. Takes no parameter",
+};
+COMMAND_REGISTER(ports)
+
+/* What port-tx nodes of all workers dropped there. */
+static uint64_t tx_full_of(const struct port *port)
+{
+	uint64_t dropped = 0;
+
+	for (const struct node_state *state = node_states(); state != NULL; state = state->link)
+		if (state->object == port && strcmp(state->type->name, "port-tx") == 0)
+			dropped += state->drops[0];
+	return dropped;
+}
+
+static int port_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	const struct port *port = parameters == NULL ? NULL : port_find(parameters);
+	struct port_stats stats = {0};
+
+	(void)command;
+	if (port == NULL)
+		return -1;
+	rte_tel_data_start_dict(data);
+	port->driver->stats(port, &stats);
+	answer_u64(data, "rx_packets", stats.rx_packets);
+	answer_u64(data, "rx_bytes", stats.rx_bytes);
+	answer_u64(data, "rx_missed", stats.rx_missed);
+	answer_u64(data, "rx_no_mbuf", stats.rx_no_mbuf);
+	answer_u64(data, "tx_packets", stats.tx_packets);
+	answer_u64(data, "tx_bytes", stats.tx_bytes);
+	answer_u64(data, "tx_full", tx_full_of(port));
+	for (unsigned i = 0; i < stats.nb_more; i++)
+		answer_u64(data, stats.more[i].name, stats.more[i].value);
+	return 0;
+}
+
+static struct command port_command = {
+	.path = "/linerate/port",
+	.answer = port_answer,
+	.help = "Counters of one port. Parameter: the port's name",
+};
+COMMAND_REGISTER(port_command)
+
+static void answer_card_port(struct rte_tel_data *data, const struct card_port *port)
+{
+	static const char *const drops[CARD_RX_DROPS] = {
+		"rx_oversize", "rx_card_pps", "rx_pcie", "rx_flow_rule", "rx_no_mbuf", "rx_missed"};
+	char name[48];
+
+	snprintf(name, sizeof(name), "port%u_rx_packets", port->index);
+	answer_u64(data, name, port->rx_packets);
+	for (unsigned i = 0; i < CARD_RX_DROPS; i++) {
+		snprintf(name, sizeof(name), "port%u_%s", port->index, drops[i]);
+		answer_u64(data, name, port->rx_drops[i]);
+	}
+	snprintf(name, sizeof(name), "port%u_tx_packets", port->index);
+	answer_u64(data, name, port->tx_packets);
+	snprintf(name, sizeof(name), "port%u_link_waits", port->index);
+	answer_u64(data, name, port->link_waits);
+}
+
+static int card_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	const struct card *card = parameters == NULL ? NULL : card_find(parameters);
+
+	(void)command;
+	if (card == NULL)
+		return -1;
+	rte_tel_data_start_dict(data);
+	answer_u64(data, "link_bps", card->link_bps);
+	answer_u64(data, "rx_queues", card->nb_queues);
+	answer_u64(data, "rx_ring", card->rx_ring);
+	answer_u64(data, "tx_ring", card->tx_ring);
+	answer_u64(data, "pps_ceiling", (uint64_t)card->pps_ceiling);
+	answer_u64(data, "pcie_megatransfers", (uint64_t)(card->pcie.gigatransfers * 1000));
+	answer_u64(data, "pcie_lanes", card->pcie.lanes);
+	answer_u64(data, "pcie_max_payload_bytes", card->pcie.max_payload_bytes);
+	for (unsigned p = 0; p < CARD_PORTS; p++)
+		answer_card_port(data, &card->ports[p]);
+	return 0;
+}
+
+static struct command card_command = {
+	.path = "/linerate/card",
+	.answer = card_answer,
+	.help = "Limits and counters of one card. Parameter: the card's name",
+};
+COMMAND_REGISTER(card_command)
+
+static int reset_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	struct port *port = parameters == NULL ? NULL : port_find(parameters);
+
+	(void)command;
+	if (port == NULL)
+		return -1;
+	rte_tel_data_start_dict(data);
+	if (port->driver->reset == NULL) {
+		answer_error(data, "only a card's port can be reset");
+		return 0;
+	}
+	port->driver->reset(port);
+	answer_string(data, "port", port->name);
+	return 0;
+}
+
+static struct command reset_command = {
+	.path = "/linerate/card/reset",
+	.answer = reset_answer,
+	.help = "Resets a card's port: its flow rules are gone, its link stays. Parameter: the "
+		"port's name",
+};
+COMMAND_REGISTER(reset_command)

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* /linerate/route/add, /linerate/route/replace, /linerate/route/del, /linerate/route/lookup,
+ * /linerate/routes. */
+#include "fib/fib4.h"
+#include "modes/forwarder.h"
+#include "router/cli.h"
+#include "router/interface.h"
+#include "router/route_text.h"
+#include "router/routes.h"
+#include "command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LINE_BYTES 128
+#define ADDRESS_BYTES 20
+
+/* "prefix=P,via=A" or "prefix=P,via=A,port=N", to `verb`. */
+static int answer_path(const char *verb, const char *parameters, struct rte_tel_data *data)
+{
+	char prefix[ADDRESS_BYTES], via[ADDRESS_BYTES], port[INTERFACE_NAME_BYTES] = "", rest;
+	char line[LINE_BYTES];
+	int count;
+
+	if (parameters == NULL)
+		return -1;
+	count = sscanf(parameters, "prefix=%19[^,;],via=%19[^,;],port=%35[^,;]%c", prefix, via,
+		port, &rest);
+	if (count < 2 || count > 3)
+		return -1;
+	count = snprintf(line, sizeof(line), "ip route %s %s via %s%s%s", verb, prefix, via,
+		port[0] == '\0' ? "" : " ", port);
+	return answer_cli(data, "route", line, (size_t)count);
+}
+
+static int add_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	(void)command;
+	return answer_path("add", parameters, data);
+}
+
+static struct command add = {
+	.path = "/linerate/route/add",
+	.answer = add_answer,
+	.help = "Adds a path to a route. Parameters: prefix=P/L,via=ADDRESS[,port=NAME]",
+};
+COMMAND_REGISTER(add)
+
+static int replace_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	(void)command;
+	return answer_path("replace", parameters, data);
+}
+
+static struct command replace = {
+	.path = "/linerate/route/replace",
+	.answer = replace_answer,
+	.help = "Gives a route one path in place of all. Parameters: "
+		"prefix=P/L,via=ADDRESS[,port=NAME]",
+};
+COMMAND_REGISTER(replace)
+
+static int del_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	char prefix[ADDRESS_BYTES], line[LINE_BYTES], rest;
+	int count;
+
+	(void)command;
+	if (parameters == NULL || sscanf(parameters, "prefix=%19[^,;]%c", prefix, &rest) != 1)
+		return -1;
+	count = snprintf(line, sizeof(line), "ip route del %s", prefix);
+	return answer_cli(data, "route", line, (size_t)count);
+}
+
+static struct command del = {
+	.path = "/linerate/route/del",
+	.answer = del_answer,
+	.help = "Deletes a route. Parameter: prefix=P/L",
+};
+COMMAND_REGISTER(del)
+
+static const char *address_text(uint32_t address, char text[LINE_BYTES])
+{
+	snprintf(text, LINE_BYTES, "%u.%u.%u.%u", address >> 24, address >> 16 & 255,
+		address >> 8 & 255, address & 255);
+	return text;
+}
+
+static const char *kind_name(const struct adjacency *adjacency)
+{
+	static const char *const names[ADJACENCY_KINDS] = {
+		[ADJACENCY_DROP] = "drop",
+		[ADJACENCY_UNREACHABLE] = "no route",
+		[ADJACENCY_REWRITE] = "rewrite",
+		[ADJACENCY_ARP] = "arp",
+		[ADJACENCY_LOCAL] = "local",
+		[ADJACENCY_LOAD_BALANCE] = "load-balance",
+		[ADJACENCY_MPLS_IMPOSITION] = "mpls-imposition",
+	};
+	const char *name = names[adjacency_kind(adjacency)];
+
+	return name == NULL ? "other" : name;
+}
+
+static void answer_adjacency(struct rte_tel_data *data, const struct adjacency *adjacency)
+{
+	char text[LINE_BYTES];
+
+	answer_string(data, "kind", kind_name(adjacency));
+	if (adjacency->neighbor == NEIGHBOR_NONE)
+		return;
+	answer_string(data, "via", address_text(adjacency->address, text));
+	answer_string(data, "port", interfaces[adjacency->interface].name);
+}
+
+static int lookup_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	const char *end = parameters == NULL ? NULL : parameters + strlen(parameters);
+	char text[LINE_BYTES], prefix[2 * LINE_BYTES];
+	uint32_t address = 0, word;
+	uint8_t length;
+
+	(void)command;
+	if (end == NULL || route_text_address(parameters, end, &address) != end)
+		return -1;
+	rte_tel_data_start_dict(data);
+	if (strcmp(forwarder_mode(), "router") != 0) {
+		answer_error(data, "the forwarder is no router");
+		return 0;
+	}
+	rte_spinlock_lock(&router_lock);
+	word = fib4_word(address);
+	length = fib4_word_length(word);
+	snprintf(prefix, sizeof(prefix), "%s/%u", address_text(address & prefix_mask(length), text),
+		length);
+	answer_string(data, "prefix", prefix);
+	answer_adjacency(data, &adjacencies[word & FIB4_VALUE]);
+	rte_spinlock_unlock(&router_lock);
+	return 0;
+}
+
+static struct command lookup = {
+	.path = "/linerate/route/lookup",
+	.answer = lookup_answer,
+	.help = "The route that packets to an address take. Parameter: the address",
+};
+COMMAND_REGISTER(lookup)
+
+static int routes_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	(void)command;
+	(void)parameters;
+	rte_tel_data_start_dict(data);
+	answer_u64(data, "ip4_prefixes", fib4_count());
+	answer_u64(data, "ip4_groups", fib4_group_count());
+	return 0;
+}
+
+static struct command routes = {
+	.path = "/linerate/routes",
+	.answer = routes_answer,
+	.help = "How many routes there are. Takes no parameter",
+};
+COMMAND_REGISTER(routes)

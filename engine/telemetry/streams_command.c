@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* /linerate/streams,FIRST: what became of each stream. */
+#include "tester/tester.h"
+
+#include "command.h"
+
+#include <stdlib.h>
+
+#define STREAMS_PER_ANSWER 64
+
+static int streams_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	static const char *const names[] = {"name", "sent", "received", "lost", "duplicated",
+		"out_of_order", "corrupted", "rx_bytes"};
+	unsigned long first = parameters == NULL ? 0 : strtoul(parameters, NULL, 10);
+	struct table table;
+
+	(void)command;
+	rte_tel_data_start_dict(data);
+	if (table_start(&table, "suuuuuuu", names) != 0)
+		return -1;
+	for (unsigned long i = first; i < tester.nb_streams && i < first + STREAMS_PER_ANSWER;
+		i++) {
+		const struct stream *stream = tester.streams[i];
+
+		table_string(&table, 0, stream->name);
+		table_u64(&table, 1, stream->sent);
+		table_u64(&table, 2, stream->sequence.received);
+		table_u64(&table, 3, stream->sequence.lost);
+		table_u64(&table, 4, stream->sequence.duplicated);
+		table_u64(&table, 5, stream->sequence.out_of_order);
+		table_u64(&table, 6, stream->corrupted);
+		table_u64(&table, 7, stream->rx_bytes);
+	}
+	answer_u64(data, "total", tester.nb_streams);
+	return table_end(&table, data);
+}
+
+static struct command streams = {
+	.path = "/linerate/streams",
+	.answer = streams_answer,
+	.help = "Columns of up to 64 streams. Parameter: number of the first",
+};
+COMMAND_REGISTER(streams)

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* /linerate/trial, /linerate/trial/start, /linerate/trial/stop. */
+#include "tester/link_watch.h"
+#include "tester/trial.h"
+
+#include "command.h"
+
+#include <rte_common.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A month: what is longer overflows the clocks that it is counted in. */
+#define DURATION_US_MAX (30ull * 24 * 3600 * 1000000)
+
+static int answer_links_down(struct rte_tel_data *data)
+{
+	static const char *const names[] = {"link_down_port", "link_down_us"};
+	struct table table;
+
+	if (table_start(&table, "su", names) != 0)
+		return -1;
+	for (unsigned i = 0; i < link_watch_count(); i++) {
+		table_string(&table, 0, link_watch_at(i)->port->name);
+		table_u64(&table, 1, link_watch_at(i)->at_us);
+	}
+	return table_end(&table, data);
+}
+
+static int trial_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	struct trial_status status;
+
+	(void)command;
+	(void)parameters;
+	trial_read(&status);
+	rte_tel_data_start_dict(data);
+	answer_u64(data, "trial", status.number);
+	answer_string(data, "state", trial_state_name(status.state));
+	answer_u64(data, "elapsed_us", status.elapsed_us);
+	answer_u64(data, "paused_us", status.paused_us);
+	answer_u64(data, "asked_packets", status.asked_packets);
+	answer_u64(data, "sent_packets", status.sent_packets);
+	answer_u64(data, "received_packets", status.received_packets);
+	answer_u64(data, "drained", status.drained);
+	answer_u64(data, "start_tsc", status.start_tsc);
+	answer_u64(data, "end_tsc", status.end_tsc);
+	answer_u64(data, "link_waits", status.link_waits);
+	return answer_links_down(data);
+}
+
+static struct command trial = {
+	.path = "/linerate/trial",
+	.answer = trial_answer,
+	.help = "How the trial stands. Takes no parameter",
+};
+COMMAND_REGISTER(trial)
+
+/* "duration_us=N,scale_ppm=N", both needed, and perhaps ",clean_us=N,limit_us=N". */
+static bool parse_plan(const char *parameters, struct trial_plan *plan)
+{
+	unsigned long duration_us, scale_ppm, clean_us = 0, limit_us = 0;
+	int end = 0, read;
+
+	if (parameters == NULL)
+		return false;
+	read = sscanf(parameters, "duration_us=%lu,scale_ppm=%lu%n,clean_us=%lu,limit_us=%lu%n",
+		&duration_us, &scale_ppm, &end, &clean_us, &limit_us, &end);
+	if ((read != 2 && read != 4) || parameters[end] != '\0')
+		return false;
+	*plan = (struct trial_plan){duration_us, (double)scale_ppm / 1e6, clean_us, limit_us};
+	return duration_us != 0 && duration_us <= DURATION_US_MAX && limit_us <= DURATION_US_MAX &&
+	       clean_us <= RTE_MAX(duration_us, limit_us) && scale_ppm != 0 &&
+	       scale_ppm <= 1000000000;
+}
+
+static int trial_start_answer(
+	const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	struct trial_plan plan;
+	int number;
+
+	(void)command;
+	if (!parse_plan(parameters, &plan))
+		return -1;
+	number = trial_start(&plan);
+	rte_tel_data_start_dict(data);
+	if (number < 0) {
+		answer_string(data, "error", strerror(-number));
+		return 0;
+	}
+	answer_u64(data, "trial", (uint64_t)number);
+	return 0;
+}
+
+static struct command start = {
+	.path = "/linerate/trial/start",
+	.answer = trial_start_answer,
+	.help = "Starts the streams. Parameters: duration_us=N,scale_ppm=N[,clean_us=N,limit_us=N]",
+};
+COMMAND_REGISTER(start)
+
+static int trial_stop_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	(void)parameters;
+	trial_stop();
+	return trial_answer(command, NULL, data);
+}
+
+static struct command stop = {
+	.path = "/linerate/trial/stop",
+	.answer = trial_stop_answer,
+	.help = "Stops sending. Takes no parameter",
+};
+COMMAND_REGISTER(stop)

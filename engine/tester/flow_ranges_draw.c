@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which flows come next: numbers first, then their digits. Each step is a loop over the burst
+ * that the compiler turns into vectors; the same text is compiled once for any CPU and once for
+ * those with AVX2. Nothing is divided: a number below 2^31, as a double, times the inverse of a
+ * range, rounded up, is cut to the quotient exactly.
+ */
+#include "flow_ranges.h"
+
+#include <rte_common.h>
+#include <rte_cpuflags.h>
+#include <rte_vect.h>
+
+/* murmur3's last step: a bijection of 32 bits that looks random (Appleby, public domain). */
+static __rte_always_inline uint32_t mixed(uint32_t value)
+{
+	value ^= value >> 16;
+	value *= 0x85ebca6b;
+	value ^= value >> 13;
+	value *= 0xc2b2ae35;
+	return value ^ value >> 16;
+}
+
+static __rte_always_inline void draw_in_turn(struct flows *flows, uint32_t *numbers, unsigned count)
+{
+	uint32_t first = flows->next, all = flows->count;
+
+	if (likely(all >= FLOWS_BURST)) {
+		for (unsigned i = 0; i < count; i++) {
+			uint32_t number = first + i;
+
+			numbers[i] = number >= all ? number - all : number;
+		}
+		flows->next = first + count >= all ? first + count - all : first + count;
+		return;
+	}
+	for (unsigned i = 0; i < count; i++) {
+		numbers[i] = first;
+		first = first + 1 == all ? 0 : first + 1;
+	}
+	flows->next = first;
+}
+
+static __rte_always_inline void draw_uniform(struct flows *flows, uint32_t *numbers, unsigned count)
+{
+	uint32_t first = flows->next, seed = flows->seed;
+	uint64_t all = flows->count;
+
+	for (unsigned i = 0; i < count; i++)
+		numbers[i] = (uint32_t)((mixed((first + i) ^ seed) * all) >> 32);
+	flows->next = first + count;
+}
+
+static __rte_always_inline void draw_zipf(struct flows *flows, uint32_t *numbers, unsigned count)
+{
+	uint32_t random[FLOWS_BURST], second[FLOWS_BURST];
+	uint32_t first = flows->next, seed = flows->seed;
+
+	for (unsigned i = 0; i < count; i++) {
+		random[i] = mixed((first + i) ^ seed);
+		second[i] = mixed(random[i] + seed);
+	}
+	for (unsigned i = 0; i < count; i++)
+		numbers[i] = popularity_rank(&flows->popularity, random[i], second[i]);
+	flows->next = first + count;
+}
+
+static void renewal_advance(struct flow_renewal *renewal, uint32_t places, unsigned frames)
+{
+	renewal->credit += renewal->per_frame * frames;
+	renewal->renewed += (uint32_t)(renewal->credit >> 32);
+	renewal->credit &= UINT32_MAX;
+	while (renewal->renewed >= places) {
+		renewal->renewed -= places;
+		if (++renewal->generation == renewal->generations)
+			renewal->generation = 0;
+	}
+}
+
+/* From places to the flows that are in them now. */
+static __rte_always_inline void draw_renewed(struct flows *flows, uint32_t *numbers, unsigned count)
+{
+	struct flow_renewal *renewal = &flows->renewal;
+	uint32_t renewed, generation, last = renewal->generations - 1, places = flows->count;
+
+	renewal_advance(renewal, places, count);
+	renewed = renewal->renewed;
+	generation = renewal->generation;
+	for (unsigned i = 0; i < count; i++) {
+		uint32_t own = generation + (numbers[i] < renewed);
+
+		numbers[i] += places * (own > last ? 0 : own);
+	}
+}
+
+/* One digit: what is left of each number stays in it. */
+static __rte_always_inline void take_digit(
+	const struct flow_range *range, uint32_t *numbers, uint32_t *values, unsigned count)
+{
+	uint32_t min = range->min, base = range->values;
+	double inverse = range->inverse;
+
+	for (unsigned i = 0; i < count; i++) {
+		uint32_t quotient = (uint32_t)(int32_t)((double)(int32_t)numbers[i] * inverse);
+
+		values[i] = min + numbers[i] - quotient * base;
+		numbers[i] = quotient;
+	}
+}
+
+static __rte_always_inline void take_ports(
+	const struct flows *flows, uint32_t *numbers, struct flow_words *words, unsigned count)
+{
+	const struct flow_range *dst = &flows->ranges[FLOW_DST_PORT];
+	unsigned src_shift = flows->mirror ? 0 : 16;
+	uint32_t values[FLOWS_BURST];
+
+	take_digit(&flows->ranges[FLOW_SRC_PORT], numbers, values, count);
+	for (unsigned i = 0; i < count; i++)
+		words->ports[i] = values[i] << src_shift | (dst->min + numbers[i])
+								   << (16 - src_shift);
+}
+
+static __rte_always_inline void draw(struct flows *flows, struct flow_words *words, unsigned count)
+{
+	uint32_t numbers[FLOWS_BURST];
+
+	if (flows->order == FLOWS_INCREMENT)
+		draw_in_turn(flows, numbers, count);
+	else if (flows->order == FLOWS_UNIFORM)
+		draw_uniform(flows, numbers, count);
+	else
+		draw_zipf(flows, numbers, count);
+	if (flows->renewal.per_frame != 0)
+		draw_renewed(flows, numbers, count);
+	take_digit(&flows->ranges[FLOW_SRC], numbers, words->src, count);
+	take_digit(&flows->ranges[FLOW_DST], numbers, words->dst, count);
+	if (flows->ports)
+		take_ports(flows, numbers, words, count);
+}
+
+void flows_draw_scalar(struct flows *flows, struct flow_words *words, unsigned count)
+{
+	draw(flows, words, count);
+}
+
+#ifdef RTE_ARCH_X86_64
+__attribute__((target("avx2"))) void flows_draw_avx2(
+	struct flows *flows, struct flow_words *words, unsigned count)
+{
+	draw(flows, words, count);
+}
+#endif
+
+flows_draw_t flows_draw_select(void)
+{
+#ifdef RTE_ARCH_X86_64
+	if (rte_vect_get_max_simd_bitwidth() >= RTE_VECT_SIMD_256 &&
+		rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX2) > 0)
+		return flows_draw_avx2;
+#endif
+	return flows_draw_scalar;
+}

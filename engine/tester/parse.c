@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/frame.h"
+#include "port/port.h"
+#include "latency.h"
+#include "signature.h"
+#include "stream.h"
+#include "template.h"
+
+#include <rte_malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int parse_port(const struct config_node *node, const char *key)
+{
+	const char *name = config_string(node, key, NULL);
+	const struct port *port = name == NULL ? NULL : port_find(name);
+	struct config_node child = config_child(node, key);
+
+	if (name != NULL && port == NULL)
+		config_mistake(&child, "no port is called \"%s\"", name);
+	return port == NULL ? -1 : port->index;
+}
+
+static void parse_rate(struct stream *stream, const struct config_node *node)
+{
+	static const char *const keys[] = {"pps", "l1_bps", "l2_bps", "percent", "max", NULL};
+	static const double max[] = {1e12, 1e13, 1e13, 100};
+	struct config_node rate = config_child(node, "rate");
+	unsigned given = 0;
+
+	stream->rate_kind = RATE_PERCENT;
+	stream->rate = 100;
+	if (!config_is_object(&rate))
+		return;
+	config_known(&rate, keys);
+	for (unsigned i = 0; keys[i] != NULL; i++) {
+		if (config_child(&rate, keys[i]).json == NULL)
+			continue;
+		given++;
+		stream->rate_kind = (enum rate_kind)i;
+		if (i == RATE_MAX)
+			config_bool(&rate, "max", true);
+		else
+			stream->rate = config_number(&rate, keys[i], 0, 0, max[i]);
+	}
+	if (given != 1)
+		config_mistake(&rate, "expected exactly one of pps, l1_bps, l2_bps, percent, max");
+}
+
+/* What the end of each frame is for; templates carry a signature only if it is asked for. */
+static void parse_signature(struct stream *stream, const struct config_node *node)
+{
+	struct config_node key = config_child(node, "latency");
+	bool stamped = config_bool(node, "latency", false);
+	bool layered = config_child(node, "template").json == NULL;
+
+	stream->stamped = stamped;
+	stream->signature = config_bool(node, "signature", layered || stamped);
+	if (stamped && !stream->signature)
+		config_mistake(&key, "needs the signature");
+	key = config_child(node, "check_payload");
+	stream->check_payload = config_bool(node, "check_payload", false);
+	if (stream->check_payload && !stream->signature)
+		config_mistake(&key, "needs the signature");
+	stream->tail_bytes =
+		(uint16_t)((stream->signature ? SIGNATURE_BYTES : 0) + (stamped ? STAMP_BYTES : 0));
+}
+
+/* Whatever is at the frame's end starts at an even offset. */
+static void check_room(const struct stream *stream, const struct config_node *node)
+{
+	unsigned end = stream->frame_bytes - RTE_ETHER_CRC_LEN;
+	const char *tail = stream->tail_bytes == 0 ? ""
+			   : stream->tail_bytes == SIGNATURE_BYTES
+				   ? " and the signature"
+				   : " and the signature with its time stamp";
+
+	if (stream->signature)
+		end = signature_offset(end) + SIGNATURE_BYTES - stream->tail_bytes;
+	if (stream->header_bytes > end)
+		config_mistake(node, "frame_bytes: %u bytes of headers%s need at least %u",
+			stream->header_bytes, tail,
+			stream->header_bytes + RTE_ETHER_CRC_LEN + stream->tail_bytes);
+}
+
+void stream_free(struct stream *stream)
+{
+	if (stream != NULL) {
+		free(stream->flows);
+		free(stream->places);
+		free(stream->at);
+		template_free(stream->template);
+		latency_free(stream->latency);
+	}
+	free(stream);
+}
+
+static void parse_bursts(struct stream *stream, const struct config_node *node)
+{
+	static const char *const keys[] = {"frames", "count", "gap_us", NULL};
+	struct config_node bursts = config_child(node, "bursts");
+
+	stream->burst = config_u64(node, "burst", 0, 0, 1ull << 40);
+	stream->bursts.start_s = config_number(node, "start_us", 0, 0, 1e12) / 1e6;
+	if (!config_is_object(&bursts))
+		return;
+	config_known(&bursts, keys);
+	if (stream->burst != 0)
+		config_mistake(&bursts, "expected either \"burst\" or \"bursts\"");
+	stream->bursts.frames = config_u64(&bursts, "frames", 1, 1, 1ull << 30);
+	stream->bursts.count = config_u64(&bursts, "count", 1, 0, 1ull << 30);
+	stream->bursts.gap_s = config_number(&bursts, "gap_us", 0, 0, 1e12) / 1e6;
+	stream->burst = stream->bursts.frames * stream->bursts.count;
+}
+
+/* Headers and payload by layers. */
+static void parse_layered(struct stream *stream, const struct config_node *node)
+{
+	static const char *const others[] = {"program", "checksums", NULL};
+	struct config_node layers = config_child(node, "layers");
+	struct config_node modifiers = config_child(node, "modifiers");
+	struct config_node flows = config_child(node, "flows");
+
+	for (unsigned i = 0; others[i] != NULL; i++) {
+		struct config_node other = config_child(node, others[i]);
+
+		if (other.json != NULL)
+			config_mistake(&other, "goes with a template, not with layers");
+	}
+	stream->frame_bytes = (uint16_t)config_u64(
+		node, "frame_bytes", FRAME_BYTES_MIN, FRAME_BYTES_MIN, FRAME_BYTES_MAX);
+	stream->mean_bytes = stream->frame_bytes;
+	if (stream_parse_layers(stream, &layers)) {
+		stream_parse_modifiers(stream, &modifiers);
+		stream->flows = flows_parse(stream, &flows);
+	}
+	check_room(stream, node);
+}
+
+struct stream *stream_parse(const struct config_node *node)
+{
+	static const char *const keys[] = {"name", "port", "rx_port", "frame_bytes", "rate",
+		"layers", "modifiers", "flows", "template", "program", "checksums", "burst",
+		"bursts", "start_us", "signature", "check_payload", "latency", "weight", "places",
+		"at", NULL};
+	struct config_node places = config_child(node, "places"), at = config_child(node, "at");
+	unsigned mistakes = node->config->mistakes;
+	struct stream *stream;
+	bool layered;
+
+	if (!config_is_object(node))
+		return NULL;
+	config_known(node, keys);
+	stream = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*stream));
+	if (stream == NULL)
+		return NULL;
+	memset(stream, 0, sizeof(*stream));
+	snprintf(stream->name, sizeof(stream->name), "%.47s", config_string(node, "name", ""));
+	stream->port = parse_port(node, "port");
+	stream->rx_port = parse_port(node, "rx_port");
+	parse_bursts(stream, node);
+	stream->weight = (unsigned)config_u64(node, "weight", 1, 1, STREAM_WEIGHT_MAX);
+	parse_rate(stream, node);
+	parse_signature(stream, node);
+	stream_parse_places(stream, &places);
+	stream_parse_times(stream, &at);
+	layered = config_child(node, "template").json == NULL;
+	if (layered)
+		parse_layered(stream, node);
+	else
+		stream_parse_template(stream, node);
+	if (node->config->mistakes != mistakes) {
+		stream_free(stream);
+		return NULL;
+	}
+	if (layered)
+		stream_finish(stream);
+	return stream;
+}

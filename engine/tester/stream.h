@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A stream: a packet template with field modifiers and a rate. */
+#ifndef LINERATE_STREAM_H
+#define LINERATE_STREAM_H
+
+#include "core/config.h"
+#include "flow_ranges.h"
+#include "sequence.h"
+#include "signature.h"
+
+#include <rte_common.h>
+#include <rte_mbuf.h>
+#include <rte_prefetch.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define STREAMS_MAX SIGNATURE_STREAMS
+#define STREAM_HEADER_MAX 192
+#define STREAM_MODIFIERS_MAX 8
+#define STREAM_BURST_MAX FLOWS_BURST
+#define STREAM_WEIGHT_MAX 1000
+
+enum rate_kind {
+	RATE_PPS,
+	RATE_L1_BPS,
+	RATE_L2_BPS, /* FCS counted */
+	RATE_PERCENT,
+	RATE_MAX,
+};
+
+enum modifier_op {
+	MODIFIER_INCREMENT,
+	MODIFIER_DECREMENT,
+	MODIFIER_RANDOM,
+};
+
+struct template;
+
+/* Of a stream that does not go on evenly: so many bursts of so many frames, at its rate, and a
+ * gap from the last frame of one to the first of the next. */
+struct stream_bursts {
+	uint64_t frames; /* of each; 0: there are none */
+	uint64_t count;  /* 0: goes on */
+	double gap_s;
+	double start_s; /* after the trial's start */
+};
+
+/* How a value lies in the frame. */
+enum modifier_kind {
+	MODIFIER_U16,
+	MODIFIER_U32,
+	MODIFIER_LABEL, /* upper 20 bits of a 32-bit word */
+	MODIFIER_VLAN,  /* lower 12 bits of a 16-bit word */
+};
+
+struct modifier {
+	uint16_t offset;
+	enum modifier_kind kind;
+	enum modifier_op op;
+	bool in_l3_checksum, in_l4_checksum;
+	uint32_t min, max, step;
+	uint32_t value; /* the next one */
+	uint32_t fixed; /* the other bits of the word */
+	uint64_t random;
+};
+
+struct stream {
+	/* What each frame needs comes first, in as few cache lines as can be: there may be
+	 * thousands of streams, each with one frame in turn. */
+	uint16_t id;
+	uint16_t frame_bytes; /* FCS included */
+	bool signature;
+	bool stamped;        /* its frames carry the time when they are sent */
+	bool check_payload;  /* frames that come back are looked at for damage */
+	uint16_t tail_bytes; /* signature and stamp */
+	uint16_t header_bytes;
+	uint16_t l3_offset;                              /* of the IP header; 0: none */
+	uint16_t l4_offset;                              /* of the UDP or TCP header; 0: none */
+	uint16_t l3_checksum_offset, l4_checksum_offset; /* 0: none */
+	uint32_t l3_base, l4_base; /* sums over all that no modifier and no signature changes */
+	unsigned nb_modifiers;
+	struct flows *flows;       /* NULL: one, or what the modifiers make */
+	struct template *template; /* NULL: of layers */
+	uint8_t header[STREAM_HEADER_MAX] __rte_cache_aligned;
+	struct modifier modifiers[STREAM_MODIFIERS_MAX];
+
+	/* Written by the tester's worker. */
+	uint32_t next_sequence __rte_cache_aligned;
+	uint64_t sent;
+	unsigned nb_gathered; /* buffers of the burst under way that are this stream's */
+	struct rte_mbuf *gathered[STREAM_BURST_MAX];
+	uint64_t rx_bytes __rte_cache_aligned;
+	uint64_t corrupted;      /* its frames that came back damaged */
+	struct latency *latency; /* of a stamped stream, once its port is created */
+	struct sequence sequence;
+
+	char name[48];
+	int port, rx_port; /* indices of ports; rx_port -1: any */
+	enum rate_kind rate_kind;
+	double rate;
+	double mean_bytes; /* of a frame, FCS included */
+	double pps;        /* at full scale, once the link rate is known */
+	unsigned weight;   /* frames in a round, where streams have no rates to share a port by */
+	uint64_t burst;    /* frames in all; 0: goes on */
+	uint32_t *places;  /* in the round of its port; NULL: spread evenly */
+	uint32_t nb_places;
+	double *at; /* when each of those is sent, as a part of the round; NULL: evenly */
+	struct stream_bursts bursts;
+} __rte_cache_aligned;
+
+/* What a buffer of the tester's remembers of the frame that it holds: header bytes, and: */
+#define STREAM_TAG_STAMPED (1u << 16)
+
+/* The tag of a buffer with one of the stream's frames, whose header has so many bytes. */
+static inline uint32_t stream_tag(const struct stream *stream, unsigned header_bytes)
+{
+	return header_bytes | (stream->stamped ? STREAM_TAG_STAMPED : 0);
+}
+
+/* The signature of the stream's next frame. */
+static inline uint64_t stream_next_signature(struct stream *stream)
+{
+	return signature_word(stream->id, stream->stamped, stream->next_sequence++);
+}
+
+/* Whether the tester's buffer holds a frame of a latency stream. */
+static inline bool stream_is_stamped(const struct rte_mbuf *mbuf)
+{
+	return (mbuf->hash.fdir.lo & STREAM_TAG_STAMPED) != 0;
+}
+
+/* Fetches what stream_fill() needs of a stream for one frame. */
+static inline void stream_prefetch(const struct stream *stream)
+{
+	rte_prefetch0(stream);
+	rte_prefetch0(stream->header);
+	rte_prefetch0(&stream->next_sequence);
+}
+
+/* Reads a stream; port names are resolved. Returns NULL after counting mistakes. The caller
+ * owns it and gives it its id. */
+struct stream *stream_parse(const struct config_node *node);
+/* Parts of the above, in their own files. */
+bool stream_parse_layers(struct stream *stream, const struct config_node *array);
+bool stream_parse_modifiers(struct stream *stream, const struct config_node *array);
+/* Places of its frames in the round of its port, if the configuration says them. */
+bool stream_parse_places(struct stream *stream, const struct config_node *array);
+/* When they are sent, if it says so; after its places. */
+bool stream_parse_times(struct stream *stream, const struct config_node *array);
+/* Fills in lengths and checksum sums. */
+void stream_finish(struct stream *stream);
+void stream_free(struct stream *stream);
+
+/* L1 bits of one frame. */
+static inline double stream_l1_bits(const struct stream *stream)
+{
+	return (stream->mean_bytes + 20.0) * 8.0;
+}
+
+/*
+ * Writes the next `count` (at most STREAM_BURST_MAX) frames of the stream into `mbufs`.
+ * The mbufs come from a pool that only streams write to: each remembers whose template
+ * it holds, so that only what changes is written.
+ */
+void stream_fill(struct stream *stream, struct rte_mbuf **mbufs, unsigned count);
+
+#endif

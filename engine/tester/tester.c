@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tester.h"
+
+#include "core/ledger.h"
+#include "core/memory.h"
+#include "core/worker.h"
+#include "connections.h"
+#include "latency.h"
+
+#include <errno.h>
+#include <math.h>
+#include <rte_malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A burst of so slow frames takes 25 ms at 2.5 GHz. */
+#define BURN_CLOCKS_MAX 1000000
+
+struct tester tester;
+
+struct tester_port *tester_port_of(int port)
+{
+	for (unsigned i = 0; i < tester.nb_ports; i++)
+		if (tester.ports[i].port->index == port)
+			return &tester.ports[i];
+	return NULL;
+}
+
+static void parse_ports(const struct config_node *array)
+{
+	size_t count = config_items(array);
+
+	if (count == 0)
+		config_mistake(array, "expected an array of port names");
+	for (size_t i = 0; i < count && tester.nb_ports < PORTS_MAX; i++) {
+		struct config_node item = config_item(array, i);
+		struct port *port =
+			json_is_string(item.json) ? port_find(json_string_value(item.json)) : NULL;
+
+		if (port == NULL)
+			config_mistake(&item, "expected the name of a port");
+		else if (port->tester)
+			config_mistake(&item, "named twice");
+		else {
+			port->tester = true;
+			tester.ports[tester.nb_ports++].port = port;
+		}
+	}
+}
+
+static void add_stream(struct stream *stream, const struct config_node *node)
+{
+	struct tester_port *port = tester_port_of(stream->port);
+	struct stream **streams;
+
+	if (port == NULL) {
+		config_mistake(node, "port: expected the name of one of the tester's ports");
+		return;
+	}
+	streams = realloc(port->streams, (port->nb_streams + 1) * sizeof(*streams));
+	if (streams == NULL)
+		return;
+	port->streams = streams;
+	streams[port->nb_streams++] = stream;
+	port->nb_stamped += stream->stamped;
+	stream->id = (uint16_t)tester.nb_streams;
+	if (stream->name[0] == '\0')
+		snprintf(stream->name, sizeof(stream->name), "%u", stream->id);
+	tester.streams[tester.nb_streams++] = stream;
+}
+
+static void parse_burn(const struct config_node *node)
+{
+	static const char *const keys[] = {"clocks", NULL};
+
+	if (!config_is_object(node))
+		return;
+	config_known(node, keys);
+	tester.burn_clocks = config_u64(node, "clocks", 0, 0, BURN_CLOCKS_MAX);
+}
+
+/* Where latency streams are, all ports of the tester say when frames came. */
+static void check_latency(const struct config_node *streams)
+{
+	unsigned stamped = 0;
+
+	for (unsigned i = 0; i < tester.nb_ports; i++)
+		stamped += tester.ports[i].nb_stamped;
+	for (unsigned i = 0; i < tester.nb_ports; i++)
+		tester.ports[i].port->stamps_rx = stamped > 0;
+	if (stamped > LATENCY_STREAMS_MAX)
+		config_mistake(streams, "%u latency streams, expected at most %d", stamped,
+			LATENCY_STREAMS_MAX);
+}
+
+void tester_parse(const struct config_node *node)
+{
+	static const char *const keys[] = {"ports", "streams", "connections", "burn", NULL};
+	struct config_node burn = config_child(node, "burn");
+	struct config_node ports = config_child(node, "ports");
+	struct config_node streams = config_child(node, "streams");
+	struct config_node connections = config_child(node, "connections");
+	size_t count;
+
+	if (!config_is_object(node))
+		return;
+	config_known(node, keys);
+	parse_ports(&ports);
+	parse_burn(&burn);
+	tester.connections = connections_parse(&connections);
+	count = config_items(&streams);
+	if (count > 0 && connections.json != NULL)
+		config_mistake(&streams, "a tester has streams or connections, not both");
+	if (count > STREAMS_MAX) {
+		config_mistake(&streams, "more than %d streams", STREAMS_MAX);
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct config_node item = config_item(&streams, i);
+		struct stream *stream = stream_parse(&item);
+
+		if (stream != NULL)
+			add_stream(stream, &item);
+	}
+	check_latency(&streams);
+}
+
+static int stream_set_pps(struct stream *stream, const struct port *port)
+{
+	double line_bps = (double)port->driver->link_bps(port);
+	double l1_bits = stream_l1_bits(stream);
+
+	switch (stream->rate_kind) {
+	case RATE_PPS:
+		stream->pps = stream->rate;
+		break;
+	case RATE_L1_BPS:
+		stream->pps = stream->rate / l1_bits;
+		break;
+	case RATE_L2_BPS:
+		stream->pps = stream->rate / (stream->mean_bytes * 8.0);
+		break;
+	case RATE_PERCENT:
+		if (line_bps == 0) {
+			fprintf(stderr,
+				"stream %s: rate in percent, but port %s has no known line rate; "
+				"give pps, l1_bps or l2_bps\n",
+				stream->name, port->name);
+			return -EINVAL;
+		}
+		stream->pps = line_bps * stream->rate / 100 / l1_bits;
+		break;
+	case RATE_MAX:
+		stream->pps = INFINITY; /* or what share_line() says */
+		break;
+	}
+	if (isinf(stream->pps) && (stream->bursts.frames != 0 || stream->bursts.start_s != 0)) {
+		fprintf(stderr, "stream %s: bursts and start_us go with a rate; give one\n",
+			stream->name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Streams without rates of their own fill the line together, in proportion to their weights. */
+static void share_line(const struct tester_port *port)
+{
+	double line_bps = (double)port->port->driver->link_bps(port->port), round_bits = 0;
+
+	for (unsigned i = 0; i < port->nb_streams; i++)
+		if (port->streams[i]->rate_kind == RATE_MAX)
+			round_bits += port->streams[i]->weight * stream_l1_bits(port->streams[i]);
+	for (unsigned i = 0; i < port->nb_streams && line_bps != 0; i++)
+		if (port->streams[i]->rate_kind == RATE_MAX)
+			port->streams[i]->pps = port->streams[i]->weight * line_bps / round_bits;
+}
+
+/* More than the line can carry is a mistake of the plan, not a thing to find out by losses. */
+static int check_line(const struct tester_port *port)
+{
+	double line_bps = (double)port->port->driver->link_bps(port->port), bps = 0;
+
+	for (unsigned i = 0; i < port->nb_streams; i++)
+		bps += port->streams[i]->pps * stream_l1_bits(port->streams[i]);
+	if (line_bps == 0 || bps <= line_bps * 1.000001)
+		return 0;
+	fprintf(stderr, "port %s: its streams ask for %.6g of %.6g L1 bit/s: %.4g %% of line\n",
+		port->port->name, bps, line_bps, 100 * bps / line_bps);
+	return -EINVAL;
+}
+
+static int create_schedules(struct tester_port *port)
+{
+	struct stream **continuous = calloc(port->nb_streams + 1, sizeof(*continuous));
+	unsigned count = 0;
+	int rc = 0;
+
+	port->schedules = calloc(port->nb_streams + 1, sizeof(*port->schedules));
+	if (continuous == NULL || port->schedules == NULL) {
+		free(continuous);
+		return -ENOMEM;
+	}
+	for (unsigned i = 0; i < port->nb_streams; i++)
+		if (!schedule_alone(port->streams[i]) && port->streams[i]->pps > 0)
+			continuous[count++] = port->streams[i];
+	if (count > 0)
+		rc = schedule_create(&port->schedules[port->nb_schedules++], continuous, count);
+	for (unsigned i = 0; i < port->nb_streams && rc == 0; i++)
+		if (schedule_alone(port->streams[i]))
+			rc = schedule_create(
+				&port->schedules[port->nb_schedules++], &port->streams[i], 1);
+	for (unsigned i = 0; i < port->nb_schedules; i++)
+		port->uneven |= port->schedules[i].uneven && port->schedules[i].at == NULL;
+	free(continuous);
+	return rc;
+}
+
+/* Fresh buffers hold no template; stream_fill() goes by this. */
+static void clear_tag(struct rte_mempool *pool, void *opaque, void *object, unsigned index)
+{
+	struct rte_mbuf *mbuf = object;
+
+	(void)pool;
+	(void)opaque;
+	(void)index;
+	mbuf->hash.fdir.hi = 0;
+	memset(mbuf->buf_addr, 0, mbuf->buf_len);
+}
+
+static int stream_set_new_flows(struct stream *stream)
+{
+	if (stream->flows == NULL || flows_set_rate(stream->flows, stream->pps))
+		return 0;
+	fprintf(stderr,
+		"stream %s: flows.new_per_s: expected at most one for each frame that it sends"
+		" a second; give it a rate\n",
+		stream->name);
+	return -EINVAL;
+}
+
+/* One that only receives, or sends what connections make, needs no buffers for streams. */
+static int create_pool(struct tester_port *port)
+{
+	uint16_t frame_bytes = 64;
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	if (port->nb_streams == 0)
+		return 0;
+	for (unsigned i = 0; i < port->nb_streams; i++)
+		frame_bytes = RTE_MAX(frame_bytes, port->streams[i]->frame_bytes);
+	snprintf(name, sizeof(name), "stream-%u", port->port->index);
+	port->pool = memory_packet_pool(name, TESTER_BUFFERS, frame_bytes);
+	if (port->pool == NULL)
+		return -ENOMEM;
+	rte_mempool_obj_iter(port->pool, clear_tag, NULL);
+	return 0;
+}
+
+/* 410 KB each: only once it is known that there are few. */
+static int create_latency(struct stream *stream)
+{
+	if (!stream->stamped)
+		return 0;
+	stream->latency = latency_new();
+	if (stream->latency != NULL)
+		return 0;
+	fprintf(stderr, "stream %s: no memory for its histograms\n", stream->name);
+	return -ENOMEM;
+}
+
+static int tester_port_create(struct tester_port *port)
+{
+	int rc;
+
+	for (unsigned i = 0; i < port->nb_streams; i++) {
+		rc = stream_set_pps(port->streams[i], port->port);
+		if (rc != 0)
+			return rc;
+	}
+	share_line(port);
+	for (unsigned i = 0; i < port->nb_streams; i++) {
+		rc = stream_set_new_flows(port->streams[i]);
+		if (rc == 0)
+			rc = create_latency(port->streams[i]);
+		if (rc != 0)
+			return rc;
+	}
+	rc = check_line(port);
+	if (rc == 0)
+		rc = create_pool(port);
+	return rc != 0 ? rc : create_schedules(port);
+}
+
+int tester_create(void)
+{
+	for (unsigned i = 0; i < tester.nb_ports; i++) {
+		int rc = tester_port_create(&tester.ports[i]);
+
+		if (rc != 0)
+			return rc;
+	}
+	return tester.connections == NULL ? 0 : connections_create(tester.connections);
+}
+
+/* Names of the nodes that a port's frames go through: where those go that are made, and what
+ * sends them. */
+struct tx_names {
+	char made[RTE_NODE_NAMESIZE], wire[RTE_NODE_NAMESIZE];
+};
+
+static struct tx_names tx_names(const struct port *port)
+{
+	struct tx_names names;
+
+	snprintf(names.wire, sizeof(names.wire), "tester-tx-%s", port->name);
+	snprintf(names.made, sizeof(names.made), "tester-%s-%s",
+		tester.burn_clocks == 0 ? "tx" : "burn", port->name);
+	return names;
+}
+
+/* What sends the port's frames, and what burns clocks before that. */
+static int create_tx_nodes(struct tester_port *port, struct worker *worker)
+{
+	struct tx_names names = tx_names(port->port);
+	const char *const to_wire[] = {names.wire, NULL};
+	const char *name = port->port->name;
+
+	if (node_clone("tester-tx", name, port, NULL) == RTE_NODE_ID_INVALID)
+		return -EINVAL;
+	if (tester.burn_clocks != 0 &&
+		node_clone("tester-burn", name, port, to_wire) == RTE_NODE_ID_INVALID)
+		return -EINVAL;
+	worker_add_node(worker, names.wire);
+	return 0;
+}
+
+static int create_generator(struct tester_port *port, struct worker *worker)
+{
+	struct tx_names names = tx_names(port->port);
+	const char *const made_and_kept[] = {names.made, names.wire, NULL};
+	char generator[RTE_NODE_NAMESIZE];
+
+	snprintf(generator, sizeof(generator), "generator-%s", port->port->name);
+	if (node_clone("generator", port->port->name, port, made_and_kept) == RTE_NODE_ID_INVALID)
+		return -EINVAL;
+	worker_add_node(worker, generator);
+	return 0;
+}
+
+static int create_connections(struct connections *connections, struct worker *worker)
+{
+	struct tx_names client = tx_names(connections->ports[SIDE_CLIENT]->port);
+	struct tx_names server = tx_names(connections->ports[SIDE_SERVER]->port);
+	const char *const made[] = {client.made, server.made};
+	const char *const kept[] = {client.wire, server.wire};
+
+	return connections_create_nodes(connections, worker, made, kept);
+}
+
+static const char *analyser_name(void)
+{
+	return tester.connections == NULL ? "analyser" : "connection-analyser";
+}
+
+static int create_port_nodes(struct tester_port *port, struct worker *worker)
+{
+	const char *const to_analyser[] = {analyser_name(), NULL};
+	char name[RTE_NODE_NAMESIZE];
+
+	for (unsigned q = 0; q < port->port->nb_rx_queues; q++) {
+		snprintf(name, sizeof(name), "%s-%u", port->port->name, q);
+		if (node_clone("port-rx", name, port_queue(port->port, q), to_analyser) ==
+			RTE_NODE_ID_INVALID)
+			return -EINVAL;
+		snprintf(name, sizeof(name), "port-rx-%s-%u", port->port->name, q);
+		worker_add_node(worker, name);
+	}
+	return create_tx_nodes(port, worker);
+}
+
+/* Whose frames connections make has no generator: one of the two finishes a trial. */
+static bool has_generator(const struct tester_port *port)
+{
+	const struct connections *connections = tester.connections;
+
+	return connections == NULL ||
+	       (port != connections->ports[SIDE_CLIENT] && port != connections->ports[SIDE_SERVER]);
+}
+
+int tester_create_nodes(void)
+{
+	struct worker *worker = worker_of_tester();
+
+	if (tester.nb_ports > 0)
+		worker_add_node(worker, analyser_name());
+	for (unsigned i = 0; i < tester.nb_ports; i++) {
+		int rc = create_port_nodes(&tester.ports[i], worker);
+
+		if (rc == 0 && has_generator(&tester.ports[i]))
+			rc = create_generator(&tester.ports[i], worker);
+		if (rc != 0)
+			return rc;
+	}
+	return tester.connections == NULL ? 0 : create_connections(tester.connections, worker);
+}
+
+static uint64_t port_sent(const struct tester_port *port)
+{
+	const struct connections *connections = tester.connections;
+	uint64_t sent = 0;
+
+	for (unsigned i = 0; i < port->nb_streams; i++)
+		sent += port->streams[i]->sent;
+	for (unsigned side = 0; side < CONNECTION_SIDES && connections != NULL; side++)
+		if (connections->ports[side] == port)
+			sent += connections_sent(connections, (enum connection_side)side);
+	return sent;
+}
+
+static uint64_t port_unsigned_sent(const struct tester_port *port)
+{
+	uint64_t sent = 0;
+
+	for (unsigned i = 0; i < port->nb_streams; i++)
+		if (!port->streams[i]->signature)
+			sent += port->streams[i]->sent;
+	return sent;
+}
+
+uint64_t tester_sent(void)
+{
+	uint64_t sent = 0;
+
+	for (unsigned i = 0; i < tester.nb_ports; i++)
+		sent += port_sent(&tester.ports[i]);
+	return sent;
+}
+
+uint64_t tester_received(void)
+{
+	uint64_t received = __atomic_load_n(&tester.received, __ATOMIC_RELAXED);
+
+	if (tester.connections != NULL)
+		received += connections_received(tester.connections);
+	return received;
+}
+
+void tester_ledger_sent(struct ledger *ledger)
+{
+	for (unsigned i = 0; i < tester.nb_ports; i++) {
+		const struct tester_port *port = &tester.ports[i];
+		uint64_t unsigned_sent = port_unsigned_sent(port);
+
+		ledger_add(ledger, LEDGER_SENT, port_sent(port) - unsigned_sent, "tester %s",
+			port->port->name);
+		/* They come back as other frames. */
+		if (unsigned_sent != 0)
+			ledger_add(ledger, LEDGER_SENT, unsigned_sent, "tester %s: unsigned",
+				port->port->name);
+		if (port->nb_held != 0)
+			ledger_add(ledger, LEDGER_HELD, port->nb_held, "tester %s: tx full",
+				port->port->name);
+	}
+}
+
+void tester_ledger_received(struct ledger *ledger)
+{
+	uint64_t duplicated = 0, corrupted = 0;
+
+	if (tester.nb_ports == 0)
+		return;
+	for (unsigned i = 0; i < tester.nb_streams; i++) {
+		duplicated += tester.streams[i]->sequence.duplicated;
+		corrupted += tester.streams[i]->corrupted;
+	}
+	ledger_add(ledger, LEDGER_RECEIVED, tester_received(), "tester");
+	ledger_add(ledger, LEDGER_DUPLICATED, duplicated, "tester: came again");
+	ledger_add(ledger, LEDGER_CORRUPTED, corrupted, "tester: damaged frames");
+	ledger_add(ledger, LEDGER_OTHER, tester.other, "tester: other frames");
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tester: ports that send streams, an analyser that takes them back, trials. */
+#ifndef LINERATE_TESTER_H
+#define LINERATE_TESTER_H
+
+#include "core/config.h"
+#include "core/node.h"
+#include "port/port.h"
+#include "schedule.h"
+#include "stream.h"
+
+#include <stdint.h>
+
+struct connections;
+struct ledger;
+
+#define TESTER_BUFFERS 4096
+
+/* Written by the control thread before it raises `start`, read by the tester's worker. */
+struct trial_order {
+	uint32_t start __rte_cache_aligned; /* number of the trial that shall run; grows */
+	uint32_t stop;                      /* number of the trial that shall send no more */
+	uint64_t duration_clocks;
+	/* The trial goes on until that much of it was undisturbed, up to the limit; 0: it ends on
+	 * time, and has no slices. */
+	uint64_t clean_clocks, limit_clocks;
+	double scale;
+};
+
+/* One port's part of a trial, written by the tester's worker. */
+struct trial_port {
+	uint32_t started __rte_cache_aligned; /* number of the trial that it took up */
+	uint32_t finished;                    /* number of the trial that it sent to the end */
+	uint64_t start_clock, end_clock;      /* on the port's clock */
+	uint64_t start_tsc, end_tsc;
+};
+
+struct tester_port {
+	struct port *port;
+	struct rte_mempool *pool; /* of frames to send; only streams write to them */
+	unsigned nb_streams;
+	unsigned nb_stamped; /* of its streams, those whose frames carry a time stamp */
+	struct stream **streams;
+	unsigned nb_schedules;
+	struct schedule *schedules;
+	bool uneven;    /* some schedule has bursts or begins late */
+	uint64_t paced; /* of such: up to where frames were made, in clocks of the trial */
+	/* Frames that the port had no room for; sent before any new one. */
+	uint16_t nb_held;
+	void *held[NODE_VECTOR_MAX];
+	struct trial_port trial;
+};
+
+struct tester {
+	unsigned nb_ports;
+	struct tester_port ports[PORTS_MAX];
+	unsigned nb_streams;
+	struct stream *streams[STREAMS_MAX];
+	struct connections *connections; /* instead of streams; NULL: none */
+	uint64_t burn_clocks; /* a frame sent, by "tester-burn"; 0: there is no such node */
+	struct trial_order order;
+	uint64_t end_clocks; /* of the trial: known when it ends; until then the latest */
+	uint64_t received;   /* frames of streams, each once */
+	uint64_t other;      /* frames that are none of ours, by the analyser */
+	uint64_t other_bytes;
+};
+
+extern struct tester tester;
+
+/* Reads the "tester" object. */
+void tester_parse(const struct config_node *node);
+/* With ports configured: pools, rates, schedules. Returns 0 or -errno after saying why. */
+int tester_create(void);
+/* Clones the tester's nodes and gives them to its worker. */
+int tester_create_nodes(void);
+/* The tester's port of that index; NULL: it is another's. */
+struct tester_port *tester_port_of(int port);
+/* Frames of all ports since the engine began. */
+uint64_t tester_sent(void);
+uint64_t tester_received(void);
+void tester_ledger_sent(struct ledger *ledger);
+void tester_ledger_received(struct ledger *ledger);
+
+/* Whether the trial of that number is stopped while the port's link is down. */
+static inline bool tester_gives_up(const struct tester_port *port, uint32_t number)
+{
+	return port_link_is_down(port->port) &&
+	       __atomic_load_n(&tester.order.stop, __ATOMIC_RELAXED) == number;
+}
+
+/* Clock of the port that paces its streams, in TSC clocks. */
+static inline uint64_t tester_clock(const struct port *port)
+{
+	return port->driver->clock == NULL ? rte_rdtsc() : port->driver->clock(port);
+}
+
+#endif
