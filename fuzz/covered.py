@@ -56,21 +56,23 @@ ENGINES: dict[str, tuple[dict[str, str], ...]] = {
 
 #: The parser's files below src/linerate/, by target.
 PYTHON_PARSERS: dict[str, tuple[str, ...]] = {
-    "captures": ("traffic/captures.py",),
-    "testbeds": ("testbed.py", "documents.py", "external.py", "card.py"),
+    "captures": ("traffic/capture/capture_file.py",),
+    "testbeds": ("model/testbed.py", "base/safe_load.py", "model/external_ports.py",
+                 "model/nic_presets.py"),
     "traffic": (
-        "traffic/ours.py", "traffic/documents.py", "traffic/capture.py", "traffic/capture_sides.py",
-        "traffic/mirror.py", "traffic/trex_stateful.py", "traffic/stateful_*.py",
-        "traffic/conversation.py", "traffic/timing.py",
+        "traffic/native_profile.py", "traffic/yaml_kinds.py", "traffic/capture/capture_profile.py",
+        "traffic/capture/capture_sides.py",
+        "traffic/mirror.py", "traffic/trex/stateful*.py",
+        "traffic/trex/conversation.py", "traffic/timing.py",
     ),
-    "trex": ("traffic/trex_process.py", "traffic/trex_stateless.py"),
-    "runs": ("store.py", "index/row.py", "documents.py"),
-    "evidence": ("measurement/*.py", "evidence/measured.py"),
-    "lives": ("live.py",),
-    "telemetry": ("telemetry.py",),
-    "queries": ("index/query.py",),
-    "tables": ("audit/*.py",),
-    "parsers": ("evidence/*.py", "evidence/parsers/*.py"),
+    "trex": ("traffic/trex/profile_process.py", "traffic/trex/stateless.py"),
+    "runs": ("results/store.py", "results/index/row.py", "base/safe_load.py"),
+    "evidence": ("model/measurement/*.py", "engine/readings.py", "analysis/measured_evidence.py"),
+    "lives": ("lab/recorder.py",),
+    "telemetry": ("engine/telemetry.py",),
+    "queries": ("results/index/query.py",),
+    "tables": ("analysis/audit/*.py",),
+    "parsers": ("parsers/*.py", "parsers/tools/*.py", "model/evidence.py", "model/loss_causes.py"),
 }  # fmt: skip
 #: Where seeds are that are no corpus of their own.
 PARSERS_SEEDS = (ROOT / "tests" / "data" / "made", ROOT / "tests" / "data" / "cases")

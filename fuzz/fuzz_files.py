@@ -15,20 +15,21 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["linerate"]):
-    from linerate import live, testbed
-    from linerate.audit.audit import audit
-    from linerate.audit.table import TableError, table_of
-    from linerate.evidence.measured import evidence_of
-    from linerate.index.query import Query, QueryError
-    from linerate.index.row import process_of, row_of
-    from linerate.measurement import Measurement
-    from linerate.serve.stream import _read as read_events
-    from linerate.store import StoreError, run_of
-    from linerate.telemetry import Telemetry, TelemetryError, rows
+    from linerate.analysis.audit.audit import audit
+    from linerate.analysis.audit.table import TableError, table_of
+    from linerate.analysis.measured_evidence import evidence_of
+    from linerate.engine.telemetry import Telemetry, TelemetryError, rows
+    from linerate.lab import recorder
+    from linerate.model import testbed
+    from linerate.model.measurement import Measurement
+    from linerate.results.index.query import Query, QueryError
+    from linerate.results.index.row import process_of, row_of
+    from linerate.results.store import StoreError, run_of
     from linerate.traffic import TrafficError, find
-    from linerate.traffic.captures import read_capture
-    from linerate.traffic.trex_process import _Document
-    from linerate.traffic.trex_stateless import streams_of
+    from linerate.traffic.capture.capture_file import read_capture
+    from linerate.traffic.trex.profile_process import _Document
+    from linerate.traffic.trex.stateless import streams_of
+    from linerate.ui.serve.stream import _read as read_events
 
 Target = Callable[[bytes], None]
 TARGETS: dict[str, Target] = {}
@@ -113,7 +114,7 @@ def evidence(content: bytes) -> None:
 def lives(content: bytes) -> None:
     """live.jsonl, as reports and as spectators read it."""
     path = _file("run/live.jsonl", content)
-    list(live.read(path))
+    list(recorder.read(path))
     process_of(path.parent)
     offset = 0
     while True:
@@ -158,7 +159,7 @@ def queries(content: bytes) -> None:
 
 
 def _database() -> "duckdb.DuckDBPyConnection":  # noqa: F821 (imported late)
-    from linerate.index import _load  # noqa: PLC0415
+    from linerate.results.index import _load  # noqa: PLC0415
 
     if not hasattr(_database, "made"):
         _database.made = _load({})  # type: ignore[attr-defined]

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import atheris
 from pydantic import BaseModel
 
-with atheris.instrument_imports(include=["linerate.evidence"]):
-    from linerate.evidence.files import evidence_of_text
-    from linerate.evidence.model import Evidence, Loss, Node, Port, Quote, Ring
-    from linerate.evidence.parsers import parsers
-    from linerate.evidence.text import TextError, decode, text_of
+with atheris.instrument_imports(include=["linerate.model.evidence"]):
+    from linerate.model.evidence import Evidence, Loss, Node, Port, Quote, Ring
+    from linerate.parsers.files import evidence_of_text
+    from linerate.parsers.text import TextError, decode, text_of
+    from linerate.parsers.tools import parsers
 
     # They are imported at the first call.
     parsers()

@@ -1,5 +1,5 @@
 """`python -m linerate` is the `linerate` command."""
 
-from linerate.cli import main
+from linerate.cli.app import main
 
 main()

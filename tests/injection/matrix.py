@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from linerate.explain import Limit
-from linerate.suite import SUITES, Loadtest, Traffic
-from linerate.testbed import Testbed, parse
-from linerate.wire import PcieLink
+from linerate.analysis.explain import Limit
+from linerate.base.line_rate import PcieLink
+from linerate.model.suites import SUITES, Loadtest, Traffic
+from linerate.model.testbed import Testbed, parse
 
 STANDARD = SUITES["standard"].loadtests
 #: Of a rate that is a limit, so much is offered, if the line carries it.

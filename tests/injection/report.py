@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tests.injection.runner import Outcome
 
-from linerate.explain import LIMITS
+from linerate.analysis.explain import LIMITS
 
 #: Nothing is injected but what every link has.
 CLEAN = ("line", "none")

@@ -10,23 +10,23 @@ from pathlib import Path
 
 from tests.injection.matrix import Clock, Event, Strength
 
-from linerate import host
-from linerate.asked_load import FULL_SCALE_PPM, AskedLoad
-from linerate.engine import Engine, Files
-from linerate.evidence import Evidence
-from linerate.evidence.measured import evidence_of
-from linerate.explain import Verdict
-from linerate.measurement import Load, Progress
-from linerate.measurement.slices import limit_us
-from linerate.suite import Loadtest, Traffic
-from linerate.testbed import Testbed
-from linerate.tester.engine import EngineTester
-from linerate.trial import run_trial
-from linerate.validity import caused_by_host, reasons
-from linerate.verdicts import verdicts
-from linerate.wires import find
-from linerate.wires.card import CARD, CardWire
-from linerate.wiring import bench_config, ceiling_config
+from linerate.analysis.explain import Verdict
+from linerate.analysis.measured_evidence import evidence_of
+from linerate.analysis.validity import caused_by_host, reasons
+from linerate.engine.engine_process import Engine, Files
+from linerate.experiments.asked_load import FULL_SCALE_PPM, AskedLoad
+from linerate.host import machine
+from linerate.lab.engine_config import bench_config, ceiling_config
+from linerate.lab.links import find
+from linerate.lab.links.card import CARD, CardWire
+from linerate.lab.tester.engine import EngineTester
+from linerate.lab.trial import run_trial
+from linerate.model.evidence import Evidence
+from linerate.model.measurement import Load, Progress
+from linerate.model.measurement.slices import limit_us
+from linerate.model.suites import Loadtest, Traffic
+from linerate.model.testbed import Testbed
+from linerate.results.verdicts import verdicts
 
 CEILING_SECONDS = 0.3
 #: A starved engine is stopped and let go on for this long each, all through the trial.
@@ -98,7 +98,7 @@ class Runner:
     folder: Path
     seconds: float
     say: Say
-    cpus: tuple[int, ...] = field(default_factory=host.allowed_cpus)
+    cpus: tuple[int, ...] = field(default_factory=machine.allowed_cpus)
     _ceilings: dict[tuple[int | None, float, str, int], float] = field(default_factory=dict)
     _besides: dict[tuple[str, Loadtest], "_Trial"] = field(default_factory=dict)
     _engines: int = 0

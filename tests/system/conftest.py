@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from linerate.engine import Engine, Files
+from linerate.engine.engine_process import Engine, Files
 
 _numbers = itertools.count()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from linerate.cli import app
+from linerate.cli.app import app
 
 Lab = subprocess.Popen[str]
 

@@ -15,7 +15,7 @@ from tests.system.conftest import StartEngine
 from tests.system.test_life import folder_of, gone
 from tests.system.trials import Outcome, run_trial
 
-from linerate.engine import Engine, EngineError
+from linerate.engine.engine_process import Engine, EngineError
 
 SECONDS = 0.3
 FLOWS = [{"field": "ipv4.src", "op": "increment", "min": "16.0.0.1", "max": "16.0.0.250"}]

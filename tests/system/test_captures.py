@@ -14,8 +14,8 @@ from tests.system.configs import card_config
 from tests.system.conftest import StartEngine
 from tests.system.trials import run_trial
 
-from linerate.suite import DUT_MACS, streams
-from linerate.testbed import Testbed
+from linerate.model.suites import DUT_MACS, streams
+from linerate.model.testbed import Testbed
 from linerate.traffic import offered_by
 
 MACS = ("02:00:00:00:00:01", "02:00:00:00:00:02")

@@ -7,7 +7,7 @@ from tests.system.configs import card_config, stream
 from tests.system.conftest import StartEngine
 from tests.system.trials import Outcome, run_trial
 
-from linerate.wire import FRAME_BYTES_MAX
+from linerate.base.line_rate import FRAME_BYTES_MAX
 
 FLOWS = [
     {"field": "ipv4.src", "op": "increment", "min": "16.0.0.1", "max": "16.0.0.250"},

@@ -11,10 +11,10 @@ from tests.system.conversations import CLIENT, SERVER, write_all
 from tests.system.test_connections import config, needs_tshark, tshark
 from tests.system.trials import run_trial
 
-from linerate.suite import Loadtest
+from linerate.lab.engine_config import router_cli
+from linerate.model.suites import Loadtest
 from linerate.traffic import find, parse_rate
 from linerate.traffic.connections import connections_loadtest
-from linerate.wiring import router_cli
 
 SECONDS = 1.0
 CPS = 100

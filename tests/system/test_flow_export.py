@@ -15,7 +15,7 @@ from tests.system.configs import card_config, stream
 from tests.system.conftest import StartEngine
 from tests.system.trials import run_trial
 
-from linerate.engine import EngineError
+from linerate.engine.engine_process import EngineError
 
 FLOWS = 300
 FRAME_BYTES = 90

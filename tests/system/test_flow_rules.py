@@ -8,8 +8,8 @@ from tests.system.conftest import StartEngine
 from tests.system.test_card import check_law
 from tests.system.trials import run_trial
 
-from linerate.engine import Engine
-from linerate.telemetry import TelemetryError
+from linerate.engine.engine_process import Engine
+from linerate.engine.telemetry import TelemetryError
 
 FLOW = "ingress pattern eth / ipv4 src is 16.0.0.1 dst is 48.0.0.1 / udp src is 1025 dst is 12"
 OTHER = FLOW.replace("1025", "1026")

@@ -9,7 +9,7 @@ from tests.system.configs import card_config, stream
 from tests.system.conftest import StartEngine
 from tests.system.trials import Ledger, Outcome, read_ledger, run_trial
 
-from linerate.engine import Engine, EngineError
+from linerate.engine.engine_process import Engine, EngineError
 
 FLOWS = 250
 

@@ -12,7 +12,7 @@ import pytest
 from tests.system import labs
 from tests.system.foreign import LINK, MACS, device, two_links
 
-from linerate.measurement import Measurement
+from linerate.model.measurement import Measurement
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 or shutil.which("ip") is None, reason="needs root and ip"

@@ -16,9 +16,9 @@ from tests.system import labs
 from tests.system.configs import card_config, stream
 from tests.system.conftest import StartEngine
 
-from linerate.engine import Engine, EngineError
-from linerate.snapshot import look
-from linerate.telemetry import Telemetry
+from linerate.engine.engine_process import Engine, EngineError
+from linerate.engine.snapshot import look
+from linerate.engine.telemetry import Telemetry
 
 SECONDS = 1.5
 #: At which the card's ring holds what comes in half a second that others take.
@@ -148,7 +148,7 @@ def test_who_comes_to_an_engine_without_places_waits_and_then_says_why(
     with engine.connect() as telemetry:
         assert telemetry.ask("/linerate/info")["name"] == engine.name
     leave.join()
-    monkeypatch.setattr("linerate.engine.CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr("linerate.engine.engine_process.CONNECT_SECONDS", 0.2)
     with hog(path), pytest.raises(EngineError, match="end those that only watch"):
         engine.connect()
 

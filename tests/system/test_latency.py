@@ -14,10 +14,10 @@ import pytest
 from tests.system.configs import card_config, stream
 from tests.system.trials import Outcome, run_trial
 
-from linerate import histogram
-from linerate.engine import Engine, Files
-from linerate.measurement.latency import StreamLatency, read_latency
-from linerate.store import load_measurement, load_run
+from linerate.base import histogram
+from linerate.engine.engine_process import Engine, Files
+from linerate.model.measurement.latency import StreamLatency, read_latency
+from linerate.results.store import load_measurement, load_run
 
 DELAY_US = 2000
 #: All that a trial at 20,000 frames a second and stream sends fits into a ring, so whoever is off

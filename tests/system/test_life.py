@@ -16,7 +16,7 @@ from tests.system.conftest import StartEngine
 from tests.system.labs import wait_for
 from tests.system.trials import run_trial
 
-from linerate.engine import Engine, Files, executable, runtime_folders
+from linerate.engine.engine_process import Engine, Files, executable, runtime_folders
 
 IO = {"mode": "io"}
 
@@ -84,7 +84,7 @@ def test_killed_engine_leaves_nothing_once_stopped(start_engine: StartEngine) ->
 STARTER = """
 import json, os, sys, time
 from pathlib import Path
-from linerate.engine import Engine, Files
+from linerate.engine.engine_process import Engine, Files
 folder = Path(sys.argv[1])
 config = json.loads((folder / "config.json").read_text())
 with Engine(config, Files(folder / "c.json", folder / "log")) as engine:

@@ -6,11 +6,11 @@ from tests.system.conftest import StartEngine
 from tests.system.namespaces import needs_namespaces
 from tests.system.test_socket_drivers import SOCKETS, Wires, trial_config, wires
 
-from linerate.measurement import Load
-from linerate.measurement.engine import read_links
-from linerate.tester.engine import EngineTester
-from linerate.trial import run_trial
-from linerate.validity import reasons
+from linerate.analysis.validity import reasons
+from linerate.engine.readings import read_links
+from linerate.lab.tester.engine import EngineTester
+from linerate.lab.trial import run_trial
+from linerate.model.measurement import Load
 
 __all__ = ["wires"]
 

@@ -24,7 +24,7 @@ from tests.system.labs import wait_for
 from tests.system.namespaces import Host, needs_namespaces
 from tests.system.trials import run_trial
 
-from linerate.engine import Engine
+from linerate.engine.engine_process import Engine
 
 FLOWS = [{"field": "ipv4.src", "op": "increment", "min": "16.0.0.1", "max": "16.0.0.250"}]
 

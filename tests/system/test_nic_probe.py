@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.system.conftest import StartEngine
 
-from linerate import engine
+from linerate.engine import engine_process
 
 RULE = (
     "flow create 0 ingress pattern eth / ipv4 src is 10.10.10.30 dst is 10.10.10.10 / "
@@ -25,7 +25,7 @@ def probe(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
         env=None,
     )
     assert done.returncode == code, done.stdout + done.stderr
-    assert not [name for name in engine.live_engines() if name.startswith("nic-probe")]
+    assert not [name for name in engine_process.live_engines() if name.startswith("nic-probe")]
     return done
 
 

@@ -16,8 +16,8 @@ from tests.system.configs import card_config, stream
 from tests.system.conftest import StartEngine
 from tests.system.trials import Ledger, Outcome, read_ledger
 
-from linerate.engine import Engine, EngineError
-from linerate.telemetry import Telemetry
+from linerate.engine.engine_process import Engine, EngineError
+from linerate.engine.telemetry import Telemetry
 
 FLOWS = 20
 #: Long enough for a machine with other work; trials are stopped when they have shown enough.

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from tests.system import labs
 
-from linerate.store import Run, load_run
+from linerate.results.store import Run, load_run
 
 DUT = [f"02:aa:00:00:00:0{here}" for here in range(2)]
 TESTER = [f"02:bb:00:00:00:0{here}" for here in range(2)]

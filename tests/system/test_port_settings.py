@@ -13,7 +13,7 @@ from tests.system.configs import DUT_MACS, TESTER_MACS, stream
 from tests.system.conftest import StartEngine
 from tests.system.trials import run_trial
 
-from linerate.engine import executable
+from linerate.engine.engine_process import executable
 
 #: As long as frames of 9,200 bytes of payload are.
 LONGEST = 9218

@@ -21,8 +21,8 @@ from tests.system import labs
 from tests.system.configs import card_config, stream
 from tests.system.conftest import StartEngine
 
-from linerate.engine import Engine
-from linerate.telemetry import TelemetryError
+from linerate.engine.engine_process import Engine
+from linerate.engine.telemetry import TelemetryError
 
 BOARDS = Path(__file__).parents[2] / "dashboards"
 #: What Grafana puts in for variables: all of them, and some scrapes.

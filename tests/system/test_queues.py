@@ -9,8 +9,8 @@ from tests.system.namespaces import needs_namespaces
 from tests.system.test_socket_drivers import Wires, port, wires
 from tests.system.trials import run_trial
 
-from linerate.engine import Engine, EngineError
-from linerate.measurement.engine import read_queues
+from linerate.engine.engine_process import Engine, EngineError
+from linerate.engine.readings import read_queues
 
 __all__ = ["wires"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from linerate.report.html import render
-from linerate.store import Run
+from linerate.results.store import Run
 
 ROOT = Path(__file__).parents[2]
 SCREENSHOTS = ROOT / "build-aux" / "screenshots"

@@ -12,7 +12,7 @@ from tests.system.configs import NETWORKS, TESTER_MACS, card_config, stream
 from tests.system.conftest import StartEngine
 from tests.system.trials import Outcome, read_ledger
 
-from linerate.engine import Engine
+from linerate.engine.engine_process import Engine
 
 CHANGES_PER_SECOND = 10_000
 CHANGES = 30_000

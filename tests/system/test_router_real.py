@@ -13,7 +13,7 @@ from tests.system import namespaces
 from tests.system.conftest import StartEngine
 from tests.system.namespaces import Host, needs_namespaces
 
-from linerate.engine import Engine
+from linerate.engine.engine_process import Engine
 
 pytestmark = needs_namespaces
 

@@ -30,8 +30,8 @@ from scapy.utils import PcapReader, wrpcap
 from tests.system.conftest import StartEngine
 from tests.system.labs import wait_for
 
-from linerate.engine import Engine
-from linerate.telemetry import Telemetry
+from linerate.engine.engine_process import Engine
+from linerate.engine.telemetry import Telemetry
 
 HOSTS = ("50:7c:6f:20:30:70", "50:7c:6f:20:30:71")
 VPP_CLI = """

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from linerate.store import load_measurement, load_run
+from linerate.results.store import load_measurement, load_run
 
 #: Of what is known, either way.
 WITHIN = 0.005

@@ -16,11 +16,11 @@ from tests.many_runs import make_many
 from tests.system.labs import wait_for
 from tests.system.serving import Served, served
 
-from linerate.serve.app import Settings, make_app
-from linerate.serve.guard import BODY_BYTES, Rules
-from linerate.serve.protocol import HEADERS_SECONDS
-from linerate.serve.runner import Runner
-from linerate.serve.stream import STREAMS_MAX
+from linerate.ui.serve.app import Settings, make_app
+from linerate.ui.serve.guard import BODY_BYTES, Rules
+from linerate.ui.serve.protocol import HEADERS_SECONDS
+from linerate.ui.serve.runner import Runner
+from linerate.ui.serve.stream import STREAMS_MAX
 
 TOKEN = "a-token"
 #: With an answer, on a busy machine.

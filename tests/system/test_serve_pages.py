@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 from tests.many_runs import make_many
 from tests.system.serving import Served, served
 
-from linerate.live import read
-from linerate.store import load_run
+from linerate.lab.recorder import read
+from linerate.results.store import load_run
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 #: Of a bench on a machine that is busy with others, too.

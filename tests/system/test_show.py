@@ -8,7 +8,7 @@ from tests.system.configs import card_config, stream
 from tests.system.conftest import StartEngine
 from tests.system.trials import run_trial
 
-from linerate.engine import Engine
+from linerate.engine.engine_process import Engine
 
 ROUTER = {
     "mode": "router",

@@ -9,11 +9,11 @@ import pytest
 from tests.system.configs import card_config, stream
 from tests.system.conftest import StartEngine
 
-from linerate.measurement import Load, Progress
-from linerate.measurement.slices import limit_us
-from linerate.tester.engine import EngineTester
-from linerate.trial import run_trial
-from linerate.validity import ledger_violated
+from linerate.analysis.validity import ledger_violated
+from linerate.lab.tester.engine import EngineTester
+from linerate.lab.trial import run_trial
+from linerate.model.measurement import Load, Progress
+from linerate.model.measurement.slices import limit_us
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: a real-time program")
 

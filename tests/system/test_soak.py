@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.system import labs
 
-from linerate.store import load_measurement, load_run
+from linerate.results.store import load_measurement, load_run
 
 SOAK = ("soak", "--dut", "io", "--card", "link=1G")
 

@@ -20,8 +20,8 @@ from tests.system.labs import wait_for
 from tests.system.namespaces import Host, needs_namespaces
 from tests.system.trials import run_trial
 
-from linerate.engine import EngineError
-from linerate.telemetry import Telemetry
+from linerate.engine.engine_process import EngineError
+from linerate.engine.telemetry import Telemetry
 
 SOCKETS = ("socket-single", "socket-vector", "socket-mmap", "libpcap", "io_uring")
 ETHDEVS = ("net_af_packet", "net_af_xdp")

@@ -15,7 +15,7 @@ from scapy.utils import PcapReader
 from tests.system.conftest import StartEngine
 from tests.system.trials import run_trial
 
-from linerate.wire import FRAME_BYTES_MAX
+from linerate.base.line_rate import FRAME_BYTES_MAX
 
 ETHERNET = {"ethernet": {"src": "50:7c:6f:20:30:70", "dst": "02:00:00:00:0e:00"}}
 SIGNATURE_BYTES = 8

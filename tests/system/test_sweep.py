@@ -15,8 +15,8 @@ import pytest
 from tests.system import labs
 from tests.system.labs import wait_for
 
-from linerate.engine import live_engines
-from linerate.store import Run, load_measurement, load_run
+from linerate.engine.engine_process import live_engines
+from linerate.results.store import Run, load_measurement, load_run
 
 SHORT = ("--duration", "300ms", "--repeat", "1")
 

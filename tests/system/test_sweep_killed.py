@@ -18,9 +18,9 @@ import pytest
 from tests.system import labs
 from tests.system.labs import Lab, wait_for
 
-from linerate.engine import live_engines
-from linerate.netns import namespaces
-from linerate.store import load_run
+from linerate.engine.engine_process import live_engines
+from linerate.host.netns import namespaces
+from linerate.results.store import load_run
 
 TOOLS = ("ip", "dpdk-testpmd")
 pytestmark = pytest.mark.skipif(

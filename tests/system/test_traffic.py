@@ -15,7 +15,7 @@ import yaml
 from rich.console import Console
 
 from linerate.report import terminal
-from linerate.store import load_run
+from linerate.results.store import load_run
 
 STREAMS = 4200
 

@@ -19,8 +19,8 @@ import pytest
 from tests.system import labs
 from tests.system.labs import Lab
 
-from linerate.netns import namespaces
-from linerate.store import Run, load_run
+from linerate.host.netns import namespaces
+from linerate.results.store import Run, load_run
 
 TOOLS = ("ip", "dpdk-testpmd", "iperf3")
 

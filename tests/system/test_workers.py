@@ -16,8 +16,8 @@ from tests.system.conftest import StartEngine
 from tests.system.labs import state_of, wait_for
 from tests.system.trials import Outcome, run_trial
 
-from linerate.engine import Engine, EngineError
-from linerate.telemetry import Telemetry, TelemetryError
+from linerate.engine.engine_process import Engine, EngineError
+from linerate.engine.telemetry import Telemetry, TelemetryError
 
 SECONDS = 0.1
 FLOWS = [{"field": "ipv4.src", "op": "increment", "min": "16.0.0.1", "max": "16.0.0.250"}]

@@ -18,7 +18,7 @@ from scapy.compat import raw
 from scapy.layers.inet import IP
 from scapy.packet import Packet
 
-from linerate.suite import DUT_MACS, TESTER_MACS
+from linerate.model.suites import DUT_MACS, TESTER_MACS
 
 MINIMUM = 60
 

@@ -4,8 +4,8 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from linerate.engine import Engine
-from linerate.telemetry import Telemetry
+from linerate.engine.engine_process import Engine
+from linerate.engine.telemetry import Telemetry
 
 Ledger = dict[tuple[str, str], int]
 

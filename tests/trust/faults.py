@@ -19,11 +19,12 @@ from pathlib import Path
 
 from tests.trust.measure import BrokenError
 
-from linerate import leftovers, marks
-from linerate.measurement import Measurement
-from linerate.netns import namespaces
-from linerate.store import Result, StoreError, load_run
-from linerate.validity import reasons
+from linerate.analysis.validity import reasons
+from linerate.base import ownership
+from linerate.engine import cleanup
+from linerate.host.netns import namespaces
+from linerate.model.measurement import Measurement
+from linerate.results.store import Result, StoreError, load_run
 
 #: A run takes some 4 s; what is to happen happens within that.
 LATEST_S = 4.0
@@ -55,14 +56,14 @@ class Lab:
         found = []
         for path in Path("/proc").glob("[0-9]*"):
             pid = int(path.name)
-            owner = marks.owner_of_process(pid)
+            owner = ownership.owner_of_process(pid)
             if owner is not None and owner.pid == self.process.pid != pid:
                 found.append(pid)
         return sorted(found)
 
     def namespaces(self) -> list[str]:
         """Network namespaces that it made."""
-        owners = {name: marks.owner_of_name(name) for name in namespaces.names()}
+        owners = {name: ownership.owner_of_name(name) for name in namespaces.names()}
         return [name for name, by in owners.items() if by and by.pid == self.process.pid]
 
 
@@ -252,14 +253,14 @@ def _left_behind(pid: int, killed: bool) -> list[str]:
         )
     found = [f"namespace {name}" for name in namespaces.names() if f"lr-{pid}-" in name]
     found += [f"process {one}" for one in Path("/proc").glob("[0-9]*") if _is_of(one, pid)]
-    marked = (one for one in leftovers.find() if f"{pid}-" in one.name)
+    marked = (one for one in cleanup.find() if f"{pid}-" in one.name)
     return [
         f"left behind: {one}" for one in (*found, *(f"{one.kind} {one.name}" for one in marked))
     ]
 
 
 def _is_of(path: Path, pid: int) -> bool:
-    owner = marks.owner_of_process(int(path.name))
+    owner = ownership.owner_of_process(int(path.name))
     return owner is not None and owner.pid == pid
 
 

@@ -8,21 +8,21 @@ from pathlib import Path
 
 from tests.trust.measure import BrokenError
 
-from linerate.asked_load import FULL_SCALE_PPM
-from linerate.bench import Interrupted
-from linerate.counting import counted, takes_turns
-from linerate.engine import EngineError
-from linerate.errors import SetupError
-from linerate.evidence.measured import evidence_of
-from linerate.explain import explain
-from linerate.host import allowed_cpus
-from linerate.measurement import Load, Measurement
-from linerate.rig import Rig, can_run
-from linerate.suite import Loadtest, Traffic
-from linerate.telemetry import TelemetryError
-from linerate.testbed import ENGINE_MODES, Testbed
-from linerate.trial import TrialError, run_trial
-from linerate.validity import caused_by_host, reasons
+from linerate.analysis.explain import explain
+from linerate.analysis.measured_evidence import evidence_of
+from linerate.analysis.validity import caused_by_host, reasons
+from linerate.base.errors import SetupError
+from linerate.engine.engine_process import EngineError
+from linerate.engine.telemetry import TelemetryError
+from linerate.experiments.asked_load import FULL_SCALE_PPM
+from linerate.experiments.bench import Interrupted
+from linerate.host.machine import allowed_cpus
+from linerate.lab.rig import Rig, can_run
+from linerate.lab.trial import TrialError, run_trial
+from linerate.model.counting import counted, takes_turns
+from linerate.model.measurement import Load, Measurement
+from linerate.model.suites import Loadtest, Traffic
+from linerate.model.testbed import ENGINE_MODES, Testbed
 
 #: Wires, and how often each is drawn.
 WIRES = {"card": 6, "veth": 2, "memif": 2}

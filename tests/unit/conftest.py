@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from linerate.card import Card
-from linerate.evidence.measured import evidence_of
-from linerate.explain import explain
-from linerate.ledger import Entry, NodeTime, PacketLedger, TimeLedger
-from linerate.measurement import Load, Measurement, Progress
-from linerate.store import Judged, Run, Which, result_of
-from linerate.suite.model import Loadtest, Traffic
-from linerate.suite.offered import Offered, StreamRate
-from linerate.validity import doubts, reasons
+from linerate.analysis.explain import explain
+from linerate.analysis.measured_evidence import evidence_of
+from linerate.analysis.validity import doubts, reasons
+from linerate.model.ledger import Entry, NodeTime, PacketLedger, TimeLedger
+from linerate.model.measurement import Load, Measurement, Progress
+from linerate.model.nic_presets import Card
+from linerate.model.suites.loadtest import Loadtest, Traffic
+from linerate.model.suites.offered import Offered, StreamRate
+from linerate.results.store import Judged, Run, Which, result_of
 
 FAKE_ENGINE = Path(__file__).parents[1] / "fake" / "engine.py"
 TSC_HZ = 1_000_000_000

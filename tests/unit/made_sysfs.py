@@ -4,9 +4,9 @@ import errno
 import os
 from pathlib import Path
 
-from linerate.doctor import Host
-from linerate.doctor.journal import refused
-from linerate.doctor.nics import PCI
+from linerate.host.doctor import Host
+from linerate.host.doctor.journal import refused
+from linerate.host.doctor.nics import PCI
 
 BUS = "/sys/bus/pci"
 PAGES = "/sys/kernel/mm/hugepages/hugepages-2048kB"

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from hypothesis import strategies as st
 
-from linerate.evidence.files import evidence_of_text
-from linerate.evidence.text import text_of
+from linerate.parsers.files import evidence_of_text
+from linerate.parsers.text import text_of
 
 Mangle = Callable[[list[str]], list[str]]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from linerate.asked_load import AskedLoad
-from linerate.validity import doubts
+from linerate.analysis.validity import doubts
+from linerate.experiments.asked_load import AskedLoad
 
 #: What a trial of 5 s at 10 Gb/s and 64 bytes is asked for.
 LINE_PACKETS = 74_404_762

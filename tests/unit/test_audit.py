@@ -10,10 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from linerate.audit import Figure, TableError, audit, figure, read_table, table_of
-from linerate.cli import app
+from linerate.analysis.audit import Figure, TableError, audit, figure, read_table, table_of
+from linerate.base.line_rate import FRAME_BYTES_MAX, FrameRate
+from linerate.cli.app import app
 from linerate.report.audit import document
-from linerate.wire import FRAME_BYTES_MAX, FrameRate
 
 DATA = Path(__file__).parents[1] / "data"
 HEADER = "card,driver,test,link_gbps,direction,frame_bytes,l1_gbps,l2_gbps,mpps,percent_of_line"

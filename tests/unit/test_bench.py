@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from linerate.store import load_measurement, load_run
+from linerate.results.store import load_measurement, load_run
 
 FOUR = ("bench", "--duration", "1s", "--only", "U1,U2,B2,B4")
 ONE = ("bench", "--duration", "1s", "--only", "U2")

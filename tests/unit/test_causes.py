@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from linerate.evidence.causes import cause_of
-from linerate.evidence.measured import evidence_of
-from linerate.explain import explain
+from linerate.analysis.explain import explain
+from linerate.analysis.measured_evidence import evidence_of
+from linerate.model.loss_causes import cause_of
 
 NODES = Path(__file__).parents[2] / "engine" / "node"
 #: Counted beside packets that go on, and a sink that is what was measured.

@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from linerate.cli import COMMANDS, app
+from linerate.cli.app import COMMANDS, app
 
 #: What takes tenths of a second to import on a busy machine.
 SLOW = {
@@ -34,8 +34,8 @@ def slow_modules(*arguments, allowed=(), **environment):
         "import atexit, json, sys\n"
         f"slow = set({sorted(SLOW)})\n"
         "atexit.register(lambda: print(json.dumps(sorted(slow & set(sys.modules))), file=sys.stderr))\n"
-        "import linerate.cli\n"
-        "linerate.cli.main()\n"
+        "import linerate.cli.app\n"
+        "linerate.cli.app.main()\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments],
@@ -49,18 +49,20 @@ def slow_modules(*arguments, allowed=(), **environment):
 
 def test_importing_the_cli_loads_only_the_list():
     loaded = subprocess.run(
-        [sys.executable, "-c", "import sys, linerate.cli; print(*sys.modules)"],
+        [sys.executable, "-c", "import sys, linerate.cli.app; print(*sys.modules)"],
         capture_output=True,
         text=True,
         check=True,
     ).stdout.split()
     ours = {name for name in loaded if name.startswith("linerate.")}
     assert ours == {
+        "linerate.base",
+        "linerate.base.errors",
         "linerate.cli",
-        "linerate.commands",
-        "linerate.commands.listed",
-        "linerate.errors",
-        "linerate.screen",
+        "linerate.cli.app",
+        "linerate.cli.lazy_group",
+        "linerate.ui",
+        "linerate.ui.screen",
     }
     assert not SLOW & set(loaded)
 

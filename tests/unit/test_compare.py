@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from linerate.compare import CompareError, Difference, Side, compare, sentence, sides
-from linerate.repeats import SIGNIFICANCE, Rates, least_p
+from linerate.model.testbed import parse
 from linerate.report import comparison
 from linerate.report.html import compared
-from linerate.testbed import parse
+from linerate.results.compare import CompareError, Difference, Side, compare, sentence, sides
+from linerate.results.statistics import SIGNIFICANCE, Rates, least_p
 
 MISSED = "card0 port 0: rx missed (ring full)"
 RATES = st.lists(st.floats(1.0, 1e9), min_size=1, max_size=7).map(lambda pps: Rates(tuple(pps)))

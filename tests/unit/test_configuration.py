@@ -7,17 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linerate.configuration import (
-    ConfigurationError,
-    applied,
-    parse,
-    parse_all,
-    words,
-)
-from linerate.netns.interfaces import Interface
-from linerate.testbed import Testbed, TestbedError
-from linerate.testbed import parse as read
-from linerate.wires.veth import VethWire
+from linerate.host.netns.interfaces import Interface
+from linerate.lab.links.veth import VethWire
+from linerate.model.sut_config import ConfigurationError, applied, parse, parse_all, words
+from linerate.model.testbed import Testbed, TestbedError
+from linerate.model.testbed import parse as read
 
 PUBLISHED = Path(__file__).parents[1] / "data" / "ls2088a.csv"
 

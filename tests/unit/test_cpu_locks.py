@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from linerate import cpu_locks
-from linerate.cpu_locks import CpuBusyError, held
+from linerate.host import cpu_locks
+from linerate.host.cpu_locks import CpuBusyError, held
 
 HOLDER = """
 import sys, time
-from linerate.cpu_locks import held
+from linerate.host.cpu_locks import held
 with held((1, 0)):
     print("held", flush=True)
     time.sleep(60)

@@ -4,10 +4,18 @@ import struct
 
 import pytest
 
-from linerate import host
-from linerate.disturbance import APERF, MPERF, SMI_COUNT, CpuDisturbance, Moment, between, read
-from linerate.measurement.model import Stamp
-from linerate.validity import caused_by_host, doubts, reasons
+from linerate.analysis.validity import caused_by_host, doubts, reasons
+from linerate.host import machine
+from linerate.model.cpu_counters import (
+    APERF,
+    MPERF,
+    SMI_COUNT,
+    CpuDisturbance,
+    Moment,
+    between,
+    read,
+)
+from linerate.model.measurement.trial import Stamp
 
 
 @pytest.fixture
@@ -118,9 +126,9 @@ def test_switches_of_a_thread_are_told_apart(tmp_path):
     status = tmp_path / "7/task/9/status"
     status.parent.mkdir(parents=True)
     status.write_text("Name:\tx\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t12\n")
-    assert host.switches(7, 9, tmp_path) == host.Switches(involuntary=12, voluntary=5)
+    assert machine.switches(7, 9, tmp_path) == machine.Switches(involuntary=12, voluntary=5)
     (status.parent / "schedstat").write_text("5000 1500000000 17\n")
-    assert host.switches(7, 9, tmp_path) == host.Switches(12, 5, waited_seconds=1.5)
-    assert host.switches(7, 8, tmp_path) is None
+    assert machine.switches(7, 9, tmp_path) == machine.Switches(12, 5, waited_seconds=1.5)
+    assert machine.switches(7, 8, tmp_path) is None
     status.write_text("Name:\tx\n")
-    assert host.switches(7, 9, tmp_path) is None
+    assert machine.switches(7, 9, tmp_path) is None

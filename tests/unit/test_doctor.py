@@ -12,15 +12,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from linerate.doctor import Host, examine, examine_shortly, look_at
-from linerate.doctor.checks import Form, checks
-from linerate.doctor.cpus import cpu_list, cpus_of
-from linerate.doctor.host import RecordingHost
-from linerate.doctor.model import Finding
+from linerate.host.doctor import Host, examine, examine_shortly, look_at
+from linerate.host.doctor.checks import Form, checks
+from linerate.host.doctor.cpus import cpu_list, cpus_of
+from linerate.host.doctor.findings import Finding
+from linerate.host.doctor.host_view import RecordingHost
+from linerate.lab.rig import dpdk_devices
+from linerate.model.testbed import Testbed
 from linerate.report.doctor import command_lines, print_findings
 from linerate.report.host import host_line
-from linerate.rig import dpdk_devices
-from linerate.testbed import Testbed
 
 HOSTS = Path(__file__).parents[1] / "data" / "hosts"
 BOOT = {"isolcpus", "nohz_full", "rcu_nocbs"}

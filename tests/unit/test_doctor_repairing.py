@@ -8,12 +8,12 @@ import pytest
 from tests.unit.made_sysfs import MadeHost
 from typer.testing import CliRunner
 
-from linerate.cli import app
-from linerate.commands import doctor
-from linerate.doctor import Host, examine, look_at, repairing
-from linerate.doctor.journal import load as load_journal
-from linerate.doctor.model import Bind, Write
-from linerate.doctor.nics import PCI
+from linerate.cli.app import app
+from linerate.cli.commands import doctor
+from linerate.host.doctor import Host, examine, look_at, repairing
+from linerate.host.doctor.findings import Bind, Write
+from linerate.host.doctor.journal import load as load_journal
+from linerate.host.doctor.nics import PCI
 
 HOSTS = Path(__file__).parents[1] / "data" / "hosts"
 GOVERNOR = "/sys/devices/system/cpu/cpu2/cpufreq/scaling_governor"

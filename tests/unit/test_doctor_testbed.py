@@ -8,12 +8,12 @@ import yaml
 from tests.unit.made_sysfs import PAGES, MadeHost
 from typer.testing import CliRunner
 
-from linerate.cli import app
-from linerate.commands import doctor
-from linerate.doctor import Host, PortNeeds, examine, look_at, repairing
-from linerate.doctor.host_use import uses
-from linerate.doctor.model import Bind
-from linerate.doctor.nics import PCI
+from linerate.cli.app import app
+from linerate.cli.commands import doctor
+from linerate.host.doctor import Host, PortNeeds, examine, look_at, repairing
+from linerate.host.doctor.findings import Bind
+from linerate.host.doctor.nic_use import uses
+from linerate.host.doctor.nics import PCI
 
 A, B, C = "0000:02:00.0", "0000:02:00.1", "0000:03:00.0"
 ADDRESSES = ("ip", "-j", "address", "show")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from linerate.documents import DEPTH_MAX, DocumentError, json_of, read_json, read_yaml, yaml_of
+from linerate.base.safe_load import DEPTH_MAX, DocumentError, json_of, read_json, read_yaml, yaml_of
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 30)

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from linerate import dpdk_runtime, engine, leftovers
-from linerate.cli import app
-from linerate.telemetry import Telemetry, TelemetryError
+from linerate.cli.app import app
+from linerate.engine import cleanup, engine_process
+from linerate.engine.telemetry import Telemetry, TelemetryError
+from linerate.host import dpdk_runtime
 
 STRANGER = 4242
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away")
@@ -63,7 +64,7 @@ def test_where_dpdk_makes_folders(monkeypatch, tmp_path):
 
 def test_old_folders_of_ours_are_removed(base):
     old = old_folder(base)
-    assert engine.sweep() == [old]
+    assert engine_process.sweep() == [old]
     assert not old.exists()
 
 
@@ -72,13 +73,13 @@ def test_what_a_link_leads_to_is_left_alone(tmp_path, monkeypatch):
     old = old_folder(real)
     (tmp_path / "dpdk").symlink_to(real)
     monkeypatch.setenv("LINERATE_RUNTIME", str(tmp_path / "dpdk"))
-    assert engine.sweep() == []
+    assert engine_process.sweep() == []
     assert CliRunner().invoke(app, ["clean"]).exit_code == 0
     dpdk_runtime.remove(tmp_path / "dpdk" / "linerate-old")
     assert (old / "config").exists()
     (real / "linerate-link").symlink_to(tmp_path)
     monkeypatch.setenv("LINERATE_RUNTIME", str(real))
-    assert engine.runtime_folders() == [old]
+    assert engine_process.runtime_folders() == [old]
     dpdk_runtime.remove(real / "linerate-link")
     assert (old / "config").exists()
 
@@ -87,9 +88,9 @@ def test_what_a_link_leads_to_is_left_alone(tmp_path, monkeypatch):
 def test_a_strangers_place_is_left_alone(base):
     old = old_folder(base)
     os.chown(base, STRANGER, STRANGER)
-    assert engine.engine_sockets() == ({}, [base])
-    assert engine.sweep() == []
-    assert [one for one in leftovers.find() if one.kind == "folder"] == []
+    assert engine_process.engine_sockets() == ({}, [base])
+    assert engine_process.sweep() == []
+    assert [one for one in cleanup.find() if one.kind == "folder"] == []
     dpdk_runtime.remove(old)
     assert (old / "config").exists()
 
@@ -98,8 +99,8 @@ def test_a_strangers_place_is_left_alone(base):
 def test_a_strangers_folder_is_left_alone(base):
     old = old_folder(base)
     os.chown(old, STRANGER, STRANGER)
-    assert engine.engine_sockets() == ({}, [])
-    assert engine.sweep() == []
+    assert engine_process.engine_sockets() == ({}, [])
+    assert engine_process.sweep() == []
     dpdk_runtime.remove(old)
     assert (old / "config").exists()
 
@@ -137,7 +138,7 @@ def test_no_command_shows_a_strangers_socket(base, monkeypatch):
         said = CliRunner().invoke(app, ["top", "--once", "--json"])
         assert json.loads(said.stdout or "{}").get("engines", []) in ([], {})
         assert CliRunner().invoke(app, ["show", "runtime"]).exit_code != 0
-        assert engine.live_engines() == {}
+        assert engine_process.live_engines() == {}
         listener.setblocking(False)
         with pytest.raises(BlockingIOError):
             listener.accept()

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from linerate import engine
-from linerate.engine import Engine, EngineError, Files, live_engines, sweep
+from linerate.engine import engine_process
+from linerate.engine.engine_process import Engine, EngineError, Files, live_engines, sweep
 
 CONFIG = {"name": "test-1", "tester": {"streams": []}}
 
@@ -40,7 +40,7 @@ def test_an_engine_runs_while_it_is_used(fake_environment, files):
 
 def test_an_engine_that_does_not_listen_to_reason(fake_environment, files, monkeypatch):
     monkeypatch.setenv("FAKE_MISBEHAVE", "deaf")
-    monkeypatch.setattr(engine, "STOP_TIMEOUT_SECONDS", 0.1)
+    monkeypatch.setattr(engine_process, "STOP_TIMEOUT_SECONDS", 0.1)
     with Engine(CONFIG, files) as running:
         pid = running.pid
     assert gone(pid)
@@ -132,7 +132,7 @@ def test_an_engine_does_not_outlive_the_lab(fake_environment, files):
     lab = f"""
 import time
 from pathlib import Path
-from linerate.engine import Engine, Files
+from linerate.engine.engine_process import Engine, Files
 with Engine({CONFIG!r}, Files(Path({str(files.config)!r}), Path({str(files.log)!r}))) as running:
     print(running.pid, flush=True)
     time.sleep(600)
@@ -153,6 +153,6 @@ with Engine({CONFIG!r}, Files(Path({str(files.config)!r}), Path({str(files.log)!
 @pytest.mark.parametrize("runtime", ["", "/nowhere/at/all"])
 def test_a_runtime_directory_that_is_not_ours_is_not_inherited(monkeypatch, runtime):
     monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
-    assert "XDG_RUNTIME_DIR" not in engine._environment()
+    assert "XDG_RUNTIME_DIR" not in engine_process._environment()
     monkeypatch.setenv("XDG_RUNTIME_DIR", "/tmp")
-    assert engine._environment()["XDG_RUNTIME_DIR"] == "/tmp"
+    assert engine_process._environment()["XDG_RUNTIME_DIR"] == "/tmp"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from linerate.engine_log import cause
+from linerate.host.dpdk_log import cause
 
 BANNER = """EAL: Detected CPU lcores: 2
 EAL: Detected NUMA nodes: 1

@@ -2,14 +2,14 @@
 
 import pytest
 
-from linerate.card import Card, Pcie, Rss
-from linerate.evidence import FlowOffload, Quote
-from linerate.evidence.measured import evidence_of
-from linerate.explain import explain
-from linerate.explain.rules import rules
-from linerate.ledger import NodeTime
-from linerate.measurement import Load, Stamp
-from linerate.verdicts import verdicts
+from linerate.analysis.explain import explain
+from linerate.analysis.explain.rules import rules
+from linerate.analysis.measured_evidence import evidence_of
+from linerate.model.evidence import FlowOffload, Quote
+from linerate.model.ledger import NodeTime
+from linerate.model.measurement import Load, Stamp
+from linerate.model.nic_presets import Card, Pcie, Rss
+from linerate.results.verdicts import verdicts
 
 MISSED = "card0 port 0: rx missed (ring full)"
 TX_FULL = "port-tx-e1: no free tx slots"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from linerate.evidence.files import evidence_of_files
-from linerate.explain import explain
+from linerate.analysis.explain import explain
+from linerate.parsers.files import evidence_of_files
 
 CASES = Path(__file__).parents[1] / "data" / "cases"
 

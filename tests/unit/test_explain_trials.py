@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from linerate.evidence.measured import evidence_of
-from linerate.explain import explain
-from linerate.measurement import Measurement
+from linerate.analysis.explain import explain
+from linerate.analysis.measured_evidence import evidence_of
+from linerate.model.measurement import Measurement
 
 TRIALS = Path(__file__).parents[1] / "data" / "trials"
 

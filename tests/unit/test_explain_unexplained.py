@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from linerate.commands.into_folder import exit_code, nothing_came_back
-from linerate.commands.search import outcome
-from linerate.evidence.measured import evidence_of
-from linerate.explain import explain
-from linerate.measurement import Load, ToolCpu
-from linerate.measurement.model import RoundTrip, Stamp
+from linerate.analysis.explain import explain
+from linerate.analysis.measured_evidence import evidence_of
+from linerate.cli.commands.search import outcome
+from linerate.cli.run_into_folder import exit_code, nothing_came_back
+from linerate.model.measurement import Load, ToolCpu
+from linerate.model.measurement.trial import RoundTrip, Stamp
 
 LINE = Load(
     frame_bytes=64, directions=1, link_bps=10**10, scale_ppm=1_000_000, duration_us=5_000_000

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from linerate.store import RunFolder
+from linerate.results.store import RunFolder
 
 CASES = Path(__file__).parents[1] / "data" / "cases"
 MISSED = "card0 port 0: rx missed (ring full)"

@@ -15,15 +15,15 @@ from contextlib import contextmanager
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from linerate.engine import Engine, Files
-from linerate.exporter import collector
-from linerate.exporter.collector import Exporter
-from linerate.exporter.families.latency import buckets_of
-from linerate.exporter.families.workers import kind_in
-from linerate.exporter.server import CLIENTS_MAX, Server
-from linerate.exporter.vpp import read_segment
-from linerate.measurement import WorkerReading
-from linerate.snapshot import Histogram, look
+from linerate.engine.engine_process import Engine, Files
+from linerate.engine.snapshot import Histogram, look
+from linerate.model.measurement import WorkerReading
+from linerate.ui.exporter import collector
+from linerate.ui.exporter.collector import Exporter
+from linerate.ui.exporter.families.latency import buckets_of
+from linerate.ui.exporter.families.workers import kind_in
+from linerate.ui.exporter.server import CLIENTS_MAX, Server
+from linerate.ui.exporter.vpp import read_segment
 
 TOKEN = "a-token"
 RUN = {
@@ -232,7 +232,7 @@ def test_without_the_token_nothing_is_read(fake_environment):
 
 
 def test_clients_that_never_finish_keep_nobody_waiting(fake_environment, monkeypatch):
-    monkeypatch.setattr("linerate.exporter.server.CLIENT_SECONDS", 0.3)
+    monkeypatch.setattr("linerate.ui.exporter.server.CLIENT_SECONDS", 0.3)
     with served() as port:
         idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(2 * CLIENTS_MAX)]
         garbage = [

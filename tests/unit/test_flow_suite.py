@@ -6,21 +6,21 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from linerate import suite
-from linerate.evidence.measured import evidence_of
-from linerate.explain import explain
-from linerate.latency import timed
-from linerate.measurement.flows import FlowCounts, read_flows
-from linerate.report import flow_table, machine, markdown, terminal
+from linerate.analysis.explain import explain
+from linerate.analysis.measured_evidence import evidence_of
+from linerate.experiments.latency import timed
+from linerate.lab.engine_config import bench_config
+from linerate.lab.links.card import CardWire
+from linerate.model import suites
+from linerate.model.measurement.flows import FlowCounts, read_flows
+from linerate.model.suites import flowtable
+from linerate.model.testbed import Testbed, parse
+from linerate.report import flow_table, json_output, markdown, terminal
 from linerate.report.html import render
-from linerate.store import FlowFigures, flow_figures
-from linerate.suite import flowtable
-from linerate.testbed import Testbed, parse
-from linerate.wires.card import CardWire
-from linerate.wiring import bench_config
+from linerate.results.store import FlowFigures, flow_figures
 
 MACS = ("02:00:00:00:0e:00", "02:00:00:00:0e:01")
-TESTS = {test.name: test for test in suite.SUITES["flowtable"].loadtests}
+TESTS = {test.name: test for test in suites.SUITES["flowtable"].loadtests}
 MISSED = "card0 port 0: rx missed (ring full)"
 
 
@@ -29,7 +29,7 @@ def layer(stream, name):
 
 
 def streams(name, rate=None):
-    return suite.streams(TESTS[name], MACS, rate or {"percent": 100})
+    return suites.streams(TESTS[name], MACS, rate or {"percent": 100})
 
 
 def config(name, document=None):
@@ -45,7 +45,7 @@ def test_each_traffic_is_there_with_offload_off_and_on():
         for traffic in ("imix", "syn", "zipf", "flood")
         for offload in ("off", "on")
     ]
-    assert [one.name for one in suite.select("flowtable", "IMIX,zipf-on")] == [
+    assert [one.name for one in suites.select("flowtable", "IMIX,zipf-on")] == [
         "imix-off", "imix-on", "zipf-on",
     ]  # fmt: skip
 
@@ -68,7 +68,7 @@ def test_imix_is_seven_four_one_of_1194_flows_a_direction():
 
 
 def test_handshakes_are_too_short_for_a_time_stamp():
-    (loadtest,) = suite.select("flowtable", "syn-off")
+    (loadtest,) = suites.select("flowtable", "syn-off")
     with pytest.raises(ValueError, match="no room for a time stamp; expected others, by --only"):
         timed(loadtest)
 
@@ -223,7 +223,7 @@ def test_every_report_has_the_table(published):
     assert max(map(len, lines)) <= 80
     (row,) = (line for line in lines if line.startswith("syn") and " on " in line)
     assert row.split() == ["syn", "on", "5491.7", "5512.5", "100", "99.2", "2,388", "1.62", "×"]
-    document = machine.bench(published, Path("runs/x"))
+    document = json_output.bench(published, Path("runs/x"))
     assert len(document["flow_table"]) == 5
     assert document["flow_table"][1]["rate_ratio"] == pytest.approx(1.6228, abs=1e-3)
     assert "| syn | on | 5491.7 |" in markdown.render(published)
@@ -231,7 +231,7 @@ def test_every_report_has_the_table(published):
 
 
 def test_other_suites_have_no_such_table(run, result):
-    document = machine.bench(run(result("U2")), Path("runs/x"))
+    document = json_output.bench(run(result("U2")), Path("runs/x"))
     assert "flow_table" not in document
     assert flow_table.TITLE not in markdown.render(run(result("U2")))
 

@@ -11,14 +11,14 @@ import time
 
 import pytest
 
-from linerate.bench import Bench, Interrupted
-from linerate.commands.into_folder import run_folder
-from linerate.engine import NotReadyError
-from linerate.planning import suite_plan
-from linerate.store import RunFolder, StoreError, load_run
-from linerate.suite import select
-from linerate.telemetry import NoAnswerError
-from linerate.testbed import Testbed
+from linerate.cli.run_into_folder import run_folder
+from linerate.engine.engine_process import NotReadyError
+from linerate.engine.telemetry import NoAnswerError
+from linerate.experiments.bench import Bench, Interrupted
+from linerate.experiments.plan import suite_plan
+from linerate.model.suites import select
+from linerate.model.testbed import Testbed
+from linerate.results.store import RunFolder, StoreError, load_run
 
 
 class Observer:

@@ -9,10 +9,10 @@ import duckdb
 import pytest
 from tests.many_runs import make_many
 
-from linerate.index import CACHE, Index, Query, QueryError
-from linerate.index.tables import TABLES
-from linerate.serve.library import Library
-from linerate.store import StoreError, load_run
+from linerate.results.index import CACHE, Index, Query, QueryError
+from linerate.results.index.tables import TABLES
+from linerate.results.store import StoreError, load_run
+from linerate.ui.serve.library import Library
 
 #: Whatever else the machine has to do; a process that hangs is told of.
 PATIENCE_SECONDS = 300
@@ -159,7 +159,9 @@ def test_what_changed_is_read_again_and_what_is_gone_forgotten(runs):
 
 def test_only_what_changed_is_read(runs, monkeypatch):
     index_of(runs)
-    monkeypatch.setattr("linerate.index.load_run", lambda path, _runs: pytest.fail(f"reads {path}"))
+    monkeypatch.setattr(
+        "linerate.results.index.load_run", lambda path, _runs: pytest.fail(f"reads {path}")
+    )
     assert len(names(index_of(runs))) == 20
 
 
@@ -181,7 +183,7 @@ def test_a_run_whose_process_is_gone_was_killed(runs, monkeypatch):
     # Who begins a run says by which process right after: what said nothing since is dead.
     os.utime(runs / unknown / "run.json", (0, 0))
     os.utime(runs / begun / "run.json", (2**33, 2**33))
-    monkeypatch.setattr("linerate.index.row.time.time", lambda: 2**33 + 1)
+    monkeypatch.setattr("linerate.results.index.row.time.time", lambda: 2**33 + 1)
     index.refresh()
     for name in (dead, unknown):
         assert index.row(name)["status"] == "killed"
@@ -251,7 +253,7 @@ def test_runs_that_may_only_be_read(runs, monkeypatch):
     def refuse(path, text):
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr("linerate.index.write_whole", refuse)
+    monkeypatch.setattr("linerate.results.index.write_whole", refuse)
     assert len(names(index_of(runs))) == 20
     assert not (runs / CACHE).exists()
     # As root a folder's mode says nothing: what it refuses is what the kernel says of it.

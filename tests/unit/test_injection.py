@@ -5,7 +5,7 @@ from tests.injection.matrix import STANDARD, Clock, Strength, make_testbed, matr
 from tests.injection.report import WITHOUT_RESULT_MAX, Score, confusion, strengths
 from tests.injection.runner import Outcome
 
-from linerate.explain import LIMITS, Verdict
+from linerate.analysis.explain import LIMITS, Verdict
 
 #: What is no limit to inject.
 #: Devices that lose by configuration or in silence: tests/system/test_lost_in_silence.py.

@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from linerate import histogram
-from linerate.commands.into_folder import Bar, new_progress
-from linerate.latency import LatencyBench, timed
-from linerate.measurement.latency import StreamLatency, figures, times
-from linerate.planning import suite_plan
+from linerate.base import histogram
+from linerate.cli.run_into_folder import Bar, new_progress
+from linerate.experiments.latency import LatencyBench, timed
+from linerate.experiments.plan import suite_plan
+from linerate.model.measurement.latency import StreamLatency, figures, times
+from linerate.model.suites import Loadtest, select
+from linerate.model.suites.loadtest import streams
+from linerate.model.testbed import Testbed
 from linerate.report import latency as report
 from linerate.report import latency_loads
-from linerate.store import RunFolder, load_measurement
-from linerate.suite import Loadtest, select
-from linerate.suite.model import streams
-from linerate.testbed import Testbed
+from linerate.results.store import RunFolder, load_measurement
 
 MACS = ("02:00:00:00:0e:00", "02:00:00:00:0e:01")
 VALUES = st.lists(st.integers(1, histogram.HIGHEST_NS), min_size=1, max_size=200)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linerate.ledger import (
+from linerate.model.ledger import (
     Entry,
     LedgerError,
     NodeTime,

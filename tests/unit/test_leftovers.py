@@ -13,15 +13,16 @@ import pytest
 from tests.unit.test_host_takes import Observer
 from typer.testing import CliRunner
 
-from linerate import engine, leftovers, marks
-from linerate.bench import Bench, Interrupted
-from linerate.cli import app
-from linerate.commands.into_folder import signals
-from linerate.netns import interfaces, namespaces
-from linerate.planning import suite_plan
-from linerate.store import RunFolder
-from linerate.suite import select
-from linerate.testbed import Testbed
+from linerate.base import ownership
+from linerate.cli.app import app
+from linerate.cli.run_into_folder import signals
+from linerate.engine import cleanup, engine_process
+from linerate.experiments.bench import Bench, Interrupted
+from linerate.experiments.plan import suite_plan
+from linerate.host.netns import interfaces, namespaces
+from linerate.model.suites import select
+from linerate.model.testbed import Testbed
+from linerate.results.store import RunFolder
 
 IS_ROOT = os.geteuid() == 0
 
@@ -75,7 +76,7 @@ def making(places, monkeypatch):
     """Namespaces are files here."""
 
     def create(role):
-        name = marks.new_name(role)
+        name = ownership.new_name(role)
         (places[0] / name).touch()
         return name
 
@@ -98,16 +99,16 @@ def test_a_namespace_that_was_busy_is_removed_at_the_end(tmp_path, places, makin
 def test_folders_and_processes_are_removed_at_the_end(tmp_path, places):
     started = []
     folders = [
-        places[1] / marks.new_name("memif"),
-        places[2] / marks.new_name("testpmd"),
-        places[2] / f"{engine.FOLDER_PREFIX}{engine.own_prefix()}1",
+        places[1] / ownership.new_name("memif"),
+        places[2] / ownership.new_name("testpmd"),
+        places[2] / f"{engine_process.FOLDER_PREFIX}{engine_process.own_prefix()}1",
     ]
-    others = [places[1] / "lr-1-1-1-memif-x", places[2] / f"{engine.FOLDER_PREFIX}lab-1"]
+    others = [places[1] / "lr-1-1-1-memif-x", places[2] / f"{engine_process.FOLDER_PREFIX}lab-1"]
 
     def make():
         for folder in (*folders, *others):
             folder.mkdir()
-        started.append(subprocess.Popen(["sleep", "600"], env=marks.environment()))
+        started.append(subprocess.Popen(["sleep", "600"], env=ownership.environment()))
 
     Made(tmp_path, make).measure()
     assert started[0].wait(60) == -signal.SIGKILL
@@ -128,10 +129,10 @@ def test_clean_leaves_no_folder_of_an_engine_that_it_killed(places):
     """It lives as long as it is looked for: only then its folder is one of a dead engine."""
     with subprocess.Popen(["true"]) as lab:
         pass
-    folder = places[2] / f"{engine.FOLDER_PREFIX}bench-{lab.pid}-1"
+    folder = places[2] / f"{engine_process.FOLDER_PREFIX}bench-{lab.pid}-1"
     folder.mkdir()
     program = [sys.executable, "-c", LISTENS, str(folder / "dpdk_telemetry.v2")]
-    owner = os.environ | {marks.VARIABLE: f"{lab.pid}-1"}
+    owner = os.environ | {ownership.VARIABLE: f"{lab.pid}-1"}
     with subprocess.Popen(program, env=owner, stdout=subprocess.PIPE) as living:
         assert living.stdout is not None
         assert living.stdout.readline() == b"listens\n"
@@ -144,10 +145,10 @@ def test_clean_leaves_no_folder_of_an_engine_that_it_killed(places):
 
 def test_what_another_live_lab_made_is_not_found(places):
     parent = os.getppid()
-    name = f"lr-{parent}-{marks.started(parent)}-1-dut"
+    name = f"lr-{parent}-{ownership.started(parent)}-1-dut"
     (places[0] / name).touch()
     (places[1] / name).mkdir()
-    assert [one.name for one in leftovers.find_own()] == []
+    assert [one.name for one in cleanup.find_own()] == []
 
 
 def test_a_signal_while_a_namespace_is_made_leaves_none(places, making, monkeypatch):
@@ -188,4 +189,6 @@ def test_a_signal_while_netlink_is_opened_closes_it(monkeypatch):
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(opened[0].fileno())
     assert Path("/proc/thread-self/ns/net").readlink() == home
-    assert not [name for name in namespaces.names() if marks.owner_of_name(name) == marks.own()]
+    assert not [
+        name for name in namespaces.names() if ownership.owner_of_name(name) == ownership.own()
+    ]

@@ -6,11 +6,11 @@ from typing import cast
 
 import pytest
 
-from linerate.errors import SetupError
-from linerate.measurement import Link
-from linerate.store import load_measurement, load_run
-from linerate.telemetry import Telemetry
-from linerate.tester._links import PortLinks, await_links, text_of
+from linerate.base.errors import SetupError
+from linerate.engine.telemetry import Telemetry
+from linerate.lab.tester._links import PortLinks, await_links, text_of
+from linerate.model.measurement import Link
+from linerate.results.store import load_measurement, load_run
 
 TESTER = [{"device": "0000:05:00.0"}, {"device": "0000:05:00.1"}]
 DUT = [{"device": "0000:06:00.0"}, {"device": "0000:06:00.1"}]

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from linerate.ledger import Entry, NodeTime, PacketLedger
-from linerate.live import Journal, Watched, read
-from linerate.measurement import Load, Progress, Reading, WorkerReading
-from linerate.store import RunFolder
-from linerate.tester._with_dut import WithDut
-from linerate.trial import run_trial, watch
+from linerate.lab.recorder import Journal, Watched, read
+from linerate.lab.tester._with_dut import WithDut
+from linerate.lab.trial import run_trial, watch
+from linerate.model.ledger import Entry, NodeTime, PacketLedger
+from linerate.model.measurement import Load, Progress, Reading, WorkerReading
+from linerate.results.store import RunFolder
 
 LOAD = Load(
     frame_bytes=64, directions=1, link_bps=10**10, scale_ppm=10**6, duration_us=700_000
@@ -105,7 +105,7 @@ def journal(tmp_path):
 
 
 def trial(journal, monkeypatch, measure=run_trial, tester=None):
-    monkeypatch.setattr("linerate.live.SAMPLE_SECONDS", 0.0)
+    monkeypatch.setattr("linerate.lab.recorder.SAMPLE_SECONDS", 0.0)
     tester = tester or Counting()
     about = {"label": "U2", "loadtest": "U2", "text": "many flows"}
     watched = Watched(tester, journal, about)

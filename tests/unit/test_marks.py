@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from linerate.evidence.measured import evidence_of
-from linerate.explain import explain
-from linerate.ledger import TimeLedger
-from linerate.measurement import Stamp
-from linerate.records import FrameSize, Goal, LossPoint, Search, SoakState
+from linerate.analysis.explain import explain
+from linerate.analysis.measured_evidence import evidence_of
+from linerate.experiments.soak import verdict
+from linerate.model.ledger import TimeLedger
+from linerate.model.measurement import Stamp
+from linerate.model.run_records import FrameSize, Goal, LossPoint, Search, SoakState
 from linerate.report import csv as as_csv
-from linerate.report import machine, markdown, rfc2544, search, terminal
+from linerate.report import json_output, markdown, rfc2544, search, terminal
 from linerate.report.html import of_run
-from linerate.soak import verdict
 
 LOST = 9_771
 
@@ -56,7 +56,7 @@ def test_a_forgiven_loss_is_counted_in_its_row(result, run, forgiven):
     page = of_run.page_of(made, Path("runs/r"), lambda *_: forgiven)
     assert "U2*†" in page
     assert "9,771" in page
-    document = machine.trial(one)
+    document = json_output.trial(one)
     assert (document["left_out"], document["marks"]) == (LOST, "*†")
 
 

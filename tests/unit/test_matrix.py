@@ -13,20 +13,20 @@ from typing import cast
 import pytest
 from rich.console import Console
 
-from linerate.configuration import Configuration
-from linerate.costs import Cost, Costs, WorkerCost, costs_of
-from linerate.ledger import NodeTime, TimeLedger
-from linerate.loops import Hop
-from linerate.matrix import _hop_clocks, cases, groups, look, rows, select
-from linerate.needs import of_refusal
+from linerate.analysis.cost import Cost, Costs, WorkerCost, costs_of
+from linerate.base.prerequisites import of_refusal
+from linerate.experiments.matrix import _hop_clocks, cases, groups, look, rows, select
+from linerate.experiments.sweep import How, loadtest_of
+from linerate.lab.engine_config import bench_config, doubled
+from linerate.lab.links import End, Ends, find
+from linerate.lab.syscall_loops import Hop
+from linerate.model.ledger import NodeTime, TimeLedger
+from linerate.model.suites import Loadtest, Traffic
+from linerate.model.sut_config import Configuration
+from linerate.model.testbed import Testbed
 from linerate.report.html import matrix as page
 from linerate.report.matrix import list_report
-from linerate.store import Run, load_run
-from linerate.suite import Loadtest, Traffic
-from linerate.sweep import How, loadtest_of
-from linerate.testbed import Testbed
-from linerate.wires import End, Ends, find
-from linerate.wiring import bench_config, doubled
+from linerate.results.store import Run, load_run
 
 BOTH_WAYS = How((64,), 1, 2, 1.0)
 TWO = ("matrix", "--only", "loopback-2,router", "--duration", "1s")

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from linerate import testbed
-from linerate.mistakes import _EXPECTED_TEXT
+from linerate.base.validation import _EXPECTED_TEXT
+from linerate.model import testbed
 from linerate.traffic import TrafficError, find
-from linerate.traffic.ours import schema
+from linerate.traffic.native_profile import schema
 
 LAYER = """
 streams:

@@ -5,10 +5,11 @@ import io
 import pytest
 from rich.console import Console
 
-from linerate.evidence.causes import cause_of
-from linerate.nic import opening, patterns, probing, report
-from linerate.nic.probing import FULL_AFTER, REMOVED_SINGLY
-from linerate.nic.rules import Answer, Refusal, RuleTextError
+from linerate.experiments.nic_probe import opening, patterns, probing
+from linerate.experiments.nic_probe.probing import FULL_AFTER, REMOVED_SINGLY
+from linerate.experiments.nic_probe.rules import Answer, Refusal, RuleTextError
+from linerate.model.loss_causes import cause_of
+from linerate.report import nic_probe
 
 FULL = Refusal("ENOSPC", "unspecified", "", "the flow table is full")
 NO_JUMP = Refusal("ENOTSUP", "action", "action jump", "no jumps " + "at all " * 20)
@@ -160,7 +161,7 @@ def test_asking_makes_nothing():
     assert nic.made == 0
     assert len(cells) == len(patterns.PATTERNS) * len(patterns.ACTIONS)
     assert probing.best(cells) is None
-    shown = printed(report.print_table, cells)
+    shown = printed(nic_probe.print_table, cells)
     assert "valid" in shown
     assert "yes  " not in shown
 
@@ -169,13 +170,13 @@ def test_the_table_says_why_and_fits_the_screen():
     nic = Nic(1000, refuse_on_create=("drop",))
     cells = probing.table(nic, probing.make, no_step)
     assert nic.standing == {}
-    shown = printed(report.print_table, cells)
+    shown = printed(nic_probe.print_table, cells)
     assert max(len(line) for line in shown.splitlines()) <= 80
     row = next(line for line in shown.splitlines() if line.startswith("ipv4 udp flow"))
     assert row.split()[3:] == ["yes"] * 5 + ["a!", "yes", "b", "yes"]
     assert f"b {len(patterns.PATTERNS)}× action, action jump: no jumps" in shown
     assert best_of(cells) == ("ipv4 udp flow", "mark+q")
-    document = report.document(cells)
+    document = nic_probe.document(cells)
     refused = [row for row in document if row["reason"] and row["actions"] == "drop"]
     assert all(row["validated"] and not row["created"] for row in refused)
 
@@ -186,17 +187,17 @@ def test_the_best_rule_is_one_that_was_made():
 
 
 def test_filling_is_printed():
-    shown = printed(report.print_filling, probing.fill(Nic(70), nth, 999, no_step, flush=True))
+    shown = printed(nic_probe.print_filling, probing.fill(Nic(70), nth, 999, no_step, flush=True))
     assert "rules that fit: 70 before one was refused, 70 in all" in shown
     assert "the flow table is full (ENOSPC)" in shown
     assert "create" in shown
     assert "remove" in shown
-    shown = printed(report.print_filling, probing.fill(Nic(70), nth, 9, no_step, flush=True))
+    shown = printed(nic_probe.print_filling, probing.fill(Nic(70), nth, 9, no_step, flush=True))
     assert "at least 9 (no more were tried)" in shown
 
 
 def test_reasons_have_letters():
-    assert [report.letter(n) for n in (0, 25, 26, 27, 52, 701, 702)] == [
+    assert [nic_probe.letter(n) for n in (0, 25, 26, 27, 52, 701, 702)] == [
         *("a", "z", "aa", "ab", "ba", "zz", "aaa")
     ]
 

@@ -8,10 +8,10 @@ import pytest
 from tests.many_runs import make_many
 from tests.unit.test_serve_api import get
 
-from linerate import open_beneath
-from linerate.index import Index
-from linerate.open_beneath import read_beneath, status_beneath
-from linerate.store import StoreError, load_measurement, load_run
+from linerate.base import open_beneath
+from linerate.base.open_beneath import read_beneath, status_beneath
+from linerate.results.index import Index
+from linerate.results.store import StoreError, load_measurement, load_run
 
 SECRET = b"root:$6$of-nobody-else\n"
 

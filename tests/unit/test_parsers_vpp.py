@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 from tests.unit.mangling import read
 
-from linerate.evidence.parsers.vpp_errors import is_passing
-from linerate.ledger import NodeTime
-from linerate.measurement import DropCount, WorkerReading
+from linerate.model.ledger import NodeTime
+from linerate.model.measurement import DropCount, WorkerReading
+from linerate.parsers.tools.vpp_errors import is_passing
 from linerate.report import live
 
 DATA = Path(__file__).parents[1] / "data"

@@ -2,9 +2,10 @@
 
 import pytest
 
-from linerate import pci, rig
-from linerate.testbed import parse
-from linerate.wires import ethdev
+from linerate.base import pci
+from linerate.lab import rig
+from linerate.lab.links import ethdev
+from linerate.model.testbed import parse
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from linerate.wiring import refused_macs, with_macs
+from linerate.lab.engine_config import refused_macs, with_macs
 
 OLD, NEW = "02:00:00:00:0e:00", "aa:bb:cc:dd:ee:ff"
 OTHER = "50:7c:6f:20:30:70"

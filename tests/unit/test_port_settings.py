@@ -4,10 +4,10 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from linerate.evidence.measured import evidence_of
-from linerate.explain import explain
-from linerate.testbed import Port
-from linerate.validity import doubts
+from linerate.analysis.explain import explain
+from linerate.analysis.measured_evidence import evidence_of
+from linerate.analysis.validity import doubts
+from linerate.model.testbed import Port
 
 SAID = "t0: 1,234 PAUSE frames received"
 

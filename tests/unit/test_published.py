@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from linerate.audit import audit, read_table
+from linerate.analysis.audit import audit, read_table
 
 DATA = Path(__file__).parents[1] / "data"
 TEN_GIGABIT = 10e9

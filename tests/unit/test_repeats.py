@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from linerate.repeats import (
+from linerate.report import repeats
+from linerate.results.statistics import (
     SIGNIFICANCE,
     Rates,
     least_p,
@@ -19,7 +20,6 @@ from linerate.repeats import (
     repeated,
     repeats_needed,
 )
-from linerate.report import repeats
 
 # Few values: some trials are equal.
 TRIALS = st.lists(st.integers(1, 12).map(float), min_size=2, max_size=5)

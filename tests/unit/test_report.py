@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from linerate.ledger import NodeTime
-from linerate.measurement import DropCount, Load, Stamp, WorkerReading
-from linerate.report import live, machine, terminal
-from linerate.testbed import parse
+from linerate.model.ledger import NodeTime
+from linerate.model.measurement import DropCount, Load, Stamp, WorkerReading
+from linerate.model.testbed import parse
+from linerate.report import json_output, live, terminal
 
 MISSED = "card0 port 0: rx missed (ring full)"
 FOLDER = Path("runs/20261121-100000-router")
@@ -135,7 +135,7 @@ def test_both_ledgers_are_printed(result, evidence):
 
 
 def test_json_is_for_programs(eight):
-    document = machine.bench(eight, FOLDER)
+    document = json_output.bench(eight, FOLDER)
     assert document["run"] == str(FOLDER)
     trials = {trial["test"]: trial for trial in document["trials"]}
     assert trials["U2"]["valid"] is True
@@ -149,7 +149,9 @@ def test_json_is_for_programs(eight):
 
 
 def test_json_gives_no_figures_of_an_invalid_trial(eight):
-    trial = next(trial for trial in machine.bench(eight, FOLDER)["trials"] if trial["test"] == "U3")
+    trial = next(
+        trial for trial in json_output.bench(eight, FOLDER)["trials"] if trial["test"] == "U3"
+    )
     assert trial["valid"] is False
     assert trial["limit"] == "invalid"
     assert trial["received_pps"] is None

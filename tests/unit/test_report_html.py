@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linerate.ledger import Entry, PacketLedger
-from linerate.measurement import Sample
+from linerate.model.ledger import Entry, PacketLedger
+from linerate.model.measurement import Sample
+from linerate.model.testbed import parse
 from linerate.report.html import ceilings, clocks, over_time, render, sankey, time_shares
 from linerate.report.html.picture import node_styles
-from linerate.testbed import parse
 
 MISSED = "card0 port 0: rx missed (ring full)"
 HOSTILE = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>"

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from linerate.commands.completion import complete_run
-from linerate.store import RunFolder
+from linerate.cli.completion import complete_run
+from linerate.results.store import RunFolder
 
 
 @pytest.fixture

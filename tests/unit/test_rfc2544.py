@@ -8,16 +8,12 @@ from hdrh.histogram import HdrHistogram
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linerate import attempts
-from linerate.attempts import Tried
-from linerate.commands.into_folder import Bar, new_progress
-from linerate.goals import NDR, trials_of
-from linerate.histogram import DIGITS, HIGHEST_NS, LOWEST_NS, to_text
-from linerate.measurement.latency import StreamLatency
-from linerate.records import FrameSize, LossPoint
-from linerate.report import rfc2544 as report
-from linerate.report.html import benchmarks
-from linerate.rfc2544 import (
+from linerate.analysis.validity import reasons
+from linerate.base.histogram import DIGITS, HIGHEST_NS, LOWEST_NS, to_text
+from linerate.cli.run_into_folder import Bar, new_progress
+from linerate.experiments import retry
+from linerate.experiments.retry import Tried
+from linerate.experiments.rfc2544 import (
     Rfc2544Bench,
     Rfc2544How,
     curve_ends,
@@ -28,11 +24,15 @@ from linerate.rfc2544 import (
     loss_trial,
     rfc2544_plan,
 )
-from linerate.search import How, search_plan
-from linerate.store import RunFolder, load_run
-from linerate.suite import select
-from linerate.testbed import Testbed
-from linerate.validity import reasons
+from linerate.experiments.search import How, search_plan
+from linerate.model.measurement.latency import StreamLatency
+from linerate.model.run_records import FrameSize, LossPoint
+from linerate.model.suites import select
+from linerate.model.testbed import Testbed
+from linerate.report import rfc2544 as report
+from linerate.report.html import benchmarks
+from linerate.results.goals import NDR, trials_of
+from linerate.results.store import RunFolder, load_run
 
 DUT_PPS, BUFFER = 5e6, 1000
 LINE = 10e9 / 672
@@ -198,7 +198,7 @@ def test_a_tester_that_holds_the_line_for_a_moment_only_is_asked_for_less(linera
 def test_a_tester_that_can_less_in_the_end_fails_the_run_in_a_line(fake_environment, tmp_path):
     class Tired(Rfc2544Bench):
         def _measure_bursts(self, _attempts):
-            raise attempts.TesterLimitError(1.5e6)
+            raise retry.TesterLimitError(1.5e6)
 
     how = Rfc2544How(width=0.5, duration_seconds=0.3)
     searched = How((NDR,), how.width, how.duration_seconds)

@@ -5,16 +5,18 @@ import io
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from rich.table import Table
 from rich.text import Text
 from tests.many_runs import make_many
-from tests.unit.test_layers import ROOT
 
-from linerate.screen import clean, one_line
-from linerate.screen.console import Console
+import linerate
+from linerate.ui.console import Console
+from linerate.ui.screen import clean, one_line
 
+ROOT = Path(linerate.__file__).parent
 #: Colours, a title, the cursor, a rubout, C1's CSI, an override of direction, an isolate, half a
 #: character.
 HOSTILE = "a\x1b[31mred\x1b]0;title\x07\x08\r\x9b2J\u202egnp\u2066.exe\u200f\x7f\udce9[bold]z[/]"
@@ -43,8 +45,10 @@ def test_tables_and_markup():
     assert out.getvalue().count("[bold]z[/]") == 2
 
 
+#: What prints for all others.
+PLACES = {"ui/screen.py", "ui/console.py"}
 #: Runs in a process of its own, whose document goes through its standard output.
-OWN_PROCESS = {"traffic/trex_shim/runner.py"}
+OWN_PROCESS = {"traffic/trex/shim/runner.py"}
 PRINTING = {"print", "pprint", "input"}
 WRITING = {
     "sys": ("stdout", "stderr", "__stdout__", "__stderr__"),
@@ -88,7 +92,7 @@ def test_only_one_place_prints():
     found = [
         f"{path.relative_to(ROOT)}:{line}"
         for path in ROOT.rglob("*.py")
-        if path.relative_to(ROOT).parts[0] != "screen"
+        if str(path.relative_to(ROOT)) not in PLACES
         and str(path.relative_to(ROOT)) not in OWN_PROCESS
         for line in printed_in(path)
     ]

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from linerate.attempts import host_decides, lost_of
-from linerate.card import Card, card_option
-from linerate.goals import goals_text, limiting, parse_ratio
-from linerate.ledger import TimeLedger
-from linerate.measurement import Load
-from linerate.records import Goal, Search
-from linerate.search import Point, interval
-from linerate.store import load_measurement, load_run
-from linerate.testbed import Testbed, TestbedError, with_options
-from linerate.validity import caused_by_host
+from linerate.analysis.validity import caused_by_host
+from linerate.experiments.retry import host_decides, lost_of
+from linerate.experiments.search import Point, interval
+from linerate.model.ledger import TimeLedger
+from linerate.model.measurement import Load
+from linerate.model.nic_presets import Card, card_option
+from linerate.model.run_records import Goal, Search
+from linerate.model.testbed import Testbed, TestbedError, with_options
+from linerate.results.goals import goals_text, limiting, parse_ratio
+from linerate.results.store import load_measurement, load_run
 
 RX = "card0 port 0: rx missed (ring full)"
 CEILING = "card0: card packet rate"
@@ -380,9 +380,9 @@ def test_the_limit_is_named_by_the_lowest_load_that_shows_it(run, result, eviden
 
 def test_progress_shows_the_interval_narrowing(fake_environment, tmp_path):
     """What a terminal would be told, by an observer that only listens."""
-    from linerate.search import How, SearchBench, search_plan
-    from linerate.store import RunFolder
-    from linerate.suite import select
+    from linerate.experiments.search import How, SearchBench, search_plan
+    from linerate.model.suites import select
+    from linerate.results.store import RunFolder
 
     class Listener:
         def __init__(self):

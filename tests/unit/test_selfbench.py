@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from linerate.cli import app
-from linerate.commands import self_bench
-from linerate.host import Environment
+from linerate.cli.app import app
+from linerate.cli.commands import self_bench
+from linerate.host.machine import Environment
 from linerate.selfbench import curves, kinds, registry, report
 from linerate.selfbench.model import (
     Curve,

@@ -6,8 +6,8 @@ import os
 import pytest
 from tests.many_runs import make_many
 
-from linerate.serve.app import Settings, make_app
-from linerate.serve.guard import Rules
+from linerate.ui.serve.app import Settings, make_app
+from linerate.ui.serve.guard import Rules
 
 
 @pytest.fixture

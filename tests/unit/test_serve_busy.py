@@ -11,12 +11,12 @@ import httpx
 import pytest
 from tests.many_runs import make_many
 
-from linerate.serve import api as serve_api
-from linerate.serve.app import Settings, make_app
-from linerate.serve.gently import THREADS
-from linerate.serve.guard import Rules
-from linerate.serve.library import Library
-from linerate.serve.runner import Order, Runner
+from linerate.ui.serve import api as serve_api
+from linerate.ui.serve.app import Settings, make_app
+from linerate.ui.serve.gently import THREADS
+from linerate.ui.serve.guard import Rules
+from linerate.ui.serve.library import Library
+from linerate.ui.serve.runner import Order, Runner
 
 
 @pytest.fixture
@@ -93,8 +93,8 @@ POLLED = """
 import asyncio, json, os, sys
 from pathlib import Path
 import httpx
-from linerate.serve.app import Settings, make_app
-from linerate.serve.guard import Rules
+from linerate.ui.serve.app import Settings, make_app
+from linerate.ui.serve.guard import Rules
 
 runs = Path(sys.argv[1])
 files = sorted(runs.glob("2*/run.json"))
@@ -129,7 +129,7 @@ async def main():
 
 
 def library_is_old():
-    import linerate.serve.library as library
+    import linerate.ui.serve.library as library
     library.REFRESH_SECONDS = 0.0
     for file in files:
         os.utime(file)

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from tests.many_runs import make_many
 
-from linerate.serve import stream
-from linerate.serve.library import Library
-from linerate.serve.protocol import TRANSPORT
+from linerate.ui.serve import stream
+from linerate.ui.serve.library import Library
+from linerate.ui.serve.protocol import TRANSPORT
 
 
 @pytest.fixture

@@ -7,9 +7,11 @@ import sys
 
 import pytest
 
-from linerate import host, leftovers, marks, session_share
-from linerate.commands.into_folder import signals
-from linerate.host import Autogroup
+from linerate.base import ownership
+from linerate.cli.run_into_folder import signals
+from linerate.engine import cleanup
+from linerate.host import machine, session_share
+from linerate.host.machine import Autogroup
 from linerate.report import terminal
 
 NAME = "autogroup-17"
@@ -24,9 +26,9 @@ def proc(tmp_path, monkeypatch):
     for name in ("self", "700"):
         (root / name).mkdir()
     made = MadeProc(root)
-    monkeypatch.setattr(host, "_PROC", root)
+    monkeypatch.setattr(machine, "_PROC", root)
     monkeypatch.setattr(session_share, "_PROC", root)
-    monkeypatch.setattr(host, "autogroup", made.autogroup)
+    monkeypatch.setattr(machine, "autogroup", made.autogroup)
     monkeypatch.setattr(session_share, "FOLDER", tmp_path / "sessions")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     return made
@@ -37,7 +39,7 @@ class MadeProc:
 
     def __init__(self, root):
         self.root = root
-        self.read = host.autogroup
+        self.read = machine.autogroup
         self.processes = ("self", "700")
         self.put(0)
 
@@ -105,14 +107,14 @@ def killed(proc, before=0):
 
 
 def found():
-    return [one for one in leftovers.find() if one.kind == "raised session"]
+    return [one for one in cleanup.find() if one.kind == "raised session"]
 
 
 def test_what_a_killed_run_raised_is_a_leftover(proc):
     record = killed(proc, before=5)
     (one,) = found()
     assert one.name == NAME
-    leftovers.remove([one])
+    cleanup.remove([one])
     assert not record.exists()
     assert proc.nice == 5
     assert found() == []
@@ -123,7 +125,7 @@ def test_it_is_given_back_by_a_process_of_another_session(proc):
     killed(proc)
     proc.processes = ("700",)
     (proc.root / "self/autogroup").write_text("/autogroup-99 nice 0\n")
-    leftovers.remove(found())
+    cleanup.remove(found())
     assert proc.nice == 0
     assert proc.read(proc.root / "self") == Autogroup("autogroup-99", 0)
 
@@ -131,7 +133,7 @@ def test_it_is_given_back_by_a_process_of_another_session(proc):
 def test_the_next_run_knows_what_was_before_the_killed_one(proc):
     record = killed(proc, before=5)
     with session_share.raised():
-        leftovers.remove(found())
+        cleanup.remove(found())
         assert proc.nice == session_share.NICE
         assert not record.exists()
     assert proc.nice == 5
@@ -142,7 +144,7 @@ def test_a_session_that_is_gone_takes_its_nice_along(proc):
     for name in proc.processes:
         (proc.root / name / "autogroup").unlink()
     proc.processes = ()
-    leftovers.remove(found())
+    cleanup.remove(found())
     assert not record.exists()
 
 
@@ -174,17 +176,17 @@ def test_the_header_says_so(proc, run, result):
     environment = run(result()).environment
     assert "other sessions" not in terminal.environment_line(environment)
     with session_share.raised():
-        measured = host.environment("0", (0,))
+        measured = machine.environment("0", (0,))
     assert measured.autogroup_nice == session_share.NICE
     assert terminal.environment_line(measured).endswith("; before other sessions")
-    assert host.environment("0", (0,)).autogroup_nice is None
+    assert machine.environment("0", (0,)).autogroup_nice is None
 
 
 SESSION = """
 import os, sys, time
 os.setsid()
 from pathlib import Path
-from linerate import session_share
+from linerate.host import session_share
 session_share.FOLDER = Path(sys.argv[1])
 with session_share.raised():
     print(Path("/proc/self/autogroup").read_text(), flush=True)
@@ -194,7 +196,7 @@ print(Path("/proc/self/autogroup").read_text(), flush=True)
 
 
 def can_raise():
-    kept = host.autogroup()
+    kept = machine.autogroup()
     return os.geteuid() == 0 and kept is not None and os.access("/proc/self/autogroup", os.W_OK)
 
 
@@ -202,7 +204,11 @@ def can_raise():
 def test_the_kernel_takes_it(tmp_path):
     command = [sys.executable, "-c", SESSION, str(tmp_path / "sessions")]
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=marks.environment()
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=ownership.environment(),
     ) as process:
         said, _ = process.communicate("\n", timeout=120)
     assert [line.split()[-1] for line in said.splitlines() if line] == ["-20", "0"]

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from linerate.signals import ENDING, held_back
+from linerate.base.signals import ENDING, held_back
 
 
 class EndedError(Exception):

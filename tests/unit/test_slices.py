@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linerate.asked_load import OF_LOOK, AskedLoad
-from linerate.evidence.measured import evidence_of
-from linerate.explain import explain
-from linerate.measurement.slices import PlaceLoss, Slice, Slices
-from linerate.store import Judged, Which, result_of
-from linerate.validity import caused_by_host, doubts, reasons
+from linerate.analysis.explain import explain
+from linerate.analysis.measured_evidence import evidence_of
+from linerate.analysis.validity import caused_by_host, doubts, reasons
+from linerate.experiments.asked_load import OF_LOOK, AskedLoad
+from linerate.model.measurement.slices import PlaceLoss, Slice, Slices
+from linerate.results.store import Judged, Which, result_of
 
 MISSED = "card0 port 0: rx missed (ring full)"
 #: 10 Gb/s, frames of 64 bytes, 10 ms.

@@ -8,14 +8,12 @@ import sys
 import pytest
 import typer
 
-from linerate.commands.durations import as_long_seconds
-from linerate.commands.into_folder import Bar, new_progress
-from linerate.commands.rates import parse_pps
-from linerate.commands.soak import minute_line, ndr_of, parse_load, share_of
-from linerate.commands.traffic_options import check_steady
-from linerate.ledger import Entry, PacketLedger
-from linerate.records import Goal, Search, SoakState
-from linerate.soak import (
+from linerate.cli.commands.soak import minute_line, ndr_of, parse_load, share_of
+from linerate.cli.durations import as_long_seconds
+from linerate.cli.rates import parse_pps
+from linerate.cli.run_into_folder import Bar, new_progress
+from linerate.cli.traffic_options import check_steady
+from linerate.experiments.soak import (
     How,
     Minute,
     SoakBench,
@@ -25,10 +23,12 @@ from linerate.soak import (
     soak_plan,
     unexplained,
 )
-from linerate.store import RunFolder, load_measurement, load_run
-from linerate.suite import select
-from linerate.suite.offered import Offered, StreamRate
-from linerate.testbed import Testbed
+from linerate.model.ledger import Entry, PacketLedger
+from linerate.model.run_records import Goal, Search, SoakState
+from linerate.model.suites import select
+from linerate.model.suites.offered import Offered, StreamRate
+from linerate.model.testbed import Testbed
+from linerate.results.store import RunFolder, load_measurement, load_run
 from linerate.traffic.offered import loadtest_of
 from linerate.traffic.profile import Profile, TrafficError
 from linerate.traffic.rate import parse_rate

@@ -7,25 +7,31 @@ from typing import Any
 
 import pytest
 
-from linerate import marks
-from linerate.bench import Bench
-from linerate.configuration import Configuration
-from linerate.evidence.measured import evidence_of
-from linerate.explain import explain
-from linerate.latency import LatencyLoadsBench, Loads, latency_plan, timed
-from linerate.measurement import Load
-from linerate.planning import Plan
-from linerate.search import How, SearchBench, search_plan
-from linerate.soak import How as SoakHow
-from linerate.soak import Minute, SoakBench, passed, soak_plan
-from linerate.store import Judged, RunFolder, Which, result_of
-from linerate.suite import select
-from linerate.sweep import How as SweepHow
-from linerate.sweep import Line, sweep_plan
-from linerate.telemetry import NoAnswerError, Telemetry
-from linerate.testbed import Testbed
-from linerate.trial import try_trial
-from linerate.validity import caused_by_host, caused_by_tester, doubts, may_be_accepted, reasons
+from linerate.analysis.explain import explain
+from linerate.analysis.measured_evidence import evidence_of
+from linerate.analysis.validity import (
+    caused_by_host,
+    caused_by_tester,
+    doubts,
+    may_be_accepted,
+    reasons,
+)
+from linerate.base import ownership
+from linerate.engine.telemetry import NoAnswerError, Telemetry
+from linerate.experiments.bench import Bench
+from linerate.experiments.latency import LatencyLoadsBench, Loads, latency_plan, timed
+from linerate.experiments.plan import Plan
+from linerate.experiments.search import How, SearchBench, search_plan
+from linerate.experiments.soak import How as SoakHow
+from linerate.experiments.soak import Minute, SoakBench, passed, soak_plan
+from linerate.experiments.sweep import How as SweepHow
+from linerate.experiments.sweep import Line, sweep_plan
+from linerate.lab.trial import try_trial
+from linerate.model.measurement import Load
+from linerate.model.suites import select
+from linerate.model.sut_config import Configuration
+from linerate.model.testbed import Testbed
+from linerate.results.store import Judged, RunFolder, Which, result_of
 
 NO_ANSWER = "no answer from the engine in time: stop what else runs on this machine"
 WAIT_SECONDS = 0.2
@@ -34,7 +40,7 @@ WAIT_SECONDS = 0.2
 def engines():
     """Pids of the engines that this process started."""
     pids = [int(path.name) for path in Path("/proc").glob("[0-9]*")]
-    return [pid for pid in pids if marks.owner_of_process(pid) == marks.own()]
+    return [pid for pid in pids if ownership.owner_of_process(pid) == ownership.own()]
 
 
 class Starving:

@@ -14,12 +14,12 @@ from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Packet, Raw
 from scapy.utils import wrpcap
 
-from linerate.latency import timed
+from linerate.experiments.latency import timed
+from linerate.lab.engine_config import router_cli
 from linerate.traffic import TrafficError, find, parse_rate
 from linerate.traffic.connections import connections_loadtest
-from linerate.traffic.stateful_document import StatefulDocument
-from linerate.traffic.stateful_frames import read_frames
-from linerate.wiring import router_cli
+from linerate.traffic.trex.stateful_document import StatefulDocument
+from linerate.traffic.trex.stateful_frames import read_frames
 
 DOCUMENT = StatefulDocument(Path("frames.yaml"))
 CAPTURE = Path("one.pcap")

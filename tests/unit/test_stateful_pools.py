@@ -14,8 +14,8 @@ from scapy.utils import wrpcap
 
 from linerate.traffic import TrafficError, find, parse_rate
 from linerate.traffic.connections import connections_loadtest
-from linerate.traffic.stateful_document import StatefulDocument
-from linerate.traffic.stateful_pools import Pools, read_pools
+from linerate.traffic.trex.stateful_document import StatefulDocument
+from linerate.traffic.trex.stateful_pools import Pools, read_pools
 
 OWN = {
     "distribution": "seq",

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from linerate.store import RunFolder, StoreError, load_measurement, load_run
-from linerate.testbed import parse
-from linerate.write_whole import write_whole
+from linerate.base.atomic_write import write_whole
+from linerate.model.testbed import parse
+from linerate.results.store import RunFolder, StoreError, load_measurement, load_run
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 

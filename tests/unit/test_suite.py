@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from linerate.suite import SUITES, Loadtest, Traffic, select, streams
+from linerate.model.suites import SUITES, Loadtest, Traffic, select, streams
 
 MACS = ("02:00:00:00:0e:00", "02:00:00:00:0e:01")
 STANDARD = {test.name: test for test in SUITES["standard"].loadtests}

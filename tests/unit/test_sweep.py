@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linerate.store import Run, load_measurement, load_run, trial_name
-from linerate.sweep import SIZES, by_rate, factors, parse_sizes, points
+from linerate.experiments.sweep import SIZES, by_rate, factors, parse_sizes, points
+from linerate.results.store import Run, load_measurement, load_run, trial_name
 
 PUBLISHED = Path(__file__).parents[1] / "data" / "ls2088a.csv"
 TWO = ("sweep", "--config", "mode=io", "--config", "mode=router", "--sizes", "64,1518",

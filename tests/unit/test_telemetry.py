@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from linerate.telemetry import NoAnswerError, Telemetry, TelemetryError, rows
+from linerate.engine.telemetry import NoAnswerError, Telemetry, TelemetryError, rows
 
 GREETING = json.dumps({"version": "DPDK", "pid": 1, "max_output_len": 16384}).encode()
 

@@ -2,20 +2,14 @@
 
 import pytest
 
-from linerate import memory_size, rig, wires, wiring
-from linerate.card import DEFAULT, PRESETS
-from linerate.suite import SUITES
-from linerate.testbed import (
-    ENGINE_MODES,
-    Testbed,
-    TestbedError,
-    load,
-    parse,
-    with_options,
-)
-from linerate.wires import ethdev
-from linerate.wiring import dut_macs, router_cli
-from linerate.worker_cpus import check_cpus
+from linerate.base import memory_size
+from linerate.lab import engine_config, links, rig
+from linerate.lab.engine_config import dut_macs, router_cli
+from linerate.lab.links import ethdev
+from linerate.model.nic_presets import DEFAULT, PRESETS
+from linerate.model.suites import SUITES
+from linerate.model.testbed import ENGINE_MODES, Testbed, TestbedError, load, parse, with_options
+from linerate.model.worker_cpus import check_cpus
 
 U4 = SUITES["standard"].loadtests[3]
 DEVICES = [{"device": "0000:05:00.0"}, {"device": "0000:05:00.1"}]
@@ -24,16 +18,16 @@ REAL = {"wire": "ethdev", "link": "25G", "tester": {"ports": DEVICES}}
 
 def bench_config(testbed, loadtest, name):
     """As the rig writes it: with our forwarder, or the tester alone."""
-    write = wiring.bench_config if testbed.dut.built_in else wiring.tester_config
-    with wires.find(testbed.wire).joined(testbed) as ends:
+    write = engine_config.bench_config if testbed.dut.built_in else engine_config.tester_config
+    with links.find(testbed.wire).joined(testbed) as ends:
         return write(testbed, ends, loadtest, name)
 
 
 def ceiling_config(testbed, loadtest, name):
-    wire = wires.find(testbed.wire)
-    assert isinstance(wire, wires.BareWire)
+    wire = links.find(testbed.wire)
+    assert isinstance(wire, links.BareWire)
     with wire.bare(testbed) as ends:
-        return wiring.ceiling_config(testbed, ends, loadtest, name)
+        return engine_config.ceiling_config(testbed, ends, loadtest, name)
 
 
 def mistakes(document):
@@ -367,7 +361,7 @@ def test_a_nic_takes_hugepages_only(pages):
 def test_hugepages_of_a_nic_are_asked_for_before_any_work(monkeypatch):
     testbed = parse(EXTERNAL, "bed.yaml")
     monkeypatch.setattr(ethdev, "free_megabytes", lambda: 575)
-    monkeypatch.setattr("linerate.pci.why_not_dpdk", lambda _name: "")
+    monkeypatch.setattr("linerate.base.pci.why_not_dpdk", lambda _name: "")
     (need,) = rig.missing(testbed)
     assert str(need) == (
         "a PCI port needs 576 MB of hugepages, 575 MB are free: sudo linerate doctor --fix"

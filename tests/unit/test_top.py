@@ -6,11 +6,11 @@ import json
 import pytest
 from textual.widgets import DataTable, Static
 
-from linerate.engine import Engine, Files
-from linerate.snapshot import Look, look
-from linerate.top.app import TopApp
-from linerate.top.change import Change
-from linerate.top.views import FIGURE_WIDTH, VIEWS, Order, table, written
+from linerate.engine.engine_process import Engine, Files
+from linerate.engine.snapshot import Look, look
+from linerate.ui.top.app import TopApp
+from linerate.ui.top.change import Change
+from linerate.ui.top.views import FIGURE_WIDTH, VIEWS, Order, table, written
 
 
 @pytest.fixture

@@ -12,15 +12,15 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linerate.commands.traffic_options import complete_traffic
-from linerate.suite import DUT_MACS, TESTER_MACS, streams
-from linerate.testbed import Testbed
+from linerate.base.line_rate import FRAME_BYTES_MAX, l1_bits
+from linerate.cli.traffic_options import complete_traffic
+from linerate.model.suites import DUT_MACS, TESTER_MACS, streams
+from linerate.model.testbed import Testbed
 from linerate.traffic import TrafficError, complete, find, loadtest_of, offered_by, parse_rate
-from linerate.traffic.carried import check_carried
 from linerate.traffic.genome import LETTERS, sequence
-from linerate.traffic.ours import kept_schema, written_schema
+from linerate.traffic.link_mtu import check_carried
+from linerate.traffic.native_profile import kept_schema, written_schema
 from linerate.traffic.profile import Profile
-from linerate.wire import FRAME_BYTES_MAX, l1_bits
 
 LINK = 10**10
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "traffic").glob("*.yaml"))

@@ -23,12 +23,12 @@ from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Raw
 from scapy.utils import PcapNgWriter, wrpcap
 
-from linerate.suite import DUT_MACS, streams
-from linerate.testbed import Testbed
+from linerate.model.suites import DUT_MACS, streams
+from linerate.model.testbed import Testbed
 from linerate.traffic import TrafficError, find, offered_by
 from linerate.traffic.addresses import shifted
-from linerate.traffic.capture import parts_of_round
-from linerate.traffic.captures import read_capture
+from linerate.traffic.capture.capture_file import read_capture
+from linerate.traffic.capture.capture_profile import parts_of_round
 from linerate.traffic.ethernet import network_of, tags_of
 
 ENDS = {"src": "16.0.0.1", "dst": "48.0.0.1"}

@@ -8,7 +8,7 @@ from scapy.layers.inet6 import IPv6, IPv6ExtHdrHopByHop
 from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Packet, Raw
 
-from linerate.suite import DUT_MACS, TESTER_MACS, streams
+from linerate.model.suites import DUT_MACS, TESTER_MACS, streams
 from linerate.traffic import TrafficError, loadtest_of, parse_rate
 from linerate.traffic.profile import Profile, Stream
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scapy.layers.l2 import Ether
 from scapy.utils import wrpcap
 
-from linerate.latency import timed
+from linerate.experiments.latency import timed
+from linerate.model.suites import DUT_MACS, Loadtest, streams
+from linerate.model.testbed import Testbed
 from linerate.report.offered import streams as told
-from linerate.suite import DUT_MACS, Loadtest, streams
-from linerate.testbed import Testbed
 from linerate.traffic import TrafficError, loadtest_of, offered_by, parse_rate
 from linerate.traffic.profile import Profile
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from linerate.traffic import TrafficError
-from linerate.traffic.trex_process import RUNNER, run_profile
+from linerate.traffic.trex.profile_process import RUNNER, run_profile
 
 #: Asks for everything, and says what was not refused.
 ATTEMPTS = """

@@ -11,7 +11,7 @@ from scapy.utils import wrpcap
 
 from linerate.traffic import TrafficError, find
 from linerate.traffic.profile import Stream
-from linerate.traffic.trex_process import run_profile
+from linerate.traffic.trex.profile_process import run_profile
 
 MACS = {"src": "02:00:00:00:00:0a", "dst": "02:00:00:00:00:0b"}
 MODE = "{type: continuous, pps: 5}"

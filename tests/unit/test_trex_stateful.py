@@ -11,12 +11,12 @@ from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Packet, Raw
 from scapy.utils import PcapNgWriter, wrpcap
 
-from linerate.testbed import Testbed
+from linerate.lab.engine_config import router_cli
+from linerate.model.testbed import Testbed
 from linerate.traffic import TrafficError, find, loadtest_of, offered_by, parse_rate
-from linerate.traffic.captures import read_capture
+from linerate.traffic.capture.capture_file import read_capture
 from linerate.traffic.connections import check_duration, connections_loadtest
-from linerate.traffic.trex_stateful import TrexStateful
-from linerate.wiring import router_cli
+from linerate.traffic.trex.stateful import TrexStateful
 
 HEAD = """- duration : 1.0
   generator :

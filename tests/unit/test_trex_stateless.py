@@ -12,11 +12,11 @@ from scapy.layers.l2 import Ether
 from scapy.packet import Raw
 from scapy.utils import wrpcap
 
+from linerate.base.line_rate import FRAME_BYTES_MAX
 from linerate.traffic import TrafficError, find
 from linerate.traffic.offered import STREAMS_MAX
-from linerate.traffic.trex_process import Limits, TrexStream, run_profile
-from linerate.traffic.trex_stateless import read, streams_of
-from linerate.wire import FRAME_BYTES_MAX
+from linerate.traffic.trex.profile_process import Limits, TrexStream, run_profile
+from linerate.traffic.trex.stateless import read, streams_of
 
 HEAD = "from trex_stl_lib.api import *\nimport os, socket, subprocess, time\n"
 BODY = (

@@ -2,14 +2,14 @@
 
 import pytest
 
-from linerate.card import Card
-from linerate.dut._linux import _worker
-from linerate.evidence.measured import evidence_of
-from linerate.explain import explain
-from linerate.host import CpuSeconds
-from linerate.measurement import Load, Stamp
-from linerate.measurement.model import RoundTrip
-from linerate.validity import caused_by_host, caused_by_tester, doubts, reasons
+from linerate.analysis.explain import explain
+from linerate.analysis.measured_evidence import evidence_of
+from linerate.analysis.validity import caused_by_host, caused_by_tester, doubts, reasons
+from linerate.host.machine import CpuSeconds
+from linerate.lab.dut._linux import _worker
+from linerate.model.measurement import Load, Stamp
+from linerate.model.measurement.trial import RoundTrip
+from linerate.model.nic_presets import Card
 
 TX_FULL = "port-tx-e1: no free tx slots"
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linerate.wire import (
+from linerate.base.line_rate import (
     FRAME_BYTES_MAX,
     FrameRate,
     PcieLink,

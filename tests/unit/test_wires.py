@@ -11,17 +11,24 @@ from typing import Any, cast
 
 import pytest
 
-from linerate import dut, leftovers, marks, rig, wires
-from linerate.dut._linux import _worker
-from linerate.dut.kernel import ip_counters
-from linerate.errors import SetupError
-from linerate.host import CpuSeconds
-from linerate.ledger import Entry, PacketLedger
-from linerate.netns import namespaces, privilege
-from linerate.port_kinds import ports_text
-from linerate.suite import SUITES
-from linerate.telemetry import Telemetry
-from linerate.testbed import (
+from linerate.analysis.validity import doubts, reasons
+from linerate.base import ownership
+from linerate.base.errors import SetupError
+from linerate.engine import cleanup
+from linerate.engine.telemetry import Telemetry
+from linerate.host.machine import CpuSeconds
+from linerate.host.netns import namespaces, privilege
+from linerate.lab import dut, rig
+from linerate.lab import links as wires
+from linerate.lab.dut._linux import _worker
+from linerate.lab.dut.kernel import ip_counters
+from linerate.lab.links._memif_peers import awaited
+from linerate.lab.tester import find_tool
+from linerate.lab.tester.iperf3 import offered
+from linerate.model.ledger import Entry, PacketLedger
+from linerate.model.port_kinds import ports_text
+from linerate.model.suites import SUITES
+from linerate.model.testbed import (
     DUTS,
     TESTERS,
     WIRES,
@@ -31,11 +38,7 @@ from linerate.testbed import (
     parse,
     with_options,
 )
-from linerate.tester import find_tool
-from linerate.tester.iperf3 import offered
-from linerate.validity import doubts, reasons
-from linerate.wires._memif_peers import awaited
-from linerate.worker_cpus import check_cpus
+from linerate.model.worker_cpus import check_cpus
 
 SNMP = """Ip: Forwarding DefaultTTL InReceives InHdrErrors InAddrErrors OutNoRoutes
 Ip: 1 64 1000 7 0 5
@@ -51,61 +54,61 @@ def dead_pid() -> int:
 
 
 def test_a_name_tells_its_owner():
-    name = marks.new_name("dut")
-    assert marks.owner_of_name(name) == marks.own()
-    assert marks.alive(marks.own())
-    assert marks.new_name("dut") != name
+    name = ownership.new_name("dut")
+    assert ownership.owner_of_name(name) == ownership.own()
+    assert ownership.alive(ownership.own())
+    assert ownership.new_name("dut") != name
 
 
 @pytest.mark.parametrize(
     "name", ["", "lr", "lr-1", "lr-1-2-dut", "lr-1-2-3-", "xlr-1-2-3-dut", "lr-1-2-3-dut2-x", "e0"]
 )
 def test_other_names_have_no_owner(name):
-    assert marks.owner_of_name(name) is None
+    assert ownership.owner_of_name(name) is None
 
 
 def test_a_later_process_of_the_same_number_is_another_one():
-    own = marks.own()
-    assert not marks.alive(marks.Mark(own.pid, own.start - 1))
-    assert not marks.alive(marks.Mark(dead_pid(), 1))
+    own = ownership.own()
+    assert not ownership.alive(ownership.Mark(own.pid, own.start - 1))
+    assert not ownership.alive(ownership.Mark(dead_pid(), 1))
 
 
 def test_a_child_carries_its_labs_mark():
     command = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=marks.environment()
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ownership.environment()
     ) as child:
         assert child.stdout is not None
         child.stdout.readline()
-        assert marks.owner_of_process(child.pid) == marks.own()
+        assert ownership.owner_of_process(child.pid) == ownership.own()
         child.communicate()
 
 
 @pytest.mark.alone
 def test_only_what_dead_labs_left_is_found(monkeypatch, tmp_path):
     dead = f"lr-{dead_pid()}-1-1"
-    names = [f"{dead}-dut", marks.new_name("dut"), "lrs-t", "blue", "lr-1-2-dut"]
+    names = [f"{dead}-dut", ownership.new_name("dut"), "lrs-t", "blue", "lr-1-2-dut"]
     monkeypatch.setattr(namespaces, "names", lambda: names)
     monkeypatch.setattr(namespaces, "processes_in", lambda _: [])
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
-    for name in (f"{dead}-memif", marks.new_name("memif"), "lr-else"):
+    for name in (f"{dead}-memif", ownership.new_name("memif"), "lr-else"):
         (tmp_path / name).mkdir()
     (tmp_path / f"{dead}-link").symlink_to(tmp_path / "lr-else")
-    found = leftovers.find()
+    found = cleanup.find()
     assert [one.name for one in found if one.kind == "namespace"] == [f"{dead}-dut"]
     ours = [one for one in found if one.kind == "folder" and one.name.startswith(str(tmp_path))]
     assert [Path(one.name).name for one in ours] == [f"{dead}-memif"]
-    leftovers.remove(ours)
+    cleanup.remove(ours)
     assert not (tmp_path / f"{dead}-memif").exists()
 
 
 @pytest.mark.alone
 def test_a_dead_labs_process_is_ended():
-    mark = {marks.VARIABLE: f"{dead_pid()}-1"}
+    mark = {ownership.VARIABLE: f"{dead_pid()}-1"}
     with subprocess.Popen(["sleep", "600"], env=os.environ | mark) as orphan:
-        found = [one for one in leftovers.find() if one.name.startswith(f"{orphan.pid} ")]
+        found = [one for one in cleanup.find() if one.name.startswith(f"{orphan.pid} ")]
         assert [one.name for one in found] == [f"{orphan.pid} (sleep)"]
-        leftovers.remove(found)
+        cleanup.remove(found)
         assert orphan.wait(60) == -9
 
 

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from linerate.costs import costs_of
-from linerate.errors import SetupError
-from linerate.evidence.measured import evidence_of, sibling_of
-from linerate.explain import explain
-from linerate.measurement import Measurement
-from linerate.report import csv, machine, markdown, terminal, verdict
+from linerate.analysis.cost import costs_of
+from linerate.analysis.explain import explain
+from linerate.analysis.measured_evidence import evidence_of, sibling_of
+from linerate.analysis.validity import caused_by_host, caused_by_tester, doubts, reasons
+from linerate.base.errors import SetupError
+from linerate.lab.tester.iperf3 import offered
+from linerate.model.measurement import Measurement
+from linerate.report import csv, json_output, markdown, terminal, verdict
 from linerate.report.html import render
-from linerate.screen.console import Console
-from linerate.store import Judged, RunFolder, Which, result_of
-from linerate.tester.iperf3 import offered
-from linerate.validity import caused_by_host, caused_by_tester, doubts, reasons
+from linerate.results.store import Judged, RunFolder, Which, result_of
+from linerate.ui.console import Console
 
 TRIALS = sorted((Path(__file__).parents[1] / "data" / "trials").glob("*.json"))
 
@@ -58,7 +58,7 @@ def read_all(measurement, run):
         console = Console(file=io.StringIO(), width=100)
         verdict.report(console, found, "U2")
         terminal.ledger_report(console, result)
-        json.dumps(machine.ledgers(result))
+        json.dumps(json_output.ledgers(result))
         csv.render(made)
         markdown.render(made)
     render(made, "a run", {result.trial: measurement})

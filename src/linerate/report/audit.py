@@ -6,8 +6,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from linerate.audit import Audit, Finding, Span
-from linerate.audit.checks import ABOVE_THE_LINE, BIT_RATE, PERCENTAGE
+from linerate.analysis.audit import Audit, Finding, Span
+from linerate.analysis.audit.checks import ABOVE_THE_LINE, BIT_RATE, PERCENTAGE
 
 TITLES = {
     PERCENTAGE: "Percentages that cannot follow from their packet rate",

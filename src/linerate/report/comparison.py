@@ -6,10 +6,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from linerate.compare import Change, Difference, Pair, Side, sentence
-from linerate.repeats import p_text, repeats_needed
 from linerate.report import markdown
 from linerate.report.terminal import mpps, plain_table
+from linerate.results.compare import Change, Difference, Pair, Side, sentence
+from linerate.results.statistics import p_text, repeats_needed
 
 #: Of a test's ledgers, so many of the largest changes are printed.
 CHANGES_A_TEST = 3

@@ -4,7 +4,7 @@ import csv
 import io
 
 from linerate.report.marks import marks
-from linerate.store import Result, Run
+from linerate.results.store import Result, Run
 
 COLUMNS = (
     "test",

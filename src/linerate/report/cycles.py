@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from rich.table import Table
 
-from linerate.ledger import NodeTime, TimeLedger, forwarder_ledgers
-from linerate.store import Result
+from linerate.model.ledger import NodeTime, TimeLedger, forwarder_ledgers
+from linerate.results.store import Result
 
 NAME_WIDTH = 23
 #: Nodes by which packets enter (docs/engine.md).

@@ -5,7 +5,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from linerate.store import Run
+from linerate.results.store import Run
 
 
 def how_it_ended(console: Console, run: Run, folder: Path, *more: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from linerate.store import FlowFigures, Result
+from linerate.results.store import FlowFigures, Result
 
 TITLE = "The flow table, alone and with lookup by the cards"
 COLUMNS = ("traffic", "offload", "up Mb/s", "down Mb/s", "CPU %", "marked %", "rules", "gain")

@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Sequence
 
-from linerate.doctor import Finding
+from linerate.host.doctor import Finding
 
 _WIDTH = 80
 

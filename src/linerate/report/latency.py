@@ -6,9 +6,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from linerate.measurement.latency import LatencyFigures
+from linerate.model.measurement.latency import LatencyFigures
 from linerate.report.terminal import plain_table
-from linerate.store import Result
+from linerate.results.store import Result
 
 NONE = "–"
 TITLE = "Latency in µs"

@@ -6,12 +6,12 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from linerate.measurement.latency import LatencyLoads
-from linerate.report import latency, machine, markdown
+from linerate.base.line_rate import format_pps
+from linerate.model.measurement.latency import LatencyLoads
+from linerate.report import json_output, latency, markdown
 from linerate.report.ending import how_it_ended
 from linerate.report.terminal import environment_line, heading
-from linerate.store import Result, Run
-from linerate.wire import format_pps
+from linerate.results.store import Result, Run
 
 #: Behind load, rate and direction: of all figures those that fit.
 FIGURES = tuple(name for name in latency.FIGURES if name != "p99.99")
@@ -123,7 +123,7 @@ def _loads(run: Run, loads: LatencyLoads) -> dict[str, Any]:
         "top": loads.top,
         "top_pps": loads.top_pps,
         "points": [
-            {"percent": percent, "pps": pps, "trial": result.trial} | machine.trial(result)
+            {"percent": percent, "pps": pps, "trial": result.trial} | json_output.trial(result)
             for percent, pps, result in points(run, loads)
         ],
     }

@@ -5,10 +5,10 @@ from typing import Any
 
 from rich.console import Console
 
-from linerate.ledger import NodeTime
-from linerate.measurement import DropCount, WorkerReading
+from linerate.engine.telemetry import rows
+from linerate.model.ledger import NodeTime
+from linerate.model.measurement import DropCount, WorkerReading
 from linerate.report.terminal import count, plain_table
-from linerate.telemetry import rows
 
 #: Column heads and widths of VPP's `show runtime` (vlib/node_cli.c).
 RUNTIME_HEAD = (

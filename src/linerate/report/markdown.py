@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from linerate.report import flow_table, latency, marks
 from linerate.report.summary import about, headline
 from linerate.report.terminal import heading, loss, mpps
-from linerate.store import Result, Run
+from linerate.results.store import Result, Run
 
 #: What Markdown, or the HTML that may stand in it, would read as more than text.
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from linerate.records import FrameSize, Goal, Search
-from linerate.store import Result, Run
+from linerate.model.run_records import FrameSize, Goal, Search
+from linerate.results.store import Result, Run
 
 SUSPECT = "*"
 PROVISIONAL = "‡"

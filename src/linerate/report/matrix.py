@@ -8,13 +8,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from linerate.costs import Cost
-from linerate.matrix import Group, Row, groups
-from linerate.report import machine
+from linerate.analysis.cost import Cost
+from linerate.experiments.matrix import Group, Row, groups
+from linerate.report import json_output
 from linerate.report.ending import how_it_ended
 from linerate.report.host import host_line
 from linerate.report.terminal import LIMIT_STYLES, environment_line, mpps, plain_table
-from linerate.store import Absent, Run
+from linerate.results.store import Absent, Run
 
 NONE = "–"
 EXPLAINED = (
@@ -244,7 +244,7 @@ def _row(row: Row) -> dict[str, Any]:
         "tx_above_clocks": row.tx_above_clocks,
         "free_wire_pps": row.free_wire_pps,
         "kernel_percent": row.costs.kernel_percent,
-        "trial": machine.trial(point.result),
+        "trial": json_output.trial(point.result),
     }
 
 

@@ -4,10 +4,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from linerate.measurement import Measurement
-from linerate.store import Result, StoreError, load_measurement
-from linerate.suite.model import timed_name
-from linerate.wire import format_pps, l1_bits
+from linerate.base.line_rate import format_pps, l1_bits
+from linerate.model.measurement import Measurement
+from linerate.model.suites.loadtest import timed_name
+from linerate.results.store import Result, StoreError, load_measurement
 
 COLUMNS = ("stream", "frame B", "sent", "received", "lost", "loss", "reordered")
 #: So many streams are shown, those that lost most first; all are in --json and in the evidence.

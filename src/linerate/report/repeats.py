@@ -5,10 +5,10 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from linerate.repeats import Repeated, repeated
 from linerate.report import marks
 from linerate.report.terminal import mpps, plain_table
-from linerate.store import Run
+from linerate.results.statistics import Repeated, repeated
+from linerate.results.store import Run
 
 COLUMNS = ("test", "repeats", "median Mpps", "slowest", "fastest", "spread")
 TITLE = "Repeats"

@@ -6,13 +6,13 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from linerate.goals import at_goal, limiting
-from linerate.records import FrameSize, Search
-from linerate.report import machine, markdown, marks
+from linerate.base.line_rate import format_pps
+from linerate.model.run_records import FrameSize, Search
+from linerate.report import json_output, markdown, marks
 from linerate.report.ending import how_it_ended
 from linerate.report.terminal import environment_line, heading, plain_table
-from linerate.store import Result, Run
-from linerate.wire import format_pps
+from linerate.results.goals import at_goal, limiting
+from linerate.results.store import Result, Run
 
 NONE = "–"
 SIZE_COLUMNS = (
@@ -205,4 +205,4 @@ def document(run: Run, folder: Path) -> dict[str, Any]:
 
 
 def _trial(result: Result) -> dict[str, Any]:
-    return {"trial": result.trial, "asked_pps": result.asked_pps} | machine.trial(result)
+    return {"trial": result.trial, "asked_pps": result.asked_pps} | json_output.trial(result)

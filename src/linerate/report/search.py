@@ -8,13 +8,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from linerate.goals import NDR, PDR, at_goal, goal_name, headline, limiting, trials_of
-from linerate.records import Goal, Search
-from linerate.report import machine, markdown, marks
+from linerate.base.line_rate import format_pps, in_mpps
+from linerate.model.run_records import Goal, Search
+from linerate.report import json_output, markdown, marks
 from linerate.report.ending import how_it_ended
 from linerate.report.terminal import LIMIT_STYLES, count, environment_line, heading, plain_table
-from linerate.store import Result, Run
-from linerate.wire import format_pps, in_mpps
+from linerate.results.goals import NDR, PDR, at_goal, goal_name, headline, limiting, trials_of
+from linerate.results.store import Result, Run
 
 NONE = "–"
 GOAL_COLUMNS = (
@@ -243,4 +243,4 @@ def _trial(result: Result) -> dict[str, Any]:
         "asked_pps": result.asked_pps,
         "duration_seconds": result.duration_seconds,
     }
-    return figures | machine.trial(result)
+    return figures | json_output.trial(result)

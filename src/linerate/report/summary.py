@@ -2,8 +2,8 @@
 
 import shlex
 
-from linerate.doctor import faults
-from linerate.store import Result, Run
+from linerate.host.doctor import faults
+from linerate.results.store import Result, Run
 
 
 def most_limited(run: Run) -> list[Result]:

@@ -9,13 +9,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from linerate.report import machine
+from linerate.base.line_rate import format_bps
+from linerate.experiments.sweep import Point, points
+from linerate.report import json_output
 from linerate.report.ending import how_it_ended
 from linerate.report.host import host_line
 from linerate.report.terminal import environment_line, plain_table
-from linerate.store import Run
-from linerate.sweep import Point, points
-from linerate.wire import format_bps
+from linerate.results.store import Run
 
 NONE = "–"
 #: Columns that a size takes: its rate, its %, the gaps.
@@ -142,7 +142,7 @@ def document(run: Run, folder: Path) -> dict[str, Any]:
                 "spread_percent": point.spread_percent,
                 "rates_pps": list(point.rates_pps),
                 "trials": point.trials,
-                "trial": machine.trial(point.result),
+                "trial": json_output.trial(point.result),
             }
             for point in points(run).values()
         ],

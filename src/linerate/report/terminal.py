@@ -10,15 +10,15 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from linerate.host import Environment
-from linerate.ledger import PacketLedger, TimeLedger
-from linerate.port_kinds import ports_text
+from linerate.base.line_rate import FrameRate, PcieLink, format_bps, in_mpps
+from linerate.host.machine import Environment
+from linerate.model.ledger import PacketLedger, TimeLedger
+from linerate.model.port_kinds import ports_text
 from linerate.report import flow_table, marks, offered
 from linerate.report.cycles import clocks, cycles_table
 from linerate.report.ending import how_it_ended
 from linerate.report.host import host_line
-from linerate.store import Result, Run
-from linerate.wire import FrameRate, PcieLink, format_bps, in_mpps
+from linerate.results.store import Result, Run
 
 EXPLAINED = "rates and % of line: what came back, both directions together"
 L2_EXPLAINED = "; L2 counts the FCS"

@@ -4,8 +4,8 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from linerate.evidence import Evidence, Quote
-from linerate.explain import Verdict
+from linerate.analysis.explain import Verdict
+from linerate.model.evidence import Evidence, Quote
 from linerate.report.terminal import LIMIT_STYLES, plain_table
 
 #: So many lines that nobody understood are shown; the rest is counted.

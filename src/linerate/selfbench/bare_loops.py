@@ -9,10 +9,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from linerate import loops
-from linerate.drivers import on_interface
-from linerate.errors import SetupError
-from linerate.netns.interfaces import Interface
+from linerate.base.drivers import on_interface
+from linerate.base.errors import SetupError
+from linerate.host.netns.interfaces import Interface
+from linerate.lab import syscall_loops
 from linerate.selfbench.model import Kind, NotMeasuredError, Place, Sample, Session, Side
 from linerate.selfbench.registry import register
 from linerate.selfbench.session import EngineSession, engine_session
@@ -39,7 +39,7 @@ class LoopSession:
     def sample(self, seconds: float) -> Sample:
         """Let it run for so long."""
         try:
-            loop = loops.run(self.interface, self.way, self.call, self.cpu, seconds)
+            loop = syscall_loops.run(self.interface, self.way, self.call, self.cpu, seconds)
         except SetupError as error:
             raise NotMeasuredError(str(error)) from error
         return Sample(loop.pps, loop.clocks)
@@ -79,11 +79,13 @@ def _side(driver: str, way: str, bare: bool) -> Side:
     def opened(place: Place) -> Iterator[Session]:
         with ExitStack() as stack:
             try:
-                pair = stack.enter_context(loops.veth_pair())
+                pair = stack.enter_context(syscall_loops.veth_pair())
                 end = pair.receiver if way == "rx" else pair.sender
                 if way == "rx":
                     stack.enter_context(
-                        loops.running(pair.sender, "tx", loops.SENDER, place.main_cpu)
+                        syscall_loops.running(
+                            pair.sender, "tx", syscall_loops.SENDER, place.main_cpu
+                        )
                     )
             except SetupError as error:
                 raise NotMeasuredError(str(error)) from error

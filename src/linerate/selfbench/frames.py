@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from linerate.model.suites import DUT_MACS, TESTER_MACS
 from linerate.selfbench.model import Place
-from linerate.suite import DUT_MACS, TESTER_MACS
 
 #: Frames that a replay port can hold at most.
 FRAMES_MAX = 65536

@@ -3,7 +3,7 @@
 import json
 import subprocess
 
-from linerate.engine import companion
+from linerate.engine.engine_process import companion
 from linerate.selfbench.model import NotMeasuredError, Place, Stamp
 
 NAME = "linerate-handover"

@@ -1,6 +1,6 @@
 """Chooses where to measure: the CPUs that this process may use, and its memory."""
 
-from linerate.host import Environment
+from linerate.host.machine import Environment
 from linerate.selfbench.model import Place
 
 #: Pages of 2 MiB that the largest benchmark takes.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from linerate.host import Environment
+from linerate.host.machine import Environment
 from linerate.report.terminal import environment_line, plain_table
 from linerate.selfbench.model import Place, Result
 from linerate.selfbench.peers.testpmd import FASTEST, WITHOUT_HUGEPAGES

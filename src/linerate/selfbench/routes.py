@@ -5,14 +5,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address
 from typing import Any
 
-from linerate.selfbench.frames import (
-    FRAMES_MAX,
-    next_hop,
-    one_core,
-    router_cli,
-    stream,
-    varied,
-)
+from linerate.selfbench.frames import FRAMES_MAX, next_hop, one_core, router_cli, stream, varied
 from linerate.selfbench.model import Kind, Place
 from linerate.selfbench.path import path
 from linerate.selfbench.registry import register

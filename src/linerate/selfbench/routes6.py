@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from ipaddress import IPv6Address
 from typing import Any
 
+from linerate.model.suites import DUT_MACS, TESTER_MACS
 from linerate.selfbench.frames import FRAMES_MAX, one_core, stream
 from linerate.selfbench.model import Kind, Place
 from linerate.selfbench.path import path
 from linerate.selfbench.registry import register
-from linerate.suite import DUT_MACS, TESTER_MACS
 
 PREFIXES = 200_000
 #: Shape of the Internet's table: of a thousand prefixes, so many have that length; the rest

@@ -5,7 +5,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Protocol
 
-from linerate.engine import EngineError
+from linerate.engine.engine_process import EngineError
+from linerate.engine.telemetry import TelemetryError
 from linerate.selfbench.model import (
     Kind,
     NotMeasuredError,
@@ -17,7 +18,6 @@ from linerate.selfbench.model import (
     Stamp,
     result_of,
 )
-from linerate.telemetry import TelemetryError
 
 #: Pairs tried for each that is wanted, while the stamp does not hold.
 ATTEMPTS = 2

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from linerate import rig
-from linerate.errors import SetupError
-from linerate.measurement import Load, Measurement
-from linerate.rig import Rig, Trials
+from linerate.base.errors import SetupError
+from linerate.lab import rig
+from linerate.lab.rig import Rig, Trials
+from linerate.lab.trial import TrialError, run_trial
+from linerate.model.measurement import Load, Measurement
+from linerate.model.suites import Loadtest, Traffic
+from linerate.model.testbed import Testbed, with_options
 from linerate.selfbench.model import Kind, NotMeasuredError, Place, Sample, Session, Side
 from linerate.selfbench.registry import register
-from linerate.suite import Loadtest, Traffic
-from linerate.testbed import Testbed, with_options
-from linerate.trial import TrialError, run_trial
 
 FRAME_BYTES = 64
 FULL_SCALE_PPM = 1_000_000

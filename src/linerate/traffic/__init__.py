@@ -3,20 +3,20 @@
 `SOURCES` are asked in turn; the first that recognises a text reads it.
 """
 
-from linerate.counting import generates
-from linerate.suite import Loadtest
-from linerate.testbed import Testbed
-from linerate.traffic.capture import Capture
-from linerate.traffic.carried import check_carried
+from linerate.model.counting import generates
+from linerate.model.suites import Loadtest
+from linerate.model.testbed import Testbed
+from linerate.traffic.capture.capture_profile import Capture
 from linerate.traffic.connections import connections_loadtest
 from linerate.traffic.genome import Genome
+from linerate.traffic.link_mtu import check_carried
 from linerate.traffic.mixes import Mixes, Sizes
+from linerate.traffic.native_profile import Ours
 from linerate.traffic.offered import loadtest_of
-from linerate.traffic.ours import Ours
 from linerate.traffic.profile import Profile, Source, Stream, TrafficError
 from linerate.traffic.rate import Rate, parse_rate
-from linerate.traffic.trex_stateful import TrexStateful
-from linerate.traffic.trex_stateless import TrexStateless
+from linerate.traffic.trex.stateful import TrexStateful
+from linerate.traffic.trex.stateless import TrexStateless
 
 __all__ = [
     "SOURCES",

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from linerate.suite import NETWORKS, TESTER_MACS, TESTER_PORTS, Loadtest, Offered, StreamRate
-from linerate.suite.model import Streams, Traffic, Way
+from linerate.base.line_rate import FCS_BYTES, FRAME_BYTES_MIN
+from linerate.model.suites import NETWORKS, TESTER_MACS, TESTER_PORTS, Loadtest, Offered, StreamRate
+from linerate.model.suites.loadtest import Streams, Traffic, Way
 from linerate.traffic.ethernet import network_of
 from linerate.traffic.profile import Profile, TrafficError
 from linerate.traffic.rate import Rate, Share, as_float, scale
-from linerate.wire import FCS_BYTES, FRAME_BYTES_MIN
 
 SIDES = ("client", "server")
 

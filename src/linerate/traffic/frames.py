@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from linerate.engine import Engine, Files
-from linerate.suite import DUT_MACS
-from linerate.suite.model import Way
+from linerate.base.line_rate import FRAME_BYTES_MAX
+from linerate.engine.engine_process import Engine, Files
+from linerate.model.suites import DUT_MACS
+from linerate.model.suites.loadtest import Way
 from linerate.traffic.offered import addressed
 from linerate.traffic.profile import Profile, Stream, TrafficError, engine_keys
 from linerate.traffic.rate import own_pps
 from linerate.traffic.sizes import mean_bytes_of
-from linerate.wire import FRAME_BYTES_MAX
 
 #: What rates in percent are of: a capture has no line.
 LINK_BPS = 10_000_000_000

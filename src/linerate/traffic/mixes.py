@@ -9,9 +9,9 @@ documents for them (its `Flow.WithFrameSizeIMIX…`).
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from linerate.suite import NETWORKS
+from linerate.base.line_rate import FRAME_BYTES_MAX, FRAME_BYTES_MIN
+from linerate.model.suites import NETWORKS
 from linerate.traffic.profile import Profile, Stream, TrafficError
-from linerate.wire import FRAME_BYTES_MAX, FRAME_BYTES_MIN
 
 #: Flows of a direction, shared by the sizes of a mix: as in the published IMIX.
 FLOWS = 1194

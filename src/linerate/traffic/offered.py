@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Self
 
-from linerate.suite import TESTER_MACS, Loadtest, Offered, Protocol, StreamRate, Traffic
-from linerate.suite.model import TIMED_SUFFIX, Flows, Streams, Way, timed_name
+from linerate.model.suites import TESTER_MACS, Loadtest, Offered, Protocol, StreamRate, Traffic
+from linerate.model.suites.loadtest import TIMED_SUFFIX, Flows, Streams, Way, timed_name
 from linerate.traffic.mirror import mirrored
 from linerate.traffic.profile import Profile, Stream, TrafficError, engine_keys, is_signed
 from linerate.traffic.rate import Rate, Share, as_float, own_pps, scale

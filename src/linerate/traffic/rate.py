@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from linerate.base.line_rate import l1_bits
 from linerate.traffic.profile import Stream, TrafficError
-from linerate.wire import l1_bits
 
 Unit = Literal["percent", "times", "pps", "bps", "bpsl2"]
 

@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
+from linerate.base.line_rate import FCS_BYTES, FRAME_BYTES_MIN
 from linerate.traffic.profile import Stream
-from linerate.wire import FCS_BYTES, FRAME_BYTES_MIN
 
 
 def frame_bytes_of(stream: Stream) -> int:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from linerate.suite.model import TIMED_ONE_IN, Streams, partly_timed
+from linerate.base.line_rate import FCS_BYTES, FRAME_BYTES_MIN
+from linerate.model.suites.loadtest import TIMED_ONE_IN, Streams, partly_timed
 from linerate.traffic.profile import Profile, Stream, TrafficError, is_signed
 from linerate.traffic.weights import fitted
-from linerate.wire import FCS_BYTES, FRAME_BYTES_MIN
 
 #: The engine's: latency streams, and what stands at the end of their frames.
 STREAMS_MAX = 128

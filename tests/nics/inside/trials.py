@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from linerate.engine import Engine, EngineError, Files
-from linerate.errors import SetupError
-from linerate.telemetry import Telemetry
-from linerate.tester._links import PortLinks, await_links
+from linerate.base.errors import SetupError
+from linerate.engine.engine_process import Engine, EngineError, Files
+from linerate.engine.telemetry import Telemetry
+from linerate.lab.tester._links import PortLinks, await_links
 
 #: Emulated CPUs take turns on the host's: by the wall clock a trial is much longer.
 STRETCH = 20

@@ -23,7 +23,7 @@ from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
 from scapy.utils import mac2str
 
-from linerate.engine import Engine, Files
+from linerate.engine.engine_process import Engine, Files
 
 VECTOR = 256
 PIPE_BYTES = 1 << 20

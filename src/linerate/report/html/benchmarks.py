@@ -1,6 +1,5 @@
 """RFC 2544's benchmarks as one page: throughput by frame size beside the line, loss curves."""
 
-from linerate.goals import limiting, trial_named
 from linerate.report import rfc2544
 from linerate.report.html import ceilings, sankey
 from linerate.report.html.page import document, environment, picture_html, section, status
@@ -8,7 +7,8 @@ from linerate.report.html.picture import BLUE, GREY, PALETTE, Picture, Style, la
 from linerate.report.html.table import Table, text
 from linerate.report.html.table import render as table_html
 from linerate.report.terminal import heading
-from linerate.store import Run
+from linerate.results.goals import limiting, trial_named
+from linerate.results.store import Run
 
 
 def render(run: Run, name: str) -> str:

@@ -3,7 +3,7 @@
 from linerate.report.html.picture import BLUE, SKY, VERMILLION, Picture, layout, plain
 from linerate.report.html.table import Table
 from linerate.report.terminal import mpps
-from linerate.store import Result
+from linerate.results.store import Result
 
 #: Bars that go further than so many times the lowest of all are cut off.
 CUT = 3.0

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from statistics import median
 from typing import Any
 
-from linerate.ledger import TimeLedger, forwarder_ledgers
+from linerate.model.ledger import TimeLedger, forwarder_ledgers
 from linerate.report.cycles import FUSED, clocks
 from linerate.report.html.facets import axis_suffix, stacked
 from linerate.report.html.picture import Picture, Style, entered, path_order, plain
 from linerate.report.html.table import NO_FIGURE, Table
-from linerate.store import Result
+from linerate.results.store import Result
 
 NAME = "clocks"
 TITLE = "Clocks a packet"

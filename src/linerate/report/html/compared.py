@@ -1,13 +1,13 @@
 """Runs side by side as one page: bars with the spread of their trials, and what changed."""
 
-from linerate.compare import Pair, sentence
-from linerate.repeats import Rates
 from linerate.report.comparison import COLUMNS, row, sections
 from linerate.report.html.page import document, picture_html
 from linerate.report.html.picture import PALETTE, Figure, Picture, Style, layout, plain
 from linerate.report.html.table import Table, text
 from linerate.report.html.table import render as table_html
 from linerate.report.terminal import mpps
+from linerate.results.compare import Pair, sentence
+from linerate.results.statistics import Rates
 
 
 def render(pairs: list[Pair]) -> str:

@@ -1,6 +1,6 @@
 """The matrix as one page: bars of the rates, factors, costs, limits, what was not run."""
 
-from linerate.matrix import Group, Row, groups
+from linerate.experiments.matrix import Group, Row, groups
 from linerate.report.html.page import environment, picture_html, status
 from linerate.report.html.picture import BLUE, Figure, Picture, layout, plain
 from linerate.report.html.swept import absent, limits, page
@@ -8,7 +8,7 @@ from linerate.report.html.table import Table
 from linerate.report.html.table import render as table_html
 from linerate.report.matrix import cost_cells, cost_columns, figure
 from linerate.report.terminal import mpps
-from linerate.store import Run
+from linerate.results.store import Run
 
 NAME = "rates"
 ROW_HEIGHT = 26

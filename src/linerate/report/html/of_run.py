@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from linerate.matrix import measured_costs, rows
-from linerate.measurement import Measurement
+from linerate.experiments.matrix import measured_costs, rows
+from linerate.model.measurement import Measurement
 from linerate.report import html
 from linerate.report.html import benchmarks, searched, swept, timed
 from linerate.report.html import matrix as matrix_page
-from linerate.store import Run, load_measurement
+from linerate.results.store import Run, load_measurement
 
 #: Reads what was measured in a trial, by the run's folder and the trial's name.
 Evidence = Callable[[Path, str], Measurement | None]

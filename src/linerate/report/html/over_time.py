@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from linerate.ledger import forwarder_ledgers
-from linerate.measurement import Measurement, Sample
+from linerate.model.ledger import forwarder_ledgers
+from linerate.model.measurement import Measurement, Sample
 from linerate.report.html.picture import (
     ENTRANCES,
     EXITS,
@@ -19,7 +19,7 @@ from linerate.report.html.picture import (
 )
 from linerate.report.html.table import Table
 from linerate.report.html.time_axis import Span, band, name_of, spans
-from linerate.store import Result
+from linerate.results.store import Result
 
 NAME = "over-time"
 TITLE = "Vectors a second over time"

@@ -15,7 +15,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from linerate.measurement import Measurement
+from linerate.model.measurement import Measurement
 from linerate.report import flow_table, latency, repeats
 from linerate.report.html import (
     ceilings,
@@ -32,7 +32,7 @@ from linerate.report.html.table import render as table_html
 from linerate.report.marks import footnotes
 from linerate.report.summary import about, headline
 from linerate.report.terminal import heading
-from linerate.store import Result, Run
+from linerate.results.store import Result, Run
 
 
 def render(run: Run, name: str, measurements: Mapping[str, Measurement]) -> str:

@@ -1,10 +1,10 @@
 """Latency as pictures: percentiles as HdrHistogram plots have them, and over offered load."""
 
-from linerate import histogram
-from linerate.measurement.latency import LatencyFigures, LatencyLoads
+from linerate.base import histogram
+from linerate.model.measurement.latency import LatencyFigures, LatencyLoads
 from linerate.report import latency, latency_loads
 from linerate.report.html.picture import GREY, PALETTE, Figure, Picture, Style, layout, plain
-from linerate.store import Result, Run
+from linerate.results.store import Result, Run
 
 #: Where the axis of percentiles is labelled: 1 / (1 - share).
 TICKS = {1: "0", 2: "p50", 10: "p90", 100: "p99", 1000: "p99.9", 10**4: "p99.99", 10**5: "p99.999"}

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from linerate.ledger import NodeTime, forwarder_ledgers
+from linerate.model.ledger import NodeTime, forwarder_ledgers
 from linerate.report.html.table import Table
-from linerate.store import Result
+from linerate.results.store import Result
 
 Figure = dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from linerate.ledger import PacketLedger
+from linerate.model.ledger import PacketLedger
 from linerate.report.html.picture import (
     BLUE,
     GREEN,
@@ -16,7 +16,7 @@ from linerate.report.html.picture import (
     plain,
 )
 from linerate.report.html.table import Table
-from linerate.store import Result
+from linerate.results.store import Result
 
 #: Thinner streams are drawn so wide, that one sees them; their figures stay what they are.
 VISIBLE_SHARE = 0.02

@@ -1,7 +1,6 @@
 """A search as one page: the loads that were tried, where they closed in, what limits there."""
 
-from linerate.goals import goal_name, headline, limiting, trial_named, trials_of
-from linerate.records import Search
+from linerate.model.run_records import Search
 from linerate.report.html import ceilings, sankey
 from linerate.report.html.page import document, environment, picture_html, section, status
 from linerate.report.html.picture import BLUE, PALETTE, VERMILLION, Picture, Style, layout, plain
@@ -17,7 +16,8 @@ from linerate.report.search import (
     trial_rows,
 )
 from linerate.report.terminal import heading
-from linerate.store import Result, Run
+from linerate.results.goals import goal_name, headline, limiting, trial_named, trials_of
+from linerate.results.store import Result, Run
 
 HELD, LOST = "nothing lost", "packets lost"
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
-from linerate.measurement import Measurement, Slice
+from linerate.model.measurement import Measurement, Slice
 from linerate.report.html.picture import BLUE, GREY, VERMILLION, Figure, Picture, Style, layout
 from linerate.report.html.table import Table
 from linerate.report.html.time_axis import Span, band, name_of, spans
-from linerate.store import Result
+from linerate.results.store import Result
 
 NAME = "slices"
 TITLE = "Received in slices of 10 ms"

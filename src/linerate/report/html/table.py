@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from linerate.report.marks import COLUMN, left_out, marks
 from linerate.report.terminal import loss, mpps
-from linerate.store import Result
+from linerate.results.store import Result
 
 NO_FIGURE = "–"
 #: Words that stay in one line, however narrow the page.

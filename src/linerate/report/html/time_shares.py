@@ -1,6 +1,6 @@
 """Share of each worker's time: stacked to all of it, a panel for each worker."""
 
-from linerate.ledger import TimeLedger
+from linerate.model.ledger import TimeLedger
 from linerate.report.html.facets import stacked
 from linerate.report.html.picture import (
     BLUE,
@@ -16,7 +16,7 @@ from linerate.report.html.picture import (
     Style,
 )
 from linerate.report.html.table import Table
-from linerate.store import Result
+from linerate.results.store import Result
 
 NAME = "time-shares"
 TITLE = "What each worker's time went into"

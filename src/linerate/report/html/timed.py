@@ -6,7 +6,7 @@ from linerate.report.html.page import document, environment, picture_html, secti
 from linerate.report.html.table import Table, text
 from linerate.report.html.table import render as table_html
 from linerate.report.terminal import heading
-from linerate.store import Run
+from linerate.results.store import Run
 
 
 def render(run: Run, name: str) -> str:

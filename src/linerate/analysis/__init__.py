@@ -1,0 +1,1 @@
+"""Analysis: evidence to verdicts, validity of trials, audit of published tables."""

@@ -1,0 +1,53 @@
+"""What fits through PCIe: a forwarded frame crosses it once in each direction."""
+
+from collections.abc import Iterator
+
+from linerate.analysis.explain.ceilings import ceiling
+from linerate.analysis.explain.model import Ceiling
+from linerate.base import line_rate
+from linerate.model.evidence import Evidence, PcieLink
+
+#: Where nobody says at which size: the smallest, and the largest of the published tables.
+SIZES = (line_rate.FRAME_BYTES_MIN, 1514)
+
+
+@ceiling
+def virtual_card(evidence: Evidence) -> Iterator[Ceiling]:
+    """The virtual card's own link, which both of its ports share."""
+    given, card = evidence.conditions, evidence.card
+    if given is None or card is None or card.pcie is None:
+        return
+    yield Ceiling(
+        name="pcie",
+        limit="pcie",
+        mpps=card.pcie.link.usable(given.frame_bytes).packets_per_second / 1e6,
+        derivation=card.pcie.link.derivation(given.frame_bytes),
+    )
+
+
+@ceiling
+def real_card(evidence: Evidence) -> Iterator[Ceiling]:
+    """What the kernel or lspci says of a real card's link."""
+    sizes = (evidence.conditions.frame_bytes,) if evidence.conditions else SIZES
+    for found in evidence.pcie:
+        link = wire_link(found)
+        if link is None:
+            continue
+        for frame_bytes in sizes:
+            yield Ceiling(
+                name=f"pcie {found.device}, {frame_bytes:g} B",
+                limit="pcie",
+                mpps=link.usable(frame_bytes).packets_per_second / 1e6,
+                derivation=link.derivation(frame_bytes),
+            )
+
+
+def wire_link(found: PcieLink) -> line_rate.PcieLink | None:
+    """The same link, for arithmetic; None when speed or width is unknown.
+
+    Where nobody says the maximum payload: 128 bytes, which every device must take
+    (PCI Express Base Specification, 7.5.3.4) and most small boxes leave it at.
+    """
+    if not found.gigatransfers or not found.lanes:
+        return None
+    return line_rate.PcieLink(found.gigatransfers, found.lanes, found.max_payload_bytes or 128)

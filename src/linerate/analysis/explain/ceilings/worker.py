@@ -1,0 +1,54 @@
+"""What each worker can carry, and what the spread over their queues leaves of it."""
+
+from collections.abc import Iterator
+
+from linerate.analysis.explain.ceilings import ceiling
+from linerate.analysis.explain.model import Ceiling
+from linerate.analysis.explain.reading import capacity_pps, forwarders, hertz
+from linerate.base.line_rate import format_pps
+from linerate.model.evidence import Evidence
+
+
+@ceiling
+def workers(evidence: Evidence) -> Iterator[Ceiling]:
+    """Each worker: TSC Hz ÷ clocks per packet, over its share of the packets."""
+    busy = [worker for worker in forwarders(evidence) if worker.packets]
+    total = sum(worker.packets for worker in busy)
+    for worker in busy:
+        alone = capacity_pps(worker)
+        if alone is None:
+            continue
+        share = worker.packets / total
+        derivation = (
+            f"{(hertz(worker) or 0) / 1e9:.2f} GHz ÷ {worker.clocks_per_packet:.1f} clocks "
+            f"a packet ({worker.vectors_per_call:.0f} packets a call)"
+        )
+        if len(busy) > 1:
+            derivation += f" ÷ its share of {100 * share:.0f} %"
+        yield Ceiling(
+            name=f"worker {worker.name}",
+            limit="worker-cpu",
+            mpps=alone / share / 1e6,
+            derivation=derivation,
+        )
+
+
+@ceiling
+def queue_spread(evidence: Evidence) -> Iterator[Ceiling]:
+    """What all workers would carry if the fullest queue had no more than its share."""
+    all_workers = forwarders(evidence)
+    total = sum(worker.packets for worker in all_workers)
+    capacities = [pps for worker in all_workers if (pps := capacity_pps(worker)) is not None]
+    if len(all_workers) < 2 or not total or not capacities:
+        return
+    fullest = max(worker.packets for worker in all_workers) / total
+    alone = min(capacities)
+    yield Ceiling(
+        name="queue spread",
+        limit="rss-imbalance",
+        mpps=alone / fullest / 1e6,
+        derivation=(
+            f"{format_pps(alone)} a worker ÷ {100 * fullest:.0f} % in the fullest; spread "
+            f"evenly, {len(all_workers)} workers carry {format_pps(alone * len(all_workers))}"
+        ),
+    )

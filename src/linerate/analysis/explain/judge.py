@@ -1,0 +1,151 @@
+"""Evidence to verdict: all rules are asked, the most precise that speaks names the limit."""
+
+from linerate.analysis.explain.ceilings import ceilings
+from linerate.analysis.explain.model import Ceiling, Confidence, Finding, Limit, Verdict
+from linerate.analysis.explain.reading import (
+    all_is_explained,
+    busiest,
+    capacity_losses,
+    configured_losses,
+    forwarders,
+    paused_ports,
+    pushed_back,
+    received_pps,
+    sender,
+)
+from linerate.analysis.explain.rules import Rule, Stage, precision, rules
+from linerate.base.line_rate import format_pps
+from linerate.model.evidence import Evidence, Loss, Quote
+
+#: A ceiling is reached when the rate is within this of it.
+REACHED_WITHIN = 0.03
+#: Ceilings that hold whatever the workers do; those of workers and rings move with the load.
+HARD: frozenset[Limit] = frozenset(("line", "tester", "pcie", "card-pps"))
+
+Found = tuple[Rule, Finding]
+
+
+def explain(evidence: Evidence) -> Verdict:
+    """Name what limits, from the evidence alone."""
+    computed = ceilings(evidence)
+    found = _findings(evidence)
+    if not found:
+        return _unknown(evidence, computed)
+    first, finding = found[0]
+    return Verdict(
+        limit=finding.limit,
+        also=_also(evidence, found, computed),
+        confidence=_confidence(evidence, finding),
+        sentence=finding.sentence,
+        evidence=_unique((*finding.evidence, *paused_ports(evidence))),
+        ceilings=computed,
+        try_=finding.try_,
+        reference=first.reference,
+        configured=_configured(evidence),
+    )
+
+
+def _confidence(evidence: Evidence, finding: Finding) -> Confidence:
+    """Of a suspect trial nothing is known for sure."""
+    doubted = evidence.suspect and not evidence.invalid and finding.confidence == "high"
+    return "medium" if doubted else finding.confidence
+
+
+def _findings(evidence: Evidence) -> list[Found]:
+    """Ask every rule; the best one first."""
+    found = [(rule, finding) for rule in rules() if (finding := rule.judge(evidence)) is not None]
+    if any(rule.stage <= Stage.WHOLE for rule, _ in found):
+        # Whatever else the counters show, it took nothing from the rate.
+        return [one for one in found if one[0].stage == found[0][0].stage][:1]
+    return sorted(found, key=lambda one: (one[0].stage, -precision(one[0]), -one[1].explains))
+
+
+def _also(
+    evidence: Evidence, found: list[Found], computed: tuple[Ceiling, ...]
+) -> tuple[Limit, ...]:
+    """Limits that hold as well: other findings, and hard ceilings within the error."""
+    limit = found[0][1].limit
+    if limit in ("invalid", "none"):
+        return ()
+    others = [finding.limit for _, finding in found[1:]]
+    rate = received_pps(evidence)
+    if rate:
+        others += [
+            ceiling.limit
+            for ceiling in computed
+            if ceiling.limit in HARD - _denied(evidence) and _reached(rate / 1e6, ceiling.mpps)
+        ]
+    return tuple(dict.fromkeys(other for other in others if other != limit))
+
+
+def _denied(evidence: Evidence) -> frozenset[Limit]:
+    """Limits that say that all came through, where packets are missing without a reason."""
+    return frozenset() if all_is_explained(evidence) else frozenset(("line", "tester"))
+
+
+def _reached(mpps: float, ceiling_mpps: float) -> bool:
+    return abs(mpps - ceiling_mpps) <= REACHED_WITHIN * ceiling_mpps
+
+
+def _configured(evidence: Evidence) -> dict[str, int]:
+    """Packets by place, for losses that are no want of capacity."""
+    packets: dict[str, int] = {}
+    for loss in configured_losses(evidence):
+        packets[loss.place] = packets.get(loss.place, 0) + loss.packets
+    return packets
+
+
+def _unique(quotes: tuple[Quote, ...]) -> tuple[Quote, ...]:
+    return tuple(dict.fromkeys(quotes))
+
+
+def _unknown(evidence: Evidence, computed: tuple[Ceiling, ...]) -> Verdict:
+    """Say what is missing rather than guess."""
+    losses = capacity_losses(evidence)
+    return Verdict(
+        limit="unknown",
+        confidence="low",
+        sentence=_what_is_seen(evidence, losses),
+        evidence=_unique(tuple(loss.quote for loss in losses)),
+        ceilings=computed,
+        try_=tuple(_measure_next(evidence)),
+        configured=_configured(evidence),
+    )
+
+
+def _what_is_seen(evidence: Evidence, losses: list[Loss]) -> str:
+    if losses:
+        places = ", ".join(f"{loss.packets:,} at {loss.place}" for loss in losses[:3])
+        return f"lost: {places}; no rule explains them"
+    if evidence.conditions is not None and pushed_back(evidence):
+        taken = format_pps(evidence.conditions.offered_pps)
+        return f"{_took(evidence)} {taken}{_busy(evidence)}; no counter says why no more"
+    return "no counter says what limits"
+
+
+def _took(evidence: Evidence) -> str:
+    return "wire and device took" if forwarders(evidence) else "the wire took"
+
+
+def _busy(evidence: Evidence) -> str:
+    """How busy both sides were."""
+    said = [
+        f"{worker.name} had {worker.spare_percent:.0f} % of its time to spare"
+        for worker in (sender(evidence), busiest(evidence))
+        if worker is not None and worker.spare_percent is not None
+    ]
+    return f" while {' and '.join(said)}" if said else ""
+
+
+def _measure_next(evidence: Evidence) -> list[str]:
+    """What would tell more."""
+    wanted = []
+    if not forwarders(evidence):
+        wanted.append("give `show runtime` of the same trial: who works how much on a packet")
+    if not evidence.losses:
+        wanted.append("give `show errors` and the ports' counters: where packets are lost")
+    if evidence.conditions is None:
+        wanted.append("give the tester's statistics: what was offered and what came back")
+    if not evidence.pcie:
+        wanted.append("give `dmesg | grep PCIe` or `lspci -vv`: what the card's slot carries")
+    return wanted or ["repeat the trial at other loads, with one direction and with one flow"]

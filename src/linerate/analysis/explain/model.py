@@ -1,0 +1,81 @@
+"""What a verdict says: the limit, why we think so, and what it rests on."""
+
+from typing import Literal, get_args
+
+from pydantic import BaseModel, ConfigDict
+
+from linerate.model.evidence import Quote
+
+Limit = Literal[
+    "line",
+    "tester",
+    "pcie",
+    "card-pps",
+    "single-rx-queue",
+    "rss-mpls",
+    "rss-imbalance",
+    "worker-cpu",
+    "cache-contention",
+    "shared-direction",
+    "tx-ring",
+    "rx-ring",
+    "handoff-ring",
+    "syscall",
+    "lock",
+    "flow-offload",
+    "configuration",
+    "unexplained",
+    "invalid",
+    "none",
+    "unknown",
+]
+LIMITS: tuple[Limit, ...] = get_args(Limit)
+
+Confidence = Literal["high", "medium", "low"]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Ceiling(_Model):
+    """A rate that one resource can't exceed, over all directions that carry traffic."""
+
+    #: What it is of: `link`, `tester`, `pcie`, `card-pps`, `worker forwarder-0`, …
+    name: str
+    #: The limit that it stands for when it is reached.
+    limit: Limit
+    mpps: float
+    #: The arithmetic, with its figures and where its formula comes from.
+    derivation: str
+
+
+class Finding(_Model):
+    """What one rule has to say."""
+
+    limit: Limit
+    confidence: Confidence
+    #: One sentence, with figures, that stands by itself.
+    sentence: str
+    evidence: tuple[Quote, ...] = ()
+    #: What to try next, the most promising first.
+    try_: tuple[str, ...] = ()
+    #: Share of the packets lost for want of capacity that this accounts for, 0 to 1.
+    explains: float = 1.0
+
+
+class Verdict(_Model):
+    """Which resource limits, and why we think so."""
+
+    limit: Limit
+    #: Other limits that hold as well, or are within the error of the first.
+    also: tuple[Limit, ...] = ()
+    confidence: Confidence
+    sentence: str
+    evidence: tuple[Quote, ...] = ()
+    ceilings: tuple[Ceiling, ...] = ()
+    try_: tuple[str, ...] = ()
+    #: Where the rule comes from: a datasheet, a manual, a measurement.
+    reference: str = ""
+    #: Losses that somebody configured, which are no limit: place and packets.
+    configured: dict[str, int] = {}

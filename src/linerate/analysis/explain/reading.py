@@ -1,0 +1,271 @@
+"""What several rules read from the evidence; pure functions, nothing is judged here."""
+
+from collections.abc import Iterable
+
+from linerate.model.evidence import Cause, Conditions, Evidence, Loss, Node, Quote, Sibling, Worker
+
+#: Nodes that make packets, or take them back, in the process under test (VPP's names, ours).
+GENERATORS = ("pg-input", "pg0", "packet-generator", "generator-", "tester-")
+#: What ran out; the rest was configured, damaged, or the tester's.
+CAPACITY: frozenset[Cause] = frozenset(
+    ("tx-ring", "rx-ring", "handoff-ring", "card-pps", "pcie", "buffers", "flow-table", "other")
+)
+#: Losses at rings, which a worker that is off its CPU causes too.
+AT_RINGS: frozenset[Cause] = frozenset(("tx-ring", "rx-ring", "handoff-ring"))
+#: A cause must account for this share of the lost packets to be the limit.
+MAIN_SHARE = 0.5
+#: What may be missing, of the packets sent, without a reason: as exact as pacing is. A device sends
+#: frames of its own, and a few of ours are in its queues, or meet cold caches, at either end.
+NOISE_SHARE = 0.001
+#: Rates are the same within this: the spread of a quiet machine.
+SAME_WITHIN = 0.03
+#: A rate so near to the line is limited by it.
+NEAR_LINE_PERCENT = 97.0
+#: What was asked for was offered from here on.
+REACHED_SHARE = 0.98
+#: A device that takes so much less than is sent meanwhile has it wait.
+BEHIND = 0.02
+#: Nodes of our engine: the tester's that send, any port's that receive.
+TESTER_TX, PORT_RX = "tester-tx-", "port-rx-"
+
+
+def forwarders(evidence: Evidence) -> list[Worker]:
+    """Workers of the device under test that may carry packets."""
+    return [worker for worker in evidence.workers if worker.role == "worker"]
+
+
+def busiest(evidence: Evidence) -> Worker | None:
+    """The forwarder's worker with the least time to spare, or with the fullest vectors."""
+    carrying = [worker for worker in forwarders(evidence) if worker.packets]
+    return max(carrying, key=_business, default=None)
+
+
+def _business(worker: Worker) -> tuple[float, float]:
+    spare = 100.0 if worker.spare_percent is None else worker.spare_percent
+    return (-spare, worker.vectors_per_call)
+
+
+def capacity_losses(evidence: Evidence) -> list[Loss]:
+    """Losses for want of something, worst first."""
+    lost = [loss for loss in evidence.losses if loss.cause in CAPACITY and loss.packets > 0]
+    return sorted(lost, key=lambda loss: -loss.packets)
+
+
+def lost_for_capacity(evidence: Evidence) -> int:
+    """Packets lost for want of something, those left out that the host's absences cost."""
+    lost = total(capacity_losses(evidence))
+    return lost - min(_by_absence(evidence), _lost_at_rings(evidence))
+
+
+def _by_absence(evidence: Evidence) -> int:
+    return evidence.conditions.absence_packets if evidence.conditions else 0
+
+
+def _lost_at_rings(evidence: Evidence) -> int:
+    return total(loss for loss in evidence.losses if loss.cause in AT_RINGS)
+
+
+def configured_losses(evidence: Evidence) -> list[Loss]:
+    """Losses that somebody asked for, or that the packets deserve."""
+    return [loss for loss in evidence.losses if loss.cause in ("configuration", "damaged")]
+
+
+def missing(evidence: Evidence) -> int:
+    """Packets sent that did not come through, but for what the host cost."""
+    given = evidence.conditions
+    if given is None or not given.sent_packets:
+        return 0
+    return max(0, given.sent_packets - given.received_packets - given.absence_packets)
+
+
+def unexplained(evidence: Evidence) -> int:
+    """Packets sent that neither came through nor were lost at any known place."""
+    given = evidence.conditions
+    if given is None or not given.sent_packets:
+        return 0
+    through = given.received_packets + given.held_packets
+    return max(0, given.sent_packets - through - total(evidence.losses))
+
+
+def more_than_noise(evidence: Evidence, packets: int) -> bool:
+    """Whether this many of those sent are too many to be missing without a reason."""
+    given = evidence.conditions
+    return given is not None and packets > NOISE_SHARE * given.sent_packets
+
+
+def all_came_back(evidence: Evidence) -> bool:
+    """Whether what was sent was received, but for noise and what the host cost."""
+    return not more_than_noise(evidence, missing(evidence))
+
+
+def all_is_explained(evidence: Evidence) -> bool:
+    """Whether each packet that did not come back, but for noise, was lost at a known place."""
+    return not more_than_noise(evidence, unexplained(evidence))
+
+
+def total(losses: Iterable[Loss]) -> int:
+    """Packets of all."""
+    return sum(loss.packets for loss in losses)
+
+
+def main_losses(evidence: Evidence, cause: Cause) -> list[Loss]:
+    """Losses of that cause if they are most of all that were lost for capacity, else none.
+
+    What the host's absences cost is nobody's limit.
+    """
+    everything = lost_for_capacity(evidence)
+    found = [loss for loss in capacity_losses(evidence) if loss.cause == cause]
+    if cause in AT_RINGS and _by_absence(evidence) >= _lost_at_rings(evidence):
+        return []
+    return found if everything and total(found) >= MAIN_SHARE * everything else []
+
+
+def share_of_losses(evidence: Evidence, losses: Iterable[Loss]) -> float:
+    """What part of all that were lost for capacity these are, 0 to 1."""
+    everything = lost_for_capacity(evidence)
+    return min(1.0, total(losses) / everything) if everything else 0.0
+
+
+def quotes(*things: Loss | Node | Worker | None) -> tuple[Quote, ...]:
+    """The lines of some things, in that order."""
+    return tuple(thing.quote for thing in things if thing is not None)
+
+
+def is_generator(node: Node) -> bool:
+    """Whether a node makes the load rather than works on it."""
+    return node.name.startswith(GENERATORS)
+
+
+def input_node(worker: Worker) -> Node | None:
+    """The fullest node that asks for packets."""
+    return max(worker.sources, key=lambda node: node.vectors_per_call, default=None)
+
+
+def rate_pps(worker: Worker) -> float | None:
+    """Packets a second that it takes in; what it prints itself counts first."""
+    if worker.in_pps:
+        return worker.in_pps
+    return worker.packets / worker.seconds if worker.seconds else None
+
+
+def hertz(worker: Worker) -> float | None:
+    """Its clock: as said, or all clocks that its nodes say they used, if that is all there are.
+
+    A polling VPP worker never rests and books empty polls on the polling node, so
+    that Σ clocks a packet × packets a second is the whole clock.
+    """
+    if worker.tsc_hz:
+        return worker.tsc_hz
+    clocks, rate = worker.clocks_per_packet, rate_pps(worker)
+    return clocks * rate if worker.idle_in_clocks and clocks and rate else None
+
+
+def capacity_pps(worker: Worker) -> float | None:
+    """Clocks of a second ÷ clocks of a packet: what it alone carries."""
+    clocks, clock_hz = worker.clocks_per_packet, hertz(worker)
+    return clock_hz / clocks if clocks and clock_hz else None
+
+
+def received_pps(evidence: Evidence) -> float | None:
+    """What came through, by the tester, or by the workers' own word."""
+    if evidence.conditions is not None:
+        return evidence.conditions.received_pps
+    sent = [worker.out_pps for worker in forwarders(evidence) if worker.out_pps]
+    return sum(sent) if sent else None
+
+
+def closed_box(evidence: Evidence) -> Conditions | None:
+    """The trial's conditions, where the tester alone speaks of it: no worker of the device's.
+
+    Not on a wire that pushes back, where what is offered is no figure of the tester's own.
+    """
+    given = evidence.conditions
+    return None if forwarders(evidence) or (given and given.pushes_back) else given
+
+
+def near_line(given: Conditions) -> bool:
+    """Whether the line itself limits, or nearly so."""
+    return given.percent_of_line > NEAR_LINE_PERCENT
+
+
+def pushed_back(evidence: Evidence) -> bool:
+    """Whether the wire, or the device behind it, took less than the tester was asked to send."""
+    given = evidence.conditions
+    return bool(
+        given is not None
+        and given.pushes_back
+        and given.offered_pps < REACHED_SHARE * given.asked_pps
+    )
+
+
+def paused_ports(evidence: Evidence) -> tuple[Quote, ...]:
+    """Ports that were asked by PAUSE frames to stop sending for a while."""
+    return tuple(port.quote for port in evidence.ports if port.counters.get("rx_pause"))
+
+
+def sends_itself(evidence: Evidence) -> bool:
+    """Whether nothing was offered: the device makes what the tester counts."""
+    given = evidence.conditions
+    return given is not None and not given.sent_packets and given.received_packets > 0
+
+
+def sender(evidence: Evidence) -> Worker | None:
+    """The tester's worker, where it sent: what it spent on that is known."""
+    return next((one for one in evidence.workers if one.role == "tester" and sent_by(one)), None)
+
+
+def sent_by(worker: Worker) -> int:
+    """Packets that went out of its tx nodes while clocks were read."""
+    return sum(node.vectors for node in _sending(worker))
+
+
+def sending_clocks(worker: Worker) -> float:
+    """Clocks of its tx nodes."""
+    return sum((node.clocks_per_packet or 0.0) * node.vectors for node in _sending(worker))
+
+
+def _sending(worker: Worker) -> list[Node]:
+    return [node for node in worker.nodes if node.name.startswith(TESTER_TX)]
+
+
+def taken_share(evidence: Evidence) -> float | None:
+    """What the device took at load of what was sent meanwhile; None when that is unknown.
+
+    As its own ports count it, or as it came back, from a device whose ports we don't know.
+    """
+    tester = sender(evidence)
+    if tester is None or not tester.seconds:
+        return None
+    sent_pps = sent_by(tester) / tester.seconds
+    takers = [one for one in forwarders(evidence) if _received_by(one) and one.seconds]
+    taken_pps = sum(_received_by(one) / (one.seconds or 1.0) for one in takers or [tester])
+    return taken_pps / sent_pps if taken_pps else None
+
+
+def _received_by(worker: Worker) -> int:
+    return sum(node.vectors for node in worker.nodes if node.name.startswith(PORT_RX))
+
+
+def fell_behind(evidence: Evidence) -> bool:
+    """Whether packets that were sent waited before the device, ever more of them."""
+    share = taken_share(evidence)
+    return share is not None and share < 1 - BEHIND
+
+
+def same(one: float, other: float, within: float = SAME_WITHIN) -> bool:
+    """Whether two rates are the same but for the error."""
+    return abs(one - other) <= within * max(one, other)
+
+
+def siblings_like(evidence: Evidence, **changes: object) -> list[Sibling]:
+    """Other trials with the same conditions but for these."""
+    given = evidence.conditions
+    if given is None:
+        return []
+    alike = ("frame_bytes", "directions", "link_bps", "flows", "protocol", "workers")
+    wanted = {name: getattr(given, name) for name in alike} | changes
+    return [
+        sibling
+        for sibling in evidence.siblings
+        if all(getattr(sibling.conditions, name) == value for name, value in wanted.items())
+    ]

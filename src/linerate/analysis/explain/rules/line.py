@@ -1,0 +1,58 @@
+"""The line is full: nothing could have been faster."""
+
+from linerate.analysis.explain.model import Finding
+from linerate.analysis.explain.reading import (
+    all_came_back,
+    busiest,
+    near_line,
+    quotes,
+    sends_itself,
+)
+from linerate.analysis.explain.rules import Stage, rule
+from linerate.base.line_rate import format_pps
+from linerate.model.evidence import Conditions, Evidence, Worker
+
+#: Pacing is that exact: from here on the line is full.
+LINE_FULL_PERCENT = 99.9
+
+
+@rule("line", Stage.WHOLE, reference="IEEE 802.3: frame, 8 bytes of preamble, 12 of gap")
+def line(evidence: Evidence) -> Finding | None:
+    """All that the links carry came back, but for what the host's absences cost."""
+    given = evidence.conditions
+    if given is None or not given.link_bps:
+        return None
+    if sends_itself(evidence):
+        return _filled(given, busiest(evidence))
+    if not given.sent_packets or not all_came_back(evidence):
+        return None
+    whole = 1 + given.absence_packets / max(given.received_packets, 1)
+    if given.percent_of_line * whole < LINE_FULL_PERCENT:
+        return None
+    return Finding(
+        limit="line",
+        confidence="high",
+        sentence=(
+            f"{format_pps(given.received_pps)} of {given.frame_bytes:g} bytes came back: "
+            f"{given.percent_of_line:.2f} % of the line"
+        ),
+        evidence=(given.quote,),
+        try_=("a faster link, if more is wanted",),
+    )
+
+
+def _filled(given: Conditions, worker: Worker | None) -> Finding | None:
+    """A device that sends by itself does not stop for its counters: its rate is not that exact."""
+    if worker is None or worker.saturated or not near_line(given):
+        return None
+    return Finding(
+        limit="line",
+        confidence="medium",
+        sentence=(
+            f"the device sends {format_pps(given.received_pps)} of {given.frame_bytes} bytes, "
+            f"{given.percent_of_line:.1f} % of the line, and {worker.name} has "
+            f"{worker.spare_percent or 0:.0f} % of its time to spare"
+        ),
+        evidence=(given.quote, *quotes(worker)),
+        try_=("a faster link, if more is wanted",),
+    )

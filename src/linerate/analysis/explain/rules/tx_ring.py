@@ -1,0 +1,76 @@
+"""The tx ring is full though what is behind it could do more."""
+
+from linerate.analysis.explain.model import Finding
+from linerate.analysis.explain.reading import (
+    forwarders,
+    main_losses,
+    quotes,
+    share_of_losses,
+    total,
+)
+from linerate.analysis.explain.rules import Stage, rule
+from linerate.analysis.explain.rules.worker_cpu import kernel_saturated
+from linerate.base.line_rate import format_pps
+from linerate.model.evidence import Evidence, Loss, Node, Worker
+
+#: A tx node that sends so much less than it was given refused the rest.
+SENT_SHARE = 0.99
+
+MORE = (
+    "more tx descriptors, or several tx queues on the port",
+    "another driver for the card (VPP: dpdk in place of rdma, or the other way)",
+)
+
+
+@rule("tx-ring", Stage.RESOURCE, reference="VPP: '…-tx: no free tx slots' (vnet/devices)")
+def tx_ring(evidence: Evidence) -> Finding | None:
+    """Packets found no free slot, and neither link, card nor PCIe is full (their own rules)."""
+    if kernel_saturated(evidence):
+        return None
+    lost = main_losses(evidence, "tx-ring")
+    refusing = _refusing(evidence)
+    if not lost and not refusing:
+        return None
+    return Finding(
+        limit="tx-ring",
+        confidence="high" if lost and (refusing or evidence.card) else "medium",
+        sentence="; ".join(_said(evidence, lost, refusing)),
+        evidence=quotes(
+            *lost, *(thing for worker, output, tx in refusing for thing in (output, tx, worker))
+        ),
+        try_=MORE,
+        explains=share_of_losses(evidence, lost) if lost else 1.0,
+    )
+
+
+def _refusing(evidence: Evidence) -> list[tuple[Worker, Node, Node]]:
+    """Ports whose …-tx node passes fewer packets than …-output gave it."""
+    found = []
+    for worker in forwarders(evidence):
+        nodes = {node.name: node for node in worker.nodes}
+        for name, output in nodes.items():
+            port, is_output, _ = name.partition("-output")
+            tx = nodes.get(f"{port}-tx") if is_output else None
+            if tx is not None and output.vectors and tx.vectors < SENT_SHARE * output.vectors:
+                found.append((worker, output, tx))
+    return found
+
+
+def _said(
+    evidence: Evidence, lost: list[Loss], refusing: list[tuple[Worker, Node, Node]]
+) -> list[str]:
+    said = []
+    for worker, output, tx in refusing:
+        percent = 100 * (1 - tx.vectors / output.vectors)
+        said.append(
+            f"{tx.name} sends {tx.vectors_per_call:.0f} of {output.vectors_per_call:.0f} packets "
+            f"a call: {percent:.0f} % lost there"
+        )
+        if worker.in_pps and worker.out_pps:
+            said.append(f"{format_pps(worker.in_pps)} in, {format_pps(worker.out_pps)} out")
+    if lost:
+        slots = f" of {evidence.card.tx_ring} slots" if evidence.card else ""
+        said.append(f"the tx ring{slots} was full for {total(lost):,} packets")
+    if evidence.card:
+        said.append("link, card and PCIe could do more")
+    return said

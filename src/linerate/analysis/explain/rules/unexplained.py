@@ -1,0 +1,111 @@
+"""Packets are missing, and no counter says where they were lost."""
+
+from itertools import pairwise
+
+from linerate.analysis.explain.model import Finding
+from linerate.analysis.explain.reading import (
+    MAIN_SHARE,
+    forwarders,
+    missing,
+    more_than_noise,
+    unexplained,
+)
+from linerate.analysis.explain.rules import Stage, rule
+from linerate.model.evidence import Conditions, Evidence, Quote
+
+LAW = "the packet ledger: sent = received + losses at named places"
+
+COUNTERS = (
+    "look at the device's own counters over the same trial, first its ports' (missed, errors, "
+    "filtered), then its drops: VPP `show hardware-interfaces` and `show errors`, Linux "
+    "`ip -s -s link`, `ethtool -S` and `nstat`, a switch its interface and ACL counters"
+)
+EMPTY_HANDED = (
+    "nothing came back: check that the links are up, that cables join the ports that the testbed "
+    "file names, that the device forwards between them, and dut.macs"
+)
+WORKERS = "give `show runtime`, or `top -H`, of the same trial: whether a worker has no time left"
+LESS = "offer a tenth of the load: if the same share is lost, it is no want of capacity"
+
+
+@rule("unexplained", Stage.MISSING, reference=LAW)
+def most_is_unexplained(evidence: Evidence) -> Finding | None:
+    """Nothing came back, or a device that counts does not count most of what is missing."""
+    given = evidence.conditions
+    if given is None or not _matters(evidence):
+        return None
+    most = unexplained(evidence) >= MAIN_SHARE * missing(evidence)
+    counts = bool(forwarders(evidence)) or _device_counters(evidence) != []
+    return _finding(evidence, given) if most and (counts or not given.received_packets) else None
+
+
+@rule("unexplained", Stage.LAST, reference=LAW)
+def some_is_unexplained(evidence: Evidence) -> Finding | None:
+    """No other rule may say more of a device that counts nothing, or not all."""
+    given = evidence.conditions
+    return _finding(evidence, given) if given is not None and _matters(evidence) else None
+
+
+def _matters(evidence: Evidence) -> bool:
+    return more_than_noise(evidence, unexplained(evidence))
+
+
+def _finding(evidence: Evidence, given: Conditions) -> Finding:
+    lost = unexplained(evidence)
+    start, end, between = _widest_gap(evidence, given)
+    return Finding(
+        limit="unexplained",
+        confidence="high",
+        sentence=(
+            f"{lost:,} of {given.sent_packets:,} packets ({percent(lost, given.sent_packets)}) did "
+            f"not come back, and no counter says where they were lost: {between:,} between "
+            f"{start.source_name} ({start.packets:,}) and {end.source_name} ({end.packets:,})"
+        ),
+        evidence=(start.quote, end.quote),
+        try_=((COUNTERS, LESS, WORKERS) if given.received_packets else (EMPTY_HANDED, COUNTERS)),
+        explains=min(1.0, lost / max(1, missing(evidence))),
+    )
+
+
+def percent(packets: int, of: int) -> str:
+    """A share that is never rounded to none, nor to all."""
+    share = 100.0 * packets / of
+    if packets == of:
+        return "100 %"
+    return f"{min(max(share, 0.01), 99.99):.2f} %"
+
+
+class _Counter:
+    """How many packets were counted at one place of the path."""
+
+    def __init__(self, source_name: str, packets: int, quote: Quote) -> None:
+        self.source_name = source_name
+        self.packets = packets
+        said = quote.model_copy(update={"text": f"{source_name}: {packets:,} packets"})
+        self.quote = said
+
+
+def _device_counters(evidence: Evidence) -> list[_Counter]:
+    """What the device's ports received, and what they sent; nothing where it does not say."""
+    ports = [port for port in evidence.ports if port.side == "dut"]
+    received = [port for port in ports if port.rx_packets]
+    sent = [port for port in ports if port.tx_packets]
+    found = []
+    if received:
+        count = sum(port.rx_packets or 0 for port in received)
+        found.append(_Counter("rx packets of the device's ports", count, received[0].quote))
+    if sent:
+        count = sum(port.tx_packets or 0 for port in sent)
+        found.append(_Counter("tx packets of the device's ports", count, sent[0].quote))
+    return found
+
+
+def _widest_gap(evidence: Evidence, given: Conditions) -> tuple[_Counter, _Counter, int]:
+    """The two neighbours on the path between which most packets are missing."""
+    path = [
+        _Counter("sent by the tester", given.sent_packets, given.quote),
+        *_device_counters(evidence),
+        _Counter("received by the tester", given.received_packets, given.quote),
+    ]
+    gaps = [(one, other, one.packets - other.packets) for one, other in pairwise(path)]
+    return max(gaps, key=lambda gap: gap[2])

@@ -1,0 +1,137 @@
+"""A worker has all the packets that it can work on."""
+
+from collections.abc import Iterable
+
+from linerate.analysis.explain.model import Finding
+from linerate.analysis.explain.reading import (
+    busiest,
+    capacity_losses,
+    fell_behind,
+    forwarders,
+    input_node,
+    is_generator,
+    main_losses,
+    quotes,
+    sends_itself,
+    share_of_losses,
+    total,
+)
+from linerate.analysis.explain.rules import Stage, rule
+from linerate.analysis.explain.rules.rx_ring import ring_is_short
+from linerate.analysis.explain.words import behind_text, capacity_text, node_shares, saturation_text
+from linerate.model.evidence import FULL_SHARE, FULL_VECTOR, Evidence, Loss, Node, Quote, Worker
+
+#: A CPU that the kernel forwards on.
+KERNEL = "kernel-"
+#: What such a CPU could forward is at most so much more than it did.
+AGREES_WITHIN = 1.2
+VECTORS = "VPP documentation: vectors a call near 256 and no empty polls mean saturation"
+
+
+def saturated_worker(evidence: Evidence) -> Worker | None:
+    """The busiest worker, if it is saturated and packets were lost for that, or none at all."""
+    worker = busiest(evidence)
+    if worker is None or not worker.saturated or not _fills_its_cpu(worker):
+        return None
+    if not capacity_losses(evidence):
+        alone = fell_behind(evidence) or sends_itself(evidence)
+        return worker if worker.idle_in_clocks or alone else None
+    return worker if lost_for_workers(evidence) else None
+
+
+def _fills_its_cpu(worker: Worker) -> bool:
+    """Whether the clocks that it spends on packets account for the rate, where that is known.
+
+    Of a CPU that the kernel forwards on, all that is not idle is not the device's.
+    """
+    if not worker.name.startswith(KERNEL):
+        return True
+    clocks, available = worker.clocks_per_packet, (worker.seconds or 0.0) * (worker.tsc_hz or 0.0)
+    if not clocks or not available:
+        return False
+    return clocks * worker.packets * AGREES_WITHIN >= available
+
+
+def lost_for_workers(evidence: Evidence) -> list[Loss]:
+    """What was lost before workers that had no time: at rx rings, or at rings between them."""
+    if ring_is_short(evidence):
+        return []
+    if kernel_saturated(evidence):
+        # What one interface sends the next receives on the same CPU: there it found no room.
+        return main_losses(evidence, "tx-ring") or main_losses(evidence, "rx-ring")
+    return main_losses(evidence, "rx-ring") or main_losses(evidence, "handoff-ring")
+
+
+def kernel_saturated(evidence: Evidence) -> bool:
+    """Whether the kernel forwards, on a CPU that has no time left."""
+    worker = busiest(evidence)
+    return (
+        worker is not None
+        and worker.name.startswith(KERNEL)
+        and bool(worker.saturated)
+        and _fills_its_cpu(worker)
+    )
+
+
+@rule("worker-cpu", Stage.RESOURCE, reference=VECTORS)
+def worker_cpu(evidence: Evidence) -> Finding | None:
+    """A worker never polls in vain, and packets wait or are lost before it."""
+    worker = saturated_worker(evidence)
+    if worker is None:
+        return None
+    lost = lost_for_workers(evidence)
+    arithmetic = capacity_text(worker)
+    before = f"; {total(lost):,} packets lost before it" if lost else ""
+    main = ", ".join(one.name for one in evidence.workers if one.role == "main")
+    aside = f"; not the main thread {main}, which carries no packets" if main else ""
+    sentence = (
+        f"{worker.name} is saturated ({saturation_text(worker)}): {arithmetic}{before}"
+        f"{behind_text(evidence)}{aside}; its clocks: {node_shares(worker)}"
+    )
+    return Finding(
+        limit="worker-cpu",
+        # Without a backlog in the rings it is at the edge, not beyond it.
+        confidence="high" if worker.vectors_per_call >= FULL_SHARE * FULL_VECTOR else "medium",
+        sentence=sentence,
+        evidence=(*quotes(worker, input_node(worker), *lost), *_dearest(worker)),
+        try_=tuple(_advice(evidence, worker)),
+        explains=share_of_losses(evidence, lost) if lost else 1.0,
+    )
+
+
+def _dearest(worker: Worker) -> tuple[Quote, ...]:
+    return quotes(*_by_clocks(worker.nodes)[:3])
+
+
+def _by_clocks(nodes: Iterable[Node]) -> list[Node]:
+    """Nodes that did something, the one with most clocks first."""
+    spent = [(node, (node.clocks_per_packet or 0.0) * node.vectors) for node in nodes]
+    return [node for node, clocks in sorted(spent, key=lambda pair: -pair[1]) if clocks]
+
+
+def _advice(evidence: Evidence, worker: Worker) -> list[str]:
+    idle = [one for one in forwarders(evidence) if not one.packets]
+    one_flow = evidence.conditions is not None and evidence.conditions.flows == "one"
+    if one_flow:
+        return ["one flow can use one worker: a faster core, or fewer clocks a packet"]
+    more = "spread the load over the workers that have none" if idle else "another worker and queue"
+    dearest = _by_clocks(node for node in worker.nodes if not is_generator(node))
+    cheaper = [f"make {node.name} cheaper: it takes the most clocks" for node in dearest[:1]]
+    return [more, *cheaper]
+
+
+@rule("worker-cpu", Stage.SIGN, reference=VECTORS)
+def saturated_beside(evidence: Evidence) -> Finding | None:
+    """A worker with full vectors, though packets are lost elsewhere."""
+    worker = busiest(evidence)
+    if worker is None or not worker.saturated or not worker.idle_in_clocks:
+        return None
+    if not capacity_losses(evidence) or saturated_worker(evidence):
+        return None
+    return Finding(
+        limit="worker-cpu",
+        confidence="medium",
+        sentence=f"{worker.name} is saturated as well: {saturation_text(worker)}",
+        evidence=quotes(worker, input_node(worker)),
+        explains=0.0,
+    )

@@ -1,0 +1,84 @@
+"""Parts of sentences that several rules say."""
+
+from linerate.analysis.explain.reading import (
+    capacity_losses,
+    capacity_pps,
+    fell_behind,
+    hertz,
+    is_generator,
+    rate_pps,
+    taken_share,
+)
+from linerate.base.line_rate import format_pps
+from linerate.model.evidence import FULL_VECTOR, Evidence, Worker
+
+
+def clocks_text(worker: Worker) -> str:
+    """Where a polling worker's clocks go: graph + polling, times its rate.
+
+    `594 clocks of graph + 128 of polling a packet × 3.28 Mpps = 2.37 GHz, its whole clock`.
+    """
+    packets = worker.packets
+    if not packets:
+        return "it took no packets"
+    polling = sum((node.clocks_per_packet or 0) * node.vectors for node in worker.sources) / packets
+    graph = (worker.clocks_per_packet or 0) - polling
+    rate = rate_pps(worker)
+    said = f"{graph:.0f} clocks of graph + {polling:.0f} of polling a packet"
+    if not rate:
+        return said
+    used = (graph + polling) * rate / 1e9
+    whole = ", its whole clock with the empty polls in it" if worker.idle_in_clocks else ""
+    return f"{said} × {format_pps(rate)} = {used:.2f} GHz{whole}"
+
+
+def node_shares(worker: Worker) -> str:
+    """Each node's clocks and share, dearest first, the load's own maker set apart.
+
+    `ip4-rewrite 9.5 (24 %), …; the generator pg-input 49.6 beside them`.
+    """
+    packets = worker.packets
+    spent = {
+        node: (node.clocks_per_packet or 0) * node.vectors / packets
+        for node in worker.nodes
+        if node.vectors and node.clocks_per_packet and packets
+    }
+    own = {node: clocks for node, clocks in spent.items() if not is_generator(node)}
+    total = sum(own.values())
+    ranked = sorted(own.items(), key=lambda item: -item[1])
+    said = ", ".join(
+        f"{node.name} {clocks:.1f} ({100 * clocks / total:.0f} %)" for node, clocks in ranked
+    )
+    made = ", ".join(
+        f"{node.name} {clocks:.1f}" for node, clocks in spent.items() if is_generator(node)
+    )
+    return f"{said}; the generator's own part, {made}, set apart" if made else said
+
+
+def behind_text(evidence: Evidence) -> str:
+    """What waits before the device, where nothing is lost yet for that."""
+    share = taken_share(evidence)
+    if share is None or not fell_behind(evidence) or capacity_losses(evidence):
+        return ""
+    return f"; it takes {100 * share:.0f} % of what is sent, the rest waits before it"
+
+
+def saturation_text(worker: Worker) -> str:
+    """How we know that a worker has no time left."""
+    if not worker.vectors_per_call and worker.spare_percent is not None:
+        return f"{worker.spare_percent:.1f} % of its time with nothing to do"
+    fullness = f"{worker.vectors_per_call:.0f} of {FULL_VECTOR} packets a call"
+    if worker.spare_percent is None:
+        return f"every poll returns {fullness}"
+    return f"{worker.spare_percent:.1f} % of its time with nothing to do, {fullness}"
+
+
+def capacity_text(worker: Worker) -> str:
+    """`2.60 GHz ÷ 1,234.0 clocks a packet = 2.11 Mpps`."""
+    alone = capacity_pps(worker)
+    if alone is None:
+        return ""
+    return (
+        f"{(hertz(worker) or 0) / 1e9:.2f} GHz ÷ {worker.clocks_per_packet:,.1f} clocks a packet = "
+        f"{format_pps(alone)}"
+    )

@@ -1,0 +1,1 @@
+"""Command line: one module a command, and the options that they share."""

@@ -1,0 +1,241 @@
+"""The `linerate` command: its commands, in the order in which help lists them."""
+
+import signal
+import sys
+from typing import Annotated
+
+import typer
+from typer.exceptions import TyperException
+
+from linerate.base.errors import ToldError
+from linerate.cli.lazy_group import Listed, group_of
+from linerate.ui.screen import complain, let_go, one_line, say, show_errors_clean
+
+FAILED = 1
+
+#: A command is one thin function in a module of its own, which is imported when it is called.
+COMMANDS = (
+    Listed(
+        "bench",
+        "linerate.cli.commands.bench:bench",
+        "Run the loadtests of a suite and say how fast, where packets were lost, what limits.",
+        "Examples:\n\n"
+        "[bold]linerate bench[/] # all eight on a virtual 10 GbE card\n\n"
+        "[bold]linerate bench --only U2,B2 --card cx5-en --workers 2[/]\n\n"
+        "[bold]linerate bench --traffic imix --rate 40%[/] # a profile instead of the suite\n\n"
+        "[bold]linerate bench testbed.yaml --duration 30s --json[/]\n\n"
+        "[bold]linerate bench --only U2 --repeat 5[/] # median, spread; `compare` ranks two",
+    ),
+    Listed(
+        "sweep",
+        "linerate.cli.commands.sweep:sweep",
+        "Measure rate and % of line over frame sizes, trials repeated and alternating.",
+        "Examples:\n\n[bold]linerate sweep[/] # a router on a virtual card, 64 to 1518 bytes\n\n"
+        "[bold]linerate sweep --config mode=io --config mode=router --sizes 64:1518:64[/]\n\n"
+        "[bold]linerate sweep testbed.yaml --repeat 5 --csv[/]",
+    ),
+    Listed(
+        "search",
+        "linerate.cli.commands.search:search",
+        "Find the highest loads at which nothing is lost (NDR), 0.5 % (PDR), or what you allow.",
+        "Examples:\n\n[bold]linerate search[/] # NDR and PDR of a router on a virtual card\n\n"
+        "[bold]linerate search --loadtest B2 --goal 0.1% --card pps=2000000,link=10G[/]\n\n"
+        "[bold]linerate search testbed.yaml --sizes 64,512,1518 --duration 10s --json[/]\n\n"
+        "[bold]linerate search --rfc2544 --sizes 64,512,1518[/] # all four benchmarks of RFC 2544",
+    ),
+    Listed(
+        "latency",
+        "linerate.cli.commands.latency:latency",
+        "Measure latency at 10 % to 100 % of the NDR, beside the bare wire's.",
+        "Examples:\n\n[bold]linerate latency[/] # of a router, at 10 % to 100 % of its NDR\n\n"
+        "[bold]linerate latency --dut io --ndr 2e6 --loads 10,50,100 --json[/]",
+    ),
+    Listed(
+        "soak",
+        "linerate.cli.commands.soak:soak",
+        "Hold a load for hours; stop with a verdict at the first loss that nothing explains.",
+        "Examples:\n\n[bold]linerate soak --load 80% --for 8h[/] # a line a minute\n\n"
+        "[bold]linerate soak --load 95% --of runs/20261121-101500-search --stop-at any[/] # of its "
+        "NDR",
+    ),
+    Listed(
+        "matrix",
+        "linerate.cli.commands.matrix:matrix_command",
+        "Run every configuration that this host can, and compare them: rate, limit, cost.",
+        "Examples:\n\n[bold]linerate matrix[/] # everything that this host can run\n\n"
+        "[bold]linerate matrix --list[/] # what that is, and what is missing for the rest\n\n"
+        "[bold]linerate matrix --only loopback*,l2-switch --repeat 5 --json[/]",
+    ),
+    Listed(
+        "report",
+        "linerate.cli.commands.report:report",
+        "Make a page of a run's pictures that opens offline; or Markdown, or CSV.",
+        "Examples:\n\n[bold]linerate report runs/20261121-101500-router[/] # a page in the run\n\n"
+        "[bold]linerate report runs/20261121-101500-router --format csv -o run.csv[/]",
+    ),
+    Listed(
+        "compare",
+        "linerate.cli.commands.report:compare",
+        "Put runs side by side: which is faster, by how much, is it more than the spread.",
+        "Examples:\n\n[bold]linerate compare runs/…-router runs/…-io[/]\n\n"
+        "[bold]linerate compare A1,A2,A3 B1,B2,B3 -o compared.html --format html[/] # repeated",
+    ),
+    Listed(
+        "runs",
+        "linerate.cli.commands.runs:runs_command",
+        "List the runs of a folder: what was measured when, how fast, what limits.",
+        "Examples:\n\n[bold]linerate runs[/] # all under ./runs, the newest first\n\n"
+        "[bold]linerate runs --filter dut=router --filter 'mpps>5' --sort -mpps --json[/]",
+    ),
+    Listed(
+        "export",
+        "linerate.cli.commands.runs:export",
+        "Write runs as tables (Parquet, CSV) for DuckDB, pandas, spreadsheets.",
+        "Examples:\n\n[bold]linerate export --parquet tables[/] # all runs under ./runs\n\n"
+        "[bold]linerate export --csv tables runs/20261121-101500-router[/] # one run",
+    ),
+    Listed(
+        "serve",
+        "linerate.cli.commands.serve:serve",
+        "Show runs and live benches as pages, in a browser; start and stop benches from there.",
+        "Examples:\n\n[bold]linerate serve[/] # pages over ./runs, on this host only\n\n"
+        "[bold]linerate serve --listen 0.0.0.0:8270 --no-start[/] # others read, with a token",
+    ),
+    Listed(
+        "exporter",
+        "linerate.cli.commands.exporter:exporter_command",
+        "Serve Prometheus metrics of every engine on this host, and of VPP where there is one.",
+        "Examples:\n\n"
+        "[bold]linerate exporter[/] # for a Prometheus on this host: 127.0.0.1:9470/metrics\n\n"
+        "[bold]linerate exporter --listen 0.0.0.0:9470 --token-file /etc/linerate.token[/]",
+    ),
+    Listed(
+        "top",
+        "linerate.cli.commands.top:top_command",
+        "Watch the engines of this host: nodes, ports, losses, rings, flows, streams.",
+        "Examples:\n\n"
+        "[bold]linerate top[/] # live; keys are at its foot\n\n"
+        "[bold]linerate top --once --view ports[/]",
+    ),
+    Listed(
+        "explain",
+        "linerate.cli.commands.explain:explain_command",
+        "Name what limits a forwarder: the evidence, the arithmetic, what to try.",
+        "Examples:\n\n"
+        "[bold]linerate explain runs/20261121-101500-router[/] # the verdict on each trial\n\n"
+        "[bold]linerate explain runtime.txt errors.txt dmesg.txt --json[/] # what others printed",
+    ),
+    Listed(
+        "doctor",
+        "linerate.cli.commands.doctor:doctor",
+        "Look at the host as an expert would before a test: what is wrong, why, how to mend it.",
+        "Examples:\n\n[bold]linerate doctor[/] # what is wrong here, and how to mend it\n\n"
+        "[bold]linerate doctor --cpus 2-5 --nic 05:00.0 --json[/]\n\n"
+        "[bold]linerate doctor testbed.yaml[/] # what the ports of this testbed need\n\n"
+        "[bold]sudo linerate doctor --fix[/] # hugepages, governor, drivers; --undo takes it back",
+    ),
+    Listed(
+        "clean",
+        "linerate.cli.commands.clean:clean",
+        "Remove processes, namespaces and folders that killed labs left behind.",
+        "Examples:\n\n[bold]linerate clean --dry-run[/] # what was left behind\n\n"
+        "[bold]linerate clean[/] # the same, removed",
+    ),
+    Listed(
+        "audit",
+        "linerate.cli.commands.audit:audit_table",
+        "Recompute a published table: which rows contradict themselves, and why.",
+        "Examples:\n\n[bold]linerate audit loadtests.csv[/]\n\n"
+        "[bold]linerate audit board.csv --link 25G --json[/]",
+    ),
+    Listed(
+        "line",
+        "linerate.cli.commands.line:line",
+        "Say what fits on a link and through PCIe: packets/s, L1, L2, L2 without FCS.",
+        "Examples:\n\n[bold]linerate line 10G 64[/] # line rate\n\n"
+        "[bold]linerate line 2.5G 64 --pps 3280000[/] # of a measured rate",
+    ),
+    Listed(
+        "self-bench",
+        "linerate.cli.commands.self_bench:self_bench",
+        "Measure linerate itself: clocks a packet, and beside it what peers take.",
+        "Examples:\n\n[bold]linerate self-bench[/] # all, against the peers that are here\n\n"
+        "[bold]linerate self-bench --only io,macswap --repeats 9 --json[/]",
+    ),
+    Listed(
+        "show",
+        "linerate.cli.commands.show:show",
+        "Tables of a live engine; ledgers of a run.",
+    ),
+    Listed(
+        "nic",
+        "linerate.cli.commands.nic:nic",
+        "What a NIC can do, found out by trying.",
+    ),
+    Listed(
+        "traffic",
+        "linerate.cli.commands.traffic:traffic",
+        "What a traffic profile describes, and the frames that it makes.",
+    ),
+)
+
+app = typer.Typer(
+    name="linerate",
+    cls=group_of(COMMANDS),
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+    help="How fast a packet forwarder is, where each lost packet went, what stops it.",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from linerate import __version__  # noqa: PLC0415 (nobody else waits for it)
+
+        say(f"linerate {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def linerate(
+    _version_wanted: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Options of the command itself."""
+
+
+def _mistaken(error: TyperException) -> None:
+    """Say in a line what is wrong with the command line; help that was shown says it all."""
+    if message := " ".join(error.format_message().split()):
+        of = getattr(getattr(error, "ctx", None), "command_path", "linerate")
+        complain(f"{of}: {message} (see {of} --help)")
+
+
+def main() -> None:
+    """Run the command; every expected failure is one line."""
+    show_errors_clean()
+    try:
+        sys.exit(app(prog_name="linerate", standalone_mode=False))
+    except TyperException as error:
+        _mistaken(error)
+        sys.exit(error.exit_code)
+    except typer.Abort:
+        complain("linerate: given up, nothing was answered")
+        sys.exit(FAILED)
+    except KeyboardInterrupt as interrupted:
+        sys.exit(128 + getattr(interrupted, "signal_number", signal.SIGINT))
+    except ToldError as error:
+        complain(one_line(f"linerate: {error}"))
+        sys.exit(FAILED)
+    except BrokenPipeError:
+        # The reader of a pipe (head, less) went away: nothing is left to say.
+        let_go()
+        sys.exit(FAILED)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        complain(one_line(f"linerate: {where}{(error.strerror or str(error)).lower()}"))
+        sys.exit(FAILED)

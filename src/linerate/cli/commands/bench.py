@@ -1,0 +1,147 @@
+"""`linerate bench`: which loadtests, over what, as the command line and the testbed file say."""
+
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from linerate.base.drivers import INTERFACE_DRIVERS
+from linerate.cli.completion import one_of, several_of
+from linerate.cli.durations import as_seconds
+from linerate.cli.options import JsonOption, RunsOption, WaitOption
+from linerate.cli.run_into_folder import Maker, bench_into_folder
+from linerate.cli.testbed_options import (
+    CardOption,
+    DutOption,
+    LinkOption,
+    TestbedArgument,
+    WireOption,
+    WorkersOption,
+    chosen_testbed,
+)
+from linerate.cli.traffic_options import DirectionsOption, RateOption, TrafficOption, profiled
+from linerate.cli.usage import told, usage
+from linerate.experiments.bench import Bench
+from linerate.experiments.latency import LatencyBench, timed
+from linerate.experiments.plan import suite_plan
+from linerate.lab import rig
+from linerate.model.suites import SUITES, Loadtest, select
+from linerate.model.suites import find as find_suite
+from linerate.model.testbed import RX_MODES, TESTERS, Testbed
+from linerate.traffic.connections import check_duration
+from linerate.ui.screen import complain
+
+_RX_MODES = f"{', '.join(RX_MODES[:-1])} or {RX_MODES[-1]}"
+
+
+def _all_loadtests() -> list[str]:
+    return [test.name for suite in SUITES.values() for test in suite.loadtests]
+
+
+def _one_of(words: Iterable[str], text: str, *flags: str) -> Any:  # noqa: ANN401 (typer's own)
+    """An option that completes to one of some words."""
+    return typer.Option(*flags, help=text, autocompletion=one_of(words))
+
+
+def bench(
+    testbed: TestbedArgument = None,
+    suite: Annotated[
+        str,
+        _one_of(SUITES, "Suite of loadtests."),
+    ] = "standard",
+    only: Annotated[
+        str | None,
+        typer.Option(
+            help="Only these loadtests.", metavar="U1,B2", autocompletion=several_of(_all_loadtests)
+        ),
+    ] = None,
+    traffic: TrafficOption = None,
+    rate: RateOption = None,
+    directions: DirectionsOption = None,
+    duration: Annotated[
+        float, typer.Option(help="How long each trial sends.", parser=as_seconds, metavar="5s")
+    ] = "5s",  # type: ignore[assignment]  # the parser makes a number of it
+    repeat: Annotated[
+        int, typer.Option(help="Trials of each loadtest; median and spread.", min=1, max=100)
+    ] = 1,
+    dut: DutOption = None,
+    card: CardOption = None,
+    workers: WorkersOption = None,
+    rx_mode: Annotated[
+        str | None,
+        _one_of(RX_MODES, f"How workers wait for frames: {_RX_MODES}."),
+    ] = None,
+    wire: WireOption = None,
+    tester: Annotated[
+        str | None,
+        _one_of(TESTERS, f"Tester: {', '.join(TESTERS)}."),
+    ] = None,
+    driver: Annotated[
+        str | None,
+        _one_of(
+            INTERFACE_DRIVERS,
+            f"Driver of the tester's ports on interfaces: {', '.join(INTERFACE_DRIVERS)}.",
+        ),
+    ] = None,
+    dut_driver: Annotated[
+        str | None,
+        _one_of(INTERFACE_DRIVERS, "The same of our device under test."),
+    ] = None,
+    link: LinkOption = None,
+    latency: Annotated[
+        bool, typer.Option("--latency", help="Time a tenth of the frames; the bare wire too.")
+    ] = False,
+    runs: RunsOption = Path("runs"),
+    accept_suspect: Annotated[
+        bool,
+        typer.Option(
+            "--accept-suspect",
+            help="Where the machine gives no valid trial, show what came of one, marked.",
+        ),
+    ] = False,
+    wait: WaitOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run the loadtests of a suite and say how fast, where packets were lost, what limits."""
+    with told():
+        chosen = chosen_testbed(
+            testbed,
+            dut=dut,
+            card=card,
+            workers=workers,
+            rx_mode=rx_mode,
+            wire=wire,
+            tester=tester,
+            driver=driver,
+            dut_driver=dut_driver,
+            link=link,
+        )
+        chosen = find_suite(suite).base(chosen)
+        loadtests = _that_can_be_forwarded(
+            chosen, profiled(traffic, rate, directions, chosen, only) or select(suite, only)
+        )
+        if latency:
+            loadtests = tuple(map(timed, loadtests))
+        check_duration(loadtests, duration)
+    make: Maker = LatencyBench if latency else Bench
+    plan = suite_plan(chosen, suite, loadtests, duration, tuple(sys.argv), repeat)
+    plan = replace(plan, accept_suspect=accept_suspect)
+    raise typer.Exit(bench_into_folder(plan, runs, as_json, make, wait=wait))
+
+
+def _that_can_be_forwarded(
+    testbed: Testbed, loadtests: tuple[Loadtest, ...]
+) -> tuple[Loadtest, ...]:
+    """Leave out what the device can't forward, and say so; ends when this host lacks something."""
+    if lacking := rig.missing(testbed):
+        usage("\n".join(map(str, lacking)))
+    able = tuple(loadtest for loadtest in loadtests if rig.can_run(testbed, loadtest))
+    if left_out := [loadtest.name for loadtest in loadtests if loadtest not in able]:
+        line = f"{', '.join(left_out)}: left out, {rig.why_not(testbed)}"
+        if not able:
+            usage(line)
+        complain(line)
+    return able

@@ -1,0 +1,155 @@
+"""`linerate doctor`: the host as an expert looks at it before a test, and what to mend."""
+
+import json
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linerate.cli.options import JsonOption
+from linerate.cli.usage import mistaken, told
+from linerate.host.doctor import Host, PortNeeds, examine, faults, look_at
+from linerate.host.doctor.cpus import cpus_of
+from linerate.host.doctor.findings import Finding
+from linerate.host.doctor.host_view import RecordingHost
+from linerate.host.doctor.repairing import Outcome, RepairError, apply, describe, undo
+from linerate.lab.rig import hugepages_megabytes
+from linerate.model.testbed import Testbed, load
+from linerate.report.doctor import document, print_findings
+from linerate.ui.console import Console
+from linerate.ui.screen import complain, confirmed, say
+
+FOUND = 1
+
+
+def doctor(
+    testbed: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Testbed file: look at what its ports and engines need.", metavar="[TESTBED]"
+        ),
+    ] = None,
+    cpus: Annotated[
+        str | None,
+        typer.Option(help="CPUs of the workers; else the isolated ones.", metavar="2-5"),
+    ] = None,
+    nic: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Cards for packets, by address or interface; else those that the host has no "
+            "routes over.",
+            metavar="05:00.0",
+        ),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Show in full what is right, too.")] = False,
+    root: Annotated[Path, typer.Option(help="A recorded host's folder.", metavar="FOLDER")] = Path(
+        "/"
+    ),
+    record: Annotated[
+        Path | None, typer.Option(help="Record this host into a new folder.", metavar="FOLDER")
+    ] = None,
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix", help="Mend what is safe and can be taken back: hugepages, governor, drivers."
+        ),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --fix: don't ask.")] = False,
+    take_back: Annotated[
+        bool, typer.Option("--undo", help="Take back all that --fix did.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Look at the host as an expert would before a test: what is wrong, why, how to mend it.
+
+    The exit code is 1 when there are faults, else 0; 2 when the command line is wrong.
+    """
+    host = _host(root, record)
+    workers = cpus_of(cpus)
+    if cpus is not None and not workers:
+        mistaken(f"--cpus: expected a list of CPUs as 2-5,8, not '{cpus}'")
+    if testbed is not None and nic:
+        mistaken("--nic: the testbed file names its ports")
+    if fix and as_json and not yes:
+        mistaken("--fix: add --yes, with --json there is nobody to ask")
+    if fix or take_back:
+        _may_change(host, alone=fix != take_back)
+    with told():
+        bed = None if testbed is None else load(testbed)
+    needs = None if bed is None else _needs(bed)
+    workers = workers or frozenset(bed.cpus or () if bed else ())
+    try:
+        if take_back:
+            raise typer.Exit(_say(undo(host), "nothing to take back"))
+        looking = partial(look_at, host, tuple(sorted(workers)), tuple(nic or ()), needs)
+        look = looking()
+        if nic and not look.nics:
+            mistaken(f"--nic: no such card: {', '.join(nic)}")
+        findings = examine(look)
+        if fix:
+            _mend(host, findings, yes)
+            look = looking()
+            findings = examine(look)
+    except RepairError as error:
+        complain(f"linerate: {error}")
+        raise typer.Exit(FOUND) from error
+    if as_json:
+        say(json.dumps(document(look.workers, findings), indent=1))
+    else:
+        print_findings(Console(), findings, every)
+    raise typer.Exit(FOUND if faults(findings) else 0)
+
+
+def _may_change(host: Host, *, alone: bool) -> None:
+    """End where nothing can be changed; `alone`: one of --fix and --undo was given."""
+    if not host.live:
+        mistaken("--fix, --undo: a recorded host can't be changed")
+    if not alone:
+        mistaken("--fix, --undo: one of them")
+    if host.root == Path("/") and os.geteuid():
+        mistaken("--fix, --undo: run it with sudo")
+
+
+def _needs(testbed: Testbed) -> PortNeeds:
+    return PortNeeds(
+        addresses=tuple(port.device for port in testbed.pci_ports),
+        hugepages_megabytes=hugepages_megabytes(testbed),
+    )
+
+
+def _host(root: Path, record: Path | None) -> Host:
+    """The host to look at. Ends on a folder that is none."""
+    if record is not None:
+        if root != Path("/"):
+            mistaken("--record: this host only, without --root")
+        if record.exists() and (not record.is_dir() or any(record.iterdir())):
+            mistaken(f"--record: {record} is there already")
+        return RecordingHost(record)
+    if not root.is_dir():
+        mistaken(f"--root: {root}: no such folder")
+    return Host(root)
+
+
+def _mend(host: Host, findings: tuple[Finding, ...], yes: bool) -> None:
+    """Ask for each finding, and repair."""
+    able = [one for one in findings if one.state == "fault" and one.repair]
+    for one in able:
+        lines = [describe(repair) for repair in one.repair]
+        complain(f"{one.name}: {one.found}; wanted: {one.wanted}")
+        complain("\n".join(f"  {line}" for line in lines))
+        if yes or confirmed("  do it?"):
+            _say(apply(host, one.repair), "", complain)
+    if not able:
+        complain("nothing that --fix would mend")
+
+
+def _say(outcomes: list[Outcome], nothing: str, tell: Callable[[object], None] = say) -> int:
+    """Say what came of repairs; returns the exit code."""
+    for outcome in outcomes:
+        tell(f"{'done' if outcome.done else 'not done'}: {outcome.line}")
+    if not outcomes:
+        tell(nothing)
+    return 0 if all(outcome.done for outcome in outcomes) else FOUND

@@ -1,0 +1,118 @@
+"""`linerate matrix`: all configurations that this host can run, in one go."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linerate.base.atomic_write import write_whole
+from linerate.base.errors import SetupError
+from linerate.cli.completion import several_of
+from linerate.cli.durations import as_seconds
+from linerate.cli.options import JsonOption, RunsOption, WaitOption
+from linerate.cli.run_into_folder import measure_into, run_folder
+from linerate.cli.testbed_options import chosen_testbed
+from linerate.cli.usage import told
+from linerate.engine import cleanup
+from linerate.experiments import matrix
+from linerate.experiments.sweep import How, sweep_plan
+from linerate.host import machine
+from linerate.lab.syscall_loops import Hop, measure_hop
+from linerate.model.testbed import Testbed
+from linerate.report import matrix as report
+from linerate.report.html import matrix as page
+from linerate.results.store import Run, RunFolder
+from linerate.ui.console import Console
+from linerate.ui.screen import complain, say
+
+
+def _names() -> list[str]:
+    """Of all cases, and the words that choose several."""
+    keys = [case.configuration.key for case in matrix.cases()]
+    return keys + [f"{key}=" for key in matrix.CHOSEN_BY]
+
+
+complete_cases = several_of(_names)
+
+
+def matrix_command(
+    testbed: Annotated[
+        Path | None,
+        typer.Argument(help="Testbed file: its card, link, CPUs.", metavar="[TESTBED.yaml]"),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            help="Only these cases: names, '*rx-only*', mode=l2-switch, driver=io_uring.",
+            metavar="CASE,…",
+            autocompletion=complete_cases,
+        ),
+    ] = None,
+    repeat: Annotated[int, typer.Option(help="Trials of each.", min=1, max=100)] = 3,
+    duration: Annotated[
+        float, typer.Option(help="How long each trial sends.", parser=as_seconds, metavar="1s")
+    ] = "1s",  # type: ignore[assignment]  # the parser makes a number of it
+    directions: Annotated[int, typer.Option(help="1: one way; 2: both at once.", min=1, max=2)] = 2,
+    runs: RunsOption = Path("runs"),
+    wait: WaitOption = False,
+    only_list: Annotated[
+        bool, typer.Option("--list", help="Only say what can be run here, and what can't.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run every configuration that this host can, and compare them: rate, limit, cost."""
+    with told():
+        base = chosen_testbed(testbed)
+        looked = matrix.look(base, (case.configuration for case in matrix.select(only)))
+    if only_list:
+        _list(looked, as_json)
+        return
+    how = How((matrix.FRAME_BYTES,), repeat, directions, duration)
+    if not as_json:
+        complain(_announced(len(looked.lines), how))
+    with run_folder(base, runs, "matrix", wait=wait) as folder:
+        hop = _hop(base, looked)
+        plan = sweep_plan(base, looked.lines, how, tuple(sys.argv), "matrix", looked.absent, hop)
+        run, code = measure_into(plan, folder)
+        rows = matrix.rows(run, matrix.measured_costs(run, folder.path))
+        write_whole(folder.path / "report.html", page.render(run, folder.path.name, rows))
+        _report(run, rows, folder, as_json)
+    raise typer.Exit(code)
+
+
+def _hop(base: Testbed, looked: matrix.Looked) -> Hop | None:
+    """What the wire costs by itself; without it, costs are said as they are."""
+    if not any(line.testbed.wire == "veth" for line in looked.lines):
+        return None
+    try:
+        cleanup.remove(cleanup.find())
+        return measure_hop(base.cpus or machine.allowed_cpus())
+    except SetupError as error:
+        complain(f"the wire's own cost is not known: {error}")
+        return None
+
+
+def _announced(count: int, how: How) -> str:
+    """Say how long it will take, before it starts."""
+    took = matrix.seconds(count * how.repeats, how.duration_seconds)
+    long = f"{took / 60:.0f} minutes" if took >= 90 else f"{took:.0f} seconds"
+    times = f", {how.repeats} times" if how.repeats > 1 else ""
+    return f"matrix: {count} configurations{times}, {how.duration_seconds:g} s each: about {long}"
+
+
+def _report(run: Run, rows: list[matrix.Row], folder: RunFolder, as_json: bool) -> None:
+    if as_json:
+        say(json.dumps(report.document(run, rows, folder.path), indent=1))
+    else:
+        report.matrix_report(Console(), run, rows, folder.path)
+
+
+def _list(looked: matrix.Looked, as_json: bool) -> None:
+    able = [line.configuration.name for line in looked.lines]
+    if as_json:
+        absent = [one.model_dump() for one in looked.absent]
+        say(json.dumps({"configurations": able, "absent": absent}, indent=1))
+    else:
+        report.list_report(Console(), able, looked.absent)

@@ -1,0 +1,127 @@
+"""`linerate report` and `linerate compare`: pages, tables, JSON of runs on disk."""
+
+import io
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from linerate.base.atomic_write import write_whole
+from linerate.cli.completion import complete_run
+from linerate.cli.options import JsonOption
+from linerate.cli.usage import USAGE
+from linerate.report import comparison, csv, latency_loads, markdown
+from linerate.report import rfc2544 as benchmarked
+from linerate.report import search as search_report
+from linerate.report.html import compared
+from linerate.report.html.of_run import page_of
+from linerate.results import compare as comparing
+from linerate.results.store import Run, StoreError, load_run
+from linerate.ui.console import Console
+from linerate.ui.screen import complain, say
+
+#: Columns of text that goes into a file.
+FILE_WIDTH = 100
+
+
+Output = Annotated[
+    Path | None, typer.Option("-o", "--output", help="Write it here.", metavar="FILE")
+]
+
+
+def report(
+    run: Annotated[
+        Path, typer.Argument(help="A run's folder.", metavar="RUN", autocompletion=complete_run)
+    ],
+    output: Output = None,
+    form: Annotated[
+        Literal["html", "markdown", "csv"],
+        typer.Option("--format", help="A page (RUN/report.html), or text to standard output."),
+    ] = "html",
+) -> None:
+    """Make a page of a run's pictures that opens offline; or Markdown, or CSV."""
+    loaded = load_run(run)
+    if form == "html":
+        folder = _folder(run)
+        page = page_of(loaded, folder)
+        _write(output or folder / "report.html", page)
+    else:
+        _say(output, _text(loaded, form))
+
+
+def _text(run: Run, form: Literal["markdown", "csv"]) -> str:
+    """Make the text of a run, or of a search."""
+    if form == "csv":
+        return csv.render(run)
+    if run.rfc2544:
+        return benchmarked.as_markdown(run)
+    if run.latencies:
+        return latency_loads.loads_markdown(run)
+    return search_report.as_markdown(run) if run.searches else markdown.render(run)
+
+
+def compare(
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            help="Runs; commas between those of one device: A1,A2 B1,B2.",
+            metavar="RUN RUN…",
+            autocompletion=complete_run,
+        ),
+    ],
+    output: Output = None,
+    form: Annotated[
+        Literal["text", "html", "markdown"],
+        typer.Option("--format", help="Text and Markdown go to standard output without -o."),
+    ] = "text",
+    as_json: JsonOption = False,
+) -> None:
+    """Put runs side by side: which is faster, by how much, is it more than the spread."""
+    if form == "html" and output is None and not as_json:
+        complain("the command line: --format html needs -o FILE.html")
+        raise typer.Exit(USAGE)
+    try:
+        pairs = comparing.compare(comparing.sides([_group(words) for words in runs]))
+    except comparing.CompareError as error:
+        raise StoreError(str(error)) from error
+    if as_json:
+        _say(output, json.dumps(comparison.as_json(pairs), indent=1))
+    elif form == "html" and output is not None:
+        _write(output, compared.render(pairs))
+    elif form == "markdown":
+        _say(output, comparison.as_markdown(pairs))
+    elif output is None:
+        comparison.terminal(Console(), pairs)
+    else:
+        out = io.StringIO()
+        comparison.terminal(Console(width=FILE_WIDTH, file=out), pairs)
+        _write(output, out.getvalue())
+
+
+def _group(words: str) -> list[tuple[str, Run]]:
+    """Runs of one device: `A1,A2`; a folder may have a comma in its name."""
+    names = [words] if Path(words).exists() else [name for name in words.split(",") if name]
+    return [(_folder(Path(name)).resolve().name, load_run(Path(name))) for name in names]
+
+
+def _folder(run: Path) -> Path:
+    """The folder of a run that may be given as its run.json."""
+    return run if run.is_dir() else run.parent
+
+
+def _say(output: Path | None, text: str) -> None:
+    """Print it, or write it where the user wants it."""
+    if output is None:
+        say(text.removesuffix("\n"))
+    else:
+        _write(output, text)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whole or not at all, and say where."""
+    try:
+        write_whole(path, text.removesuffix("\n"))
+    except OSError as error:
+        raise StoreError(f"{path}: {(error.strerror or str(error)).lower()}") from error
+    say(path)

@@ -1,0 +1,142 @@
+"""`linerate runs` and `linerate export`: all runs of a folder, as a list or as tables."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from linerate.cli.completion import complete_run, one_of
+from linerate.cli.options import JsonOption
+from linerate.cli.usage import mistaken
+from linerate.report.terminal import plain_table
+from linerate.results.index import Index, Query, QueryError
+from linerate.results.index.query import COLUMNS
+from linerate.results.index.tables import Form
+from linerate.results.index.tables import export as export_tables
+from linerate.results.store import Run, StoreError, load_run
+from linerate.ui.console import Console
+from linerate.ui.screen import complain, say
+
+RUNS = Path("runs")
+
+Runs = Annotated[Path, typer.Option("--runs", help="Where run folders are.", metavar="DIR")]
+Filters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter",
+        help="Only runs for which it holds: dut=router, mpps>5, started>=2026-11-01, "
+        "verdict=forwarder-cpu, or words anywhere; again for more.",
+        metavar="COLUMN=TEXT",
+    ),
+]
+
+
+def runs_command(
+    filters: Filters = None,
+    sort: Annotated[
+        str,
+        typer.Option(
+            help="By this column; with a dash before it, the largest first.",
+            metavar="COLUMN",
+            autocompletion=one_of(f"{dash}{name}" for name in COLUMNS for dash in ("", "-")),
+        ),
+    ] = "-started",
+    runs: Runs = RUNS,
+    as_json: JsonOption = False,
+) -> None:
+    """List the runs of a folder: what was measured when, how fast, what limits."""
+    found = _select(runs, tuple(filters or ()), sort)
+    if as_json:
+        say(json.dumps(found, indent=1))
+    else:
+        _print(Console(), found)
+
+
+def _select(runs: Path, filters: tuple[str, ...], sort: str) -> list[dict[str, Any]]:
+    if not runs.is_dir():
+        raise StoreError(f"{runs}: no such folder; say where runs are with --runs DIR")
+    index = Index(runs)
+    index.refresh()
+    try:
+        return index.select(Query(filters, sort))
+    except QueryError as error:
+        mistaken(str(error))
+
+
+def _print(console: Console, found: list[dict[str, Any]]) -> None:
+    """One line a run; of a broken one, why it is."""
+    if not found:
+        console.print("no such run")
+        return
+    table = plain_table(
+        *((name, "left") for name in ("run", "dut", "wire", "card", "loadtests")),
+        *((name, "right") for name in ("Mpps", "NDR")),
+        *((name, "left") for name in ("verdict", "status")),
+    )
+    for row in found:
+        broken = row["status"] == "broken"
+        status = Text(row["status"], "" if row["status"] == "complete" else "yellow")
+        table.add_row(
+            Text(row["name"]),
+            *(Text(row[name] or "–") for name in ("dut", "wire", "card", "loadtests")),
+            *(_figure(row[name]) for name in ("best_mpps", "ndr_mpps")),
+            Text(row["problem"] if broken else row["verdict"] or "–"),
+            status,
+        )
+    # Names are there to be copied: a line that is too long for the terminal is not cut.
+    unbounded = console.options.update(max_width=1000)
+    needed = console.measure(table, options=unbounded).maximum
+    console.width = max(console.width, needed)
+    console.print(table)
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def export(
+    runs_given: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="These runs only; else all of --runs.",
+            metavar="[RUN…]",
+            autocompletion=complete_run,
+        ),
+    ] = None,
+    parquet: Annotated[
+        Path | None,
+        typer.Option(help="Write runs, results, losses, node_clocks here.", metavar="DIR"),
+    ] = None,
+    csv: Annotated[Path | None, typer.Option(help="The same as CSV.", metavar="DIR")] = None,
+    filters: Filters = None,
+    runs: Runs = RUNS,
+) -> None:
+    """Write runs as tables (Parquet, CSV) for DuckDB, pandas, spreadsheets."""
+    wanted: list[tuple[Form, Path]] = []
+    if parquet is not None:
+        wanted.append(("parquet", parquet))
+    if csv is not None:
+        wanted.append(("csv", csv))
+    if not wanted:
+        mistaken("say where to: --parquet DIR or --csv DIR")
+    folders = runs_given or _chosen(runs, tuple(filters or ()))
+    for form, folder in wanted:
+        counts = export_tables(_loaded(folders), folder, form)
+        for table, count in counts.items():
+            say(f"{folder / table}.{form}: {count:,} rows")
+
+
+def _chosen(runs: Path, filters: tuple[str, ...]) -> list[Path]:
+    return [runs / row["name"] for row in _select(runs, filters, "started")]
+
+
+def _loaded(folders: list[Path]) -> Iterator[tuple[str, Run]]:
+    """Those that can be read; of the others, why they can't."""
+    for folder in folders:
+        try:
+            yield folder.resolve().name, load_run(folder)
+        except StoreError as error:
+            complain(f"left out: {error}")

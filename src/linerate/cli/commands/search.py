@@ -1,0 +1,195 @@
+"""`linerate search`: NDR, PDR and other goals by one search."""
+
+import json
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linerate.base.atomic_write import write_whole
+from linerate.cli.durations import as_seconds
+from linerate.cli.options import JsonOption, RunsOption, WaitOption
+from linerate.cli.run_into_folder import Maker, measure_into, run_folder
+from linerate.cli.testbed_options import (
+    DEFAULT_LOADTEST,
+    CardOption,
+    DutOption,
+    LinkOption,
+    LoadtestOption,
+    TestbedArgument,
+    WireOption,
+    WorkersOption,
+    check_able,
+    chosen_testbed,
+)
+from linerate.cli.traffic_options import (
+    DirectionsOption,
+    RateOption,
+    TrafficOption,
+    check_steady,
+    profiled,
+)
+from linerate.cli.usage import FAILED, told
+from linerate.experiments.rfc2544 import (
+    BURST_REPEATS,
+    Rfc2544Bench,
+    Rfc2544How,
+    default_sizes,
+    rfc2544_plan,
+)
+from linerate.experiments.search import How, SearchBench, search_plan
+from linerate.experiments.sweep import largest_frame, parse_sizes
+from linerate.model.suites import Loadtest, select
+from linerate.model.testbed import Testbed
+from linerate.report import rfc2544 as benchmarked
+from linerate.report import search as report
+from linerate.report.html import benchmarks, searched
+from linerate.results.goals import NDR, PDR, parse_ratio
+from linerate.results.store import Run, RunFolder
+from linerate.traffic.connections import check_duration
+from linerate.ui.console import Console
+from linerate.ui.screen import complain, one_line, say
+
+#: Loads nearer to each other are not told apart: what is offered is exact to a thousandth.
+WIDTH_MIN = 0.001
+WIDTH_MAX = 0.5
+
+
+def search(
+    testbed: TestbedArgument = None,
+    loadtest: LoadtestOption = None,
+    traffic: TrafficOption = None,
+    rate: RateOption = None,
+    directions: DirectionsOption = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            help="Frame sizes instead, FCS counted, each a search: 64,512,1518 or 64:1518:64.",
+            metavar="SIZES",
+        ),
+    ] = None,
+    goals: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--goal",
+            help="A loss ratio beside NDR (0) and PDR (0.5 %); again for more.",
+            metavar="0.1%",
+        ),
+    ] = None,
+    precision: Annotated[
+        str, typer.Option(help="How near a goal's two loads must be.", metavar="0.5%")
+    ] = "0.5%",
+    duration: Annotated[
+        float,
+        typer.Option(help="How long deciding trials send.", parser=as_seconds, metavar="1s"),
+    ] = "1s",  # type: ignore[assignment]  # the parser makes a number of it
+    rfc2544: Annotated[
+        bool,
+        typer.Option(
+            "--rfc2544", help="Throughput, latency, loss curve and bursts, by frame size."
+        ),
+    ] = False,
+    repeat: Annotated[
+        int | None,
+        typer.Option(
+            help=f"Searches for the longest burst, with --rfc2544 ({BURST_REPEATS}).",
+            metavar="N",
+            min=1,
+            max=50,
+        ),
+    ] = None,
+    dut: DutOption = None,
+    card: CardOption = None,
+    workers: WorkersOption = None,
+    wire: WireOption = None,
+    link: LinkOption = None,
+    runs: RunsOption = Path("runs"),
+    wait: WaitOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Find the highest loads at which nothing is lost (NDR), 0.5 % (PDR), or what you allow."""
+    with told():
+        chosen = chosen_testbed(testbed, dut=dut, card=card, workers=workers, wire=wire, link=link)
+        how = How(_ratios(goals or []), _width(precision), duration)
+        if repeat is not None and not rfc2544:
+            raise ValueError("--repeat: of bursts, with --rfc2544; a search has one of each trial")
+        if rfc2544 and goals:
+            raise ValueError("--goal: --rfc2544 has one goal, no loss; expected one of the two")
+        loadtests = profiled(traffic, rate, directions, chosen, loadtest or sizes)
+        if rfc2544 and sizes is None:
+            sizes = ",".join(map(str, default_sizes(largest_frame((chosen,)))))
+        loadtests = loadtests or _loadtests(chosen, loadtest or DEFAULT_LOADTEST, sizes)
+        check_steady(loadtests, "a search")
+        check_duration(loadtests, duration)
+    check_able(chosen, loadtests, "a search")
+    if rfc2544:
+        chosen = chosen.checking_payload()
+    plan = search_plan(chosen, loadtests, how, tuple(sys.argv))
+    make: Maker = partial(SearchBench, how=how)
+    if rfc2544:
+        benchmark = Rfc2544How(how.width, duration, repeat or BURST_REPEATS)
+        plan = rfc2544_plan(plan, benchmark)
+        make = partial(Rfc2544Bench, how=benchmark)
+    label = "rfc2544" if rfc2544 else "search"
+    with run_folder(chosen, runs, label, wait=wait) as folder:
+        run, code = measure_into(plan, folder, make)
+        write_page(run, folder)
+        _report(run, folder, as_json)
+    raise typer.Exit(code if code not in (0, FAILED) else outcome(run))
+
+
+def _ratios(goals: list[str]) -> tuple[float, ...]:
+    try:
+        return tuple(sorted({NDR, PDR, *map(parse_ratio, goals)}))
+    except ValueError as error:
+        raise ValueError(f"--goal: {error}") from error
+
+
+def _width(precision: str) -> float:
+    try:
+        width = parse_ratio(precision)
+    except ValueError:
+        width = 0.0
+    if not WIDTH_MIN <= width <= WIDTH_MAX:
+        raise ValueError(f"--precision: expected 0.1% to 50%, as 0.5%; not '{precision}'")
+    return width
+
+
+def _loadtests(testbed: Testbed, names: str, sizes: str | None) -> tuple[Loadtest, ...]:
+    """Some of the suite's; with other frame sizes they are named LOADTEST@SIZE."""
+    found = select("standard", names)
+    if sizes is None:
+        return found
+    return tuple(
+        replace(one, name=f"{one.name}@{size}", traffic=replace(one.traffic, frame_bytes=size))
+        for one in found
+        for size in parse_sizes(sizes, largest_frame((testbed,)))
+    )
+
+
+def outcome(run: Run) -> int:
+    """0 when all goals were found, be it that no load holds one; not when nothing came back."""
+    whole = run.status == "complete" and all(one.found for one in run.searches)
+    back = any(not result.nothing_came_back for result in run.results)
+    return 0 if whole and back and run.searches else FAILED
+
+
+def write_page(run: Run, folder: RunFolder) -> None:
+    """Write the page beside the figures."""
+    render = benchmarks.render if run.rfc2544 else searched.render
+    page = render(run, folder.path.resolve().name)
+    write_whole(folder.path / "report.html", page)
+
+
+def _report(run: Run, folder: RunFolder, as_json: bool) -> None:
+    console = Console()
+    if not as_json:
+        (benchmarked.terminal if run.rfc2544 else report.search_report)(console, run, folder.path)
+        return
+    document = (benchmarked if run.rfc2544 else report).document(run, folder.path)
+    say(json.dumps(document, indent=1))
+    if run.problem:
+        complain(one_line(f"linerate: {run.problem}"))

@@ -1,0 +1,134 @@
+"""`linerate sweep`: rates over frame sizes, for one or several configurations."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linerate.base.atomic_write import write_whole
+from linerate.cli.durations import as_seconds
+from linerate.cli.options import JsonOption, RunsOption, WaitOption
+from linerate.cli.run_into_folder import measure_into, run_folder
+from linerate.cli.testbed_options import TestbedArgument, chosen_testbed
+from linerate.cli.usage import told
+from linerate.experiments.sweep import (
+    How,
+    Line,
+    default_sizes,
+    largest_frame,
+    parse_sizes,
+    sweep_plan,
+)
+from linerate.host import machine
+from linerate.model.sut_config import (
+    Configuration,
+    ConfigurationError,
+    applied,
+    configuration_of,
+    keys,
+    parse_all,
+    words,
+)
+from linerate.model.testbed import Testbed, TestbedError
+from linerate.model.worker_cpus import check_cpus
+from linerate.report import sweep as report
+from linerate.report.html import swept
+from linerate.results.store import Run, RunFolder
+from linerate.ui.console import Console
+from linerate.ui.screen import complain, one_line, say
+
+
+def complete_configuration(incomplete: str) -> list[str]:
+    """Complete the last word of `mode=io,dri…`."""
+    before, comma, last = incomplete.rpartition(",")
+    key, equals, typed = last.partition("=")
+    if equals:
+        found = [f"{key}={word}" for word in words(key) if word.startswith(typed)]
+    else:
+        found = [f"{key}=" for key in keys() if key.startswith(last)]
+    return [f"{before}{comma}{word}" for word in found]
+
+
+Configurations = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--config",
+        help="What forwards, and on what; again for each further line.",
+        metavar="mode=io,driver=…",
+        autocompletion=complete_configuration,
+    ),
+]
+Repeat = Annotated[int, typer.Option(help="Trials of each size.", min=1, max=100)]
+Directions = Annotated[int, typer.Option(help="1: one way; 2: both ways at once.", min=1, max=2)]
+
+
+def sweep(
+    testbed: TestbedArgument = None,
+    configurations: Configurations = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            help="Frame sizes, FCS counted: 64,512,1518 or 64:1518:64 (from, to, step).",
+            metavar="SIZES",
+        ),
+    ] = None,
+    repeat: Repeat = 3,
+    duration: Annotated[
+        float, typer.Option(help="How long each trial sends.", parser=as_seconds, metavar="2s")
+    ] = "2s",  # type: ignore[assignment]  # the parser makes a number of it
+    directions: Directions = 2,
+    runs: RunsOption = Path("runs"),
+    wait: WaitOption = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure rate and % of line over frame sizes, trials repeated and alternating."""
+    with told():
+        base = chosen_testbed(testbed)
+        lines = _lines(base, configurations)
+        largest = largest_frame(line.testbed for line in lines)
+        chosen = default_sizes(largest) if sizes is None else parse_sizes(sizes, largest)
+    how = How(chosen, repeat, directions, duration)
+    plan = sweep_plan(base, lines, how, tuple(sys.argv))
+    with run_folder(plan.testbed, runs, "sweep", wait=wait) as folder:
+        run, code = measure_into(plan, folder)
+        write_page(run, folder)
+        _report(run, folder, as_csv, as_json)
+    raise typer.Exit(code)
+
+
+def _lines(base: Testbed, given: list[str] | None) -> tuple[Line, ...]:
+    """Make a testbed of each configuration; without any, the testbed as it is."""
+    if given:
+        found = tuple(Line(one, _applied(base, one)) for one in parse_all(given))
+    else:
+        one: Configuration = configuration_of(base)
+        found = (Line(one, base),)
+    for line in found:
+        check_cpus(line.testbed, machine.allowed_cpus())
+    return found
+
+
+def _applied(base: Testbed, one: Configuration) -> Testbed:
+    try:
+        return applied(base, one)
+    except TestbedError as error:
+        raise ConfigurationError(f"--config {one.name}: {'; '.join(error.lines)}") from error
+
+
+def _report(run: Run, folder: RunFolder, as_csv: bool, as_json: bool) -> None:
+    if as_json:
+        say(json.dumps(report.document(run, folder.path), indent=1))
+    elif as_csv:
+        say(report.as_csv(run), end="")
+    else:
+        report.sweep_report(Console(), run, folder.path)
+    if run.problem and (as_json or as_csv):
+        complain(one_line(f"linerate: {run.problem}"))
+
+
+def write_page(run: Run, folder: RunFolder) -> None:
+    """Write the chart beside the figures."""
+    write_whole(folder.path / "report.html", swept.render(run, folder.path.resolve().name))

@@ -1,0 +1,172 @@
+"""`linerate bench`: progress while it measures, a report when it has; signals keep both."""
+
+import json
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from linerate.base.signals import ENDING, held_back
+from linerate.cli.usage import FAILED
+from linerate.experiments.bench import Bench, Interrupted, Observer
+from linerate.experiments.plan import Plan
+from linerate.host import cpu_locks, session_share
+from linerate.host import machine as host
+from linerate.model import measurement
+from linerate.model.testbed import Testbed
+from linerate.report import json_output, latency, repeats, terminal
+from linerate.results.store import Absent, Result, Run, RunFolder
+from linerate.ui.console import Console
+from linerate.ui.screen import complain, one_line, say
+
+#: Makes what measures a plan.
+Maker = Callable[[Plan, RunFolder, Observer], Bench]
+#: A shell says 128 + signal for what a signal ended.
+BY_SIGNAL = 128
+
+
+class Bar:
+    """A progress bar; drawn a few times a second only, on the tester's CPU."""
+
+    def __init__(self, progress: Progress, total_seconds: float) -> None:
+        self._progress = progress
+        self._task: TaskID = progress.add_task("starting", total=total_seconds)
+        self._done_seconds = 0.0
+        self._step_seconds = 0.0
+
+    def step(self, text: str, seconds: float) -> None:
+        """Begin a step that is to take so long."""
+        self._done_seconds += self._step_seconds
+        self._step_seconds = seconds
+        self._progress.update(self._task, completed=self._done_seconds, description=text)
+        self._progress.refresh()
+
+    def progress(self, progress: measurement.Progress) -> None:
+        """Move on within the step."""
+        elapsed = min(progress.elapsed_us / 1e6, self._step_seconds)
+        self._progress.update(self._task, completed=self._done_seconds + elapsed)
+        self._progress.refresh()
+
+    def waiting(self, text: str) -> None:
+        """Say what nothing goes on without."""
+        self._progress.console.print(text, soft_wrap=True)
+
+    def measured(self, result: Result) -> None:
+        """Make room for another attempt when this one made none."""
+        if not result.valid:
+            text = f"{result.test}: {result.invalid[0]}"
+            self._progress.console.print(text, style="yellow", soft_wrap=True)
+
+    def absent(self, absent: Absent) -> None:
+        """Say what can't be measured as soon as that is known."""
+        text = f"{absent.configuration}: {absent.reason}"
+        self._progress.console.print(text, style="yellow", soft_wrap=True)
+
+
+@contextmanager
+def signals() -> Iterator[None]:
+    """SIGINT and SIGTERM stop a bench once; further ones don't disturb the cleaning up."""
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        for each in ENDING:
+            signal.signal(each, signal.SIG_IGN)
+        raise Interrupted(number)
+
+    before = {number: signal.signal(number, stop) for number in ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def new_progress() -> Progress:
+    """Make a bar for people who watch: on standard error, and only if it is a terminal."""
+    watching = Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description:<40}", markup=False),
+        BarColumn(),
+        TimeRemainingColumn(),
+        console=watching,
+        auto_refresh=False,
+        transient=True,
+        disable=not watching.is_terminal,
+    )
+
+
+@contextmanager
+def run_folder(testbed: Testbed, runs: Path, label: str, *, wait: bool) -> Iterator[RunFolder]:
+    """A new run folder, while no other run has the CPUs; `wait` for that, or raise CpuBusyError.
+
+    Signals end what is done in it; a folder in which nothing was written by then goes with it.
+    """
+    cpus = testbed.cpus or host.allowed_cpus()
+    on_wait = complain if wait else None
+    with signals(), cpu_locks.held(cpus, on_wait), session_share.raised():
+        folder = None
+        try:
+            with held_back():
+                folder = RunFolder.create(runs, label)
+            yield folder
+        except BaseException:
+            if folder:
+                folder.remove_unused()
+            raise
+
+
+def bench_into_folder(
+    plan: Plan, runs: Path, as_json: bool, make: Maker = Bench, *, wait: bool = False
+) -> int:
+    """Measure into a new run folder and report; returns the exit code."""
+    with run_folder(plan.testbed, runs, plan.testbed.dut.name, wait=wait) as folder:
+        run, code = measure_into(plan, folder, make)
+        _report(run, folder, as_json)
+    return code
+
+
+def measure_into(plan: Plan, folder: RunFolder, make: Maker = Bench) -> tuple[Run, int]:
+    """Measure into a run folder, within `signals`; returns the run and the exit code."""
+    progress = new_progress()
+    code = 0
+    with progress:
+        bench = make(plan, folder, Bar(progress, plan.seconds))
+        try:
+            bench.measure()
+        except Interrupted as interrupted:
+            code = BY_SIGNAL + interrupted.signal_number
+    if line := nothing_came_back(bench.run):
+        complain(f"linerate: {line}")
+    return bench.run, code or exit_code(bench.run)
+
+
+def exit_code(run: Run) -> int:
+    """0 when all was measured, is valid (of repeated trials, one at least), and came back."""
+    results = run.reported()
+    whole = run.status == "complete" and len(results) == len(run.tests) > 0
+    back = all(result.valid and not result.nothing_came_back for result in results)
+    return 0 if whole and back else FAILED
+
+
+def nothing_came_back(run: Run) -> str:
+    """Which trials sent packets of which none came back, in a line; nothing when all are well."""
+    empty = [result for result in run.reported() if result.nothing_came_back]
+    if not empty:
+        return ""
+    names = ", ".join(dict.fromkeys(result.test for result in empty))
+    sent = sum(result.packets.sent for result in empty)
+    return f"{names}: nothing came back of {sent:,} packets sent; {empty[0].verdict.sentence}"
+
+
+def _report(run: Run, folder: RunFolder, as_json: bool) -> None:
+    if as_json:
+        say(json.dumps(json_output.bench(run, folder.path), indent=1))
+        if run.problem:
+            complain(one_line(f"linerate: {run.problem}"))
+    else:
+        console = Console()
+        terminal.bench_report(console, run, folder.path)
+        latency.section(console, run.reported())
+        repeats.terminal(console, run)

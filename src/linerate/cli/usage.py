@@ -1,0 +1,36 @@
+"""What was wrong with a command line or a file, in a line; then the command ends."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+import typer
+
+from linerate.model.testbed import TestbedError
+from linerate.ui.screen import complain, one_line
+
+#: Exit codes: what was asked for can't be; it was tried, and failed.
+USAGE = 2
+FAILED = 1
+
+
+def usage(line: str) -> NoReturn:
+    """Say what was wrong, and end."""
+    complain(line)
+    raise typer.Exit(USAGE)
+
+
+def mistaken(text: str) -> NoReturn:
+    """Say what was wrong with the words of the command line, and end."""
+    usage(one_line(f"the command line: {text}"))
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Mistakes that are found meanwhile, in a testbed's file or in words, are said as these."""
+    try:
+        yield
+    except TestbedError as error:
+        usage("\n".join(map(one_line, error.lines)))
+    except ValueError as error:
+        mistaken(str(error))

@@ -1,0 +1,1 @@
+"""Engine: control of linerate-engine processes, and readings of their telemetry."""

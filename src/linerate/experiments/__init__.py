@@ -1,0 +1,1 @@
+"""Experiments: trials in an order, from one bench to searches, sweeps and soaks."""

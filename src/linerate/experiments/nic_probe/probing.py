@@ -1,0 +1,236 @@
+"""Find out what a port takes: by validating and making rules, until it takes no more."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from linerate.experiments.nic_probe import patterns
+from linerate.experiments.nic_probe.patterns import Words
+from linerate.experiments.nic_probe.rules import Answer, Refusal, Rules
+
+#: So many refusals in a row, and the table is taken to be full.
+FULL_AFTER = 64
+#: So many rules are removed one by one, to know what that takes; the others at once.
+REMOVED_SINGLY = 1000
+#: How often one given rule is made and removed.
+REPEATS = 100
+
+Step = Callable[[str, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One pattern with one choice of actions."""
+
+    pattern: Words
+    actions: Words
+    #: By validate; None: accepted.
+    refused: Refusal | None
+    #: By create, of what validate accepted; None: created, or not tried.
+    not_created: Refusal | None
+    created: bool
+
+    @property
+    def rule(self) -> str:
+        """Its text."""
+        return patterns.rule(self.pattern.text, self.actions.text)
+
+    @property
+    def reason(self) -> Refusal | None:
+        """Why there can be no such rule."""
+        return self.refused or self.not_created
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How long orders took, in nanoseconds."""
+
+    count: int
+    min: int
+    median: int
+    p99: int
+    max: int
+
+    def document(self) -> dict[str, float]:
+        """As JSON, in microseconds."""
+        names = ("min", "median", "p99", "max")
+        return {"count": self.count} | {f"{name}_us": getattr(self, name) / 1e3 for name in names}
+
+
+def times(ns: list[int]) -> Times | None:
+    """Sum up: nearest ranks; None of nothing."""
+    if not ns:
+        return None
+    ordered = sorted(ns)
+
+    def rank(percent: int) -> int:
+        return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
+
+    return Times(len(ordered), ordered[0], rank(50), rank(99), ordered[-1])
+
+
+@dataclass(slots=True)
+class Filling:
+    """How many rules fit, and what they took."""
+
+    rule: str
+    max_rules: int
+    created: int = 0
+    #: Rules that stood when one was refused for the first time; None: none was.
+    before_first_refusal: int | None = None
+    first_refusal: Refusal | None = None
+    #: At the end: why no more were tried.
+    full: bool = False
+    create_ns: list[int] = field(default_factory=list)
+    remove_ns: list[int] = field(default_factory=list)
+    not_removed: Refusal | None = None
+
+    def document(self) -> dict[str, Any]:
+        """As JSON."""
+        create, remove = times(self.create_ns), times(self.remove_ns)
+        return {
+            "rule": self.rule,
+            "max_rules": self.max_rules,
+            "created": self.created,
+            "full": self.full,
+            "before_first_refusal": self.before_first_refusal,
+            "first_refusal": self.first_refusal and self.first_refusal.document(),
+            "create": create and create.document(),
+            "remove": remove and remove.document(),
+            "not_removed": self.not_removed and self.not_removed.document(),
+        }
+
+
+def table(rules: Rules, try_out: "TryOut", step: Step) -> list[Cell]:
+    """Try each pattern with each choice of actions."""
+    cells = []
+    for done, pattern in enumerate(patterns.PATTERNS):
+        step(pattern.name, done)
+        cells += [try_out(rules, pattern, actions) for actions in patterns.ACTIONS]
+    return cells
+
+
+TryOut = Callable[[Rules, Words, Words], Cell]
+
+
+def ask(rules: Rules, pattern: Words, actions: Words) -> Cell:
+    """Only ask; nothing is made."""
+    refused = rules.validate(patterns.rule(pattern.text, actions.text)).refusal
+    return Cell(pattern, actions, refused, None, created=False)
+
+
+def make(rules: Rules, pattern: Words, actions: Words) -> Cell:
+    """Ask, and make the rule for a moment when the answer was yes."""
+    asked = ask(rules, pattern, actions)
+    if asked.refused is not None:
+        return asked
+    made = rules.create(asked.rule)
+    if made.refusal is None:
+        rules.destroy(made.rule)
+    return Cell(pattern, actions, None, made.refusal, created=made.refusal is None)
+
+
+def best(cells: list[Cell]) -> Cell | None:
+    """Choose the rule to fill the table with: a whole flow that is marked, if that can be."""
+    created = {(cell.pattern.name, cell.actions.name): cell for cell in cells if cell.created}
+    wanted = ((flow, act) for flow in patterns.FLOWS for act in patterns.FLOW_ACTIONS)
+    return next((created[key] for key in wanted if key in created), None)
+
+
+@dataclass(slots=True)
+class _Standing:
+    """Rules that were made and stand."""
+
+    rules: Rules
+    flush: bool
+    ids: list[int] = field(default_factory=list)
+
+    def remove(self, filling: Filling, step: Step) -> None:
+        """Remove them, the first ones one by one."""
+        while self.ids and (len(filling.remove_ns) < REMOVED_SINGLY or not self.flush):
+            step("removing rules", filling.created - len(self.ids))
+            answer = self.rules.destroy(self.ids.pop(0))
+            if answer.refusal is None:
+                filling.remove_ns.append(answer.ns)
+            else:
+                filling.not_removed = answer.refusal
+        self.remove_rest()
+
+    def remove_rest(self) -> None:
+        """Remove what is left, whatever it takes."""
+        if not self.ids:
+            return
+        if self.flush:
+            self.rules.flush()
+            self.ids.clear()
+        while self.ids:
+            self.rules.destroy(self.ids.pop())
+
+
+@contextmanager
+def _standing(rules: Rules, flush: bool) -> Iterator[_Standing]:
+    """Leave no rule behind, even when interrupted."""
+    made = _Standing(rules, flush)
+    try:
+        yield made
+    finally:
+        made.remove_rest()
+
+
+def fill(
+    rules: Rules,
+    text_of: Callable[[int], str],
+    max_rules: int,
+    step: Step,
+    *,
+    flush: bool,
+) -> Filling:
+    """Make rule after rule until the port takes no more, and remove them.
+
+    `flush`: the last ones at once; not where others have rules.
+    """
+    filling = Filling(text_of(0), max_rules)
+    in_a_row = number = 0
+    with _standing(rules, flush) as made:
+        while len(made.ids) < max_rules and in_a_row < FULL_AFTER:
+            step("rules that fit", len(made.ids))
+            answer = rules.create(text_of(number))
+            number += 1
+            in_a_row = _note(filling, made, answer, in_a_row)
+        filling.full = in_a_row == FULL_AFTER
+        filling.created = len(made.ids)
+        made.remove(filling, step)
+    return filling
+
+
+def _note(filling: Filling, made: _Standing, answer: Answer, in_a_row: int) -> int:
+    """Count one order; returns how many refusals there were in a row."""
+    if answer.refusal is None:
+        made.ids.append(answer.rule)
+        filling.create_ns.append(answer.ns)
+        return 0
+    if filling.first_refusal is None:
+        filling.first_refusal = answer.refusal
+        filling.before_first_refusal = len(made.ids)
+    return in_a_row + 1
+
+
+def repeat(rules: Rules, text: str, step: Step) -> Filling:
+    """Make and remove one rule many times; its refusal ends that."""
+    filling = Filling(text, 1)
+    for number in range(REPEATS):
+        step("making and removing it", number)
+        made = rules.create(text)
+        if made.refusal is not None:
+            filling.first_refusal = made.refusal
+            filling.before_first_refusal = 0
+            break
+        filling.created = 1
+        filling.create_ns.append(made.ns)
+        removed = rules.destroy(made.rule)
+        if removed.refusal is not None:
+            filling.not_removed = removed.refusal
+            break
+        filling.remove_ns.append(removed.ns)
+    return filling

@@ -1,0 +1,122 @@
+"""rte_flow rules on a port of an engine: tried, made and removed over its control socket."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+from linerate.engine.telemetry import RefusedError, Telemetry
+
+
+class RuleTextError(Exception):
+    """A rule that is not in testpmd's syntax: where, and what was expected."""
+
+    def __init__(self, rule: str, column: int, said: str) -> None:
+        """`column` counts from 1; `said` is the engine's line."""
+        super().__init__(said)
+        self.rule = rule
+        self.column = column
+        self.said = said
+
+    #: Of the text around the wrong word.
+    _SHOWN = 66
+
+    def shown(self) -> str:
+        """Show the text with a mark beneath the word that is wrong."""
+        start = max(0, self.column - 1 - self._SHOWN // 2)
+        before = "…" if start else ""
+        part = self.rule[start : start + self._SHOWN]
+        after = "…" if start + self._SHOWN < len(self.rule) else ""
+        caret = " " * (len(before) + self.column - 1 - start) + "^"
+        return f"{before}{part}{after}\n{caret}\n{self.said}"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a driver refused a rule: rte_flow_error's type, what it points at, the driver's words."""
+
+    errno: str
+    type: str
+    cause: str
+    message: str
+
+    def __str__(self) -> str:
+        """In one line."""
+        where = self.type if not self.cause else f"{self.type}, {self.cause}"
+        return f"{where}: {self.message} ({self.errno})"
+
+    def document(self) -> dict[str, str]:
+        """As JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of one order."""
+
+    #: How long the port took, as the engine's control thread saw it.
+    ns: int
+    #: None: accepted.
+    refusal: Refusal | None = None
+    #: Of the rule that was made.
+    rule: int = 0
+
+
+class Rules(Protocol):
+    """Where rules can be tried."""
+
+    def validate(self, rule: str) -> Answer:
+        """Ask whether the port would take a rule."""
+        ...
+
+    def create(self, rule: str) -> Answer:
+        """Make a rule."""
+        ...
+
+    def destroy(self, rule: int) -> Answer:
+        """Remove a rule."""
+        ...
+
+    def flush(self) -> Answer:
+        """Remove all rules of the port, whoever made them."""
+        ...
+
+
+class EngineRules:
+    """Rules on a port of a running engine."""
+
+    def __init__(self, telemetry: Telemetry, port: str) -> None:
+        """`port` is its name in the engine's configuration."""
+        self._telemetry = telemetry
+        self._port = port
+
+    def _ask(self, command: str, parameters: str, rule: str = "") -> dict[str, Any]:
+        try:
+            answer = self._telemetry.ask(f"/linerate/flow/{command},{self._port}{parameters}")
+        except RefusedError as error:
+            if "column" not in error.answer:
+                raise
+            column = int(error.answer["column"])
+            raise RuleTextError(rule, column, str(error.answer["error"])) from error
+        return dict(answer)
+
+    def validate(self, rule: str) -> Answer:
+        """Ask whether the port would take a rule; raises RuleTextError."""
+        return _answer(self._ask("validate", f" {rule}", rule))
+
+    def create(self, rule: str) -> Answer:
+        """Make a rule; raises RuleTextError."""
+        return _answer(self._ask("create", f" {rule}", rule))
+
+    def destroy(self, rule: int) -> Answer:
+        """Remove a rule that `create` made."""
+        return _answer(self._ask("destroy", f",{rule}"))
+
+    def flush(self) -> Answer:
+        """Remove all rules of the port."""
+        return _answer(self._ask("flush", ""))
+
+
+def _answer(given: dict[str, Any]) -> Answer:
+    if given["accepted"]:
+        return Answer(int(given["ns"]), rule=int(given.get("id", 0)))
+    words = (str(given[key]) for key in ("errno", "type", "cause", "message"))
+    return Answer(int(given["ns"]), Refusal(*words))

@@ -1,0 +1,1 @@
+"""Host: this machine, its namespaces and what `linerate doctor` finds on it."""

@@ -1,0 +1,1 @@
+"""Lab: links, devices under test and testers, put together for one trial."""

@@ -1,0 +1,93 @@
+"""Devices under test: what forwards; one adapter a file, named as the device, registered there."""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from linerate.base.prerequisites import Need
+from linerate.lab.links import Ends
+from linerate.model.ledger import PacketLedger
+from linerate.model.measurement import Reading, WorkerReading
+from linerate.model.suites import Protocol as Frames
+from linerate.model.testbed import Testbed
+
+ALL_FRAMES: frozenset[Frames] = frozenset({"ipv4", "mpls"})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a device runs, and where its files go."""
+
+    #: Of its own, or the tester's too where there is one only.
+    cpus: tuple[int, ...]
+    shared: bool
+    #: Another one for each device of this host.
+    name: str
+    #: Says where a file of this run is kept, by its name.
+    file: Callable[[str], Path]
+    #: Behind the tester's two ports, beside those that are always there.
+    networks: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    #: MAC addresses that ports report, by those that they were configured with and refused.
+    macs: Mapping[str, str] = field(default_factory=dict)
+
+
+class Running(Protocol):
+    """A device that forwards."""
+
+    def readings(self, tsc_hz: int) -> Reading:
+        """What it counts itself: losses by place, packets by port; raises SetupError."""
+
+    def workers(self, tsc_hz: int) -> tuple[WorkerReading, ...]:
+        """Where its CPU time went, as far as can be known: cheap enough to ask at load."""
+
+    def ledger(self) -> PacketLedger:
+        """Its losses, where asking is cheap enough at load; nothing elsewhere."""
+
+
+@runtime_checkable
+class Addressed(Protocol):
+    """A running device that reports the MAC addresses of its ports."""
+
+    #: Of ports that refused the configured one: that, and the one that they have.
+    refused_macs: Mapping[str, str]
+
+
+class Dut(Protocol):
+    """A kind of device."""
+
+    #: As in a testbed file: the name of its file.
+    name: str
+
+    def needs(self, testbed: Testbed) -> list[Need]:
+        """What is missing on this host, and how to get it."""
+
+    def forwards(self, testbed: Testbed) -> frozenset[Frames]:
+        """Which frames it can forward here."""
+
+    def routes(self, testbed: Testbed) -> bool:
+        """Whether it forwards what is sent to its own addresses, and writes new ones."""
+
+    def running(
+        self, testbed: Testbed, ends: Ends, place: Place
+    ) -> AbstractContextManager[Running]:
+        """Start it; it is ended, and all that it made removed, on exit. Raises SetupError."""
+
+
+_DUTS: dict[str, Dut] = {}
+
+
+def register(dut: Dut) -> None:
+    """Make a kind of device known."""
+    _DUTS[dut.name] = dut
+
+
+def find(name: str) -> Dut:
+    """Return the device of that name; testbed files hold no others."""
+    if name not in _DUTS:
+        for module in pkgutil.iter_modules(__path__):
+            importlib.import_module(f"{__name__}.{module.name}")
+    return _DUTS[name]

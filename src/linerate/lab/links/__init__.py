@@ -1,0 +1,98 @@
+"""Wires: what joins a tester port to a port of the device under test; one wire a file.
+
+A wire's file is named as the wire, and registers it where it stands.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from linerate.base.prerequisites import Need
+from linerate.engine.telemetry import Telemetry
+from linerate.model.testbed import Testbed
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of a wire: what a port is made of."""
+
+    #: Configuration of an engine's port there, but for its name (docs/engine.md).
+    port: dict[str, Any]
+    #: The kernel's interface there, and the namespace that it is in; empty where there is none.
+    interface: str = ""
+    netns: str = ""
+
+
+def _nothing() -> None:
+    pass
+
+
+#: Is called at a wait, in words, and how many seconds it may take.
+OnWait = Callable[[str, float], object]
+AwaitPeers = Callable[[Telemetry, OnWait], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Ends of the two wires of a testbed, as long as they are there."""
+
+    tester: tuple[End, End]
+    #: None where the tester's ports are joined to each other.
+    dut: tuple[End, End] | None
+    #: `cards` of the engine's configuration.
+    cards: tuple[dict[str, Any], ...] = ()
+    #: Called when the tester's ports are there; waits for what somebody else is to join to them.
+    #: Raises SetupError when that does not come.
+    await_peers: "AwaitPeers | None" = None
+    #: Raises SetupError when somebody took the wires away.
+    check: Callable[[], None] = field(default=_nothing)
+    #: Of two more wires beside them, where that was asked for and they are no card's.
+    second: "Ends | None" = None
+
+
+class Wire(Protocol):
+    """A kind of wire."""
+
+    #: As in a testbed file: the name of its file.
+    name: str
+    #: Its two ends are of two processes, also where both are engines.
+    apart: bool
+
+    def pushes_back(self, testbed: Testbed) -> bool:
+        """Whether what does not fit on it is not taken from the sender, who offers less then."""
+
+    def needs(self, testbed: Testbed) -> list[Need]:
+        """What is missing on this host, and how to get it."""
+
+    def joined(self, testbed: Testbed, loopbacks: int = 1) -> AbstractContextManager[Ends]:
+        """Join the tester's ports to the device's; all is removed on exit. Raises SetupError.
+
+        With two loopbacks there are four ports on each side.
+        """
+
+
+@runtime_checkable
+class BareWire(Wire, Protocol):
+    """A wire that can do without a device, to see what the tester can do by itself."""
+
+    def bare(self, testbed: Testbed) -> AbstractContextManager[Ends]:
+        """Join the tester's two ports to each other."""
+
+
+_WIRES: dict[str, Wire] = {}
+
+
+def register(wire: Wire) -> None:
+    """Make a wire known."""
+    _WIRES[wire.name] = wire
+
+
+def find(name: str) -> Wire:
+    """Return the wire of that name; testbed files hold no others."""
+    if name not in _WIRES:
+        for module in pkgutil.iter_modules(__path__):
+            importlib.import_module(f"{__name__}.{module.name}")
+    return _WIRES[name]

@@ -1,0 +1,316 @@
+"""The rig: wires, device under test and tester, put together for trials and taken apart again.
+
+Whatever measures (bench, sweep) asks it for a tester and gives that to `run_trial`.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from linerate.base.errors import SetupError
+from linerate.base.memory_size import needed_megabytes
+from linerate.base.prerequisites import Need
+from linerate.engine.engine_process import Engine, Files, own_prefix
+from linerate.engine.readings import counters_since
+from linerate.host import machine
+from linerate.lab import dut
+from linerate.lab import links as wires
+from linerate.lab.dut import Addressed, Place
+from linerate.lab.engine_config import (
+    bare_config,
+    bench_config,
+    cards_of,
+    ceiling_config,
+    devices_of,
+    refused_macs,
+    tester_config,
+    with_macs,
+)
+from linerate.lab.links import BareWire, Ends, OnWait
+from linerate.lab.recorder import Journal, Watched
+from linerate.lab.tester import LoadTool, Tester, find_tool
+from linerate.lab.tester._links import PortLinks, Say
+from linerate.lab.tester._with_dut import WithDut
+from linerate.lab.tester.engine import EngineTester
+from linerate.model.counting import generates
+from linerate.model.ledger import PacketLedger
+from linerate.model.measurement import Load, Measurement, Progress, ToolCpu
+from linerate.model.suites import Loadtest
+from linerate.model.testbed import Testbed
+
+FileNamer = Callable[[str], Path]
+#: Makes a tester's configuration.
+Configure = Callable[[Testbed, Ends, Loadtest, str], dict[str, Any]]
+#: MAC addresses that ports report, by those that they were configured with and refused.
+Macs = dict[str, str]
+#: Engines are started at most so often before their ports' addresses must be settled.
+STARTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """A rig that is ready for trials."""
+
+    tester: Tester
+    #: What the tester's engine says of itself.
+    info: dict[str, Any]
+    #: Raises SetupError when somebody took the wires away meanwhile.
+    check: Callable[[], None]
+    #: Of ports that refused the configured address.
+    refused_macs: Macs = field(default_factory=dict)
+
+
+def missing(testbed: Testbed) -> list[Need]:
+    """What this host lacks for the testbed; asked before any work."""
+    lacking = wires.find(testbed.wire).needs(testbed)
+    lacking += dut.find(testbed.dut.kind).needs(testbed)
+    if tool := _tool(testbed):
+        lacking += tool.needs()
+    return list(dict.fromkeys(lacking))
+
+
+def hugepages_megabytes(testbed: Testbed) -> int:
+    """Hugepages that all engines of the testbed ask for together, in MiB."""
+    if testbed.memory.pages in ("thp", "4k"):
+        return 0
+    alone = testbed.by_tool or not testbed.dut.built_in or not wires.find(testbed.wire).apart
+    # A device of ours behind another's tester is an engine, as is our tester before another's.
+    engines = 1 if alone else 2
+    if testbed.by_tool and not testbed.dut.built_in:
+        engines = 0
+    return engines * needed_megabytes(testbed.memory.megabytes)
+
+
+def can_run(testbed: Testbed, loadtest: Loadtest) -> bool:
+    """Whether the tester can send the frames of a loadtest, and the device forward them."""
+    tool = _tool(testbed)
+    if tool is not None and not tool.offers(loadtest):
+        return False
+    return loadtest.traffic.protocol in dut.find(testbed.dut.kind).forwards(testbed)
+
+
+def lacking(testbed: Testbed, loadtest: Loadtest, what: str) -> str:
+    """Why our tester can't offer a loadtest to a device for `what`, or nothing."""
+    if testbed.by_tool or not generates(testbed):
+        return f"{testbed.dut.name}: {what} needs our tester to offer loads, expected another"
+    if absent := missing(testbed):
+        return "\n".join(map(str, absent))
+    return "" if can_run(testbed, loadtest) else f"{loadtest.name}: {why_not(testbed)}"
+
+
+def why_not(testbed: Testbed) -> str:
+    """Why loadtests can't be run, in words."""
+    if tool := _tool(testbed):
+        return f"{tool.name} cannot send them: {tool.limits}"
+    return f"{testbed.dut.name} here has no MPLS"
+
+
+def _tool(testbed: Testbed) -> LoadTool | None:
+    return find_tool(testbed.tester.kind) if testbed.tester and testbed.by_tool else None
+
+
+def has_ceiling(testbed: Testbed) -> bool:
+    """Whether what the tester can do by itself can be measured: `Rig.bare` works."""
+    return isinstance(wires.find(testbed.wire), BareWire) and not testbed.by_tool
+
+
+class Rig:
+    """Puts a testbed together, once for each loadtest."""
+
+    def __init__(
+        self,
+        testbed: Testbed,
+        file: FileNamer,
+        journal: Journal | None = None,
+        on_wait: OnWait = lambda _text, _seconds: None,
+        say: Say = lambda _text: None,
+    ) -> None:
+        """`file` says where a file of the run is kept, by its name; trials go into `journal`.
+
+        `on_wait` is called at waits for a device that somebody else starts, `say` of links.
+        """
+        self._testbed = testbed
+        self._file = file
+        self._journal = journal
+        self._on_wait = on_wait
+        self._say = say
+        self._cpus = testbed.cpus or machine.allowed_cpus()
+        self._wire = wires.find(testbed.wire)
+        self._dut = dut.find(testbed.dut.kind)
+        self._started = 0
+
+    @property
+    def pushes_back(self) -> bool:
+        """Whether the tester can send no more than the wires take."""
+        return self._wire.pushes_back(self._testbed)
+
+    @property
+    def _together(self) -> bool:
+        """Whether one engine is tester and device."""
+        return self._testbed.dut.built_in and not self._wire.apart
+
+    @contextmanager
+    def under_test(self, loadtest: Loadtest, label: str) -> Iterator[Trials]:
+        """The whole testbed; `label` names its files. Raises SetupError, EngineError."""
+        with self._wire.joined(self._testbed, loadtest.loopbacks) as ends:
+            start = self._in_one if self._together else self._beside_dut
+            with self._addressed(lambda macs: start(ends, loadtest, label, macs)) as trials:
+                yield self._watched(trials, loadtest, label)
+
+    @contextmanager
+    def _addressed(
+        self, start: Callable[[Macs], AbstractContextManager[Trials]]
+    ) -> Iterator[Trials]:
+        """Start the engines; again where a port has another address than frames are sent to."""
+        macs: Macs = {}
+        for _ in range(STARTS):
+            with start(macs) as trials:
+                if not trials.refused_macs:
+                    yield trials
+                    return
+                macs |= trials.refused_macs
+        raise SetupError(
+            f"ports report other MAC addresses at each start ({', '.join(macs.values())}): give "
+            "them fixed ones by their devargs"
+        )
+
+    @contextmanager
+    def _in_one(self, ends: Ends, loadtest: Loadtest, label: str, macs: Macs) -> Iterator[Trials]:
+        """Tester and device in one engine."""
+        config = bench_config(self._testbed, ends, loadtest, self._name())
+        with self._tester(with_macs(config, macs), ends, label, self._cpus) as trials:
+            yield trials
+
+    @contextmanager
+    def bare(self, loadtest: Loadtest, label: str) -> Iterator[Trials]:
+        """The tester alone, its two ports joined, as fast as it can."""
+        with self._bare(loadtest, label, ceiling_config) as trials:
+            yield trials
+
+    @contextmanager
+    def bare_at_rate(self, loadtest: Loadtest, label: str) -> Iterator[Trials]:
+        """The same at the rate that a device would be offered."""
+        with self._bare(loadtest, label, bare_config) as trials:
+            yield trials
+
+    @contextmanager
+    def _bare(self, loadtest: Loadtest, label: str, configure: Configure) -> Iterator[Trials]:
+        assert isinstance(self._wire, BareWire), "has_ceiling was not asked"
+        with self._wire.bare(self._testbed) as ends:
+            config = configure(self._testbed, ends, loadtest, self._name())
+            cpus = self._cpus if self._together else self._cpus[:1]
+            with self._tester(config, ends, label, cpus) as trials:
+                yield self._watched(trials, loadtest, label)
+
+    def _watched(self, trials: Trials, loadtest: Loadtest, label: str) -> Trials:
+        """The same; whatever trials read is noted for those who watch the run."""
+        if self._journal is None:
+            return trials
+        about = {"label": label, "loadtest": loadtest.name, "text": loadtest.text}
+        return replace(trials, tester=Watched(trials.tester, self._journal, about))
+
+    def by_tool(self, loadtest: Loadtest, load: Load, label: str) -> Measurement:
+        """Let the testbed's load tool run once, and read the device before and after."""
+        tool = _tool(self._testbed)
+        assert tool is not None
+        hertz = machine.tsc_hz()
+        routed = self._dut.routes(self._testbed)
+        with (
+            self._wire.joined(self._testbed) as ends,
+            self._dut.running(self._testbed, ends, self._place(self._name(), label)) as device,
+        ):
+            before = device.readings(hertz)
+            said = tool.measure(ends, loadtest, load.duration_us / 1e6, routed)
+            after = device.readings(hertz)
+            ends.check()
+        between = after.ledger.minus(before.ledger).entries
+        ledger = PacketLedger(entries=(*said.sent, *between, *said.received))
+        time = tuple(
+            late.since(early) for late, early in zip(after.workers, before.workers, strict=True)
+        )
+        # It was asked for all that it can.
+        sent = ledger.sent / said.seconds / load.line.packets_per_second
+        asked = {"duration_us": round(said.seconds * 1e6), "scale_ppm": round(1e6 * sent)}
+        return Measurement(
+            load=load.model_copy(update=asked),
+            progress=Progress(
+                trial=1,
+                state="done",
+                elapsed_us=round(said.seconds * 1e6),
+                sent_packets=ledger.sent,
+                received_packets=ledger.received,
+                drained=True,
+            ),
+            packets=ledger,
+            time=time,
+            time_at_load=time,
+            ports=counters_since(after.ports, before.ports),
+            foreign=True,
+            tool=ToolCpu(
+                name=tool.name,
+                sender_percent=said.sender_cpu_percent,
+                receiver_percent=said.receiver_cpu_percent,
+            ),
+        )
+
+    def _place(self, name: str, label: str) -> Place:
+        """Give the device all CPUs but the first."""
+        return Place(
+            cpus=self._cpus[1:] or self._cpus,
+            shared=len(self._cpus) == 1,
+            name=f"{name}-dut",
+            file=lambda kind: self._file(f"{label}-dut.{kind}"),
+        )
+
+    @contextmanager
+    def _beside_dut(
+        self, ends: Ends, loadtest: Loadtest, label: str, macs: Macs
+    ) -> Iterator[Trials]:
+        """The tester on the first CPU, the device on the others."""
+        name = self._name()
+        place = replace(self._place(name, label), networks=loadtest.traffic.networks, macs=macs)
+        config = with_macs(tester_config(self._testbed, ends, loadtest, name), macs)
+        foreign = not self._testbed.dut.built_in
+        with (
+            self._dut.running(self._testbed, ends, place) as running,
+            self._tester(config, ends, label, self._cpus[:1]) as trials,
+        ):
+            assert isinstance(trials.tester, EngineTester)
+            both = WithDut(trials.tester, running, foreign)
+            refused = dict(running.refused_macs) if isinstance(running, Addressed) else {}
+            yield replace(
+                trials,
+                tester=both,
+                refused_macs=refused | trials.refused_macs,
+            )
+
+    @contextmanager
+    def _tester(
+        self, config: dict[str, Any], ends: Ends, label: str, cpus: tuple[int, ...]
+    ) -> Iterator[Trials]:
+        files = Files(config=self._file(f"{label}.config.json"), log=self._file(f"{label}.log"))
+        if cpus != self._cpus:
+            config = config | {"cpus": list(cpus)}
+        cards = cards_of(config)
+        with Engine(config, files, cpus) as engine, engine.connect() as telemetry:
+            if ends.await_peers is not None:
+                ends.await_peers(telemetry, self._on_wait)
+            links = PortLinks(telemetry, devices_of(config), self._testbed.link_bps, self._say)
+            tester = EngineTester(telemetry, cards, links)
+            refused = refused_macs(config, telemetry.table("/linerate/ports"))
+            yield Trials(tester, tester.info, ends.check, refused)
+
+    def _name(self) -> str:
+        """Name an engine."""
+        self._started += 1
+        return f"{own_prefix()}{self._started}"
+
+
+def dpdk_devices(testbed: Testbed) -> tuple[str, ...]:
+    """DPDK devices that a run uses, by name; those on PCI are looked at before it."""
+    ports = [*(testbed.dut.ports or ())]
+    if testbed.tester is not None and testbed.tester.ports is not None:
+        ports += testbed.tester.ports
+    return tuple(port.device for port in ports)

@@ -1,0 +1,74 @@
+"""A tester beside a device under test that counts for itself."""
+
+from typing import Any
+
+from linerate.lab.dut import Running
+from linerate.lab.tester._passed_on import PassedOn
+from linerate.lab.tester.engine import EngineTester
+from linerate.model.ledger import PacketLedger
+from linerate.model.measurement import Reading, WorkerReading
+from linerate.model.measurement.flows import flows_of
+from linerate.model.measurement.trial import RoundTrip
+
+
+class WithDut(PassedOn):
+    """The tester, with the device's counters among its own."""
+
+    def __init__(self, tester: EngineTester, dut: Running, foreign: bool) -> None:
+        """`foreign`: not all that the device does is known."""
+        super().__init__(tester)
+        self._engine = tester
+        self._dut = dut
+        self._foreign = foreign
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """What the tester's engine says of itself."""
+        return self._engine.info
+
+    def readings(self) -> Reading:
+        """All counters of both; the device's losses stand before what came back."""
+        mine, its = self._tester.readings(), self._dut.readings(self._engine.tsc_hz)
+        return Reading(
+            ledger=_around(mine.ledger, its.ledger),
+            workers=(*mine.workers, *its.workers),
+            errors=(*mine.errors, *its.errors),
+            ports=mine.ports | its.ports,
+            settings=mine.settings | its.settings,
+            links=mine.links | its.links,
+            queues=mine.queues | its.queues,
+            cards=mine.cards,
+            rings=mine.rings | its.rings,
+            streams=mine.streams,
+            connections=mine.connections,
+            latency=mine.latency,
+            flows=flows_of((its.flows, mine.flows)),
+            foreign=self._foreign,
+        )
+
+    def start(self, duration_us: int, scale_ppm: int, clean_us: int = 0) -> None:
+        """Start all streams; for a given time where the device has workers of its own.
+
+        Whether they were disturbed in a slice is not known to the tester.
+        """
+        own_workers = self._dut.workers(self._engine.tsc_hz)
+        self._tester.start(duration_us, scale_ppm, 0 if own_workers else clean_us)
+
+    def workers(self) -> tuple[WorkerReading, ...]:
+        """Clocks of both."""
+        return (*self._tester.workers(), *self._dut.workers(self._engine.tsc_hz))
+
+    def ledger(self) -> PacketLedger:
+        """Both ledgers alone, the device's as far as it can be asked at load."""
+        return _around(self._tester.ledger(), self._dut.ledger())
+
+    def roundtrips(self) -> tuple[RoundTrip, ...]:
+        """None: not between processes."""
+        return ()
+
+
+def _around(mine: PacketLedger, its: PacketLedger) -> PacketLedger:
+    """The tester's with the device's in it, in path order."""
+    sent = [entry for entry in mine.entries if entry.kind == "sent"]
+    rest = [entry for entry in mine.entries if entry.kind != "sent"]
+    return PacketLedger(entries=(*sent, *its.entries, *rest))

@@ -1,0 +1,1 @@
+"""Model: testbeds, loadtests, ledgers, measurements and evidence, as plain values."""

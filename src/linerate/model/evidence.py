@@ -1,0 +1,343 @@
+"""The normalised evidence: what is known of one trial, whoever measured it.
+
+Every figure may be unknown (None): a pasted file tells what it tells. Each thing
+carries the line that says it, so that a verdict can show where it comes from.
+"""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from linerate.base.line_rate import FrameRate, line_rate
+from linerate.model.nic_presets import Card
+
+#: Packets that a call of a node handles at most, in VPP and in our engine.
+FULL_VECTOR = 256
+#: Calls so full count as full: the last one of a batch is not.
+FULL_SHARE = 0.9
+#: A worker with less of its time to spare has none.
+SPARE_PERCENT_MIN = 5.0
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Quote(_Model):
+    """A line of a source, as it stands there."""
+
+    #: A file's name; of our own runs its path within the run's folder.
+    source: str
+    #: From 1.
+    line: int
+    text: str
+
+
+class Node(_Model):
+    """What one worker spent in one node of a packet graph."""
+
+    name: str
+    #: As printed, without quotes: `polling`, `active`, `any wait`.
+    state: str = ""
+    calls: int
+    vectors: int
+    suspends: int = 0
+    #: None when the source does not say; with a polling node's empty polls in it or not
+    #: (see `Worker.idle_in_clocks`).
+    clocks_per_packet: float | None = None
+    #: As printed, or vectors over calls.
+    vectors_per_call: float = 0.0
+    quote: Quote
+
+    @property
+    def polling(self) -> bool:
+        """Whether it asks a card, a socket or a generator for packets."""
+        return self.state == "polling"
+
+
+class Worker(_Model):
+    """One thread that walks a packet graph."""
+
+    name: str
+    #: `main` does no packets of its own in VPP; `tester` is the load's maker.
+    role: Literal["worker", "main", "tester"] = "worker"
+    cpu: int | None = None
+    #: Over how long its nodes counted, as the source says.
+    seconds: float | None = None
+    tsc_hz: float | None = None
+    loops_per_second: float | None = None
+    in_pps: float | None = None
+    out_pps: float | None = None
+    drop_pps: float | None = None
+    nodes: tuple[Node, ...] = ()
+    #: VPP counts empty polls as clocks of the polling node; our engine counts them apart.
+    idle_in_clocks: bool = True
+    #: Shares of the elapsed clocks, in per cent; None when the source does not say.
+    spare_percent: float | None = None
+    away_percent: float | None = None
+    kernel_percent: float | None = None
+    lock_wait_percent: float | None = None
+    syscalls_per_packet: float | None = None
+    quote: Quote
+
+    @property
+    def sources(self) -> tuple[Node, ...]:
+        """Polling nodes that found packets: a card's queue, a ring, a generator."""
+        return tuple(node for node in self.nodes if node.polling and node.vectors)
+
+    @property
+    def packets(self) -> int:
+        """Packets that it took in."""
+        return sum(node.vectors for node in self.sources)
+
+    @property
+    def vectors_per_call(self) -> float:
+        """Packets that a call which found some took in, at its fullest source."""
+        return max((node.vectors_per_call for node in self.sources), default=0.0)
+
+    @property
+    def clocks_per_packet(self) -> float | None:
+        """Clocks of all its nodes on a packet that it took in; None if it took in none."""
+        if not self.packets:
+            return None
+        spent = sum((node.clocks_per_packet or 0.0) * node.vectors for node in self.nodes)
+        return spent / self.packets
+
+    def percent_of_time(self, clocks: float) -> float:
+        """Clocks as a share of the time over which its nodes counted; 0 when that is unknown."""
+        whole = (self.seconds or 0.0) * (self.tsc_hz or 0.0)
+        return 100.0 * clocks / whole if whole else 0.0
+
+    @property
+    def saturated(self) -> bool | None:
+        """Whether it has all the packets it can work on; None when the source can't tell.
+
+        Where empty polls are counted apart, none are left; where they are not, a full
+        vector in every call says that packets wait for it (VPP: docs/what/vectors).
+        """
+        if not self.packets:
+            return False
+        if self.spare_percent is not None:
+            return self.spare_percent < SPARE_PERCENT_MIN
+        return self.vectors_per_call >= FULL_SHARE * FULL_VECTOR
+
+
+#: Where packets go that don't come back, whatever a source calls the place.
+Cause = Literal[
+    "tx-ring",
+    "rx-ring",
+    "handoff-ring",
+    "card-pps",
+    "pcie",
+    "buffers",
+    "tester",
+    "flow-table",
+    "configuration",
+    "damaged",
+    "other",
+]
+
+
+class Loss(_Model):
+    """Packets that ended at one place."""
+
+    #: In the source's words: `xxv1-tx: no free tx slots`.
+    place: str
+    cause: Cause
+    packets: int
+    #: Of whom; empty when the source does not say.
+    worker: str = ""
+    quote: Quote
+
+
+class Ring(_Model):
+    """A ring between two threads, or between a thread and a card."""
+
+    source: str
+    destination: str
+    #: As printed: `Hi`, `Med`, `Nor`; empty where there is one only.
+    priority: str = ""
+    used: int | None = None
+    size: int | None = None
+    enqueued: int
+    dropped: int
+    dequeued: int | None = None
+    quote: Quote
+
+    @property
+    def loss_percent(self) -> float:
+        """What found it full, of all that were to go in."""
+        offered = self.enqueued + self.dropped
+        return 100.0 * self.dropped / offered if offered else 0.0
+
+
+class Port(_Model):
+    """A port, of the device under test or of the tester."""
+
+    name: str
+    side: Literal["dut", "tester"] = "dut"
+    up: bool | None = None
+    driver: str = ""
+    #: A PCI address.
+    device: str = ""
+    link_bps: int | None = None
+    rx_packets: int | None = None
+    tx_packets: int | None = None
+    rx_bytes: int | None = None
+    tx_bytes: int | None = None
+    #: L2 rates as the source says them, in packets/s.
+    rx_pps: float | None = None
+    tx_pps: float | None = None
+    rx_queues: int | None = None
+    tx_queues: int | None = None
+    rx_descriptors: int | None = None
+    tx_descriptors: int | None = None
+    #: Packets that each rx queue took in.
+    queue_packets: dict[int, int] = {}
+    #: All other counters, as named in the source.
+    counters: dict[str, int] = {}
+    quote: Quote
+
+
+class PcieLink(_Model):
+    """What is known of one card's PCIe link."""
+
+    #: A PCI address.
+    device: str
+    driver: str = ""
+    gigatransfers: float | None = None
+    lanes: int | None = None
+    capable_gigatransfers: float | None = None
+    capable_lanes: int | None = None
+    #: As the kernel prints: GT/s × lanes × encoding.
+    data_bps: float | None = None
+    capable_bps: float | None = None
+    max_payload_bytes: int | None = None
+    #: The bridge where it narrows.
+    limited_at: str = ""
+    quotes: tuple[Quote, ...] = ()
+
+
+class CpuCounters(_Model):
+    """What the kernel counts for one CPU, or for one interrupt (name) on it."""
+
+    cpu: int
+    name: str
+    counters: dict[str, int]
+    quote: Quote
+
+
+class Tester(_Model):
+    """What a traffic generator says of itself."""
+
+    name: str
+    sent_packets: int | None = None
+    received_packets: int | None = None
+    tx_pps: float | None = None
+    rx_pps: float | None = None
+    #: Its own CPU, in per cent.
+    cpu_percent: float | None = None
+    #: Packets that its own queues refused.
+    queue_full: int | None = None
+    quote: Quote
+
+
+class FlowOffload(_Model):
+    """What programming a card's flow table came to."""
+
+    entries: int
+    capacity: int | None = None
+    refused: int = 0
+    rules_per_second: float | None = None
+    #: Rules that found no room, and those that never had an effect.
+    full: int = 0
+    silent: int = 0
+    #: Not since it was found not to work.
+    on: bool = True
+    #: Of all packets those that came looked up; of the time that in which rules were programmed.
+    marked_percent: float | None = None
+    programming_percent: float | None = None
+    quote: Quote
+
+
+class Conditions(_Model):
+    """What was offered, and what came of it."""
+
+    frame_bytes: int | float
+    directions: int
+    link_bps: int
+    flows: Literal["many", "one", "skewed", "unknown"] = "unknown"
+    protocol: Literal["ipv4", "mpls", "unknown"] = "unknown"
+    #: Workers of the device under test; None when unknown.
+    workers: int | None = None
+    asked_pps: float
+    #: The wire takes what fits and leaves the rest with the sender: less offered is no fault.
+    pushes_back: bool = False
+    offered_pps: float
+    received_pps: float
+    sent_packets: int
+    received_packets: int
+    #: Lost because the host took a worker's CPU away: no property of the device's.
+    absence_packets: int = 0
+    #: Still on their way when counters were read.
+    held_packets: int = 0
+    #: Of a cache line between tester and device, the median; None: they share a CPU, or not known.
+    round_trip_ns: float | None = None
+    quote: Quote
+
+    @property
+    def line(self) -> FrameRate:
+        """The line's rate, over all directions."""
+        one = line_rate(self.link_bps, self.frame_bytes)
+        return FrameRate(self.frame_bytes, one.packets_per_second * self.directions)
+
+    @property
+    def percent_of_line(self) -> float:
+        """What came back, of what the line could carry."""
+        return 100.0 * self.received_pps / self.line.packets_per_second
+
+
+class Sibling(_Model):
+    """Another trial on the same testbed, or with another number of workers."""
+
+    name: str
+    conditions: Conditions
+    #: Of the busiest worker, with all that it spent on a packet.
+    clocks_per_packet: float | None = None
+
+
+class Evidence(_Model):
+    """All that is known of one trial."""
+
+    #: U1…B4, or empty.
+    trial: str = ""
+    conditions: Conditions | None = None
+    workers: tuple[Worker, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    rings: tuple[Ring, ...] = ()
+    ports: tuple[Port, ...] = ()
+    pcie: tuple[PcieLink, ...] = ()
+    cpus: tuple[CpuCounters, ...] = ()
+    testers: tuple[Tester, ...] = ()
+    offload: tuple[FlowOffload, ...] = ()
+    #: Limits of the virtual card that the packets crossed, if any.
+    card: Card | None = None
+    #: The tester's own ceiling over the bare wire, if it was measured.
+    tester_ceiling_pps: float | None = None
+    siblings: tuple[Sibling, ...] = ()
+    #: Why the trial has no result; none when it has.
+    invalid: tuple[Quote, ...] = ()
+    #: Why the trial is suspect.
+    suspect: tuple[str, ...] = ()
+    #: Figures that can't be, and what else a reader should know.
+    doubts: tuple[Quote, ...] = ()
+    #: Lines that no parser understood.
+    unread: tuple[Quote, ...] = ()
+
+    def joined(self, other: "Evidence") -> "Evidence":
+        """Put together what two sources say of the same trial; the first one's word counts."""
+        merged: dict[str, Any] = {}
+        for name in Evidence.model_fields:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            merged[name] = (*mine, *theirs) if isinstance(mine, tuple) else mine or theirs
+        return Evidence.model_construct(None, **merged)

@@ -1,0 +1,65 @@
+"""What a place of loss means: a resource that ran out, or what somebody configured.
+
+One table for all sources, so that `no route` is configuration wherever it is said.
+"""
+
+import re
+
+from linerate.model.evidence import Cause
+
+#: The first that matches counts; names of places and reasons in any source's words.
+_PATTERNS: tuple[tuple[Cause, str], ...] = (
+    ("tester", r"^(?:tester|(?:testpmd |iperf3 )?t[01])\b"),
+    ("handoff-ring", r"hand-?off|congestion drop"),
+    (
+        "tx-ring",
+        r"no free (?:tx )?slots|not enough (?:tx )?slots|tx[ _-]full|tx[ _-]?ring|tx[ _-]drop"
+        r"|tx_queue_full|tx-error|tx[ _-]miss|dpdk tx failure|tx packet drops \(ring full"
+        r"|no available descriptors|tx frame not ready|tx sendto temporary|sendto E(?:AGAIN|BUSY)",
+    ),
+    ("card-pps", r"card packet rate"),
+    ("pcie", r"pcie"),
+    (
+        "buffers",
+        r"no[ _-]?mbuf|nombuf|no[ _-](?:free |rx )?buf|out of buffers?|buffer alloc"
+        r"|mbuf[ _]alloc|mempool exhausted|no headroom|no room to delay",
+    ),
+    (
+        "rx-ring",
+        r"rx[ _-]?miss|imissed|ring full|socket full|rx[ _-]?no[ _-]?desc|rx_out_of_buffer",
+    ),
+    ("flow-table", r"flow table full|offload refused"),
+    (
+        "configuration",
+        r"no route|blackhole|null-node|unreachable|prohibit|rpf|martian|source.check"
+        r"|ttl|hop limit|time.?exceeded|interface (?:is )?(?:admin )?down|admin down"
+        r"|is down|link down|not enabled|disabled|unknown label|label|unknown vlan|acl|deny"
+        r"|policy|flow rule|filter|blocked|no (?:arp|neighbo|adjacency)|neighbo|unknown protocol"
+        r"|unknown (?:ethertype|type)|punt|mtu|df set|l3 mac mismatch|mac mismatch|not for us"
+        r"|unicast.*(?:wrong|other)|local adjacency|drop dispositions?|lookup miss"
+        r"|same as ingress|spoofed|options present|drop dpo|ip[46] drop|s-bit not set"
+        r"|unsupported|disallowed|non-ip[46]|lost at random|^icmp[46]-error\b"
+        # Where frames are sent, from where, and what for: none of it is a want of capacity.
+        r"|oversize frame|longer than max_frame|not for the router|to a group|no station"
+        r"|destination (?:in|is) |multicast|broadcast|link-local|source (?:in|is|route)\b|as source"
+        r"|router itself|address of the router|sender not on|has no address|has ip6|routing header"
+        r"|not in the vlan|in the vlan|reserved vlan|(?:is|mac is) a group|unknown option"
+        r"|no such (?:port|protocol)|no next header|asks for no answer|not icmp|no echo request"
+        r"|no arp request|not ip4 over|neither request|request answered|solicitation answered"
+        r"|neighbor learnt|icmpecho: fragment",
+    ),
+    (
+        "damaged",
+        r"checksum|too short|shorter than|malformed|bad |invalid|version|length|crc|truncat"
+        r"|code is not 0|beyond 65535",
+    ),
+)
+_CAUSES = tuple((cause, re.compile(pattern, re.IGNORECASE)) for cause, pattern in _PATTERNS)
+
+
+def cause_of(place: str) -> Cause:
+    """Say what kind of loss a place of that name stands for."""
+    for cause, pattern in _CAUSES:
+        if pattern.search(place):
+            return cause
+    return "other"

@@ -1,0 +1,117 @@
+"""What a flow table, and the rules that ports look flows up by, counted in a trial."""
+
+from collections.abc import Iterable, Mapping
+
+from pydantic import BaseModel, ConfigDict
+
+from linerate.engine.telemetry import Telemetry
+
+Counters = dict[str, int]
+
+#: What is no counter: how it stands at the end is what counts.
+LEVELS = frozenset(("flows", "capacity", "rules", "limit", "threshold_pps"))
+MODE = "flowtable"
+#: Reasons not to record a packet, and to end a flow, by how their counters begin.
+NOT_RECORDED = "not_recorded_"
+
+
+class FlowCounts(BaseModel):
+    """Of all workers' tables together, and of each port's rules. Counters as the engine's."""
+
+    model_config = ConfigDict(frozen=True)
+
+    table: Counters = {}
+    #: None are there when no port is asked to look flows up.
+    ports: dict[str, Counters] = {}
+
+    def since(self, before: "FlowCounts") -> "FlowCounts":
+        """What was counted between two readings; levels are the later ones."""
+        return FlowCounts(
+            table=_since(self.table, before.table),
+            ports={
+                name: _since(counters, before.ports.get(name, {}))
+                for name, counters in self.ports.items()
+            },
+        )
+
+    @property
+    def packets(self) -> int:
+        """Packets that came through the table, recorded or not."""
+        return self.table.get("packets", 0)
+
+    @property
+    def marked(self) -> int:
+        """Packets that came with the right mark, so that nothing was looked up for them."""
+        return self.table.get("marked", 0)
+
+    @property
+    def not_recorded(self) -> int:
+        """Packets that were forwarded without a record."""
+        return sum(count for name, count in self.table.items() if name.startswith(NOT_RECORDED))
+
+    @property
+    def marked_percent(self) -> float:
+        """Share of the packets that came through the table."""
+        packets = self.packets
+        return 100.0 * self.marked / packets if packets else 0.0
+
+    @property
+    def rules(self) -> int:
+        """Rules that stand on all ports."""
+        return self.total("rules")
+
+    def total(self, name: str) -> int:
+        """A counter over all ports."""
+        return sum(counters.get(name, 0) for counters in self.ports.values())
+
+    @property
+    def programming_seconds(self) -> float:
+        """How long rules were made and taken away; one thread does that for all ports."""
+        return (
+            sum(
+                counters.get("create_ns_mean", 0) * counters.get("promoted", 0)
+                + counters.get("destroy_ns_mean", 0)
+                * (counters.get("demoted", 0) + counters.get("ended", 0))
+                for counters in self.ports.values()
+            )
+            / 1e9
+        )
+
+
+def read_flows(telemetry: Telemetry) -> FlowCounts | None:
+    """Read them; None when the engine forwards in another way."""
+    if telemetry.ask("/linerate/info").get("mode") != MODE:
+        return None
+    ports = telemetry.table("/linerate/offload")
+    return FlowCounts(
+        table=_numbers(telemetry.ask("/linerate/flows,top=0")),
+        ports={
+            str(row["name"]): _numbers(telemetry.ask(f"/linerate/offload,{row['name']}"))
+            | {"on": int(row["state"] == "on")}
+            for row in ports
+        },
+    )
+
+
+def flows_of(readings: Iterable[FlowCounts | None]) -> FlowCounts | None:
+    """The first that there is: one engine alone forwards."""
+    return next((one for one in readings if one is not None), None)
+
+
+def _numbers(answer: Mapping[str, object]) -> Counters:
+    return {
+        name: value
+        for name, value in answer.items()
+        if isinstance(value, int) and not isinstance(value, bool)
+    }
+
+
+def _since(after: Counters, before: Counters) -> Counters:
+    return {
+        name: value if _is_level(name) else value - before.get(name, 0)
+        for name, value in after.items()
+    }
+
+
+def _is_level(name: str) -> bool:
+    return name in LEVELS or name == "on" or "_ns_" in name

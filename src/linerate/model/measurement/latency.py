@@ -1,0 +1,202 @@
+"""Latency as the tester timed it: each stream's histogram, and the figures that are told of it."""
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from linerate.base import histogram
+from linerate.engine.telemetry import Telemetry
+
+Counters = dict[str, int]
+NS_PER_US = 1000.0
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class StreamLatency(_Model):
+    """One stream in one trial. Disturbed frames have figures of their own.
+
+    Those were under way while a worker of the engine was off its CPU.
+    """
+
+    stream: str
+    #: Ports that its frames leave the tester by, and come back to.
+    port: str
+    rx_port: str
+    count: int
+    min_ns: int
+    max_ns: int
+    sum_ns: int
+    #: Of |D|, the difference of two latencies one after the other (RFC 3550, 6.4.1).
+    jitter_sum_ns: int
+    jitter_count: int
+    #: Frames whose time stamp no longer added up.
+    damaged: int = 0
+    disturbed: int = 0
+    disturbed_max_ns: int = 0
+    #: HdrHistogram's V2 text, in ns; empty without frames.
+    histogram: str = ""
+    disturbed_histogram: str = ""
+
+    @property
+    def direction(self) -> str:
+        """In words."""
+        return f"{self.port} → {self.rx_port}" if self.rx_port else f"{self.port} → any"
+
+
+class Times(_Model):
+    """How long frames took, in µs; None where too few came to say."""
+
+    count: int
+    min_us: float | None
+    mean_us: float | None
+    p50_us: float | None
+    p90_us: float | None
+    p99_us: float | None
+    p99_9_us: float | None
+    p99_99_us: float | None
+    p99_999_us: float | None
+    max_us: float | None
+
+
+class LatencyFigures(Times):
+    """What is told of one stream in one trial."""
+
+    stream: str
+    direction: str
+    #: The mean of |D|.
+    jitter_us: float | None
+    lost: int
+    duplicated: int
+    out_of_order: int
+    #: Frames that no figure above counts: the host kept a worker's CPU meanwhile.
+    disturbed: int = 0
+    disturbed_max_us: float | None = None
+    damaged: int = 0
+    histogram: str = ""
+
+
+class LatencyThere(Times):
+    """All streams of one trial together."""
+
+    trial: str
+
+
+class LatencyPoint(_Model):
+    """One load of several at which latency was measured."""
+
+    #: Of the highest.
+    percent: float
+    #: Asked for, all directions together.
+    pps: float
+    #: The last attempt.
+    trial: str
+
+
+class LatencyLoads(_Model):
+    """Latency of one loadtest over offered load."""
+
+    loadtest: str
+    text: str
+    frame_bytes: int | float
+    #: What the highest load is: the NDR that was found, the one that was given, the line's rate.
+    top: Literal["NDR", "given", "line"]
+    top_pps: float
+    line_pps: float
+    points: tuple[LatencyPoint, ...] = ()
+
+
+def read_latency(telemetry: Telemetry) -> tuple[StreamLatency, ...]:
+    """Every latency stream since the trial began."""
+    return tuple(_read(telemetry, row) for row in telemetry.table("/linerate/latency"))
+
+
+def _read(telemetry: Telemetry, row: dict[str, Any]) -> StreamLatency:
+    clean: list[tuple[int, int]] = []
+    disturbed: list[tuple[int, int]] = []
+    first = 0
+    while True:
+        said = telemetry.ask(f"/linerate/latency,{row['stream']},{first}")
+        clean += zip(said["bucket"], said["packets"], strict=True)
+        disturbed += zip(said["bucket"], said["disturbed"], strict=True)
+        first = said["next"]
+        if not first:
+            break
+    return StreamLatency(
+        stream=row["name"],
+        port=row["port"],
+        rx_port=row["rx_port"],
+        count=said["count"],
+        min_ns=said["min"],
+        max_ns=said["max"],
+        sum_ns=said["sum"],
+        jitter_sum_ns=said["jitter_sum"],
+        jitter_count=said["jitter_count"],
+        damaged=said["damaged"],
+        disturbed=said["disturbed_count"],
+        disturbed_max_ns=said["disturbed_max"],
+        histogram=_text(clean),
+        disturbed_histogram=_text(disturbed),
+    )
+
+
+def _text(buckets: list[tuple[int, int]]) -> str:
+    filled = [(bucket, packets) for bucket, packets in buckets if packets]
+    return histogram.to_text(histogram.from_buckets(filled)) if filled else ""
+
+
+def figures(
+    latency: tuple[StreamLatency, ...], streams: dict[str, Counters]
+) -> tuple[LatencyFigures, ...]:
+    """What is told; `streams` are their counters in the trial."""
+    return tuple(_figures(one, streams.get(one.stream, {})) for one in latency)
+
+
+def times(streams: Iterable[StreamLatency]) -> Times:
+    """How long the frames of all these streams took."""
+    known = [one for one in streams if one.count]
+    if not known:
+        return Times(**dict.fromkeys(Times.model_fields) | {"count": 0})
+    slowest = max(one.max_ns for one in known)
+    told = histogram.percentiles(histogram.merged(one.histogram for one in known))
+    p50, p90, p99, p99_9, p99_99, p99_999 = (
+        # A bucket's upper end may be above all that is in it.
+        _us(None if ns is None else min(ns, slowest))
+        for ns in told.values()
+    )
+    count = sum(one.count for one in known)
+    return Times(
+        count=count,
+        min_us=_us(min(one.min_ns for one in known)),
+        mean_us=sum(one.sum_ns for one in known) / count / NS_PER_US,
+        p50_us=p50,
+        p90_us=p90,
+        p99_us=p99,
+        p99_9_us=p99_9,
+        p99_99_us=p99_99,
+        p99_999_us=p99_999,
+        max_us=_us(slowest),
+    )
+
+
+def _figures(one: StreamLatency, counters: Counters) -> LatencyFigures:
+    return LatencyFigures(
+        **dict(times([one])),
+        stream=one.stream,
+        direction=one.direction,
+        jitter_us=one.jitter_sum_ns / one.jitter_count / NS_PER_US if one.jitter_count else None,
+        lost=counters.get("lost", 0),
+        duplicated=counters.get("duplicated", 0),
+        out_of_order=counters.get("out_of_order", 0),
+        disturbed=one.disturbed,
+        disturbed_max_us=_us(one.disturbed_max_ns if one.disturbed else None),
+        damaged=one.damaged,
+        histogram=one.histogram,
+    )
+
+
+def _us(ns: int | None) -> float | None:
+    return None if ns is None else ns / NS_PER_US

@@ -1,0 +1,407 @@
+"""What is under test: the testbed file, read with one clear line for each mistake."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal, Self, get_args
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from linerate.base.drivers import INTERFACE_DRIVERS, WITH_BATCH
+from linerate.base.line_rate import parse_bps
+from linerate.base.memory_size import MEGABYTES
+from linerate.base.pci import is_address, normalised
+from linerate.base.safe_load import DocumentError, read_yaml
+from linerate.base.validation import mistake
+from linerate.model import external_ports
+from linerate.model.flow_table_config import FlowTable
+from linerate.model.impairments import Burn, Delay, Lose, TesterBurn
+from linerate.model.nic_presets import DEFAULT, Card, card_option, preset
+from linerate.model.port_queues import PortQueues
+
+#: What the engine itself can be: each forwards between the two ports.
+SIMPLE_MODES = ("io", "mac", "macswap", "csum", "l2fwd", "l2switch", "xconnect")
+ENGINE_MODES = ("router", *SIMPLE_MODES, "flowtable")
+#: What forwards nothing: it takes all, or sends by itself.
+ONE_WAY = ("rxonly", "txonly")
+#: What each kind of device can be, its default first; others are one thing only.
+MODES: dict[str, tuple[str, ...]] = {
+    "engine": (*ENGINE_MODES, *ONE_WAY),
+    "testpmd": ("io", "mac", "macswap", "csum", "5tswap", "flowgen", "rxonly", "txonly"),
+}
+
+
+def _modules(package: str) -> tuple[str, ...]:
+    """Names of what has a file each in a package of ours."""
+    folder = Path(__file__).parent.parent / "lab" / package
+    return tuple(sorted(path.stem for path in folder.glob("[!_]*.py")))
+
+
+#: Kinds of wires and of devices under test.
+WIRES = _modules("links")
+DUTS = _modules("dut")
+TESTERS = _modules("tester")
+#: Wires whose ends are the kernel's interfaces, and those of devices that need no interfaces.
+INTERFACES = ("veth", "af_xdp")
+WIRES_OF = {"testpmd": (*INTERFACES, "memif")}
+#: Of wires that have none of their own: what 100 % of the load is.
+LINK_BPS = 10_000_000_000
+RxMode = Literal["polling", "interrupt", "adaptive"]
+RX_MODES: tuple[str, ...] = get_args(RxMode)
+Handoff = Literal["auto", "off"]
+Threading = Literal["run-to-completion", "locked", "lock-free"]
+
+_MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
+
+
+class TestbedError(Exception):
+    """A testbed file with mistakes; `lines` has one line for each."""
+
+    __test__ = False  # pytest would take it for a test class
+
+    def __init__(self, lines: list[str]) -> None:
+        super().__init__("\n".join(lines))
+        self.lines = lines
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def _mac(value: str) -> str:
+    value = value.lower()
+    if not _MAC.fullmatch(value):
+        raise ValueError(f"expected a MAC address as 02:00:00:00:0e:00, not '{value}'")
+    return value
+
+
+Mac = Annotated[str, AfterValidator(_mac)]
+
+
+def _one_of(words: tuple[str, ...]) -> AfterValidator:
+    def check(value: str) -> str:
+        if value not in words:
+            raise ValueError(f"expected one of {', '.join(words)}, not '{value}'")
+        return value
+
+    return AfterValidator(check)
+
+
+#: Of a port on a kernel's interface.
+Driver = Annotated[str, _one_of(INTERFACE_DRIVERS)]
+
+
+#: A socket's path has 107 bytes at most; what separates devargs can't be in it.
+Socket = Annotated[str, Field(pattern=r"^[^,\s]{1,107}$")]
+Interface = Annotated[str, Field(pattern=r"^[^/\s,]{1,15}$")]
+
+
+def _off(value: object) -> object:
+    """YAML reads the word `off` as false."""
+    return "off" if value is False else value
+
+
+FlowControl = Annotated[Literal["off", "rx", "tx", "full"], BeforeValidator(_off)]
+
+
+class Port(PortQueues):
+    """A DPDK device: a PCI address (`0000:05:00.0`) or a virtual one (`net_af_packet0`)."""
+
+    device: Annotated[str, AfterValidator(normalised)] = Field(min_length=1)
+    devargs: str = ""
+    mac: Mac | None = None
+    #: IEEE 802.3 PAUSE frames that it obeys (rx), sends (tx), both.
+    flow_control: FlowControl = "off"
+    #: FCS included.
+    max_frame_bytes: int | None = Field(default=None, ge=64, le=9728)
+
+    @property
+    def on_pci(self) -> bool:
+        """Whether it is a NIC's: DPDK opens it where it is, and makes no device."""
+        return is_address(self.device)
+
+
+class TesterSpec(_Model):
+    """The tester's two ports (wire: ethdev) or their driver, and how slow it shall be."""
+
+    kind: Annotated[str, _one_of(TESTERS)] = "engine"
+    ports: tuple[Port, Port] | None = None
+    #: Of `wire: memif` with an external device: paths of the two sockets; `@name` is abstract.
+    sockets: tuple[Socket, Socket] | None = None
+    #: So long is waited for peers of memif sockets: VPP's client tries again every few seconds.
+    wait_seconds: float = Field(default=10, gt=0, le=3600)
+    #: Of `wire: veth` or `af_xdp` with an external device: interfaces that are there already.
+    interfaces: tuple[Interface, Interface] | None = None
+    #: Of ports on the kernel's interfaces.
+    driver: Driver | None = None
+    burn: TesterBurn | None = None
+    #: Whether frames that come back are looked at for damage, by their checksums.
+    check_payload: bool = False
+
+
+def _power_of_two(value: int) -> int:
+    if value & (value - 1):
+        raise ValueError(f"expected a power of two from 32 to 32768, not {value}")
+    return value
+
+
+HandoffRing = Annotated[int, Field(ge=32, le=32768), AfterValidator(_power_of_two)]
+
+
+class Dut(_Model):
+    """What forwards."""
+
+    kind: Annotated[str, _one_of(DUTS)] = "engine"
+    #: Which forwarder, of the kinds that are several.
+    mode: str = ""
+    #: Of ports on the kernel's interfaces.
+    driver: Driver | None = None
+    #: Packets a system call, of the drivers that take several at once.
+    batch: int | None = Field(default=None, ge=1, le=256)
+    workers: int = Field(default=1, ge=1, le=16)
+    #: How workers find what came in.
+    rx_mode: RxMode = "polling"
+    #: Spread packets over workers by software where there are too few rx queues.
+    handoff: Handoff | None = None
+    #: Packets that a ring between two workers holds.
+    handoff_ring: HandoffRing | None = None
+    #: Readers and writers with a queue between them, or each worker does all.
+    threading: Threading = "run-to-completion"
+    #: Packets that a reader or writer moves through that queue at once.
+    queue_batch: int | None = Field(default=None, ge=1, le=256)
+    burn: Burn | None = None
+    lose: Lose | None = None
+    delay: Delay | None = None
+    cli_file: Path | None = None
+    flowtable: FlowTable | None = None
+    ports: tuple[Port, Port] | None = None
+    #: Of an external one: the MAC addresses of its two ports.
+    macs: tuple[Mac, Mac] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_mode(cls, value: object) -> object:
+        if isinstance(value, dict) and not value.get("mode"):
+            modes = MODES.get(str(value.get("kind", "engine")), ("",))
+            return value | {"mode": modes[0]}
+        return value
+
+    @field_validator("mode")
+    @classmethod
+    def _mode_of_kind(cls, value: str, info: ValidationInfo) -> str:
+        kind = info.data.get("kind", "")
+        modes = MODES.get(kind, ())
+        if kind and value not in modes and (value or modes):
+            expected = f"one of {', '.join(modes)}" if modes else f"none, a {kind} has no modes"
+            raise ValueError(f"expected {expected}, not '{value}'")
+        return value
+
+    @model_validator(mode="after")
+    def _batch_of_driver(self) -> Self:
+        if self.batch is not None and self.driver not in WITH_BATCH:
+            raise ValueError(f"batch: expected only with driver {' or '.join(WITH_BATCH)}")
+        return self
+
+    @property
+    def name(self) -> str:
+        """What it is, in a word: `router`, `kernel`, `testpmd-io`."""
+        if self.kind == "engine":
+            return self.mode
+        return f"{self.kind}-{self.mode}" if self.mode else self.kind
+
+    @property
+    def built_in(self) -> bool:
+        """Whether it is of ours, so that each packet must be accounted for."""
+        return self.kind == "engine"
+
+
+class Memory(_Model):
+    """Packet memory, in the engine's words."""
+
+    pages: Literal["auto", "hugepages", "thp", "4k"] = "auto"
+    megabytes: int = Field(default=MEGABYTES, ge=64)
+
+
+class Testbed(_Model):
+    """Wire, device under test and tester."""
+
+    __test__ = False
+
+    name: str = Field(default="card", pattern=r"^[A-Za-z0-9_-]{1,40}$")
+    wire: Annotated[str, _one_of(WIRES)] = "card"
+    card: Card = DEFAULT
+    #: Of wires that are not the card's: what 100 % of the load is.
+    link_bps: int | None = Field(default=None, gt=0, alias="link")
+    tester: TesterSpec | None = None
+    dut: Dut = Dut()
+    cpus: tuple[int, ...] | None = None
+    memory: Memory = Memory()
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    @field_validator("card", mode="before")
+    @classmethod
+    def _preset(cls, value: object) -> object:
+        """`card: cx4-lx`, or `card: {preset: cx4-lx, rx_queues: 1}`."""
+        if isinstance(value, str):
+            return preset(value)
+        if isinstance(value, dict):
+            changes = {"link_bps" if key == "link" else key: value[key] for key in value}
+            base = preset(str(changes.pop("preset", "default")))
+            return base.model_dump() | changes
+        return value
+
+    @field_validator("link_bps", mode="before")
+    @classmethod
+    def _bit_rate(cls, value: object) -> object:
+        return parse_bps(value) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        kind = self.dut.kind
+        if kind not in ("engine", "external") and self.wire not in WIRES_OF.get(kind, INTERFACES):
+            expected = " or ".join(WIRES_OF.get(kind, INTERFACES))
+            raise ValueError(f"wire: expected {expected} for {kind}, not '{self.wire}'")
+        if self.by_tool and self.wire not in INTERFACES:
+            expected = " or ".join(INTERFACES)
+            raise ValueError(f"wire: expected {expected} for other testers, not '{self.wire}'")
+        joined = {
+            key: self.tester and getattr(self.tester, key) for key in external_ports.JOINED_BY
+        }
+        external_ports.check(kind == "external", self.wire, joined, self.dut.macs)
+        if self.wire == "ethdev":
+            tester_ports = self.tester and self.tester.ports
+            needs_ports = kind != "external"
+            external_ports.check_ethdev(
+                tester_ports, self.link_bps or self._negotiates, self.dut.ports or not needs_ports
+            )
+        if self.pci_ports and self.memory.pages in ("thp", "4k"):
+            raise ValueError(
+                "memory.pages: expected hugepages or auto with a PCI port, not "
+                f"'{self.memory.pages}': a NIC cannot reach other pages"
+            )
+        return self
+
+    def checking_payload(self) -> Self:
+        """The same, with our tester looking at what comes back for damage."""
+        if self.by_tool:
+            return self
+        tester = (self.tester or TesterSpec()).model_copy(update={"check_payload": True})
+        return self.model_copy(update={"tester": tester})
+
+    @property
+    def pci_ports(self) -> tuple[Port, ...]:
+        """Ports that are a NIC's, the tester's first."""
+        if self.wire != "ethdev":
+            return ()
+        of_tester = self.tester.ports if self.tester and self.tester.ports else ()
+        return tuple(port for port in (*of_tester, *(self.dut.ports or ())) if port.on_pci)
+
+    @property
+    def _negotiates(self) -> bool:
+        """Whether the tester's ports are cards whose links have a speed of their own."""
+        ports = self.tester.ports if self.tester is not None else None
+        return ports is not None and all(port.on_pci for port in ports)
+
+    @property
+    def by_tool(self) -> bool:
+        """Whether other people's load generator is the tester."""
+        return self.tester is not None and self.tester.kind != "engine"
+
+    @property
+    def line_bps(self) -> int:
+        """L1 rate of one direction."""
+        return self.card.link_bps if self.wire == "card" else (self.link_bps or LINK_BPS)
+
+
+#: Of a testbed file: a page of text.
+TESTBED_BYTES_MAX = 1 << 20
+
+
+def load(path: Path) -> Testbed:
+    """Read a testbed file; raises TestbedError with one line for each mistake."""
+    try:
+        document = read_yaml(path, TESTBED_BYTES_MAX)
+    except OSError as error:
+        raise TestbedError([f"{path}: {(error.strerror or str(error)).lower()}"]) from error
+    except DocumentError as error:
+        raise TestbedError([f"{path}: {error}"]) from error
+    testbed = parse({} if document is None else document, str(path))
+    if testbed.tester is not None and testbed.tester.sockets is not None:
+        sockets = tuple(_beside(path, name) for name in testbed.tester.sockets)
+        tester = testbed.tester.model_copy(update={"sockets": sockets})
+        testbed = testbed.model_copy(update={"tester": tester})
+    if testbed.dut.cli_file is not None:
+        cli_file = path.parent / testbed.dut.cli_file
+        if not cli_file.is_file():
+            raise TestbedError([f"{path}: dut.cli_file: no such file: {cli_file}"])
+        dut = testbed.dut.model_copy(update={"cli_file": cli_file.resolve()})
+        testbed = testbed.model_copy(update={"dut": dut})
+    return testbed
+
+
+def _beside(path: Path, socket: str) -> str:
+    """A socket's path as seen from here, where the testbed's file says it from its own folder."""
+    return socket if socket.startswith("@") else str((path.parent / socket).resolve())
+
+
+def with_options(
+    testbed: Testbed,
+    dut: str | None = None,
+    card: str | None = None,
+    workers: int | None = None,
+    rx_mode: str | None = None,
+    wire: str | None = None,
+    tester: str | None = None,
+    driver: str | None = None,
+    dut_driver: str | None = None,
+    link: str | None = None,
+) -> Testbed:
+    """The same testbed with what the command line says instead; raises TestbedError.
+
+    `dut` is a kind, a kind and its mode (`testpmd:macswap`), or a mode of the engine.
+    """
+    document = testbed.model_dump(by_alias=True)
+    changes = {"workers": workers, "rx_mode": rx_mode, "driver": dut_driver}
+    document["dut"] |= {key: value for key, value in changes.items() if value is not None}
+    if dut is not None:
+        document["dut"] |= _kind_and_mode(dut)
+    changes = {"kind": tester, "driver": driver}
+    if given := {key: value for key, value in changes.items() if value is not None}:
+        document["tester"] = (document["tester"] or {}) | given
+    changes = {"wire": wire, "link": link}
+    document |= {key: value for key, value in changes.items() if value is not None}
+    if card is not None:
+        document["card"] = _card(card)
+    return parse(document, "the command line")
+
+
+def _card(words: str) -> str | dict[str, object]:
+    try:
+        return card_option(words)
+    except ValueError as error:
+        raise TestbedError([f"the command line: card: {error}"]) from error
+
+
+def _kind_and_mode(word: str) -> dict[str, str]:
+    kind, _, mode = word.partition(":")
+    return {"kind": kind, "mode": mode} if kind in DUTS else {"kind": "engine", "mode": word}
+
+
+def parse(document: object, source: str) -> Testbed:
+    """Check what a testbed file holds; `source` is named in each line."""
+    if not isinstance(document, dict):
+        raise TestbedError([f"{source}: expected keys and values, as `wire: card`"])
+    try:
+        return Testbed.model_validate(document)
+    except ValidationError as error:
+        raise TestbedError([mistake(source, one) for one in error.errors()]) from error

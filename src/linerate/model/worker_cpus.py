@@ -1,0 +1,25 @@
+"""CPUs that the workers of a testbed need."""
+
+from linerate.model.testbed import Testbed, TestbedError
+
+
+def check_cpus(testbed: Testbed, allowed: tuple[int, ...]) -> None:
+    """Raise TestbedError when workers would have to take turns on a CPU.
+
+    One CPU for tester and forwarder together is slow but fair, and is allowed. Workers that
+    sleep their burnt clocks off can share one beside the tester's.
+    """
+    workers, cpus = testbed.dut.workers, testbed.cpus or allowed
+    if testbed.dut.burn is not None and testbed.dut.burn.shares_cpus and len(cpus) > 1:
+        return
+    if testbed.dut.threading != "run-to-completion" and len(cpus) > 1:
+        # A reader and a writer may take turns: what is compared are the queues between them.
+        return
+    if testbed.dut.built_in and workers > 1 and workers >= len(cpus):
+        raise TestbedError(
+            [
+                f"dut.workers: {workers} workers and the tester need {workers + 1} CPUs, "
+                f"{len(cpus)} may be used and workers would take turns; "
+                f"try --workers {max(1, len(cpus) - 1)}"
+            ]
+        )

@@ -1,0 +1,1 @@
+"""Parsers: other tools' output, read into evidence."""

@@ -1,0 +1,64 @@
+"""Evidence from files that other tools wrote."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from linerate.model.evidence import Evidence, PcieLink
+from linerate.parsers.text import Text, TextError, read_text
+from linerate.parsers.tools import parsers
+
+
+def evidence_of_text(text: Text) -> Evidence | None:
+    """Let every parser take what it understands; None when none understood a line."""
+    found = [part for one in parsers() if (part := one.parse(text)) is not None]
+    if not found:
+        return None
+    evidence = Evidence(unread=text.unread)
+    for part in found:
+        evidence = evidence.joined(part)
+    return _counted_once(evidence)
+
+
+def evidence_of_files(paths: Sequence[Path]) -> Evidence:
+    """Put together what all files say of one trial. Raises TextError."""
+    evidence = Evidence()
+    for path in paths:
+        part = evidence_of_text(read_text(path))
+        if part is None:
+            known = ", ".join(one.name for one in parsers())
+            raise TextError(f"{path}: nothing that linerate can read; it reads {known}")
+        evidence = evidence.joined(part)
+    return _counted_once(evidence)
+
+
+def _counted_once(evidence: Evidence) -> Evidence:
+    """Leave out what two tables count of the same packets.
+
+    VPP counts what a card refused at the interface (`e1: tx-error`) and at its tx node,
+    with the reason (`e1-tx: …`; plugins/dpdk/device/device.c): the reason says more.
+    """
+    at_nodes = {loss.place.partition(":")[0] for loss in evidence.losses}
+    losses = tuple(
+        loss
+        for loss in evidence.losses
+        if not (
+            loss.place.endswith(": tx-error")
+            and f"{loss.place.removesuffix(': tx-error')}-tx" in at_nodes
+        )
+    )
+    return evidence.model_copy(update={"losses": losses, "pcie": _by_device(evidence.pcie)})
+
+
+def _by_device(links: tuple[PcieLink, ...]) -> tuple[PcieLink, ...]:
+    """Put together what dmesg, lspci and sysfs say of one device; the first one's word counts."""
+    devices: dict[str, PcieLink] = {}
+    for link in links:
+        known = devices.get(link.device, link)
+        missing = {
+            name: getattr(link, name)
+            for name in PcieLink.model_fields
+            if not getattr(known, name) and getattr(link, name)
+        }
+        quotes = tuple(dict.fromkeys((*known.quotes, *link.quotes)))
+        devices[link.device] = known.model_copy(update=missing | {"quotes": quotes})
+    return tuple(devices.values())

@@ -1,0 +1,133 @@
+"""Text as people paste it: cleaned line by line, each line taken by who understands it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from linerate.base.safe_open import open_regular
+from linerate.model.evidence import Quote
+
+#: More than anybody pastes; a reader of everything must end.
+SIZE_MAX_BYTES = 64 << 20
+#: No command's table is wider; patterns over longer lines could take for ever.
+ROW_MAX_CHARS = 2000
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]")
+#: What terminals, syslog and journals put before a line.
+_STAMPS = re.compile(
+    r"""^\s*(?:
+      \[\s*\d+\.\d{3,}\]                                             # dmesg
+    | \[?(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\s\w{3}\s+\d+\s[\d:.]+\s\d{4}\]?     # dmesg -T, date
+    | \d{4}-\d\d-\d\d[T\s]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?(?=\s)
+    | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+\d+\s\d\d:\d\d:\d\d
+        \s\S+\s[\w./-]+(?:\[\d+\])?:                                   # syslog
+    | \[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?=\s)
+    | kernel:
+    )[ \t]?""",
+    re.VERBOSE,
+)
+_PROMPT = re.compile(r"^(?:vpp#|DBGvpp#|testpmd>|trex>|\S+@\S+[:~]\S*[#$>]|[#$>])\s*")
+#: Lines that only draw.
+_DECORATION = re.compile(r"^[\s\-=_*+|#~.]*$")
+
+
+class TextError(Exception):
+    """A file that can't be read as text; one line that says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line without what the paste added; `number` counts from 1."""
+
+    number: int
+    text: str
+    #: It stood behind a prompt: what was typed.
+    typed: bool = False
+
+
+@dataclass(slots=True)
+class Text:
+    """A source's lines. A parser takes those that it understands."""
+
+    source: str
+    lines: tuple[Line, ...]
+    _taken: set[int] = field(default_factory=set)
+
+    def __iter__(self) -> Iterator[Line]:
+        return iter(self.lines)
+
+    @property
+    def rows(self) -> list[Line]:
+        """Lines that a command may have printed: neither empty, nor typed, nor endless."""
+        return [
+            line
+            for line in self.lines
+            if not line.typed and len(line.text) <= ROW_MAX_CHARS and line.text.strip()
+        ]
+
+    @property
+    def whole(self) -> str:
+        """The cleaned text, for formats that are not line by line (JSON)."""
+        return "\n".join(line.text for line in self.lines)
+
+    def take(self, line: Line) -> Quote:
+        """Say that this line is understood, and quote it."""
+        self._taken.add(line.number)
+        return Quote(source=self.source, line=line.number, text=line.text.strip())
+
+    def take_all(self) -> None:
+        """Say that the whole source is understood."""
+        self._taken.update(line.number for line in self.lines)
+
+    @property
+    def unread(self) -> tuple[Quote, ...]:
+        """Lines that nobody took, without what only draws and what was typed."""
+        return tuple(
+            Quote(source=self.source, line=line.number, text=line.text.strip())
+            for line in self.lines
+            if line.number not in self._taken
+            and not line.typed
+            and not _DECORATION.match(line.text)
+        )
+
+
+def clean(raw: str) -> str:
+    """Take away colours, carriage returns, time stamps: once per line, so that data stays."""
+    plain = _ANSI.sub("", raw).replace("\r", "").replace("\u00a0", " ").replace("\ufeff", "")
+    stripped = _STAMPS.sub("", plain, count=1)
+    # journalctl and `dmesg | ts` put two before a line.
+    return _STAMPS.sub("", stripped, count=1).rstrip()
+
+
+def text_of(content: str, source: str) -> Text:
+    """Clean a whole text."""
+    lines = []
+    for number, raw in enumerate(re.split(r"\r\n|\n|\r", content), start=1):
+        cleaned = clean(raw)
+        prompt = _PROMPT.match(cleaned.lstrip())
+        lines.append(Line(number, cleaned, typed=prompt is not None))
+    return Text(source, tuple(lines))
+
+
+def read_text(path: Path) -> Text:
+    """Read a file that somebody saved. Raises TextError."""
+    try:
+        with open_regular(path) as file:
+            content = file.read(SIZE_MAX_BYTES + 1)
+    except OSError as error:
+        raise TextError(f"{path}: {(error.strerror or str(error)).lower()}") from error
+    return text_of(decode(content, str(path)), path.name)
+
+
+def decode(content: bytes, name: str) -> str:
+    """Decode what an editor or a terminal wrote. Raises TextError."""
+    if len(content) > SIZE_MAX_BYTES:
+        raise TextError(f"{name}: over {SIZE_MAX_BYTES >> 20} MiB, expected what a command prints")
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        decoded = content.decode("utf-16", errors="replace")
+    else:
+        decoded = content.decode("utf-8", errors="replace")
+    if "\0" in decoded:
+        raise TextError(f"{name}: not a text, expected what a command prints")
+    return decoded

@@ -1,0 +1,114 @@
+"""VPP's `show errors`, and our engine's (vlib/error.c).
+
+The table counts all that happens, not drops alone: what was made or passed on is told
+from what ended by the severity where there is one, and by the words else.
+"""
+
+import re
+from dataclasses import dataclass
+
+from linerate.model.evidence import Evidence, Loss
+from linerate.model.loss_causes import cause_of
+from linerate.parsers.numbers import COUNT, count
+from linerate.parsers.text import Line, Text
+from linerate.parsers.tools import parser
+
+_HEAD = re.compile(r"\s*Count\s+Node\s+Reason(\s+Severity)?(\s+Index)?\s*")
+_ROW = re.compile(rf"\s*(?P<count>{COUNT})\s+(?P<node>[A-Za-z][^\s:]*)\s+(?P<reason>\S.*)")
+_SEVERITY = re.compile(r"(?P<reason>.*\S)\s+(?P<severity>error|warn|warning|info)")
+_INDEX = re.compile(r"(?P<reason>.*\S)\s+\d+")
+#: Of `verbose`: one part for each thread, then the sums.
+_THREAD = re.compile(r"\s*Thread\s+\d+\s+\((\S+)\):\s*")
+_TOTAL = re.compile(r"\s*Total:\s*")
+#: Words of what is no end of a packet: VPP has them with severity `error` where a node's
+#: counters have none of their own.
+_PASSING = re.compile(
+    r"no error|valid \S+ packets|none"
+    r"|(?:.*\s)?(?:packets?|pkts|frames|msgs|messages|requests?|repl(?:y|ies)|solicitations"
+    r"|advertisements|responses?|echo|buffers|segments|hits?)"
+    r"\s+(?:sent|received|processed|encapsulated|decapsulated|forwarded|transmitted|enqueued"
+    r"|handed off|encrypted|decrypted|throttled|learned|generated|reassembled|fragmented)"
+    r"|(?:L2|l2)\S*\s+(?:input|output|learn|fwd|forward|flood|xcrw|rewrite|efp)\b.*packets"
+    r"|(?:good|successful)\b.*"
+    r"|.*(?:response|request|reply|replies|advertisement) sent",
+    re.IGNORECASE,
+)
+_ENDING = re.compile(
+    r"drop|\bbad\b|fail|invalid|unknown|\bno\b|not |miss|too |error|unable|discard|denied|wrong"
+    r"|unsupported|malformed|reject",
+    re.IGNORECASE,
+)
+
+
+def is_passing(reason: str) -> bool:
+    """Say whether a counter of that name is of packets that went on, or were made."""
+    if re.fullmatch(r"no error|none", reason, re.IGNORECASE):
+        return True
+    if re.fullmatch(r".*response sent", reason, re.IGNORECASE):
+        return True
+    return _PASSING.fullmatch(reason) is not None and _ENDING.search(reason) is None
+
+
+@dataclass(slots=True)
+class _Table:
+    """The columns of the table that is being read, if one is."""
+
+    open: bool = False
+    has_severity: bool = False
+    has_index: bool = False
+    worker: str = ""
+    in_total: bool = False
+
+    def columns(self, node: str, reason: str) -> tuple[str, str] | None:
+        """Split a reason from its severity; None when the row is no row of a table."""
+        # Without a head, a count and some words may be anything.
+        if not self.open and "-" not in node:
+            return None
+        if self.has_index and (match := _INDEX.fullmatch(reason)):
+            reason = match["reason"]
+        if self.open and not self.has_severity:
+            return reason, ""
+        match = _SEVERITY.fullmatch(reason)
+        return (match["reason"], match["severity"]) if match else None
+
+
+@parser("VPP show errors")
+def errors(text: Text) -> Evidence | None:
+    """Read where packets ended, and why."""
+    table, losses, known = _Table(), [], False
+    for line in text.rows:
+        if head := _HEAD.fullmatch(line.text):
+            table = _Table(True, head[1] is not None, head[2] is not None)
+        elif table.open and (match := _THREAD.fullmatch(line.text)):
+            table.worker, table.in_total = match[1], False
+        elif table.open and _TOTAL.fullmatch(line.text):
+            table.in_total = True
+        elif (loss := _row(text, table, line)) is not None:
+            losses.extend(loss)
+            known = True
+            continue
+        else:
+            table.open &= not line.text.strip("-= \t")
+            continue
+        text.take(line)
+        known = True
+    return Evidence(losses=tuple(losses)) if known else None
+
+
+def _row(text: Text, table: _Table, line: Line) -> list[Loss] | None:
+    """Read a row: one loss, or none when nothing ended there; None when it is no row."""
+    match = _ROW.fullmatch(line.text)
+    packets = count(match["count"]) if match else None
+    if match is None or packets is None:
+        return None
+    columns = table.columns(match["node"], match["reason"])
+    if columns is None:
+        return None
+    quote = text.take(line)
+    reason, severity = columns
+    if severity == "info" or is_passing(reason) or table.in_total or not packets:
+        return []
+    place = f"{match['node']}: {reason}"
+    return [
+        Loss(place=place, cause=cause_of(place), packets=packets, worker=table.worker, quote=quote)
+    ]

@@ -1,0 +1,1 @@
+"""Results: runs on disk, their index, comparisons and statistics."""

@@ -1,0 +1,311 @@
+"""Runs side by side: which is faster, by how much, is it more than noise.
+
+Repeated trials in a run, or in several runs of one device, are ranked: an exact test says whether
+a difference is more than noise. With too few of them nothing is said of what it is worth.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel
+
+from linerate.host.doctor import faults
+from linerate.model.ledger import forwarder_ledgers
+from linerate.results.statistics import RankTest, Rates, p_text, rank_test, rates_of, repeats_needed
+from linerate.results.store import Result, Run, sound
+
+Judgement = Literal["faster", "slower", "same", "unknown"]
+
+#: Of a difference in losses, per cent of the packets, and in clocks a packet, that is said.
+LOSS_MATTERS = 0.01
+CLOCKS_MATTER = 0.5
+#: Limits that are none of the device's.
+OUTSIDE = ("line", "tester")
+
+
+class CompareError(ValueError):
+    """Runs that have nothing in common to compare."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One device: its runs, each measured by itself."""
+
+    name: str
+    runs: tuple[Run, ...]
+
+    def results(self, test: str) -> list[Result]:
+        """Sound trials of a test, over all runs, the last attempt at each."""
+        return sound(result for run in self.runs for result in run.repeats().get(test, []))
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A test on two devices; said of `other`, as against `base`."""
+
+    test: str
+    base: Rates
+    other: Rates
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times as fast; None if one forwarded nothing."""
+        if not self.base.middle or not self.other.middle:
+            return None
+        return self.other.middle / self.base.middle
+
+    @property
+    def percent(self) -> float | None:
+        """By how much faster, or slower (negative)."""
+        return None if self.ratio is None else 100 * (self.ratio - 1)
+
+    @property
+    def rank_test(self) -> RankTest:
+        """How often chance alone would part the trials so."""
+        return rank_test(self.base.trials, self.other.trials)
+
+    @property
+    def judgement(self) -> Judgement:
+        """Is it more than noise; unknown with too few trials to tell."""
+        test = self.rank_test
+        if not test.can_tell:
+            return "unknown"
+        gap = self.other.middle - self.base.middle
+        if not test.tells or not gap:
+            return "same"
+        return "faster" if gap > 0 else "slower"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One figure of a ledger on two devices."""
+
+    test: str
+    #: A place of loss, or a node.
+    name: str
+    base: float
+    other: float
+
+    @property
+    def by(self) -> float:
+        """How much it grew."""
+        return self.other - self.base
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """All that two devices differ in."""
+
+    base: Side
+    other: Side
+    rates: tuple[Difference, ...]
+    #: Per cent of the packets lost at each place.
+    losses: tuple[Change, ...]
+    #: Clocks a packet of each node.
+    clocks: tuple[Change, ...]
+    #: Tests in which neither could show what it can do: line or tester held both back.
+    held_back: tuple[str, ...]
+    #: What else was not the same: what, of base, of other.
+    conditions: tuple[tuple[str, str, str], ...]
+
+    @property
+    def repeated(self) -> bool:
+        """Whether any test has trials enough on both to tell."""
+        return any(difference.judgement != "unknown" for difference in self.rates)
+
+
+def sides(groups: Sequence[Sequence[tuple[str, Run]]]) -> list[Side]:
+    """Make devices of runs. A group given as one is one device; else equal testbeds are."""
+    if any(len(group) > 1 for group in groups):
+        return _named((tuple(run for _, run in group), group[0][0]) for group in groups)
+    single = [group[0] for group in groups]
+    alike: dict[str, list[tuple[str, Run]]] = {}
+    for name, run in single:
+        alike.setdefault(run.testbed.model_dump_json(), []).append((name, run))
+    if len(alike) < 2:
+        # One testbed alone: what the user gave stands against each other.
+        return _named(((run,), name) for name, run in single)
+    return _named((tuple(run for _, run in group), group[0][0]) for group in alike.values())
+
+
+def _named(groups: Iterable[tuple[tuple[Run, ...], str]]) -> list[Side]:
+    """Name each device after its first run; twice the same gets a number."""
+    named: list[Side] = []
+    for runs, name in groups:
+        taken = {side.name for side in named}
+        number = next(n for n in range(1, len(taken) + 2) if _numbered(name, n) not in taken)
+        named.append(Side(_numbered(name, number), runs))
+    return named
+
+
+def _numbered(name: str, number: int) -> str:
+    return name if number == 1 else f"{name} ({number})"
+
+
+def compare(devices: Sequence[Side]) -> list[Pair]:
+    """Each device against the first. Raises CompareError."""
+    if len(devices) < 2:
+        raise CompareError("these runs are of one device: nothing to compare it with")
+    base, *others = devices
+    return [_pair(base, other) for other in others]
+
+
+def _pair(base: Side, other: Side) -> Pair:
+    tests = dict.fromkeys(test for side in (base, other) for run in side.runs for test in run.tests)
+    common = {
+        test: (before, after)
+        for test in tests
+        if (before := base.results(test)) and (after := other.results(test))
+    }
+    if not common:
+        raise CompareError(f"{base.name} and {other.name} have no test in common with a result")
+    return Pair(
+        base=base,
+        other=other,
+        rates=tuple(
+            Difference(test, _rates(before), _rates(after))
+            for test, (before, after) in common.items()
+        ),
+        losses=tuple(
+            change
+            for test, (before, after) in common.items()
+            for change in _changes(test, _losses(before), _losses(after), LOSS_MATTERS)
+        ),
+        clocks=tuple(
+            change
+            for test, (before, after) in common.items()
+            for change in _changes(test, _clocks(before), _clocks(after), CLOCKS_MATTER)
+        ),
+        held_back=tuple(
+            test
+            for test, (before, after) in common.items()
+            if all(result.verdict.limit in OUTSIDE for result in (*before, *after))
+        ),
+        conditions=_conditions(base.runs[0], other.runs[0]),
+    )
+
+
+def _rates(results: list[Result]) -> Rates:
+    return Rates(tuple(rates_of(results)))
+
+
+def _changes(
+    test: str, base: dict[str, float], other: dict[str, float], matters: float
+) -> list[Change]:
+    """Figures that are not the same, the largest change first."""
+    names = dict.fromkeys([*base, *other])
+    changes = [Change(test, name, base.get(name, 0.0), other.get(name, 0.0)) for name in names]
+    grown = (change for change in changes if abs(change.by) >= matters)
+    return sorted(grown, key=lambda change: -abs(change.by))
+
+
+def _losses(results: list[Result]) -> dict[str, float]:
+    """Per cent of the packets sent that were lost at each place, over all trials."""
+    sent = sum(result.packets.sent for result in results)
+    lost: dict[str, float] = {}
+    for result in results:
+        for place, packets in result.packets.losses.items():
+            lost[place] = lost.get(place, 0.0) + (100 * packets / sent if sent else 0.0)
+    return lost
+
+
+def _clocks(results: list[Result]) -> dict[str, float]:
+    """Clocks of each node of the forwarder for a packet of its own, over all trials."""
+    spent: dict[str, tuple[int, int]] = {}
+    for result in results:
+        for ledger in forwarder_ledgers(result.time_at_load):
+            for name, node in ledger.nodes.items():
+                clocks, packets = spent.get(name, (0, 0))
+                spent[name] = (clocks + node.clocks, packets + node.vectors)
+    return {name: clocks / packets for name, (clocks, packets) in spent.items() if packets}
+
+
+def _conditions(base: Run, other: Run) -> tuple[tuple[str, str, str], ...]:
+    """What else differs: a difference of machines is none of devices."""
+    here = _flat(base.environment) | _flat(base.testbed) | _faults(base) | _profiles(base)
+    there = _flat(other.environment) | _flat(other.testbed) | _faults(other) | _profiles(other)
+    return tuple(
+        (name, here.get(name, "none"), there.get(name, "none"))
+        for name in dict.fromkeys([*here, *there])
+        if here.get(name) != there.get(name)
+    )
+
+
+def _faults(run: Run) -> dict[str, str]:
+    """What the doctor found before the run, in the same form."""
+    return {"faults of the host": ", ".join(found.name for found in faults(run.host)) or "none"}
+
+
+def _profiles(run: Run) -> dict[str, str]:
+    """What tests of a traffic profile offered."""
+    return {
+        f"traffic of {one.test}": f"{one.profile.text} at {one.profile.rate}, "
+        f"{one.profile.streams:,} streams, mean frame {one.profile.frame_bytes:.1f} B"
+        for one in run.reported()
+        if one.profile is not None
+    }
+
+
+def _flat(model: BaseModel, prefix: str = "") -> dict[str, str]:
+    """Every field in text, by its path: `dut.mode`."""
+    fields: dict[str, str] = {}
+    for name in type(model).model_fields:
+        value = getattr(model, name)
+        if isinstance(value, BaseModel):
+            fields |= _flat(value, f"{prefix}{name}.")
+        else:
+            fields[prefix + name] = str(value)
+    return fields
+
+
+def sentence(pair: Pair) -> str:
+    """Which is faster, by how much, and what that is worth."""
+    base, other = pair.base.name, pair.other.name
+    count = len(pair.rates)
+    if not pair.repeated:
+        return f"{other} against {base}: {_span(pair.rates)}; {_held_back(pair)}{_unknown(pair)}."
+    parts = []
+    for judgement in ("faster", "slower"):
+        those = [difference for difference in pair.rates if difference.judgement == judgement]
+        if those:
+            least = p_text(max(difference.rank_test.p for difference in those))
+            p = f"p {least}" if least.startswith("<") else f"p ≤ {least}"
+            parts.append(f"{judgement} in {len(those)} of {count} tests ({_span(those)}, {p})")
+    same = sum(difference.judgement == "same" for difference in pair.rates)
+    unknown = sum(difference.judgement == "unknown" for difference in pair.rates)
+    if same:
+        parts.append(f"no more than noise in {same} of {count}")
+    if unknown:
+        parts.append(f"too few repeats in {unknown}")
+    said = "; ".join(parts)
+    return f"{other} against {base}: {_held_back(pair)}{said}."
+
+
+def _held_back(pair: Pair) -> str:
+    """Equal rates at the line make no equal devices."""
+    count, tests = len(pair.held_back), len(pair.rates)
+    if not count:
+        return ""
+    which = "all tests" if count == tests else f"{count} of {tests} tests"
+    return f"line or tester held both back in {which} (compare their clocks); "
+
+
+def _unknown(pair: Pair) -> str:
+    """Why nothing can be told, and what to do."""
+    each = [(len(one.base.trials), len(one.other.trials)) for one in pair.rates]
+    fewest = min(map(min, each), default=1)
+    trials = "one trial" if fewest == 1 else f"{fewest} trials"
+    return (
+        f"{trials} of one of them: needs at least {repeats_needed()} repeats of each to tell "
+        "(linerate bench --repeat, or linerate compare A1,A2 B1,B2)"
+    )
+
+
+def _span(differences: Sequence[Difference]) -> str:
+    """From the least to the greatest difference: `+1.2 to +8.3 %`."""
+    known = sorted(d.percent for d in differences if d.percent is not None)
+    if not known:
+        return "no rate to compare"
+    ends = dict.fromkeys(f"{value:+.1f}" for value in (known[0], known[-1]))
+    return " to ".join(ends) + " %"

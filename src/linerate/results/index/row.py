@@ -1,0 +1,117 @@
+"""One run as a row: what a list of runs shows of it."""
+
+import contextlib
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from linerate.base.line_rate import format_bps
+from linerate.base.open_beneath import open_beneath, status_beneath
+from linerate.lab.recorder import FILE as LIVE_FILE
+from linerate.model.nic_presets import PRESETS, Card
+from linerate.results.store import Result, Run
+
+#: The first line of a live.jsonl is far shorter.
+FIRST_LINE_BYTES = 65_536
+#: By then a run that has been begun has said by which process.
+NAMELESS_SECONDS = 60.0
+
+
+def row_of(name: str, run: Run) -> dict[str, Any]:
+    """Sum up a run. Rates are in Mpps; None where there is no valid result."""
+    results = run.reported()
+    valid = [result for result in results if result.valid]
+    testbed = run.testbed
+    best = max(valid, key=lambda result: result.received_pps, default=None)
+    return {
+        "name": name,
+        "started": run.started.isoformat(),
+        "command": _command(run),
+        "suite": run.suite,
+        "dut": testbed.dut.name,
+        "wire": testbed.wire,
+        "card": _card(testbed.card) if testbed.wire == "card" else "",
+        "workers": testbed.dut.workers,
+        "loadtests": ",".join(run.tests),
+        "trials": len(run.results),
+        "best_mpps": best.received_pps / 1e6 if best else None,
+        "best_test": best.test if best else "",
+        "percent_of_line": best.percent_of_line if best else None,
+        "ndr_mpps": _ndr_mpps(run),
+        "verdict": _verdict(results),
+        "status": run.status,
+        "problem": run.problem,
+        "cpu": run.environment.cpu_model,
+    }
+
+
+def broken_row(name: str, problem: str) -> dict[str, Any]:
+    """A folder that is no run that this version reads, and why."""
+    words = ("command", "suite", "dut", "wire", "card", "loadtests", "best_test", "verdict", "cpu")
+    figures = ("best_mpps", "percent_of_line", "ndr_mpps", "started")
+    return {
+        **dict.fromkeys(words, ""),
+        **dict.fromkeys(figures),
+        "name": name,
+        "workers": 0,
+        "trials": 0,
+        "status": "broken",
+        "problem": problem,
+    }
+
+
+def _command(run: Run) -> str:
+    """Which command, and its words: the first is the program's path."""
+    return " ".join(("linerate", *run.command[1:]))
+
+
+def _card(card: Card) -> str:
+    """Name a virtual card: a preset, or what it links at."""
+    known = [name for name, preset in PRESETS.items() if preset == card]
+    return known[0] if known else format_bps(card.link_bps)
+
+
+def _ndr_mpps(run: Run) -> float | None:
+    """The highest load without loss that a search found, of all its loadtests."""
+    found = [
+        goal.lower_pps
+        for search in run.searches
+        for goal in search.goals
+        if goal.loss_ratio == 0 and goal.lower_pps is not None
+    ]
+    return max(found) / 1e6 if found else None
+
+
+def _verdict(results: list[Result]) -> str:
+    """What limits: each limit once, those of most tests first; `invalid` among them."""
+    limits: list[str] = [one.verdict.limit if one.valid else "invalid" for one in results]
+    return ", ".join(sorted(dict.fromkeys(limits), key=lambda limit: -limits.count(limit)))
+
+
+def alive(folder: Path) -> bool:
+    """Whether the process that measures a run still does."""
+    pid = process_of(folder)
+    if pid is None:
+        return _young(folder)
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+    return b"linerate" in words
+
+
+def _young(folder: Path) -> bool:
+    """Whether its run.json has just been written; one that is not there has not."""
+    status = status_beneath(folder.parent, f"{folder.name}/run.json")
+    return status is not None and abs(time.time() - status.st_mtime) < NAMELESS_SECONDS
+
+
+def process_of(folder: Path) -> int | None:
+    """The process that measures, or measured, a run; None where that is not known."""
+    with (
+        contextlib.suppress(OSError, ValueError, KeyError, TypeError),
+        open_beneath(folder.parent, f"{folder.name}/{LIVE_FILE}") as file,
+    ):
+        return int(json.loads(file.readline(FIRST_LINE_BYTES))["pid"])
+    return None

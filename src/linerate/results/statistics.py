@@ -1,0 +1,134 @@
+"""Repeated trials: median, spread, and whether a difference between two is more than noise.
+
+An exact Mann–Whitney rank test asks how often chance alone would order the trials of two
+devices as they came: it supposes nothing of how noise is distributed.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import comb
+from statistics import median
+
+from linerate.results.store import Result, Run, sound
+
+#: A difference that chance makes no more often than this is one.
+SIGNIFICANCE = 0.05
+#: Ways of sharing the trials between two that are all counted when some are equal.
+WAYS_MAX = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What repeated trials of one test came to, packets a second."""
+
+    trials: tuple[float, ...]
+
+    @property
+    def middle(self) -> float:
+        """Median."""
+        return median(self.trials)
+
+    @property
+    def spread(self) -> float | None:
+        """From the slowest trial to the fastest; None of a single one."""
+        return max(self.trials) - min(self.trials) if len(self.trials) > 1 else None
+
+    @property
+    def spread_percent(self) -> float | None:
+        """The same, of the median."""
+        return None if self.spread is None or not self.middle else 100 * self.spread / self.middle
+
+
+@dataclass(frozen=True, slots=True)
+class RankTest:
+    """How often chance alone parts two sets of trials so; two-sided."""
+
+    p: float
+    base: int
+    other: int
+
+    @property
+    def can_tell(self) -> bool:
+        """Whether so few trials could show any difference at all."""
+        return least_p(self.base, self.other) <= SIGNIFICANCE
+
+    @property
+    def tells(self) -> bool:
+        """Whether there is a difference that is more than noise."""
+        return self.can_tell and self.p <= SIGNIFICANCE
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        if not self.can_tell:
+            return f"needs at least {repeats_needed()} repeats of each to tell"
+        return f"p = {p_text(self.p)}"
+
+
+def p_text(p: float) -> str:
+    """Write a probability so that it never reads as none."""
+    return "< 0.0001" if p < 1e-4 else f"{p:.2g}"
+
+
+def least_p(base: int, other: int) -> float:
+    """The least p that so many trials of each can come to: all of one above all of the other."""
+    return min(1.0, 2 / comb(base + other, base))
+
+
+def repeats_needed() -> int:
+    """Trials of each from which on a difference can be told from noise."""
+    return next(n for n in range(1, 100) if least_p(n, n) <= SIGNIFICANCE)
+
+
+def rank_test(base: Sequence[float], other: Sequence[float]) -> RankTest:
+    """Mann–Whitney's test of two sets of trials, neither empty."""
+    return RankTest(_p(base, other), len(base), len(other))
+
+
+def _p(base: Sequence[float], other: Sequence[float]) -> float:
+    """Exact; with equal trials by all ways to share them out, or as an approximation of many."""
+    values = {*base, *other}
+    if len(values) == 1:
+        return 1.0
+    # It takes half a second to import, and most commands have no use of it.
+    from scipy import stats  # noqa: PLC0415
+
+    method: object = "exact"
+    if len(values) < len(base) + len(other):
+        # A single trial tells nothing in any case.
+        single = min(len(base), len(other)) == 1
+        few = comb(len(base) + len(other), len(base)) <= WAYS_MAX and not single
+        method = stats.PermutationMethod(n_resamples=WAYS_MAX) if few else "asymptotic"
+    return float(stats.mannwhitneyu(base, other, alternative="two-sided", method=method).pvalue)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """One test, several times."""
+
+    test: str
+    #: Of the valid trials.
+    rates: Rates
+    #: Trials that have no valid attempt.
+    invalid: int
+    #: None of the rates is of a trial that was valid by itself.
+    provisional: bool = False
+
+
+def repeated(run: Run) -> list[Repeated]:
+    """Tests of a run that were measured several times, in order."""
+    return [
+        Repeated(
+            test,
+            Rates(tuple(rates_of(results))),
+            sum(not one.valid for one in results),
+            all(one.provisional for one in sound(results)),
+        )
+        for test, results in run.repeats().items()
+        if len(results) > 1 and any(one.valid for one in results)
+    ]
+
+
+def rates_of(results: Iterable[Result]) -> list[float]:
+    """What came through in each sound trial, packets a second."""
+    return [result.received_pps for result in sound(results)]

@@ -1,0 +1,1 @@
+"""Capture files: their frames, sides and profiles."""

@@ -1,0 +1,1 @@
+"""TRex profiles: stateless Python and YAML, stateful YAML, read into ours."""

@@ -1,0 +1,1 @@
+"""User interfaces that keep running: live views, pages, Prometheus metrics."""

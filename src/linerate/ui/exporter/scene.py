@@ -1,0 +1,19 @@
+"""What one scrape saw: engines, the runs that they belong to, and VPP."""
+
+from dataclasses import dataclass, field
+
+from linerate.engine.snapshot import Look
+from linerate.model.evidence import Evidence
+from linerate.ui.exporter.runs import RunState
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """All that metrics are made of."""
+
+    look: Look
+    #: By engine; those that no lab of ours started are missing.
+    runs: dict[str, RunState] = field(default_factory=dict)
+    vpp: Evidence | None = None
+    #: How long all of it took.
+    seconds: float = 0.0

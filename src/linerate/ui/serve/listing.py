@@ -1,0 +1,167 @@
+"""The list of runs as HTML: a form to filter, columns to sort by, boxes to compare."""
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from linerate.results.index import Query
+from linerate.ui.serve.shell import options, template
+
+ROWS = 100
+#: Columns that a list of their words filters by.
+CHOICES = ("dut", "wire", "card", "verdict", "status")
+LABELS = {"dut": "DUT", "wire": "Wire", "card": "Card", "verdict": "Verdict", "status": "Status"}
+#: What is shown: column, heading, whether it is a figure.
+SHOWN = (
+    ("started", "Date (UTC)", False),
+    ("dut", "DUT", False),
+    ("wire", "Wire", False),
+    ("card", "Card", False),
+    ("loadtests", "Loadtests", False),
+    ("best_mpps", "Mpps", True),
+    ("ndr_mpps", "NDR Mpps", True),
+    ("verdict", "Verdict", False),
+    ("status", "Status", False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the address asks for."""
+
+    fields: dict[str, str]
+    sort: str
+    offset: int
+
+    @property
+    def query(self) -> Query:
+        """As the index takes it."""
+        filters = [f"{name}={value}" for name in CHOICES if (value := self.fields.get(name))]
+        if words := self.fields.get("q"):
+            filters.append(words)
+        if since := self.fields.get("since"):
+            filters.append(f"started>={since}")
+        if until := self.fields.get("until"):
+            # The day itself is in it.
+            filters.append(f"started<={until}T23:59:59")
+        if ndr := self.fields.get("ndr"):
+            filters.append(f"ndr_mpps>={ndr}")
+        return Query(tuple(filters), self.sort, ROWS, self.offset)
+
+    def address(self, **changes: str) -> str:
+        """The same list, with something else of it."""
+        words = self.fields | {"sort": self.sort} | changes
+        return "/?" + urlencode({name: value for name, value in words.items() if value})
+
+
+def asked_of(parameters: dict[str, str]) -> Asked:
+    """Read the address; what it does not know is left out."""
+    known = ("q", "since", "until", "ndr", *CHOICES)
+    fields = {name: parameters[name].strip()[:200] for name in known if parameters.get(name)}
+    offset = parameters.get("offset", "0")
+    number = int(offset) if offset.isascii() and offset.isdigit() and len(offset) < 8 else 0
+    return Asked(fields, parameters.get("sort") or "-started", number)
+
+
+def render(
+    asked: Asked, rows: list[dict[str, Any]], total: int, words: dict[str, list[str]]
+) -> str:
+    """The body of the page."""
+    choices = "".join(
+        f'<label>{LABELS[name]} <select name="{name}">'
+        f"{options(words[name], asked.fields.get(name, ''), 'any')}</select></label>"
+        for name in CHOICES
+    )
+    last = asked.offset + len(rows)
+    shown = f"{asked.offset + 1:,} to {last:,} of {total:,} runs" if rows else _none(asked)
+    kept = {name: escape(asked.fields.get(name, "")) for name in ("q", "since", "until", "ndr")}
+    return template("list.html").substitute(
+        kept,
+        choices=choices,
+        sorts=_sorts(asked),
+        shown=shown,
+        head="".join(_head(asked, *column) for column in SHOWN),
+        rows="\n".join(map(_row, rows)),
+        pages=_pages(asked, last, total),
+    )
+
+
+def _sorts(asked: Asked) -> str:
+    """The same orders as the headings, which a phone has no room for."""
+    known = {f"{dash}{column}": f"{label} {mark}" for column, label, _ in SHOWN
+             for dash, mark in (("-", "▾"), ("", "▴"))}  # fmt: skip
+    # Whatever the address says stays, as one can sort by columns that are not shown.
+    sorts = {asked.sort: asked.sort} | known
+    return "".join(
+        f'<option value="{escape(sort)}"{" selected" * (sort == asked.sort)}>{escape(said)}'
+        "</option>"
+        for sort, said in sorts.items()
+    )
+
+
+def _none(asked: Asked) -> str:
+    """Why the list is empty, and what fills it."""
+    if asked.fields or asked.offset:
+        return "No run is so: ask for less"
+    return "No run yet: linerate bench makes one here, or start one under Live"
+
+
+def _head(asked: Asked, column: str, label: str, figure: bool) -> str:
+    """A heading that sorts by its column; once more, the other way."""
+    current = asked.sort.removeprefix("-")
+    descending = asked.sort.startswith("-")
+    said, mark = "none", ""
+    if column == current:
+        said = "descending" if descending else "ascending"
+        mark = " ▾" if descending else " ▴"
+    sort = column if column == current and descending else f"-{column}"
+    side = ' class="figure"' if figure else ""
+    link = escape(asked.address(sort=sort))
+    return f'<th scope="col" aria-sort="{said}"{side}><a href="{link}">{label}{mark}</a></th>'
+
+
+def _row(row: dict[str, Any]) -> str:
+    name = escape(row["name"])
+    broken = row["status"] == "broken"
+    cells = "".join(
+        f'<td data-label="{escape(label)}"{_class(column, figure)}>{_cell(row, column)}</td>'
+        for column, label, figure in SHOWN
+    )
+    box = (
+        f'<input type="checkbox" name="run" value="{name}" aria-label="compare {name}"'
+        f"{' disabled' * broken}>"
+    )
+    return (
+        f'<tr class="{escape(row["status"])}"><td class="box">{box}</td>'
+        f'<th scope="row"><a href="/runs/{quote(row["name"])}">{name}</a></th>{cells}</tr>'
+    )
+
+
+def _class(column: str, figure: bool) -> str:
+    if figure:
+        return ' class="figure"'
+    return "" if column in ("verdict", "status", "loadtests") else ' class="short"'
+
+
+def _cell(row: dict[str, Any], column: str) -> str:
+    value = row[column]
+    if column == "started" and value:
+        return escape(value.replace("T", " ").removesuffix("Z")[:16])
+    if column == "status" and row["problem"]:
+        return f'<span class="warning">{escape(value)}</span> {escape(row["problem"])}'
+    if column == "status" and value == "running":
+        return f'<a href="/live?run={quote(row["name"])}">running</a>'
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return escape(str(value).replace(",", ", ")) if value not in (None, "") else "–"
+
+
+def _pages(asked: Asked, last: int, total: int) -> str:
+    links = []
+    if asked.offset:
+        before = escape(asked.address(offset=str(max(0, asked.offset - ROWS))))
+        links.append(f'<a href="{before}">previous</a>')
+    if last < total:
+        links.append(f'<a href="{escape(asked.address(offset=str(last)))}">further</a>')
+    return " ".join(links)

@@ -1,6 +1,0 @@
-"""Wire `af_xdp`: a veth wire with AF_XDP sockets at its ends (DPDK's net_af_xdp)."""
-
-from linerate.wires import register
-from linerate.wires.veth import VethWire
-
-register(VethWire("af_xdp", "af_xdp"))
