@@ -27,7 +27,7 @@
 #define ROUNDS_IN_TURN 32
 #define KEY_BYTES 16
 #define AHEAD 4
-/* A simulated second in which so many flows are learnt; they end after as long. */
+/* Milliseconds in which this number of flows is learnt; they end after as long. */
 #define LEARN_A_MS 1000
 
 struct record {
@@ -247,7 +247,7 @@ static void one_turn(enum contestant who)
 	}
 }
 
-/* New flows alone, as many ending as begin. Returns clocks a flow. */
+/* Learns new flows only, as many ending as begin. Returns cycles per flow. */
 static double learn(uint32_t flows_live)
 {
 	const struct flow_table_config config = {.capacity = flows_live * 2,

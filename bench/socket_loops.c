@@ -5,7 +5,7 @@
  *
  *   linerate-socket-loops tx|rx send|sendmmsg|mmap|io_uring INTERFACE SECONDS [BATCH [BYTES]]
  *
- * Prints one JSON object: packets, and TSC clocks and system calls a packet of the calls that
+ * Prints one JSON object: packets, and TSC cycles and system calls per packet of the calls that
  * moved some. Calls are timed by the vector of 256; those that took longer than 1.5 ms were
  * interrupted, and are left out, as in the engine.
  */
@@ -327,7 +327,7 @@ static void open_uring(struct loop *loop, bool receives)
 	loop->message.msg_controllen = CONTROL_BYTES;
 }
 
-/* What mode txonly sends: the kernel's work on a frame goes by what is in it. */
+/* The frame of mode txonly: the kernel's work on a frame depends on its content. */
 static void make_frame(uint8_t *frame, unsigned bytes)
 {
 	static const uint8_t ethernet[] = {2, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 8, 0};

@@ -158,9 +158,9 @@ static int eal_start(const char *program)
 }
 
 /*
- * What a port receives may lie in its own rx rings, in any tx ring of the forwarder's (all
- * workers have one on each port), in rings between workers, where it is delayed, in a worker's
- * cache, or be under way.
+ * Packets that a port received may be in its own rx rings, in any tx ring of the forwarder's (all
+ * workers have one on each port), in rings between workers, in a delay node, in a worker's cache,
+ * or in processing.
  */
 static unsigned buffers_needed(const struct port *port)
 {
@@ -245,7 +245,7 @@ void engine_stop(void)
 	workers_stop();
 	forwarder_stop();
 	ports_stop();
-	/* Of what never started it complains in lines of its own. */
+	/* It logs a line for everything that it never started. */
 	if (eal_started)
 		rte_eal_cleanup();
 }

@@ -25,8 +25,8 @@ enum exit_code {
 	EXIT_USAGE = 2,
 };
 
-/* How often the control thread looks. It may share the tester's CPU: while a trial runs it
- * looks seldom, while one drains often. */
+/* Interval of the control thread. It may share the tester's CPU: it runs seldom during a trial,
+ * often while one drains. */
 #define TICK_US 20000
 #define TICK_DRAINING_US 1000
 
@@ -105,7 +105,7 @@ static bool parent_gone(pid_t parent)
 	return parent != 0 && kill(parent, 0) != 0 && errno == ESRCH;
 }
 
-/* Without its socket nobody can ask this engine anything. */
+/* Without its socket the engine cannot be controlled. */
 static int say_ready(void)
 {
 	char path[512];

@@ -2,7 +2,7 @@
 #ifndef LINERATE_FUZZ_COUNTERS_H
 #define LINERATE_FUZZ_COUNTERS_H
 
-/* What child processes reach from here on is seen by libFuzzer in this one. */
+/* From here on libFuzzer in this process sees the coverage of child processes. */
 void counters_share(void);
 
 #endif

@@ -1,4 +1,4 @@
-"""How much of each parser its corpus reaches: `covered.py BUILD`, lines in per cent.
+"""Coverage of each parser by its corpus: `covered.py BUILD`, lines in per cent.
 
 BUILD has the C targets, built to count lines (`make fuzz-coverage`). Python's are run without
 atheris, each in a process of its own: what is loaded before a target counts as its own.
@@ -44,7 +44,7 @@ C_PARSERS: dict[str, tuple[str, ...]] = {
                "tester/program_parse.c", "tester/step_*.c"),
     "telemetry": ("telemetry/*.c",),
 }  # fmt: skip
-#: Of a target that makes one engine in its life: environments, each a run.
+#: For a target that makes one engine in its life: environments, each a run.
 ENGINES: dict[str, tuple[dict[str, str], ...]] = {
     "telemetry": (
         {},
@@ -80,7 +80,7 @@ PARSERS_SEEDS = (ROOT / "tests" / "data" / "made", ROOT / "tests" / "data" / "ca
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """What the seeds of one target reach."""
+    """Coverage of one target's seeds."""
 
     target: str
     seeds: int
@@ -90,7 +90,7 @@ class Covered:
 
     @property
     def percent(self) -> float:
-        """Of the lines of the parser's files."""
+        """Share of the lines of the parser's files."""
         return 100 * self.reached / self.lines if self.lines else 0.0
 
 
@@ -175,7 +175,7 @@ def _count(target: str) -> Covered:
 
 
 def _target(name: str) -> Callable[[bytes], None]:
-    """What is fed with each input; atheris is not needed for that."""
+    """Reads the function that is fed with each input, without atheris."""
     atheris = types.ModuleType("atheris")
     vars(atheris)["instrument_imports"] = lambda **_words: contextlib.nullcontext()
     sys.modules["atheris"] = atheris

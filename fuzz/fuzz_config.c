@@ -17,7 +17,7 @@
 #define SECONDS_MAX 5
 #define MISTAKES_EXIT 2
 
-/* Of a build that counts lines (make fuzz-coverage): _exit() writes no profile. */
+/* For a build that counts lines (make fuzz-coverage): _exit() writes no profile. */
 __attribute__((weak)) int __llvm_profile_write_file(void);
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);

@@ -73,7 +73,7 @@ def traffic(content: bytes) -> None:
     """Traffic in YAML: ours, and TRex's stateful kind (stateless ones start a process)."""
     if b"stream" in content and b"streams" not in content:
         return
-    # What seeds name beside them.
+    # Files that seeds name beside them.
     _file("a.pcap", CONVERSATION)
     with contextlib.suppress(TrafficError):
         find(str(_file("traffic.yaml", content)))
@@ -102,7 +102,7 @@ def runs(content: bytes) -> None:
 
 @target
 def evidence(content: bytes) -> None:
-    """What was measured in a trial."""
+    """Evidence of a trial."""
     try:
         measurement = Measurement.model_validate_json(content)
     except ValueError:

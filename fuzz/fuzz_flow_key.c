@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the flow table reads of foreign frames: in an exact buffer, so that a byte too many is seen.
- * The parser of plain packets says the same as the other, and both directions have one key.
+ * The flow table's parser on foreign frames: in an exact buffer, so that a byte too many is
+ * detected. The parser of plain packets agrees with the other, and both directions have one key.
  */
 #include "flow/flow_plain.h"
 

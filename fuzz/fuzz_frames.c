@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the card and the analyser read of foreign frames: RSS and the signature. */
+/* The card's and the analyser's parsers on foreign frames: RSS and the signature. */
 #include "card/card.h"
 #include "tester/sequence.h"
 #include "tester/signature.h"

@@ -193,8 +193,8 @@ unsigned card_pcie_down_bytes(const struct card_pcie *pcie, unsigned bytes)
 
 /* FIFO in front of the PCIe link: 128 KiB, of the order of the 82599's 512 KiB for all. */
 #define PCIE_FIFO_BYTES (128 << 10)
-/* Packets that may wait for the card's packet engine: so many at least, and as many as come
- * while a tester that was late catches up. At 10 Mpps that is 2,500, of 64 bytes 160 kB. */
+/* Packets that may wait for the card's packet engine: at least this number, and those that arrive
+ * while a late tester catches up. At 10 Mpps that is 2,500, of 64 bytes 160 kB. */
 #define PPS_FIFO_PACKETS 256
 
 /* Clocks of work that may wait for a packet engine that does `pps`. */

@@ -69,7 +69,7 @@ struct card_queue {
 /* Entries of the indirection table, as most cards of its kind have. */
 #define CARD_RETA_ENTRIES 128
 
-/* How a port spreads frames over its rx queues; any word may change while frames come. */
+/* RSS settings of a port; any word may change while frames arrive. */
 struct card_rss {
 	bool symmetric;
 	uint32_t fields; /* enum flow_fields */
@@ -78,7 +78,7 @@ struct card_rss {
 
 /* Why the card dropped a frame from the wire, in the order in which it looks. */
 enum card_rx_drop {
-	CARD_RX_OVERSIZE, /* longer than max_frame_bytes, VLAN tags apart */
+	CARD_RX_OVERSIZE, /* longer than max_frame_bytes, not counting VLAN tags */
 	CARD_RX_PPS,      /* above the packet rate that the card can take in */
 	CARD_RX_PCIE,     /* the PCIe link could not carry it and the FIFO was full */
 	CARD_RX_RULE,     /* a rule of its flow table says so */
@@ -115,7 +115,7 @@ struct card_pcie {
 /* The flow table as configured; see card_flow_rules.h. */
 struct card_flow_limits {
 	uint32_t capacity;   /* rules a port; 0: the card takes none */
-	uint32_t guaranteed; /* so many fit whatever they are */
+	uint32_t guaranteed; /* number of rules that always fit */
 	uint32_t programming_us;
 	char refuse[16]; /* "none", "all", or the word of an item or action */
 	bool silent;     /* rules are taken and have no effect */
@@ -143,7 +143,7 @@ struct card {
 	struct card_shunt *shunted;
 };
 
-/* The worker's absences from this length on do not count on the card's clock. */
+/* Pauses of the worker from this length on do not count on the card's clock. */
 #define CARD_PAUSE_US 50
 /* So much of a link's idle time can be made up for: several loops in a row may be slow, each
  * for less than a pause. */
@@ -175,7 +175,7 @@ uint64_t card_clock(struct card *card);
 unsigned card_pcie_up_bytes(const struct card_pcie *pcie, unsigned bytes);
 unsigned card_pcie_down_bytes(const struct card_pcie *pcie, unsigned bytes);
 
-/* Which rx queue the frame belongs to; *hash is set when it was computed. */
+/* Chooses the frame's rx queue; *hash is set when it was computed. */
 uint16_t card_rss_queue(
 	const struct card_rss *rss, const void *frame, unsigned bytes, uint32_t *hash);
 /* Toeplitz hash of the frame's flow (flow_tuple.h); 0 and *hashed false when it has none. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which rules the card takes: on ingress, group 0, priority 0, for a full 5-tuple (eth / [vlan /]
+ * Rules that the card supports: on ingress, group 0, priority 0, for a full 5-tuple (eth / [vlan /]
  * ipv4 or ipv6 / tcp, udp, sctp or icmp; all of addresses and ports, or type and code), with the
- * actions mark, count and one of queue, rss and drop. Like real cards it has no use for the rest,
- * and says for each rule what it stumbled over.
+ * actions mark, count and one of queue, rss and drop. Like real cards it refuses all others, and
+ * reports for each rule the part that it does not support.
  */
 #include "card_flow_rules.h"
 

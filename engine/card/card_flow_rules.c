@@ -77,8 +77,8 @@ struct card_flow_table *card_flow_table_create(const struct card_flow_limits *li
 }
 
 /*
- * What the device takes to carry an order out. As a driver does that waits for hardware: it sleeps
- * while there is long to go, and polls the rest, since a sleep ends tens of microseconds late.
+ * Time that the device takes to execute an order. As in a driver that waits for hardware: sleeps
+ * while much time is left, and polls the rest, since a sleep ends tens of microseconds late.
  */
 static void program(const struct card_flow_table *table)
 {

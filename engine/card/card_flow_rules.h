@@ -4,8 +4,8 @@
  * it, chooses its queue, counts or drops it. It takes what rte_flow takes (card_flow_pattern.c says
  * what of it), on each port apart.
  *
- * How many rules fit is as with the Intel X710: the first `guaranteed` always do; the others lie
- * in buckets of eight, of which a hash of the flow names one, and a rule whose bucket is full is
+ * The number of rules that fit is as with the Intel X710: the first `guaranteed` always do; the
+ * others are in buckets of eight, chosen by a hash of the flow, and a rule whose bucket is full is
  * refused (ENOSPC) though others would fit. With `capacity` rules none does.
  *
  * One thread at a time changes the table (a lock), while the worker that carries the card reads
@@ -21,12 +21,13 @@
 #include <rte_flow.h>
 #include <rte_mbuf.h>
 
-/* Of a rule: frames with any tags or none, with a tag, with this VLAN id in the outer tag. */
+/* VLAN match of a rule: frames with any tags or none, with a tag, with this VLAN id in the outer
+ * tag. */
 #define CARD_VLAN_ANY 0u
 #define CARD_VLAN_TAGGED 0x8000u
 #define CARD_VLAN_ID(id) (0x4000u | (id))
 
-/* What a rule matches, all of it exactly; numbers as they stand in the frame. */
+/* Match fields of a rule, all exact; numbers as in the frame. */
 struct card_flow_key {
 	uint8_t addresses[32]; /* source, destination; those of IPv4 are the first 8 bytes */
 	uint8_t ports[4];      /* ICMP: type, code, 0, 0 */
@@ -43,7 +44,7 @@ enum card_rule_flags {
 	CARD_RULE_COUNT = 4,
 };
 
-/* What the worker reads lies on the first cache line, what it writes on the second. */
+/* The worker reads only the first cache line, and writes only the second. */
 struct card_rule {
 	struct card_flow_key key;
 	uint32_t next; /* 1 + the next rule with the same hash; 0: none */
@@ -105,10 +106,11 @@ int card_flow_destroy(struct card_port *port, struct rte_flow *flow, struct rte_
 int card_flow_flush(struct card_port *port, struct rte_flow_error *error);
 int card_flow_count(struct card_port *port, struct rte_flow *flow,
 	struct rte_flow_query_count *count, struct rte_flow_error *error);
-/* As a real port's reset: all rules are gone, nobody is told. */
+/* Resets the port as hardware does: all rules are lost without notice. */
 void card_flow_reset(struct card_port *port);
 
-/* What the rule would match and do, into its first cache line. Returns 0 or -errno with *error. */
+/* Translates the rule's pattern and actions into its first cache line. Returns 0 or -errno with
+ * *error. */
 int card_flow_translate(const struct card *card, const struct rte_flow_attr *attr,
 	const struct rte_flow_item *pattern, const struct rte_flow_action *actions,
 	struct card_rule *rule, struct rte_flow_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the card copies frames, with registers as wide as the CPU's. */
+/* Frame copies by the card, with registers as wide as the CPU's. */
 #ifndef LINERATE_COPY_H
 #define LINERATE_COPY_H
 
@@ -13,7 +13,7 @@
 /* A cache line as one value: one store of 64 bytes, or as many as the registers need. */
 typedef uint8_t cache_line __attribute__((vector_size(RTE_CACHE_LINE_SIZE), aligned(1), may_alias));
 
-/* What is compiled for wide registers too, and chosen at start. */
+/* Also compiled for wide registers; the variant is chosen at start. */
 #ifdef RTE_ARCH_X86_64
 #define COPY_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl")))
 

@@ -19,8 +19,8 @@ static inline uint32_t rx_slots(struct card_queue *queue, uint32_t want)
 	return slots;
 }
 
-/* Copies frames into the queue's next posted buffers; there are so many. `descriptors` lack the
- * lengths; NULL is as all 0. */
+/* Copies `count` frames into the queue's next posted buffers. `descriptors` lack the lengths; NULL
+ * is as all 0. */
 static __rte_always_inline void fill_buffers(struct card_queue *queue, struct rte_mbuf **mbufs,
 	const uint64_t *descriptors, uint16_t count)
 {
@@ -157,7 +157,7 @@ static unsigned queue_of(const struct card_port *port, const struct card_rule *r
 	return rule->queues >> 4 * turn & 0xf;
 }
 
-/* What the rule does beside choosing a queue. Returns false when it drops the frame. */
+/* Applies the rule's actions other than the queue. Returns false when it drops the frame. */
 static inline bool apply(struct card_port *port, struct card_rule *rule,
 	const struct rte_mbuf *mbuf, uint64_t *descriptor)
 {

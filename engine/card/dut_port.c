@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sent buffers go back so many at a time, and sooner on a short ring. */
+/* Sent buffers are freed in batches of this size, and sooner on a short ring. */
 #define TX_FREE_THRESHOLD 64u
 
 struct rx_queue {
@@ -107,7 +107,7 @@ static uint16_t card_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 	uint64_t bytes = 0;
 
 	if (ready == 0) {
-		/* A ring that starved fills again as soon as buffers come back. */
+		/* A starved ring fills again as soon as buffers are freed. */
 		if (unlikely(ring->starved))
 			rx_post(rx);
 		return 0;
@@ -149,7 +149,7 @@ static inline void tx_free(struct tx_queue *tx)
 		struct rte_mempool *pool = tx->mbufs[slot]->pool;
 		uint32_t same = 1;
 
-		/* Frames of one pool go back in one call; nobody else holds them. */
+		/* Frames of one pool are freed in one call; there are no other references. */
 		while (same < count && tx->mbufs[slot + same]->pool == pool)
 			same++;
 		rte_mempool_put_bulk(pool, (void **)&tx->mbufs[slot], same);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A resource that serves one unit after the other at a fixed rate: a link's bytes,
- * a PCIe link's bytes, a card's packets. Time is in TSC clocks, kept as double: after
- * ten days of uptime it still resolves half a clock.
+ * A resource that serves one unit after the other at a fixed rate: a link's bytes, a PCIe link's
+ * bytes, a card's packets. Time is in TSC cycles, kept as double: after ten days of uptime it still
+ * resolves half a cycle.
  */
 #ifndef LINERATE_PACER_H
 #define LINERATE_PACER_H
@@ -13,7 +13,7 @@
 struct pacer {
 	double free_at;         /* when the resource has served all it was given */
 	double clocks_per_unit; /* 0: no limit */
-	double backlog;         /* clocks of work that may wait for it */
+	double backlog;         /* cycles of work that may wait for it */
 };
 
 static inline void pacer_set(

@@ -35,7 +35,7 @@ static inline unsigned l1_bytes(unsigned length)
 	return RTE_MAX(length, (unsigned)FRAME_MIN_BYTES) + RTE_ETHER_CRC_LEN + L1_OVERHEAD_BYTES;
 }
 
-/* How many of the frames the link has carried by `now`. */
+/* Number of frames that the link has carried by `now`. */
 static uint16_t link_admits(struct pacer *link, struct rte_mbuf **mbufs, uint16_t count, double now)
 {
 	uint16_t i;
@@ -82,7 +82,7 @@ static bool card_has_limits(const struct card *card)
 	return card->pps_in.clocks_per_unit != 0 || card->pcie.up.clocks_per_unit != 0;
 }
 
-/* Of those admitted by the link, the frames that the card takes; returns how many. */
+/* Of those admitted by the link, the frames that the card takes; returns their number. */
 static __rte_noinline uint16_t card_takes(struct card_port *port, struct rte_mbuf **mbufs,
 	uint16_t count, struct rte_mbuf **taken, double now)
 {
@@ -132,7 +132,7 @@ static uint16_t wire_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 	return admitted;
 }
 
-/* How many of the queued frames the card's links let out by `now`. */
+/* Number of queued frames that the card's links let out by `now`. */
 static uint32_t tx_admits(
 	struct card_port *port, const struct card_queue *queue, uint32_t count, double now)
 {
@@ -174,7 +174,7 @@ static __rte_always_inline uint16_t receive_one(
 	return length;
 }
 
-/* What was copied out of a tx ring. */
+/* Frames copied out of a tx ring. */
 struct copied {
 	uint32_t frames;   /* those that fit the wire, in the first of the mbufs */
 	uint32_t oversize; /* the others */

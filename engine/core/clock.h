@@ -11,7 +11,7 @@
 #include <rte_cycles.h>
 #include <stdint.h>
 
-/* Alone on its line: read wherever the clock is, and written by nobody but tests. */
+/* Alone on its cache line: read by all clock users, written only by tests. */
 struct test_clock {
 	uint64_t stopped_at; /* 0: it runs */
 } __rte_cache_aligned;

@@ -22,7 +22,7 @@ struct config_node {
 	const struct config_node *parent;
 	const char *key; /* NULL in an array */
 	size_t index;
-	json_t *json; /* borrowed; NULL when absent */
+	json_t *json; /* borrowed; NULL when missing */
 };
 
 /* Reads and parses `file`. Returns 0, or -1 after printing one line. */
@@ -41,25 +41,25 @@ void config_known(const struct config_node *node, const char *const *keys);
 
 struct config_node config_child(const struct config_node *node, const char *key);
 struct config_node config_item(const struct config_node *array, size_t index);
-/* Number of items; 0 when absent; a mistake when not an array. */
+/* Number of items; 0 when missing; a mistake when not an array. */
 size_t config_items(const struct config_node *node);
 /* True when there; a mistake when it is there and is no object. */
 bool config_is_object(const struct config_node *node);
 
-/* Each returns the value, or `absent` when the key is absent or wrong (a mistake then). */
+/* Each returns the value, or `fallback` when the key is missing or wrong (a mistake then). */
 uint64_t config_u64(const struct config_node *node, const char *key, uint64_t absent, uint64_t min,
 	uint64_t max);
 double config_number(
 	const struct config_node *node, const char *key, double absent, double min, double max);
 bool config_bool(const struct config_node *node, const char *key, bool absent);
-/* The string stays owned by the file. `absent` may be NULL. */
+/* The string stays owned by the file. `fallback` may be NULL. */
 const char *config_string(const struct config_node *node, const char *key, const char *absent);
-/* As config_string, but absence is a mistake; then "" is returned. */
+/* As config_string, but a missing key is a mistake; then "" is returned. */
 const char *config_required(const struct config_node *node, const char *key);
-/* Index of the string in the NULL-terminated list; `absent` when absent or wrong. */
+/* Index of the string in the NULL-terminated list; `fallback` when missing or wrong. */
 int config_choice(
 	const struct config_node *node, const char *key, const char *const *choices, int absent);
-/* Each returns false when absent or wrong (a mistake then). Addresses are in host order. */
+/* Each returns false when missing or wrong (a mistake then). Addresses are in host order. */
 bool config_mac(const struct config_node *node, const char *key, struct rte_ether_addr *mac);
 bool config_ip4(const struct config_node *node, const char *key, uint32_t *address);
 bool config_ip6(const struct config_node *node, const char *key, struct in6_addr *address);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which packets are one flow: what cards and the hand-off between workers hash. */
+/* The flow tuple of a packet: the input of RSS in cards and of the hand-off hash. */
 #ifndef LINERATE_FLOW_TUPLE_H
 #define LINERATE_FLOW_TUPLE_H
 
@@ -7,7 +7,7 @@
 
 #define FLOW_TUPLE_BYTES 36 /* IPv6 addresses and ports */
 
-/* What belongs to the tuple beside the IP addresses. */
+/* Parts of the tuple beside the IP addresses. */
 enum flow_fields {
 	FLOW_L4 = 1,         /* ports of UDP, TCP and SCTP */
 	FLOW_MPLS_INNER = 2, /* of MPLS packets: what is below the labels */

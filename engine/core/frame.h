@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long frames are: what is sent, and what ports and cards may be told to take. */
+/* Frame lengths: those that are sent, and those that ports and cards may be configured for. */
 #ifndef LINERATE_FRAME_H
 #define LINERATE_FRAME_H
 
 /* With FCS, without VLAN tags. The longest is what an X710 takes. */
 #define FRAME_BYTES_MIN 64
 #define FRAME_BYTES_MAX 9728
-/* What ports take unless configured: 1,500 bytes of IP, Ethernet, FCS and a VLAN tag. */
+/* Default of ports: 1,500 bytes of IP, Ethernet, FCS and a VLAN tag. */
 #define FRAME_BYTES_DEFAULT 1522
 
 #endif

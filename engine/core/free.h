@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frees a vector. Neighbours from one pool that nobody else holds, of one segment, go back
- * in one call; rte_pktmbuf_free_bulk() would read the second cache line of each.
+ * Frees a vector. Neighbours from one pool without other references, of one segment, go back in one
+ * call; rte_pktmbuf_free_bulk() would read the second cache line of each.
  */
 #ifndef LINERATE_FREE_H
 #define LINERATE_FREE_H

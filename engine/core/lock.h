@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A lock that counts what it costs: how often it was taken, how often it was found held, and the
- * clocks that were waited then. Each worker counts on a cache line of its own.
+ * A lock that counts its cost: how often it was taken, how often it was found held, and the cycles
+ * of waiting then. Each worker counts on a cache line of its own.
  */
 #ifndef LINERATE_LOCK_H
 #define LINERATE_LOCK_H
@@ -33,7 +33,7 @@ void lock_acquire(struct lock *lock, unsigned user);
 void lock_release(struct lock *lock);
 /* All locks, for those who read counters; the last one made first. */
 const struct lock *locks(void);
-/* What all users counted. */
+/* Sum of all users' counters. */
 struct lock_user lock_sum(const struct lock *lock);
 
 #endif

@@ -62,7 +62,7 @@ static size_t number_in(const char *folder, const char *file)
 	return number;
 }
 
-/* Of all sizes, as EAL takes them; what others have reserved is not free. */
+/* Of all sizes, as EAL takes them; those reserved by others are not free. */
 static size_t free_hugepage_bytes(void)
 {
 	DIR *folder = opendir(HUGEPAGES_FOLDER);
@@ -113,7 +113,7 @@ int memory_eal_arguments(const char **arguments, unsigned max)
 	return (int)count;
 }
 
-/* How much of [start, start + bytes) the kernel backs with huge pages. */
+/* Bytes of [start, start + bytes) that the kernel backs with huge pages. */
 static size_t huge_bytes_of(const void *start, size_t bytes)
 {
 	FILE *file = fopen("/proc/self/smaps", "re");

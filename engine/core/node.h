@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a graph node is here: a `struct node_type`, registered in the file that
- * implements it. A node names its next nodes and its drop reasons; the engine
- * turns it into an rte_graph node and gives each worker its own state.
+ * A graph node: a `struct node_type`, registered in the file that implements it. A node names its
+ * next nodes and its drop reasons; the engine turns it into an rte_graph node and gives each worker
+ * its own state.
  */
 #ifndef LINERATE_NODE_H
 #define LINERATE_NODE_H
@@ -61,7 +61,7 @@ struct node_state {
 	uint8_t private_data[] __rte_cache_aligned;
 };
 
-/* What rte_node's context holds; one cache line with the rest of the node's hot part. */
+/* Contents of rte_node's context; one cache line with the rest of the node's hot part. */
 struct node_context {
 	struct node_state *state;
 	void *object; /* a copy of state->object, or what init() puts here */
@@ -99,7 +99,7 @@ static inline void node_drop(
 /* Registers every node_type with rte_graph. Returns 0 or -errno after saying why. */
 int nodes_register(void);
 struct node_type *node_type_find(const char *name);
-/* Of a node or clone; NULL when no such id was given. */
+/* Type of a node or clone; NULL for an unknown id. */
 const struct node_type *node_type_of(rte_node_t id);
 /*
  * Clones `template` as "template-suffix" for `object`. `nexts` (NULL-terminated)

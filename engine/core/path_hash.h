@@ -3,9 +3,9 @@
  * One number a flow, to choose among paths with. The same flow always has the same, and its
  * upper bits are spread evenly; those are the ones to use.
  *
- * The flow is source, destination, protocol, and the ports of TCP, UDP, UDP-Lite, DCCP and
- * SCTP. Fragments, the first one too, are told apart without their ports: all of a packet go
- * one way.
+ * The flow is source, destination, protocol, and the ports of TCP, UDP, UDP-Lite, DCCP and SCTP.
+ * Fragments, the first one too, are hashed without their ports: all fragments of a packet take one
+ * path.
  */
 #ifndef LINERATE_PATH_HASH_H
 #define LINERATE_PATH_HASH_H
@@ -58,7 +58,7 @@ static __rte_always_inline uint64_t flow_hash_ports(
 	return (uint64_t)ports << 32 | protocol;
 }
 
-/* Of `bytes` bytes that start with an IPv4 header, 20 at least. */
+/* Hash of `bytes` bytes that start with an IPv4 header, 20 at least. */
 static __rte_always_inline uint32_t flow_hash_ip4(const uint8_t *ip, uint32_t bytes)
 {
 	uint32_t header = (ip[0] & 15u) * 4;
@@ -75,8 +75,8 @@ static __rte_always_inline uint32_t flow_hash_ip4(const uint8_t *ip, uint32_t by
 }
 
 /*
- * Of `bytes` bytes that start with an IPv6 header, 40 at least. The flow label is part of it
- * (RFC 6438 3): it tells flows apart whose ports cannot be seen, behind extension headers.
+ * Hash of `bytes` bytes that start with an IPv6 header, 40 at least. The flow label is part of it
+ * (RFC 6438 3): it distinguishes flows whose ports are hidden behind extension headers.
  */
 static __rte_always_inline uint32_t flow_hash_ip6(const uint8_t *ip, uint32_t bytes)
 {

@@ -10,7 +10,7 @@
 
 #include <rte_prefetch.h>
 
-/* How many packets ahead headers are fetched. */
+/* Distance in packets at which headers are fetched. */
 #define VECTOR_AHEAD 4
 
 /* Writes nexts[i] for each packet and returns false, or finds that they are all the same,

@@ -9,7 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* What one sleep may report; the rest is found by polling. */
+/* Events that one sleep may report; the rest is found by polling. */
 #define EVENTS 16
 
 struct waker *waker_create(void)
@@ -55,8 +55,8 @@ void waker_arm(struct waker *waker)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* A waker that came first has written, or is about to: that wakes a later sleep at once, and in
- * vain, which does no harm. */
+/* A waker that came first has written, or is about to: that ends a later sleep at once, which does
+ * no harm. */
 void waker_disarm(struct waker *waker)
 {
 	__atomic_store_n(&waker->armed, 0, __ATOMIC_RELAXED);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a worker sleeps and is woken. It says that it will sleep, looks once more, and only then
- * sleeps; who gives it work publishes that first and asks then whether it sleeps. With a full
- * fence between the two steps on either side at least one sees the other, so that no wake-up
+ * Sleep and wake-up of a worker. It announces that it will sleep, polls once more, and only then
+ * sleeps; a producer publishes its work first and checks then whether the worker sleeps. With a
+ * full fence between the two steps on either side at least one sees the other, so that no wake-up
  * is lost. No system call is made unless the worker sleeps.
  */
 #ifndef LINERATE_WAKER_H

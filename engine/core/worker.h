@@ -25,14 +25,14 @@ enum worker_role {
 	WORKER_BOTH = 3,
 };
 
-/* What one worker spent in one node. Written by the worker alone. */
+/* Counters of one worker in one node. Written by the worker alone. */
 struct node_stats {
 	uint64_t calls;
 	uint64_t vectors;
 	uint64_t clocks;
 	uint64_t idle_calls;
 	uint64_t idle_clocks;
-	/* Packets for which another node did this one's work: its clocks are counted there. */
+	/* Packets for which another node did this one's work: its cycles are counted there. */
 	uint64_t fused_calls;
 	uint64_t fused_vectors;
 	uint64_t reserved;
@@ -46,7 +46,7 @@ enum worker_request {
 	WORKER_ROUNDTRIP_PONG,
 };
 
-/* How a worker finds what came in; VPP's words. */
+/* How a worker detects received packets; VPP's words. */
 enum rx_mode {
 	RX_POLLING,
 	RX_INTERRUPT, /* sleeps as soon as nothing came for some polls */
@@ -88,7 +88,7 @@ struct worker {
 	uint64_t sleeps;
 	uint64_t asleep_since; /* TSC; 0 while awake */
 	uint64_t started_tsc;
-	uint64_t last_tsc;      /* up to which the clocks above and of the nodes are accounted */
+	uint64_t last_tsc;      /* up to which the cycles above and of the nodes are accounted */
 	uint64_t waiting_since; /* TSC; 0: no node waits on purpose */
 	uint64_t waited_clocks; /* of a wait that has ended and is not accounted yet */
 	rte_node_t waiting_node;
@@ -96,7 +96,7 @@ struct worker {
 	uint32_t roundtrip_min_clocks;
 	uint32_t roundtrip_median_clocks;
 
-	/* The last time for which it was off its CPU, or stalled, for others' workers to read. */
+	/* The last time for which it was descheduled, or stalled, for others' workers to read. */
 	uint64_t away_since __rte_cache_aligned;
 	uint64_t away_until;
 
@@ -107,7 +107,7 @@ struct worker {
 #define WORKER_AWAY_US 100
 /* The same of a poll that found nothing, and of the way from one walk to the next. */
 #define WORKER_STALL_US 5
-/* A call of one node that takes longer than this was interrupted, too: 256 packets of 400 clocks
+/* A call of one node that takes longer than this was interrupted, too: 256 packets of 400 cycles
  * each need 40 us. A ring of 1024 lasts 69 us at 10 Gb/s. */
 #define WORKER_CALL_US 50
 /* Unless the kernel sends them one by one, at 1 to 3 us each. */
@@ -148,8 +148,8 @@ int workers_plan(
 int workers_create_wakers(void);
 unsigned workers_count(void);
 struct worker *worker_at(unsigned index);
-/* Whether some worker was off its CPU or stalled for a part of the time between two moments on the
- * TSC, the second of which is now or nearly: only each one's last absence is known. */
+/* Whether some worker was descheduled or stalled for a part of the time between two points of the
+ * TSC, the second of which is now or nearly: only each one's last pause is known. */
 bool worker_away_within(uint64_t since, uint64_t until);
 struct worker *worker_find(const char *name);
 struct worker *worker_of_tester(void);
@@ -170,7 +170,7 @@ int workers_create_graphs(int socket);
 struct worker *worker_creating(void);
 int workers_start(void);
 void workers_stop(void);
-/* Round trip of a cache line between the two, in clocks; both must be walking. */
+/* Round trip of a cache line between the two, in cycles; both must be walking. */
 int worker_roundtrip(struct worker *ping, struct worker *pong);
 
 #endif

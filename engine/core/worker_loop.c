@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a worker does all day: walk, sleep if it may, and what it is asked for between walks. */
+/* Worker main loop: walk, sleep if it may, and serve requests between walks. */
 #include "graph_walk.h"
 #include "node.h"
 #include "rcu.h"
@@ -17,21 +17,21 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* So many walks that found nothing before a worker thinks of sleep. */
+/* Idle walks after which a worker may sleep. */
 #define WORKER_IDLE_WALKS 64
-/* In rx mode adaptive a worker that had something to do polls on for so long, with so many
+/* In rx mode adaptive a worker that had packets keeps polling for this time, with this number of
  * pauses between polls. */
 #define WORKER_LINGER_US 1000
 #define WORKER_PAUSES 32
-/* Who was woken looks for so long at least: a tap device's frames come a moment after its
- * interrupt, by way of a signal to another thread. */
+/* Minimum polling time after a wake-up: a tap device's frames arrive a moment after its interrupt,
+ * by way of a signal to another thread. */
 #define WORKER_WOKEN_US 200
-/* Timers (neighbours, ring that starved of buffers) are looked at so often at least. */
+/* Largest interval at which timers are checked (neighbours, ring that starved of buffers). */
 #define WORKER_SLEEP_MS 10
-/* What shares a CPU with a worker, housekeeping for one, still gets a tenth of it. */
+/* Threads that share a CPU with a worker, housekeeping for one, still get a tenth of it. */
 #define WORKER_NICE (-10)
 
-/* Off its CPU in a stretch that ends now: of `clocks` at most, nobody knows where in it. */
+/* Descheduled in a stretch that ends now: for `clocks` at most, at an unknown point of it. */
 static void worker_note_away(struct worker *worker, uint64_t now, uint64_t clocks)
 {
 	__atomic_store_n(&worker->away_since, now - clocks, __ATOMIC_RELAXED);
@@ -39,8 +39,8 @@ static void worker_note_away(struct worker *worker, uint64_t now, uint64_t clock
 }
 
 /*
- * Looks at a call that took longer than call_limit, and ended `now`; returns the clocks of it that
- * are the node's. What the node waited on purpose is, the rest was away unless it is short.
+ * Checks a call that took longer than call_limit, and ended `now`; returns the cycles of it that
+ * are the node's. Intended waits of the node are, the rest was descheduled time unless it is short.
  */
 static __rte_noinline uint64_t worker_long_call(struct worker *worker, uint64_t now, uint64_t spent)
 {
@@ -104,7 +104,7 @@ static __rte_always_inline uint64_t worker_walk(
 	return now;
 }
 
-/* In clocks; what takes longer is looked at. */
+/* In cycles; longer calls are checked. */
 struct limits {
 	uint64_t away; /* from one walk to the next */
 	uint64_t call; /* one call of a node */
@@ -177,7 +177,7 @@ static void worker_carry_out(struct worker *worker, uint32_t request)
 	__atomic_store_n(&worker->request, WORKER_WALK, __ATOMIC_RELEASE);
 }
 
-/* One walk, and the clocks since the last one. */
+/* One walk, and the cycles since the last one. */
 static __rte_always_inline void worker_step(
 	struct worker *worker, struct limits limits, uint64_t *found)
 {
@@ -217,7 +217,7 @@ static void loop_polling(struct worker *worker, struct limits limits)
 		worker_step(worker, limits, NULL);
 }
 
-/* Who shares its CPU and has nothing to do lets the others run. */
+/* Workers that share a CPU yield it when idle. */
 static void loop_taking_turns(struct worker *worker, struct limits limits)
 {
 	while (!worker_asked(worker)) {
@@ -248,8 +248,8 @@ static bool worker_sleep(struct worker *worker)
 	return woken;
 }
 
-/* Sleeps unless something came, or was asked for, since the worker said that it will. Returns
- * true when it was woken; adds to *found what the last walk before did. */
+/* Sleeps unless work or a request arrived since the worker announced its sleep. Returns true when
+ * it was woken; adds the work of the last walk before to *found. */
 static bool worker_try_sleep(struct worker *worker, struct limits limits, uint64_t *found)
 {
 	waker_arm(worker->waker);
@@ -268,8 +268,8 @@ static void worker_linger(struct worker *worker, struct limits limits, uint64_t 
 	worker_step(worker, limits, found);
 }
 
-/* Who had nothing to do let the others run, which is sleep too; so long a turn that the worker
- * was kept waiting is away, and its next step counts it. */
+/* An idle worker let the others run, which is sleep too; a turn so long that the worker was kept
+ * waiting is descheduled time, and its next step counts it. */
 static void worker_yield(struct worker *worker, struct limits limits)
 {
 	uint64_t back;

@@ -21,10 +21,10 @@
 struct fib4 fib4;
 void (*fib4_lookup)(const uint32_t *addresses, uint32_t *next_hops, unsigned count);
 
-/* What a group is to the writer. */
+/* The writer's view of a group. */
 struct group {
 	uint32_t prefixes; /* that are longer than /24 */
-	uint32_t link;     /* the one that was given up after it */
+	uint32_t link;     /* the group that was retired after it */
 	uint64_t token;    /* may be used again when this has passed */
 };
 
@@ -82,7 +82,7 @@ int fib4_create(unsigned routes, uint32_t default_next_hop)
 	return 0;
 }
 
-/* The one that was given up longest ago if no reader can hold it any more, else a new one. Only
+/* The group that was retired longest ago if no reader can hold it any more, else a new one. Only
  * when there is no new one does the writer wait: for less than a walk of each worker. */
 static uint32_t group_take(void)
 {

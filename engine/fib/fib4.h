@@ -37,7 +37,7 @@ int fib4_add(uint32_t prefix, uint8_t length, uint32_t next_hop);
 int fib4_delete(uint32_t prefix, uint8_t length);
 /* Whether exactly this prefix is there, and its next hop. */
 bool fib4_find(uint32_t prefix, uint8_t length, uint32_t *next_hop);
-/* How many prefixes there are, and /24s that hold longer ones. */
+/* Number of prefixes, and of /24s that hold longer ones. */
 unsigned fib4_count(void);
 unsigned fib4_group_count(void);
 

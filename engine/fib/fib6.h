@@ -62,7 +62,7 @@ int fib6_add(const uint8_t *prefix, uint8_t length, uint32_t next_hop);
 int fib6_delete(const uint8_t *prefix, uint8_t length);
 /* Whether exactly this prefix is there, and its next hop. */
 bool fib6_find(const uint8_t *prefix, uint8_t length, uint32_t *next_hop);
-/* How many groups are in use; lines are counted in fib6_lines.h. */
+/* Number of groups in use; lines are counted in fib6_lines.h. */
 unsigned fib6_group_count(void);
 
 /* The ways to look up, which all find the same; the best comes last. `addresses` points to
@@ -78,7 +78,7 @@ extern const unsigned nb_fib6_lookup_ways;
 /* The one chosen by fib6_create(). */
 extern fib6_lookup_t fib6_lookup;
 
-/* How many bits of the address led to the line's word. */
+/* Number of address bits that led to the line's word. */
 static inline unsigned fib6_line_depth(uint32_t line_word)
 {
 	return FIB6_FIRST_BITS + 8 * (line_word >> FIB6_LINE_DEPTH_SHIFT & 3);

@@ -15,10 +15,10 @@
 /* The entry that matches always: behind all prefixes. */
 #define DEFAULT FIB6_LINE_PREFIXES
 
-/* What a line is to the writer. */
+/* The writer's view of a retired line. */
 struct retired {
 	uint64_t token; /* may be used again when this has passed */
-	uint32_t link;  /* the one that was given up after it */
+	uint32_t link;  /* the group that was retired after it */
 };
 
 static struct retired *retired;
@@ -44,7 +44,7 @@ bool fib6_lines_left(unsigned lines)
 	return fib6_line_count() + lines < LINES_MAX;
 }
 
-/* The one that was given up longest ago if no reader can hold it any more, else a new one. Only
+/* The group that was retired longest ago if no reader can hold it any more, else a new one. Only
  * when there is no new one does the writer wait: for less than a walk of each worker. */
 static uint32_t line_take(void)
 {
@@ -105,7 +105,7 @@ uint32_t fib6_line_default(uint32_t line_word)
 	return turn_word(fib6_line_depth(line_word), line_of(line_word)->words[DEFAULT]);
 }
 
-/* What is not a prefix of the line leaves out all bits, as the default does. */
+/* Words that are no prefix of the line leave out all bits, as the default does. */
 static unsigned count_prefixes(const struct fib6_line *line)
 {
 	unsigned count = 0;
@@ -132,7 +132,7 @@ static void default_set(struct fib6_line *line, uint32_t word)
 		line->words[i] = word;
 }
 
-/* Where the prefix is that leaves out so many bits; `count` when it is not there. */
+/* Index of the prefix that leaves out this number of bits; `count` when there is none. */
 static unsigned find_prefix(
 	const struct fib6_line *line, unsigned count, uint32_t key, uint32_t out)
 {

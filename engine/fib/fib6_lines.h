@@ -19,7 +19,7 @@ struct fib6_line_entry {
 
 /* Empty. Returns 0 or -ENOMEM. */
 int fib6_lines_create(void);
-/* Whether so many lines more can be made. */
+/* Whether this number of further lines can be made. */
 bool fib6_lines_left(unsigned lines);
 unsigned fib6_line_count(void);
 

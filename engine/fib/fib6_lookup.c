@@ -26,8 +26,8 @@ static bool always(void)
 #define AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl")))
 #define LANES 16
 
-/* So many addresses go one step after the other together: with each step all their loads, of
- * which most miss the cache, are under way at once. */
+/* Addresses that go through a step together: in each step all their loads, most of which miss the
+ * cache, are in flight at once. */
 #define TOGETHER 256
 #define BLOCKS (TOGETHER / LANES)
 
@@ -132,7 +132,7 @@ AVX512 static inline void sort_block(
 		_mm512_and_si512(word, _mm512_set1_epi32((int)FIB6_NEXT_HOP)));
 }
 
-/* What goes on in groups beyond /40, where nearly all have come to a line, does so alone. */
+/* Continues in groups beyond /40 one address at a time, where nearly all have reached a line. */
 AVX512 static inline void descend_alone(const struct rest *rest, unsigned first, __m512i word,
 	const uint8_t *const *addresses, uint32_t *next_hops)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which IPv4 prefixes there are, each with its next hop: a hash table with open addressing, 8
- * bytes an entry. Addresses are in host order, with no bit set beyond the length.
+ * The IPv4 prefixes, each with its next hop: a hash table with open addressing, 8 bytes an entry.
+ * Addresses are in host order, with no bit set beyond the length.
  */
 #ifndef LINERATE_PREFIX_TABLE_H
 #define LINERATE_PREFIX_TABLE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a worker does for its flow table between vectors: timers, telling of flows, orders. */
+/* A worker's work for its flow table between vectors: timers, flow export, orders. */
 #include "flow_place.h"
 
 #include <netinet/in.h>
@@ -93,7 +93,7 @@ static void end_flow(struct flow_table *table, uint32_t index, enum flow_end_rea
 	wait_for_rules(table, index);
 }
 
-/* When something is due of the flow, and what: FLOW_STILL_LIVE is that it be told of. */
+/* Next due time of the flow, and its reason: FLOW_STILL_LIVE is an export. */
 static uint32_t deadline(const struct flow_table *table, uint32_t index, uint32_t now_ms,
 	enum flow_end_reason *reason)
 {
@@ -124,8 +124,8 @@ static uint32_t deadline(const struct flow_table *table, uint32_t index, uint32_
 	return end;
 }
 
-/* A living flow stays in the wheel until its end, or until it must be looked at: TCP may be closed
- * at any time, which the wheel is not told. */
+/* A live flow stays in the wheel until its end, or until its next check: TCP may be closed at any
+ * time, without an access to the wheel. */
 static void look_at(struct flow_table *table, uint32_t index)
 {
 	const struct flow_timeouts *timeouts = &table->timeouts;

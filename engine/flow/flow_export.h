@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the exporter is told of a flow: by each worker over a ring of its own. */
+/* Flow notices to the exporter: from each worker over a ring of its own. */
 #ifndef LINERATE_FLOW_EXPORT_H
 #define LINERATE_FLOW_EXPORT_H
 
 #include "flow_record.h"
 
-/* Why a flow is told of. */
+/* Reasons to export a flow. */
 enum flow_end_reason {
 	FLOW_END_IDLE,
 	FLOW_END_CLOSED, /* TCP: FIN both ways, or RST */
@@ -24,8 +24,8 @@ struct flow_export {
 	/* The table's clock, milliseconds modulo 2^32; of directions with packets. */
 	uint32_t first_ms[FLOW_DIRECTIONS], last_ms[FLOW_DIRECTIONS];
 	uint32_t now_ms; /* when this was written */
-	/* FLOW_MARK of the record, the direction means nothing: a flow that was told of while it
-	 * lived is known again by it, so that the exporter can tell what came since. */
+	/* FLOW_MARK of the record, without meaning of the direction: identifies a flow that was
+	 * exported while it was live, so that the exporter can compute the increment. */
 	uint32_t mark;
 	uint8_t tcp_flags[FLOW_DIRECTIONS];
 	/* Where the IP header lies in the direction's frames: IPFIX counts from there. 0: unknown.

@@ -76,7 +76,7 @@ void flow_export_record_make(struct flow_export_record *told, const struct flow_
 		of->bytes = ip_bytes(
 			export->bytes[d] - bytes_before, of->packets, export->l3_offset[d]);
 		of->tcp_flags = export->tcp_flags[d];
-		/* What was told of ended where this begins. */
+		/* The last exported interval ended where this begins. */
 		of->first_ms = wall(
 			export, goes_on ? before->last_ms[d] : export->first_ms[d], now_unix_ms);
 		of->last_ms = wall(export, export->last_ms[d], now_unix_ms);

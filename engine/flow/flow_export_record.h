@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A flow as collectors are told of it: what came since they were last told, in wall-clock time. */
+/* Flow record as exported: increments since the last export, in wall-clock time. */
 #ifndef LINERATE_FLOW_EXPORT_RECORD_H
 #define LINERATE_FLOW_EXPORT_RECORD_H
 
@@ -16,7 +16,7 @@ enum flow_told_reason {
 	FLOW_TOLD_FORCED = 4,
 };
 
-/* What one of the two endpoints sent. */
+/* Traffic sent by one of the two endpoints. */
 struct flow_told_direction {
 	uint64_t packets, bytes;    /* of IP packets, header and payload */
 	uint64_t first_ms, last_ms; /* since 1970 */
@@ -24,10 +24,10 @@ struct flow_told_direction {
 };
 
 struct flow_export_record {
-	uint64_t id;              /* of the flow: the same in all that is told of it */
+	uint64_t id;              /* of the flow: the same in all its records */
 	uint8_t version;          /* 4 or 6 */
 	uint8_t protocol;         /* IANA's number */
-	uint8_t reason;           /* enum flow_told_reason */
+	uint8_t reason;           /* enum flow_record_reason */
 	bool icmp;                /* has type and code, and no ports */
 	uint16_t icmp_type_code;  /* type << 8 | code, of the request */
 	uint8_t addresses[2][16]; /* of the lower and the higher endpoint; IPv4 has 4 bytes */
@@ -35,7 +35,7 @@ struct flow_export_record {
 	struct flow_told_direction of[FLOW_DIRECTIONS];
 };
 
-/* What was told of a record's flow while it lived; all zero at first. */
+/* Counts of a record's flow at its last export while live; all zero at first. */
 struct flow_told_before {
 	uint32_t mark; /* FLOW_MARK_NONE: nothing */
 	uint32_t last_ms[FLOW_DIRECTIONS];
@@ -43,8 +43,8 @@ struct flow_told_before {
 };
 
 /*
- * Writes all of *told but its id: what came since `before`, which is brought up to date.
- * `now_unix_ms` is the time of export->now_ms.
+ * Writes all of *record but its id: the increment since `before`, which is updated. `now_unix_ms`
+ * is the time of export->now_ms.
  */
 void flow_export_record_make(struct flow_export_record *told, const struct flow_export *export,
 	struct flow_told_before *before, uint64_t now_unix_ms);

@@ -22,14 +22,15 @@
 #define IPFIX_PORT 4739
 #define INTERVAL_MS 60000
 #define INTERVAL_MAX_MS (24ull * 3600 * 1000)
-/* Records a worker may have told of and the thread not yet read: what ends in one walk of the
+/* Records that a worker may export before the thread reads them: those that end in one walk of the
  * timers, a few times over. */
 #define RING_RECORDS 16384
 #define BURST 32
-/* How long the thread sleeps when there was nothing, and a message waits for more. */
+/* Sleep of the thread when there was nothing, and while a message waits for more records. */
 #define SLEEP_US 5000
 #define FLUSH_MS 500
-/* Templates are told again so often, as UDP may lose them and a collector may start late. */
+/* Interval at which templates are sent again, as UDP may lose them and a collector may start
+ * late. */
 #define TEMPLATES_MS 60000
 #define TEMPLATES_MESSAGES 4096
 /* The wall clock was set, or 49 days have passed. */
@@ -44,7 +45,7 @@ static struct {
 	const char *json_path; /* NULL: no JSON */
 } config;
 
-/* What the thread alone touches, but for `stop` and the counters. */
+/* Used by the thread only, except for `stop` and the counters. */
 static struct {
 	pthread_t thread;
 	bool started;
@@ -142,7 +143,7 @@ static void say_unsent(void)
 		config.collector_name, strerror(errno));
 }
 
-/* That nobody listens is said in answer to the message before: this one may arrive. */
+/* A missing listener is reported in answer to the previous message: this one may arrive. */
 static bool send_bytes(size_t length)
 {
 	ssize_t sent = send(exporter.socket, exporter.ipfix.bytes, length, 0);
@@ -243,7 +244,7 @@ static void tell(const struct flow_export *export, uint64_t now_ms)
 
 	flow_export_record_make(&told, export, before, written_unix_ms(export, now_ms));
 	count(&exporter.counters.records, 1);
-	/* Nothing came since it was last told of. */
+	/* No packets since the last export. */
 	if (told.of[0].packets + told.of[1].packets == 0 && export->reason == FLOW_STILL_LIVE)
 		return;
 	told.id = flow_id(export);
@@ -272,7 +273,7 @@ static unsigned read_rings(uint64_t now_ms)
 	return found;
 }
 
-/* What has waited for long enough goes out. */
+/* Sends messages that have waited long enough. */
 static void flush(uint64_t now_ms, bool all)
 {
 	if (!ipfix_empty(&exporter.ipfix) && (all || now_ms - exporter.begun_ms >= FLUSH_MS))
@@ -287,7 +288,7 @@ static void *run(void *argument)
 {
 	(void)argument;
 	for (;;) {
-		/* What was in the rings before the word to stop came is told of. */
+		/* Records that were in the rings before the stop request are exported. */
 		bool stop = __atomic_load_n(&exporter.stop, __ATOMIC_ACQUIRE);
 		uint64_t now_ms = unix_ms();
 

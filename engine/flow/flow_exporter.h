@@ -15,11 +15,11 @@
 struct flow_exporter_counters {
 	uint64_t records; /* taken from the workers */
 	uint64_t ipfix_records, ipfix_messages;
-	uint64_t ipfix_errors; /* messages that could not be sent, or that nobody took */
+	uint64_t ipfix_errors; /* messages that could not be sent, or had no listener */
 	uint64_t json_lines, json_errors;
 };
 
-/* Reads the "export" object: absent, nothing is exported. */
+/* Reads the "export" object; without it, nothing is exported. */
 void flow_exporter_parse(const struct config_node *node);
 /* For struct flow_timeouts: 0 when nothing is exported. */
 uint32_t flow_exporter_interval_ms(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which flow a packet's later fragments belong to: its first has said so. A small table that
- * never grows: where a set is full the oldest entry goes, and its fragments are not recorded.
+ * Maps later fragments to the flow of the first one of their packet. A small table that never
+ * grows: where a set is full the oldest entry is replaced, and its fragments are not recorded.
  */
 #ifndef LINERATE_FLOW_FRAGMENTS_H
 #define LINERATE_FLOW_FRAGMENTS_H
@@ -30,7 +30,7 @@ struct flow_fragments {
 int flow_fragments_create(struct flow_fragments *fragments, uint64_t secret);
 void flow_fragments_free(struct flow_fragments *fragments);
 
-/* What a packet's fragments share; `wanted` has mark and seen_ms too. */
+/* Learns the key that a packet's fragments share; `wanted` has mark and seen_ms too. */
 void flow_fragments_learn(struct flow_fragments *fragments, const struct flow_fragment *wanted);
 /* FLOW_MARK_NONE: the first has not come, or too long ago. */
 uint32_t flow_fragments_find(

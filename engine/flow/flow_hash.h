@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The hash of a flow's key: both words, each with a secret of its own, multiplied to 128 bits and
- * folded. With secrets, as nobody is to know which flows share a bucket.
+ * folded. The secrets keep senders from knowing which flows share a bucket.
  */
 #ifndef LINERATE_FLOW_TABLE_HASH_H
 #define LINERATE_FLOW_TABLE_HASH_H
@@ -30,7 +30,7 @@ static __rte_always_inline uint16_t flow_hash_signature(uint64_t hash)
 	return signature + (signature == 0);
 }
 
-/* Words that nobody guesses: of the seed, one after another (splitmix64). */
+/* Unpredictable words derived from the seed, one after another (splitmix64). */
 static inline uint64_t flow_hash_secret(uint64_t *seed)
 {
 	uint64_t word = *seed += 0x9e3779b97f4a7c15ull;

@@ -16,11 +16,11 @@
 #define IP6_HEADER_BYTES 40
 #define TCP_FLAGS_OFFSET 13
 #define TCP_HEADER_BYTES 20
-/* What a message says of ports: both, in the first four bytes. */
+/* Bytes of an upper header that hold the ports: both are in the first four. */
 #define PORTS_HEADER_BYTES 8
 #define IPPROTO_IPV6_FRAGMENT 44
 
-/* What is left of a frame. */
+/* The unread part of a frame. */
 struct rest {
 	const uint8_t *at;
 	unsigned bytes;
@@ -48,7 +48,7 @@ uint64_t flow_key_addresses6(const uint8_t *low, const uint8_t *high)
 
 	memcpy(words, low, 16);
 	memcpy(words + 2, high, 16);
-	/* Who collides here is told apart by the addresses themselves. */
+	/* Colliding flows are distinguished by their addresses. */
 	return flow_hash_fold(words[0] ^ 0xa0761d6478bd642full, words[1] ^ 0xe7037ed1a0b428dbull) ^
 	       flow_hash_fold(words[2] ^ 0x8ebc6af09c88c6e3ull, words[3] ^ 0x589965cc75374cc3ull);
 }
@@ -74,7 +74,7 @@ static unsigned find_ip(struct rest *rest)
 	for (unsigned labels = 0; type == RTE_ETHER_TYPE_MPLS && labels < LABELS_MAX; labels++) {
 		bool bottom;
 
-		/* What is below the stack tells its kind by the first nibble only. */
+		/* Below the label stack only the first nibble identifies the protocol. */
 		if (rest->bytes < 5)
 			return 0;
 		bottom = rest->at[2] & 1;
@@ -118,8 +118,8 @@ static bool read_icmp(const struct rest *rest, uint8_t protocol, struct flow_key
 	return true;
 }
 
-/* What is above IP. Writes the sender's port and the receiver's; ICMP's words go into the key,
- * which has no ports then. Returns false when it is cut short. */
+/* Reads the header above IP. Writes the sender's port and the receiver's; ICMP's words go into the
+ * key, which has no ports then. Returns false when it is cut short. */
 static bool read_upper(
 	const struct rest *rest, uint8_t protocol, struct flow_parsed *parsed, uint16_t ports[2])
 {

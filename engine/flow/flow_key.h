@@ -5,7 +5,7 @@
 
 #include "flow_record.h"
 
-/* What a frame is to the flow table. */
+/* Kind of a frame to the flow table. */
 enum flow_kind {
 	FLOW_KIND_PACKET,         /* of a flow: the key is right */
 	FLOW_KIND_FIRST_FRAGMENT, /* the same; later ones follow it by `fragment` */
@@ -14,7 +14,7 @@ enum flow_kind {
 	FLOW_KIND_BROKEN,         /* an IP or upper header is cut short or says nonsense */
 };
 
-/* What fragments of one packet share, beside addresses and protocol. */
+/* Key fields that fragments of one packet share, beside addresses and protocol. */
 struct flow_parsed {
 	struct flow_key key; /* of a later fragment: ports 0 */
 	uint8_t kind;        /* enum flow_kind */
@@ -31,7 +31,7 @@ struct flow_parsed {
 /* Reads a frame of `bytes`; the key is written for all but the last two kinds. */
 void flow_key_parse(const uint8_t *frame, unsigned bytes, struct flow_parsed *parsed);
 
-/* Of both addresses of IPv6, the same for both directions. */
+/* Combines both IPv6 addresses, the same for both directions. */
 uint64_t flow_key_addresses6(const uint8_t *low, const uint8_t *high);
 
 #endif

@@ -13,7 +13,7 @@
 #include <rte_prefetch.h>
 #include <rte_vect.h>
 
-/* So many packets ahead mbufs and headers are fetched. */
+/* Distance in packets at which mbufs and headers are prefetched. */
 #define AHEAD 4
 #define SAMPLE_EVERY 32
 
@@ -31,7 +31,7 @@ struct way {
 	struct flow_addition addition;
 };
 
-/* Which of the bucket's signatures are the packet's: two bits an entry. */
+/* Entries of the bucket whose signature is the packet's: two bits an entry. */
 typedef unsigned (*match_t)(const struct flow_bucket *bucket, uint16_t signature);
 
 static __rte_always_inline unsigned match_scalar(
@@ -84,7 +84,7 @@ static __rte_always_inline const uint8_t *addresses6_of(
 	return way->version == 6 ? frame_of(mbuf) + way->addition.l3_offset + 8 : NULL;
 }
 
-/* What a marked packet's TCP flags are found by. */
+/* Notes the offset of a marked packet's TCP flags. */
 static __rte_always_inline void note_header(
 	struct flow_record *record, const struct flow_addition *addition)
 {
@@ -129,7 +129,7 @@ static bool record_later_fragment(
 	return true;
 }
 
-/* Of a fragment, or one whose header is far away. Returns the record's number. */
+/* Records a fragment, or a packet whose header is far away. Returns the record's number. */
 static uint32_t record_odd(struct flow_table *table, const struct rte_mbuf *mbuf, struct way *way)
 {
 	struct flow_parsed parsed;
@@ -162,7 +162,7 @@ static uint32_t record_odd(struct flow_table *table, const struct rte_mbuf *mbuf
 	return index;
 }
 
-/* Of a packet that was not found at once. Returns the record's number. */
+/* Records a packet that was not found at once. Returns the record's number. */
 static __rte_noinline uint32_t record_slowly(
 	struct flow_table *table, const struct rte_mbuf *mbuf, struct way *way)
 {
@@ -256,8 +256,8 @@ static __rte_always_inline void update_all(
 	}
 }
 
-/* The next sample comes after so many packets: SAMPLE_EVERY on the average, and never in step with
- * traffic that repeats itself. */
+/* Packets until the next sample: SAMPLE_EVERY on average, and never in step with traffic that
+ * repeats itself. */
 static uint32_t sample_distance(struct flow_table *table)
 {
 	uint32_t dice = table->sample_dice;

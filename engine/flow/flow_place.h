@@ -36,7 +36,7 @@ static __rte_always_inline uint64_t flow_words_hash(
 	return flow_hash_key(words.first, words.second, table->secrets);
 }
 
-/* What a packet adds to its flow. */
+/* A packet's contribution to its flow. */
 struct flow_addition {
 	uint32_t bytes;
 	uint8_t direction;
@@ -51,10 +51,10 @@ static inline uint32_t flow_nobody(const struct flow_table *table)
 	return table->capacity;
 }
 
-/* `addresses6`: in the frame, source first; of IPv6. Returns flow_nobody() when there is none. */
+/* `addresses6`: in the frame, source first; of IPv6. Returns flow_none() when there is none. */
 uint32_t flow_find(const struct flow_table *table, struct flow_words words,
 	const uint8_t *addresses6, enum flow_direction direction);
-/* Of a flow that is not in the table. Returns flow_nobody() when it is full. */
+/* Creates a flow that is not in the table. Returns flow_none() when it is full. */
 uint32_t flow_create(struct flow_table *table, struct flow_words words, const uint8_t *addresses6,
 	enum flow_direction direction);
 /* Out of the buckets; the record stays. */

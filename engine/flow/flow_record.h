@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is known of a flow, split by how often it is needed: what each packet touches is one
- * cache line, the key in it; what only the flow's birth, timers and export touch lies apart, and
- * so do the addresses of IPv6.
+ * A flow's record, split by frequency of access: each packet touches one cache line, the key in it;
+ * fields that only creation, timers and export touch are separate, and so are the addresses of
+ * IPv6.
  */
 #ifndef LINERATE_FLOW_RECORD_H
 #define LINERATE_FLOW_RECORD_H
@@ -32,7 +32,7 @@ struct flow_addresses6 {
 	uint8_t low[16], high[16];
 };
 
-/* Who sent a packet of the flow. */
+/* Sender of a packet of the flow. */
 enum flow_direction {
 	FLOW_LOW_TO_HIGH,
 	FLOW_HIGH_TO_LOW,
@@ -52,7 +52,7 @@ enum flow_state {
 #define FLOW_RULES (FLOW_RULE(0) | FLOW_RULE(1))
 #define FLOW_TOLD 8u /* the offload thread knows that the flow has ended */
 
-/* What each packet of the flow reads and writes. Written by the table's worker alone. */
+/* Fields that each packet of the flow reads and writes. Written by the table's worker alone. */
 struct flow_record {
 	struct flow_key key;
 	uint64_t packets[FLOW_DIRECTIONS];
@@ -74,12 +74,12 @@ _Static_assert(sizeof(struct flow_record) == 64, "one cache line");
 struct flow_cold {
 	uint32_t first_seen_ms[FLOW_DIRECTIONS]; /* of a direction with packets */
 	uint32_t closed_ms;                      /* of FLOW_CLOSING */
-	uint32_t exported_ms;                    /* last time that it was told of, living */
+	uint32_t exported_ms;                    /* last export while live */
 };
 
 /*
- * What a rule's MARK action says: which record, which direction, and the record's generation at
- * the time. Never 0, and never small, as generations begin with 1.
+ * Contents of a rule's MARK action: record, direction, and the record's generation at the time.
+ * Never 0, and never small, as generations begin with 1.
  */
 #define FLOW_INDEX_BITS 24
 #define FLOW_INDEX_MASK ((1u << FLOW_INDEX_BITS) - 1)

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Buckets: flows come evenly to so many places of eight that few buckets need another. */
+/* Buckets: at this number of flows per bucket of eight entries few buckets need another. */
 #define FLOWS_A_BUCKET 4
 
 static size_t hashed_buckets(uint32_t capacity)

@@ -36,7 +36,7 @@ struct flow_timeouts {
 	uint32_t idle_ms;
 	uint32_t closing_ms; /* after TCP's FIN both ways or RST */
 	uint32_t hard_ms;    /* 0: none */
-	uint32_t export_ms;  /* a living flow is told of so often; 0: never */
+	uint32_t export_ms;  /* export interval of a live flow; 0: never */
 };
 
 /* Why a packet was forwarded and not recorded. */
@@ -92,7 +92,7 @@ struct flow_notice {
 	uint32_t what; /* enum flow_notice_what */
 } __rte_aligned(8);
 
-/* By rte_ring_create_elem(). NULL: nobody listens. */
+/* By rte_ring_create_elem(). NULL: no reader. */
 struct flow_rings {
 	struct rte_ring *exports; /* struct flow_export */
 	struct rte_ring *samples; /* struct flow_sample */
@@ -166,8 +166,8 @@ unsigned flow_table_work(struct flow_table *table, uint32_t now_ms);
 void flow_table_tell_all(struct flow_table *table);
 
 /*
- * By any thread: a copy of what the number (from 0 to `touched`) names. Returns false when no flow
- * has it, or it is given to another meanwhile. The counts may be those of a packet apart.
+ * By any thread: a copy of the record with this number (from 0 to `touched`). Returns false when no
+ * flow has it, or another one gets it during the copy. The counts may differ by one packet.
  */
 struct flow_view {
 	struct flow_record record;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of forwarding mode `flowtable` share: a flow table for each worker. */
+/* State shared by the parts of forwarding mode `flowtable`: a flow table for each worker. */
 #ifndef LINERATE_FLOWTABLE_H
 #define LINERATE_FLOWTABLE_H
 

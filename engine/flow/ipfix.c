@@ -140,7 +140,7 @@ static void close_set(struct ipfix *ipfix)
 	ipfix->set = 0;
 }
 
-/* What follows is in a set of that number. Returns false when `bytes` more do not fit. */
+/* Opens a set with that number for the next records. Returns false when `bytes` more do not fit. */
 static bool open_set(struct ipfix *ipfix, uint16_t id, size_t bytes)
 {
 	bool same = ipfix->set != 0 && ipfix->set_id == id;

@@ -29,10 +29,10 @@ struct ipfix {
 
 /* An empty message, the first. */
 void ipfix_start(struct ipfix *ipfix, uint32_t domain);
-/* The templates of all data records; to be told again now and then, as UDP loses them. Returns
- * false when there is no room for them in this message. */
+/* Adds the templates of all data records; to be repeated, as UDP loses them. Returns false when
+ * there is no room for them in this message. */
 bool ipfix_add_templates(struct ipfix *ipfix);
-/* What was sent in one direction. Returns false when there is no room for it in this message. */
+/* Adds the record of one direction. Returns false when there is no room for it in this message. */
 bool ipfix_add(
 	struct ipfix *ipfix, const struct flow_export_record *told, enum flow_direction direction);
 bool ipfix_empty(const struct ipfix *ipfix);

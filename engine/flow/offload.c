@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 #define RULES_DEFAULT 8192
-/* What a worker samples of 20 Mpps while one rule takes 25 ms. */
+/* Samples of a worker at 20 Mpps while one rule takes 25 ms. */
 #define SAMPLES 16384
 #define BURST 64
-/* The thread looks so often, and programs for so long before it looks again: it may share a CPU
- * with a tester's worker. */
+/* Polling interval of the thread, and how long it programs before it polls again: it may share a
+ * CPU with a tester's worker. */
 #define SLEEP_US 2000
 #define WORK_US 2000
 
@@ -28,7 +28,7 @@ static struct {
 	unsigned rules; /* that a port may have */
 } config;
 
-/* Flows that are held know of at most so many notices and orders at a time. */
+/* Notices and orders that may be in flight for one held flow. */
 #define MESSAGES_A_HOLD 4
 
 static struct {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which flows the ports look up themselves, and the thread that tells them. Programming a rule
- * takes from 20 us to over 10 ms, so no worker ever does: each has three rings of one writer and
- * one reader with this thread (struct flow_rings).
+ * Flow offload: selects the flows that ports look up, and programs their rules. Programming a rule
+ * takes from 20 us to over 10 ms, so no worker does it: each has three rings of one writer and one
+ * reader with the offload thread (struct flow_rings).
  *
  *   worker ── samples ─► policy: who deserves a rule ──► HOLD ──► worker
  *   worker ── HELD ────► rte_flow rule on the port where that direction comes in ── RULES ─► worker
  *   worker ── CLOSING, ENDED ─► the rules are destroyed ── RELEASE ─► worker
  *
- * So many notices and orders at most are under way as there are places for rules: the rings hold
- * more, and what finds one full tries again. Samples that find theirs full are lost, and counted.
+ * At most as many notices and orders are in flight as there are rules: the rings hold more, and a
+ * writer that finds one full tries again. Samples that find theirs full are lost, and counted.
  */
 #ifndef LINERATE_OFFLOAD_H
 #define LINERATE_OFFLOAD_H
@@ -19,10 +19,10 @@
 
 #include <stdbool.h>
 
-/* A worker samples one packet in so many, on the average. */
+/* Average sampling interval of a worker, in packets. */
 #define OFFLOAD_SAMPLE_EVERY 32
 
-/* Reads the "offload" object: absent, nothing is offloaded. */
+/* Reads the "offload" object; without it, nothing is offloaded. */
 void offload_parse(const struct config_node *node);
 bool offload_wanted(void);
 /*
@@ -35,7 +35,7 @@ int offload_create(struct flow_table *const *tables, unsigned count);
 void offload_stop(void);
 
 struct offload_port;
-/* Of the ports, for those who show them: counters are read as they change. */
+/* Counters of the ports for display: read while they change. */
 unsigned offload_ports(void);
 struct offload_port *offload_port_at(unsigned index);
 

@@ -24,10 +24,11 @@ struct offload_hold {
 	uint8_t rules;  /* FLOW_RULE bits that stand */
 };
 
-/* For the tables of all workers, and so many holds at a time. Returns 0 or -ENOMEM. */
+/* Creates holds for the tables of all workers, up to this number at a time. Returns 0 or
+ * -ENOMEM. */
 int offload_holds_create(
 	struct flow_table *const *tables, unsigned nb_tables, uint32_t records, unsigned holds);
-/* Orders that find their ring full are given up from now on: the workers stop. */
+/* From now on orders that find their ring full are dropped: the workers stop. */
 void offload_holds_stop(void);
 void offload_holds_destroy(void);
 

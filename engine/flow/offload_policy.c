@@ -28,7 +28,7 @@ enum cell_state {
 	CELL_BARRED,
 };
 
-/* What is known of a flow: one word, so that a sample misses the cache once. */
+/* State of a flow: one word, so that a sample misses the cache once. */
 struct cell {
 	uint64_t weight : 24;
 	uint64_t epoch : 16; /* that the weight is of */
@@ -139,7 +139,7 @@ void offload_policy_destroy(struct offload_policy *policy)
 	free(policy);
 }
 
-/* What another must weigh to take the place of an occupant: more than chance makes of equals. */
+/* Weight that a flow needs to replace an occupant: more than the chance difference of equals. */
 static uint32_t deserving(uint32_t occupant)
 {
 	double samples = (double)occupant / ONE;
@@ -240,7 +240,7 @@ static void place_sampled(struct offload_policy *policy, struct offload_place *p
 	if (place->state != OFFLOAD_STANDING)
 		return;
 	if (sample->marked == 0) {
-		/* What was on its way when the rule was made does not count. */
+		/* Packets in flight when the rule was created do not count. */
 		if (policy->now_ms - place->since_ms > OFFLOAD_SILENT_MS)
 			place->unmarked++;
 		return;
@@ -269,7 +269,7 @@ static void take_sample(struct offload_policy *policy, const struct flow_sample 
 	struct cell *cell = cell_of(policy, sample->mark);
 
 	if (cell->tag != mark_tag(sample->mark)) {
-		/* Of a record that is held no other flow comes, but the other direction may. */
+		/* No other flow can have a held record, but the other direction may. */
 		if (cell->state == CELL_PLACED)
 			return;
 		*cell = (struct cell){.tag = mark_tag(sample->mark), .epoch = policy->epoch};
@@ -319,7 +319,7 @@ static void promote(struct offload_policy *policy, uint32_t mark, struct offload
 	*choice = (struct offload_choice){.what = OFFLOAD_PROMOTE, .place = number};
 }
 
-/* Who has leave to go makes room for as many of the candidates, the heaviest. */
+/* Flows that may be demoted make room for as many of the candidates, the heaviest. */
 static bool demote(struct offload_policy *policy, struct offload_choice *choice)
 {
 	unsigned claim = policy->next_candidate + policy->leaving;

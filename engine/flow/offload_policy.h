@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which flows deserve one of a port's few places for rules: decides, and does nothing else. What
- * has a place is one direction of a flow, as that is what one rule looks up.
+ * Selects the flows that get one of a port's few rules: decides, and does nothing else. A rule
+ * covers one direction of a flow.
  *
  * Each sampled packet adds one to the weight of its flow, and weights halve every
  * OFFLOAD_HALF_LIFE_MS. A flow is a candidate once its weight passes a threshold, which rises
@@ -21,7 +21,8 @@
 #define OFFLOAD_PLACES_MAX 16382u
 #define OFFLOAD_HALF_LIFE_MS 2000u
 #define OFFLOAD_STAY_MS 2000u
-/* A rule is said to be without effect after so long, and so many samples that came unmarked. */
+/* A rule counts as without effect after this time, and this number of samples that arrived
+ * unmarked. */
 #define OFFLOAD_SILENT_MS 1000u
 #define OFFLOAD_SILENT_SAMPLES 8u
 
@@ -61,7 +62,7 @@ struct offload_choice {
 	enum offload_choice_what what;
 	unsigned place;
 };
-/* What to do next, best first. Returns false when all is well as it is. */
+/* The next promotion or demotion, best first. Returns false when none is due. */
 bool offload_policy_next(struct offload_policy *policy, struct offload_choice *choice);
 /* The rule was made. */
 void offload_policy_stands(struct offload_policy *policy, unsigned place);
@@ -70,7 +71,7 @@ void offload_policy_leave(struct offload_policy *policy, unsigned place);
 /* There is no rule, or none any more. The flow is not promoted for `bar_ms`. */
 void offload_policy_free(struct offload_policy *policy, unsigned place, uint32_t bar_ms);
 
-/* So many places may be used at most: a device may take fewer rules than it was hoped. */
+/* Limits the number of rules in use: a device may take fewer rules than expected. */
 void offload_policy_limit(struct offload_policy *policy, unsigned places);
 unsigned offload_policy_used(const struct offload_policy *policy);
 /* Samples that a flow must have in a half-life, about, to be promoted. */

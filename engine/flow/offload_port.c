@@ -11,17 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long a flow is not tried again: it changed under our eyes or lost its rule by a reset; the
- * table had no room for it; the port refused its rule; its rule had no effect; there is none for
- * it, or it has ended. Another flow with its number is not barred. */
+/* Time for which a flow is not tried again: it changed during programming or lost its rule by a
+ * reset; the table had no room for it; the port refused its rule; its rule had no effect; there is
+ * none for it, or it has ended. Another flow with its number is not barred. */
 #define BAR_SOON_MS 1000
 #define BAR_FULL_MS 5000
 #define BAR_REFUSED_MS 30000
 #define BAR_SILENT_MS 60000
 #define BAR_FOREVER_MS 3600000
-/* The first is chance, so many in a row are a table that is full. */
+/* The first refusal is chance; this number in a row means a full table. */
 #define FULL_MAX 4
-/* A full table is tried again so often: its other users may have left. */
+/* Interval at which a full table is tried again: its other users may have left. */
 #define LIMIT_MS 1000
 #define LIMIT_STEPS 64
 /* Chosen and not made yet: what is best may change. */

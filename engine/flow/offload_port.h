@@ -14,13 +14,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* So many rules in a row that the port refused, or that had no effect, and it is left alone. */
+/* After this number of successive rules that the port refused, or that had no effect, it is not
+ * used any more. */
 #define OFFLOAD_FAILURES_MAX 8
 /* DPDK 22.11 has 17 types of error; later ones count as the last. */
 #define OFFLOAD_ERROR_TYPES 20
 #define OFFLOAD_ERROR_BYTES 120 /* fits an answer on the telemetry socket */
 
-/* How long the port took, in nanoseconds. */
+/* Programming times of the port, in nanoseconds. */
 struct offload_times {
 	uint64_t count, sum, min, max;
 };
@@ -66,7 +67,7 @@ struct offload_port {
 int offload_port_create(struct offload_port *offload, struct port *port, uint32_t records,
 	unsigned places, uint32_t now_ms);
 void offload_port_destroy(struct offload_port *offload);
-/* What a worker says of a flow that is held, or was to be, for any of the ports. */
+/* Handles a worker's notice of a flow that is held, or was to be, for any of the ports. */
 void offload_ports_notice(
 	struct offload_port *ports, unsigned count, const struct flow_notice *notice);
 void offload_port_clock(struct offload_port *offload, uint32_t now_ms);

@@ -23,7 +23,7 @@
 
 struct ledger;
 
-/* How workers share the work. */
+/* Division of the work among workers. */
 enum handoff_threading {
 	THREADING_RUN_TO_COMPLETION,
 	THREADING_LOCKED,    /* readers and writers, a mutex-protected queue between them */
@@ -50,7 +50,7 @@ int handoff_add_port(const struct port *port, const char *entry);
 /* Makes the queues and gives each worker its end. `hash` NULL: by flow. Bit W of `senders`: the
  * forwarder's worker W hands off. Returns 0 or -errno after saying why. */
 int handoff_create(handoff_hash_t hash, uint64_t senders);
-/* Who is handed to: the forwarder's workers from this on. */
+/* First worker that receives handed-off packets: the forwarder's workers from this on. */
 unsigned handoff_first_target(void);
 /* From one of the forwarder's workers to another, or NULL. */
 struct handoff_queue *handoff_queue(unsigned from, unsigned to);

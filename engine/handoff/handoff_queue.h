@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What waits between two workers: a ring for each priority, one writer and one reader. Lock-free
- * (the ring's own atomics), or under a mutex as of a program with reader and writer threads;
- * then the lock is taken once for every "batch" packets on either side.
+ * Queue between two workers: a ring for each priority, one writer and one reader. Lock-free (the
+ * ring's own atomics), or under a mutex as in a program with reader and writer threads; then the
+ * lock is taken once for every "batch" packets on either side.
  */
 #ifndef LINERATE_HANDOFF_QUEUE_H
 #define LINERATE_HANDOFF_QUEUE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which packets go first where they wait between workers: three priorities, as routers have
- * them, so that a full ring of transit traffic does not cost a neighbour or an adjacency.
+ * Priorities of packets that wait between workers: three, as in routers, so that a full ring of
+ * transit traffic does not cost a neighbour or an adjacency.
  */
 #ifndef LINERATE_PRIORITY_H
 #define LINERATE_PRIORITY_H
@@ -16,7 +16,7 @@ enum priority {
 #define PRIORITIES 3
 
 const char *priority_name(enum priority priority);
-/* Of a frame of `bytes` bytes, with up to two VLAN tags; MPLS packets are normal. */
+/* Priority of a frame of `bytes` bytes, with up to two VLAN tags; MPLS packets are normal. */
 enum priority priority_of(const uint8_t *frame, unsigned bytes);
 
 #endif

@@ -31,7 +31,7 @@
 /* A sleep that woke so much too early was long enough. */
 #define EARLY_US 5
 
-/* Returns the clocks that were used up in the way that was asked for. */
+/* Returns the cycles that were used up by the configured method. */
 typedef uint64_t (*burn_t)(const struct worker *worker, uint64_t clocks, uint16_t packets);
 
 static bool present;
@@ -46,7 +46,7 @@ static uint64_t us_clocks(uint64_t us)
 	return us * (rte_get_tsc_hz() / 1000000);
 }
 
-/* Time in which the worker was off its CPU does not count, as with any other work. */
+/* Time in which the worker was descheduled does not count, as with any other work. */
 static uint64_t burn_by_spin(const struct worker *worker, uint64_t clocks, uint16_t packets)
 {
 	const uint64_t away_limit = worker_away_limit();
@@ -91,7 +91,7 @@ static void sleep_once(const struct worker *worker, uint64_t clocks)
 	(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
 }
 
-/* Off the CPU, so that several slow workers can share one. */
+/* Sleeps, so that several slow workers can share a CPU. */
 static __rte_always_inline uint64_t burn_off_cpu(const struct worker *worker, uint64_t clocks,
 	void (*wait_once)(const struct worker *worker, uint64_t clocks))
 {

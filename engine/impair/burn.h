@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A forwarder that is slower than it need be, on purpose: before a frame enters the forwarding
- * mode, node `burn-PORT` uses up clocks. So limits of real devices can be had on a card that has
- * none of them, and of a known size.
+ * Injected cost: before a frame enters the forwarding mode, node `burn-PORT` uses up cycles. So a
+ * card without limits can have limits like those of real devices, of a known size.
  */
 #ifndef LINERATE_BURN_H
 #define LINERATE_BURN_H
@@ -15,7 +14,7 @@
 struct burner {
 	struct worker *worker;
 	uint64_t next_pause; /* TSC; 0: never yet */
-	int64_t debt;        /* clocks to be used up; below 0: too many were */
+	int64_t debt;        /* cycles to be used up; below 0: too many were */
 	bool ready;          /* its thread is set up for short sleeps */
 } __rte_cache_aligned;
 
@@ -28,7 +27,7 @@ int burn_add_port(const struct port *port, char entry[RTE_NODE_NAMESIZE]);
 
 /* For the node. The worker's burner, or NULL after saying why. */
 struct burner *burn_burner(struct worker *worker);
-/* Uses up the clocks for one call of the node with so many packets. */
+/* Uses up the cycles for one call of the node with this number of packets. */
 void burn_call(struct burner *burner, rte_node_t node, uint16_t packets);
 
 #endif

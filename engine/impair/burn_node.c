@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* burn: uses up clocks, then lets all go on. One clone a port. */
+/* burn: uses up cycles, then passes all packets on. One clone a port. */
 #include "burn.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * delay: holds each frame for so many microseconds; delayed: lets those go on whose time has come,
- * in their order. One clone of each a port, and a FIFO for each worker that walks them.
+ * delay: holds each frame for the configured microseconds; delayed: releases due frames in their
+ * order. One clone of each a port, and a FIFO for each worker that walks them.
  */
 #include "delay.h"
 

@@ -13,7 +13,7 @@
 #define DELAY_FRAMES 16384u
 
 struct delay_fifo {
-	uint32_t put, taken; /* so many so far */
+	uint32_t put, taken; /* totals so far */
 	struct {
 		struct rte_mbuf *mbuf;
 		uint64_t due; /* on clock_now() */

@@ -2,9 +2,9 @@
 /*
  * lose: drops each frame with the same probability, lets the others go on. One clone a port.
  *
- * What is drawn is not each frame's fate but how many pass until the next is lost, which is
- * distributed geometrically. So vectors in which none is lost, nearly all where the probability
- * is small, move on as a whole and cost a subtraction.
+ * The number of frames that pass until the next loss is drawn, which is distributed geometrically,
+ * not each frame's fate. So vectors without a loss, nearly all where the probability is small, move
+ * on as a whole and cost a subtraction.
  */
 #include "lose.h"
 
@@ -27,7 +27,7 @@ enum reason {
 /* One worker's, of one port. */
 struct loser {
 	uint64_t random;
-	uint64_t passes; /* so many frames until the next is lost */
+	uint64_t passes; /* frames until the next loss */
 };
 
 static bool present;

@@ -23,7 +23,7 @@
 #define BYTES_OF_16(offset) (3ull << (offset))
 
 /*
- * Of each frame of a vector: three words of 8 bytes from the Ethernet type on. Type, version, type
+ * Three words of 8 bytes of each frame of a vector, from the Ethernet type on. Type, version, type
  * of service, length, id; fragment, TTL, protocol, checksum, half the source; the other half,
  * destination, and 2 bytes of the upper layer.
  */

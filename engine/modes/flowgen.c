@@ -18,7 +18,8 @@
 #define FLOWS_DEFAULT 1024
 #define FLOWS_MAX 65536
 
-/* What differs between flows; the same on all ports, whose MAC addresses no checksum sees. */
+/* Fields that differ between flows; the same on all ports, whose MAC addresses no checksum
+ * covers. */
 struct flow {
 	rte_be32_t dst;
 	uint16_t ip_checksum;
@@ -105,7 +106,7 @@ static int flowgen_create(void)
 	return origin_create("flowgen", &first);
 }
 
-/* What comes in is freed as rxonly does. */
+/* Received frames are freed as in rxonly. */
 static int flowgen_entry(struct port *port, struct port *peer, char name[RTE_NODE_NAMESIZE])
 {
 	(void)port;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands between the forwarder's port-rx and port-tx nodes: a forwarding mode. */
+/* The forwarding mode between the forwarder's port-rx and port-tx nodes. */
 #ifndef LINERATE_FORWARDER_H
 #define LINERATE_FORWARDER_H
 
@@ -23,8 +23,8 @@ struct forwarding_mode {
 	/* Writes the name of the node that the port's frames enter; `peer` is NULL unless
 	 * `paired`. Returns 0 or -errno. NULL when the mode receives nothing. */
 	int (*entry)(struct port *port, struct port *peer, char name[RTE_NODE_NAMESIZE]);
-	/* What chooses the worker for a packet, asked after parse(); returns NULL, as when the
-	 * mode has no such function, where any worker will do that keeps flows in order. */
+	/* Chooses the worker for a packet, called after parse(); returns NULL, as when the mode has
+	 * no such function, where any worker will do that keeps flows in order. */
 	handoff_hash_t (*steer)(void);
 	/* Called by the control thread at least every 20 ms while forwarding. May be NULL. */
 	void (*tick)(void);

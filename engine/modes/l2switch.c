@@ -52,7 +52,7 @@ static bool restricted[VLANS];
 static rte_edge_t edge_of_port[PORTS_MAX];
 _Static_assert(PORTS_MAX <= 64, "a bit a port");
 
-/* What the first pass finds of a frame. source 0: dropped, destination is the reason. */
+/* Result of the first pass for a frame. source 0: dropped, destination is the reason. */
 struct stations {
 	uint64_t source, destination;
 };
@@ -194,7 +194,7 @@ static uint16_t switch_vector(
 			nexts[i] = known_next;
 		} else {
 			nexts[i] = switch_one(graph, node, mbufs[i], &of[i], now);
-			/* What is dropped or copied has to be so each time. */
+			/* Frames that are dropped or copied are looked up each time. */
 			known = nexts[i] != NEXT_DROP && originated == node_state(node)->originated
 					? &of[i]
 					: NULL;

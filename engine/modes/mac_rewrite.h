@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the modes share that give each frame the same new MAC addresses: a clone a port, whose
+ * Shared part of the modes that give each frame the same new MAC addresses: a clone a port, whose
  * object is the addresses, and whose next nodes are "drop" and the peer's port-tx.
  */
 #ifndef LINERATE_MAC_REWRITE_H

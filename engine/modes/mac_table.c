@@ -35,7 +35,7 @@ int mac_table_create(unsigned stations, uint32_t ageing_ms)
 	return 0;
 }
 
-/* Of the bucket's entries one that is free or too old, or NULL. */
+/* An entry of the bucket that is free or too old, or NULL. */
 static struct mac_entry *free_entry(struct mac_bucket *bucket)
 {
 	for (unsigned i = 0; i < MAC_TABLE_WAYS; i++)

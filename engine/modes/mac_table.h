@@ -28,7 +28,7 @@ struct mac_bucket {
 	struct mac_entry entries[MAC_TABLE_WAYS];
 } __rte_cache_aligned;
 
-/* What lookups read; it does not change while forwarding, but for the clock, every 20 ms. */
+/* Data of lookups; it does not change while forwarding, but for the clock, every 20 ms. */
 struct mac_table {
 	struct mac_bucket *buckets;
 	uint32_t mask;
@@ -41,7 +41,7 @@ extern struct mac_table mac_table;
 #define MAC_TABLE_ADDRESS_MASK 0xffffffffffffull
 #define MAC_TABLE_KEY(address, vlan) (((address)&MAC_TABLE_ADDRESS_MASK) | (uint64_t)(vlan) << 48)
 
-/* Room for at least so many stations. Returns 0 or -errno. */
+/* Room for at least this number of stations. Returns 0 or -errno. */
 int mac_table_create(unsigned stations, uint32_t ageing_ms);
 /* Notes that the station is on the port, now. */
 void mac_table_learn(uint64_t key, uint32_t port);
@@ -94,7 +94,7 @@ static __rte_always_inline uint32_t mac_table_lookup(uint64_t key, uint32_t now)
 	if (entry == NULL || unlikely(!mac_entry_fresh(entry, now)))
 		return MAC_TABLE_UNKNOWN;
 	port = __atomic_load_n(&entry->port, __ATOMIC_ACQUIRE);
-	/* The entry may have become another station's meanwhile. */
+	/* Another station may have taken the entry in between. */
 	return likely(__atomic_load_n(&entry->key, __ATOMIC_RELAXED) == key) ? port
 									     : MAC_TABLE_UNKNOWN;
 }

@@ -35,7 +35,7 @@ void origin_parse(const struct config_node *node)
 	peers_parse(node);
 }
 
-/* What follows the headers is zeros, which no checksum sees. */
+/* The headers are followed by zeros, which no checksum sees. */
 static void make_packet(uint8_t *l3, const struct origin_flow *flow)
 {
 	struct rte_ipv4_hdr *ip = (struct rte_ipv4_hdr *)l3;

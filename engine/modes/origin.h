@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the modes share that make frames of their own: a source node a port, walked by every
- * worker, which sends on the worker's tx queue as fast as the port takes them. Frames come
- * from a pool that nobody else writes to, with the template in each buffer already, so that a
- * frame costs only what changes. What the port does not take is kept and sent first.
+ * Common part of the modes that originate frames: a source node a port, walked by every worker,
+ * which sends on the worker's tx queue as fast as the port takes them. Frames come from a pool
+ * without other users, with the template in each buffer already, so that only the changed fields
+ * are written. Frames that the port does not take are kept and sent first.
  */
 #ifndef LINERATE_ORIGIN_H
 #define LINERATE_ORIGIN_H

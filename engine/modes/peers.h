@@ -11,9 +11,9 @@
 
 #include <rte_ether.h>
 
-/* Reads "peers", an array of MAC addresses, of a mode's object; it may be absent. */
+/* Reads "peers", an optional array of MAC addresses, of a mode's object. */
 void peers_parse(const struct config_node *node);
-/* What a mode does whose object holds "peers" alone. */
+/* Parses the object of a mode that has only "peers". */
 void peers_parse_only(const struct config_node *node);
 /* The first 12 bytes of a frame that leaves by the port: to its peer, from the port. */
 void peers_addresses(const struct port *out, uint8_t addresses[2 * RTE_ETHER_ADDR_LEN]);

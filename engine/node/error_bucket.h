@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many ICMP errors a worker may send: a token bucket (RFC 1812 4.3.2.8, RFC 4443 2.4 f). */
+/* Rate limit of a worker's ICMP errors: a token bucket (RFC 1812 4.3.2.8, RFC 4443 2.4 f). */
 #ifndef LINERATE_ERROR_BUCKET_H
 #define LINERATE_ERROR_BUCKET_H
 

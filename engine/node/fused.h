@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the nodes share that do the last two nodes' work on most packets: the rewrite of a kind,
- * and interface-output. Those count such packets as fused. It is all of such a node's private
- * data.
+ * Shared part of the nodes that do the work of the last two nodes for most packets: the rewrite of
+ * a kind, and interface-output. Those count such packets as fused. It is all of such a node's
+ * private data.
  */
 #ifndef LINERATE_FUSED_H
 #define LINERATE_FUSED_H

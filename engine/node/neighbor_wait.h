@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ip4-arp and ip6-nd share: a packet whose neighbour's MAC address is not known is held, goes
- * on, or is dropped, as the neighbour table says.
+ * Shared part of ip4-arp and ip6-nd: a packet whose neighbour's MAC address is not known is held,
+ * goes on, or is dropped, as the neighbour table decides.
  */
 #ifndef LINERATE_NEIGHBOR_WAIT_H
 #define LINERATE_NEIGHBOR_WAIT_H

@@ -111,8 +111,8 @@ static int eth_parse(struct port *port, const struct config_node *node)
 	return 0;
 }
 
-/* A device in another namespace is made later, by a thread that is there for the moment; one of
- * the kernel's interfaces too, so that its sockets can be told from others. */
+/* A device in another namespace is made later, by a temporary thread; one of the kernel's
+ * interfaces too, so that its sockets can be distinguished from others. */
 static bool is_made_late(const struct eth_port *eth)
 {
 	return eth->netns[0] != '\0' || strncmp(eth->device, "net_af_", strlen("net_af_")) == 0;
@@ -252,8 +252,8 @@ static int eth_start(struct port *port)
 	return rc;
 }
 
-/* The namespace may have been deleted meanwhile: then its interface is gone too, and what the
- * device wants to undo there with it. */
+/* The namespace may have been deleted since: then its interface is gone too, and with it the
+ * settings that the device wants to undo there. */
 static void eth_stop(struct port *port)
 {
 	struct eth_port *eth = port->device;

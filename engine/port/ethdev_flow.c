@@ -14,7 +14,7 @@ void ethdev_flow_want_marks(uint16_t port_id)
 	(void)rte_eth_rx_metadata_negotiate(port_id, &features);
 }
 
-/* Of a driver without rules DPDK says no more than the system's words for ENOSYS. */
+/* For a driver without rules DPDK has only the system's message for ENOSYS. */
 static void explain(int rc, struct rte_flow_error *error)
 {
 	if (error == NULL || (rc != -ENOSYS && rc != -ENOTSUP))

@@ -31,7 +31,7 @@ void ethdev_link_stop(struct ethdev_link *link);
 void ethdev_link_look(struct ethdev_link *link);
 /* The same for who comes often: looks every 50 ms. */
 void ethdev_link_tick(struct ethdev_link *link);
-/* What is known since the last look. */
+/* Copies the state as of the last poll. */
 void ethdev_link_read(struct ethdev_link *link, struct port_link *record);
 
 #endif

@@ -104,7 +104,7 @@ static int write_table(uint16_t port_id, const struct port_rss *rss)
 	return rte_eth_dev_rss_reta_update(port_id, groups, rss->nb_entries);
 }
 
-/* What is as it was is not written: a device may know only one of the two. */
+/* Unchanged settings are not written: a device may support only one of the two. */
 int ethdev_rss_set(uint16_t port_id, const struct port_rss *rss)
 {
 	struct port_rss now = {0};

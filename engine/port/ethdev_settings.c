@@ -87,7 +87,7 @@ static const char *on_off(bool on)
 	return on ? "on" : "off";
 }
 
-/* Of receive offloads; `rc` says whether they could be read. */
+/* Receive offloads; `rc` says whether they could be read. */
 static const char *any_of(int rc, uint64_t offloads, uint64_t which)
 {
 	return rc == 0 ? on_off((offloads & which) != 0) : NOT_THERE;

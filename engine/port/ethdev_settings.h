@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an ethdev port's device is set to: longest frame, promiscuous mode, flow control,
- * offloads. Each is set, read back, and kept for telemetry as asked and as the device has it.
+ * Settings of an ethdev port's device: longest frame, promiscuous mode, flow control, offloads.
+ * Each is set, read back, and kept for telemetry as requested and as actual.
  */
 #ifndef LINERATE_ETHDEV_SETTINGS_H
 #define LINERATE_ETHDEV_SETTINGS_H

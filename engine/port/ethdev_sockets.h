@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the kernel dropped at the sockets of a DPDK device that is one of the kernel's interfaces
- * (net_af_packet, net_af_xdp). Their drivers don't say it, or not all of it; the sockets are this
- * process's, and can be asked.
+ * Drops by the kernel at the sockets of a DPDK device that is one of the kernel's interfaces
+ * (net_af_packet, net_af_xdp). Their drivers don't report them, or not all of them; the sockets are
+ * this process's, and can be queried.
  */
 #ifndef LINERATE_ETHDEV_SOCKETS_H
 #define LINERATE_ETHDEV_SOCKETS_H
@@ -15,7 +15,7 @@
 #define ETHDEV_SOCKETS_MAX 64
 #define ETHDEV_FILES_MAX 1024
 
-/* Which files a process has open; a bit each. */
+/* Open files of a process; a bit each. */
 struct ethdev_files {
 	uint64_t open[ETHDEV_FILES_MAX / 64];
 };
@@ -26,7 +26,7 @@ struct ethdev_sockets {
 	struct {
 		int fd, domain;
 	} sockets[ETHDEV_SOCKETS_MAX];
-	uint64_t missed; /* at packet sockets, which forget what they have told */
+	uint64_t missed; /* at packet sockets, whose counters are cleared by reading */
 	int link_fd;     /* < 0: the interface is not known */
 	int index;
 	uint64_t if_dropped_before, if_sent_before;
@@ -43,7 +43,7 @@ void ethdev_files_read(struct ethdev_files *files);
  * that devargs name by "iface=", in the namespace where this thread is. */
 void ethdev_sockets_find(
 	struct ethdev_sockets *sockets, const struct ethdev_files *before, const char *devargs);
-/* What the kernel says of the interface now. Returns 0; -ENOENT when none is known, else another
+/* Reads the kernel's counters of the interface. Returns 0; -ENOENT when none is known, else another
  * -errno: it is gone. */
 int ethdev_sockets_interface(struct ethdev_sockets *sockets, struct netlink_link *link);
 /* Since then. */

@@ -43,7 +43,7 @@ struct uring_rx {
 	struct msghdr message; /* of the multishot request */
 	struct rte_mbuf *mbufs[BUFFERS];
 	unsigned nb_mbufs;
-	/* Of single requests. */
+	/* For single requests. */
 	struct msghdr messages[BATCH_MAX];
 	struct iovec rooms[BATCH_MAX];
 	uint8_t controls[BATCH_MAX][PACKET_CONTROL_BYTES] __rte_aligned(8);

@@ -26,10 +26,10 @@ struct pcap_rx {
 	struct packet_rx base;
 	pcap_t *pcap;
 	uint64_t pause_clocks, again_tsc;
-	u_int dropped; /* as told the last time */
+	u_int dropped; /* as of the last reading */
 	unsigned nb_spare;
 	struct rte_mbuf *spare[SPARE_MBUFS];
-	/* Of the call that is made. */
+	/* Buffers of the current call. */
 	struct rte_mbuf **mbufs;
 	uint16_t received;
 };

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-/* What the kernel writes beside a frame when asked by PACKET_AUXDATA. */
+/* The kernel's metadata beside a frame, with PACKET_AUXDATA. */
 #define PACKET_CONTROL_BYTES CMSG_SPACE(sizeof(struct tpacket_auxdata))
 
 /* Where frames lie in a fresh mbuf, and how many of their bytes there is room for: one more than

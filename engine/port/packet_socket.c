@@ -72,7 +72,7 @@ int packet_port_parse(
 	return 0;
 }
 
-/* What privilege allows, else what the system's limit allows. */
+/* As large as privilege allows, else as the system's limit allows. */
 static void set_buffer(int fd, int forced, int option)
 {
 	int bytes = SOCKET_BUFFER_BYTES;
@@ -131,8 +131,8 @@ int packet_tx_open(struct packet_port *port, struct packet_tx *tx)
 	return bind_socket(port, tx->fd, 0);
 }
 
-/* Several rx sockets share what comes by a hash of the flow, the same in both directions. The
- * first asks for a group that nobody else has; the others join it. */
+/* Several rx sockets share packets by a hash of the flow, the same in both directions. The first
+ * requests an unused group; the others join it. */
 static int join_fanout(struct packet_port *port, const struct packet_rx *rx)
 {
 	int group = PACKET_FANOUT_HASH << 16;
@@ -275,7 +275,7 @@ int packet_port_rx_wakes(struct port *port, unsigned queue, struct waker *waker)
 	return rte_epoll_ctl(waker->epoll_fd, EPOLL_CTL_ADD, rx->fd, &rx->event);
 }
 
-/* The kernel forgets its counts when it has told them; version 3 of the ring has one more. */
+/* The kernel clears its counters when they are read; version 3 of the ring has one more. */
 static uint64_t kernel_drops(struct packet_rx *rx)
 {
 	union tpacket_stats_u stats = {0};

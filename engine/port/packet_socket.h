@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the drivers on Linux packet sockets (packet(7)) share: an interface by its name, in
- * whatever network namespace, rx and tx sockets bound to it, and the accounts of both.
+ * Shared part of the drivers on Linux packet sockets (packet(7)): an interface by its name, in
+ * whatever network namespace, rx and tx sockets bound to it, and the counters of both.
  *
- * Each rx queue and each tx queue has a socket of its own. A tx socket is bound to no protocol,
- * so that the kernel queues nothing on it; it bypasses the qdisc, which would drop frames after
- * send() said that it took them. An rx socket asks for the interface to be promiscuous by a
- * membership, which ends with the socket however the process ends.
+ * Each rx queue and each tx queue has a socket of its own. A tx socket is bound to no protocol, so
+ * that the kernel queues nothing on it; it bypasses the qdisc, which would drop frames after send()
+ * accepted them. An rx socket asks for the interface to be promiscuous by a membership, which ends
+ * with the socket however the process ends.
  */
 #ifndef LINERATE_PACKET_SOCKET_H
 #define LINERATE_PACKET_SOCKET_H
@@ -30,7 +30,7 @@ enum packet_tx_error {
 	PACKET_TX_ERRORS,
 };
 
-/* Of one rx queue; written by the worker that polls it. */
+/* Counters of one rx queue; written by the worker that polls it. */
 struct packet_rx_counters {
 	uint64_t packets, bytes;
 	uint64_t too_long; /* lost: longer than the port's max_frame_bytes */
@@ -39,7 +39,7 @@ struct packet_rx_counters {
 	uint64_t finished_checksums;
 };
 
-/* Of one tx queue; written by the worker that sends on it. */
+/* Counters of one tx queue; written by the worker that sends on it. */
 struct packet_tx_counters {
 	uint64_t packets, bytes;
 	uint64_t no_buffers; /* frames that the interface or its peer refused (ENOBUFS) */
@@ -65,7 +65,7 @@ struct packet_tx {
 
 struct packet_port;
 
-/* How one driver moves frames; its own part of a queue follows the shared one. */
+/* A driver's method to move frames; its own part of a queue follows the shared one. */
 struct packet_method {
 	size_t rx_bytes, tx_bytes; /* sizes of its queues */
 	unsigned batch;            /* default of the key "batch"; 0: there is no such key */

@@ -49,7 +49,7 @@ struct port_rss {
 	uint16_t entries[PORT_RETA_MAX];
 };
 
-/* What a device was asked for, and what it has: "none" when it has no such thing. */
+/* Requested and actual setting of a device: "none" when it has no such setting. */
 #define PORT_SETTINGS_MAX 8
 struct port_setting {
 	const char *name;
@@ -94,20 +94,20 @@ struct port_driver {
 	/* Once started, and before any frame: what comes to the rx queue shall wake the worker
 	 * (waker.h). NULL when the driver has no such thing. Returns 0 or -errno. */
 	int (*rx_wakes)(struct port *port, unsigned queue, struct waker *waker);
-	/* How rx queues are chosen, read and changed while frames come; NULL when the port has
-	 * no such thing. Return 0 or -errno. */
+	/* RSS settings, read and changed while frames arrive; NULL when the port has none. Return 0
+	 * or -errno. */
 	int (*rss_get)(const struct port *port, struct port_rss *rss);
 	int (*rss_set)(struct port *port, const struct port_rss *rss);
 	void (*stats)(const struct port *port, struct port_stats *stats);
 	/* Adds the driver's places of loss; may be NULL. */
 	void (*ledger)(const struct port *port, struct ledger *ledger);
-	/* What the device is set to, once started; may be NULL. */
+	/* Settings of the device, once started; may be NULL. */
 	const struct port_settings *(*settings)(const struct port *port);
 	/* L1 rate in bits a second, 0 when unknown or unpaced. */
 	uint64_t (*link_bps)(const struct port *port);
 	/* The link as it was seen last, without asking the device; NULL when the port has none. */
 	void (*link_read)(const struct port *port, struct port_link *link);
-	/* The clock that paces this port, in TSC clocks; NULL for the TSC itself. */
+	/* The clock that paces this port, in TSC cycles; NULL for the TSC itself. */
 	uint64_t (*clock)(const struct port *port);
 	/* Offload rules, as rte_flow's and with its return values: 0 or -errno, or NULL, and *error
 	 * then says why. From any thread but workers: a rule may take the device over 10 ms. Rules
@@ -122,7 +122,7 @@ struct port_driver {
 	int (*flow_destroy)(struct port *port, struct rte_flow *flow, struct rte_flow_error *error);
 	/* Also those that others made. */
 	int (*flow_flush)(struct port *port, struct rte_flow_error *error);
-	/* What a rule's action COUNT has counted. */
+	/* Reads the counters of a rule's action COUNT. */
 	int (*flow_count)(struct port *port, struct rte_flow *flow,
 		struct rte_flow_query_count *count, struct rte_flow_error *error);
 	/* As when hardware resets itself: rules are gone without notice, the link stays. May be
@@ -132,14 +132,14 @@ struct port_driver {
 	struct port_driver *link;
 };
 
-/* What a node needs of one queue pair of a port, on one cache line. */
+/* Data of one queue pair of a port that nodes need, on one cache line. */
 struct port_queue {
 	uint16_t (*rx_burst)(void *queue, struct rte_mbuf **mbufs, uint16_t count);
 	void *rx; /* NULL: no such rx queue */
 	uint16_t (*tx_burst)(void *queue, struct rte_mbuf **mbufs, uint16_t count);
 	void *tx; /* NULL: no such tx queue */
 	struct port *port;
-	uint64_t *received_tsc; /* where rx says when frames came; NULL: nobody asks */
+	uint64_t *received_tsc; /* where rx stores the time of reception; NULL: unused */
 } __rte_cache_aligned;
 
 struct port {
@@ -159,8 +159,8 @@ struct port {
 	void *rx_queues[PORT_QUEUES_MAX];
 	void *tx_queues[PORT_QUEUES_MAX];
 	struct port_queue queues[PORT_QUEUES_MAX]; /* of the two above, once configured */
-	/* When the newest frames were fetched. A tester's port has one rx queue; of several the
-	 * last one's time would be said of all: later than it was, never earlier. */
+	/* Time at which the newest frames were fetched. A tester's port has one rx queue; with
+	 * several the last one's time would apply to all: later than it was, never earlier. */
 	uint64_t received_tsc;
 	struct rte_mempool *pool;    /* for received frames */
 	uint16_t max_frame_bytes;    /* FCS included */
@@ -168,7 +168,7 @@ struct port {
 	uint32_t rx_ring, tx_ring;   /* descriptors a queue: pools' sizes go by them */
 };
 
-/* Of IP, at most: the VLAN tag that the default has room for is no part of it. */
+/* Largest IP packet: the VLAN tag that the default has room for is no part of it. */
 static inline uint16_t port_mtu(const struct port *port)
 {
 	unsigned bytes = port->max_frame_bytes;

@@ -163,8 +163,8 @@ static void replay_stats(const struct port *port, struct port_stats *stats)
 	}
 }
 
-/* What it hands out was sent by nobody, and what it is given nobody receives: it is both
- * ends of the ledger itself. */
+/* Its frames have no sender and the frames given to it no receiver: it is both ends of the ledger
+ * itself. */
 static void replay_ledger(const struct port *port, struct ledger *ledger)
 {
 	struct port_stats stats = {0};

@@ -52,7 +52,7 @@ static __rte_always_inline bool take(
 	};
 	unsigned length = header->tp_len;
 
-	/* What did not fit a block has been cut. */
+	/* Frames that did not fit a block are truncated. */
 	if (unlikely(length > rx->base.room_bytes || header->tp_snaplen < length)) {
 		rx->base.counters.too_long++;
 		return false;

@@ -20,7 +20,7 @@
 /* Also the edge that such a packet takes out of each node that has ADJACENCY_NEXTS. */
 enum adjacency_kind {
 	ADJACENCY_DROP,             /* counted in ip4-lookup or ip6-lookup under `reason` */
-	ADJACENCY_UNREACHABLE,      /* no route: the sender is told */
+	ADJACENCY_UNREACHABLE,      /* no route: an ICMP error is sent */
 	ADJACENCY_REWRITE,          /* IPv4 to a neighbour with a known MAC address */
 	ADJACENCY_ARP,              /* to a neighbour whose MAC address is not known (yet) */
 	ADJACENCY_LOCAL,            /* for the router itself */
@@ -86,7 +86,8 @@ static __rte_always_inline uint8_t adjacency_kind(const struct adjacency *adjace
 	return __atomic_load_n(&adjacency->kind, __ATOMIC_ACQUIRE);
 }
 
-/* What takes this adjacency is IPv4, whose sender can be told when it does not go on. */
+/* Packets with this adjacency are IPv4, whose sender can get an ICMP error when they are
+ * dropped. */
 static inline bool adjacency_of_ip4(const struct adjacency *adjacency)
 {
 	return adjacency->resolved == ADJACENCY_REWRITE ||
@@ -98,7 +99,7 @@ int adjacencies_create(uint32_t max);
 uint32_t adjacency_add(const struct adjacency *what);
 /* One that has the neighbour, the resolved kind and the labels of `what`, made when new. */
 uint32_t adjacency_of_neighbor(uint32_t first, const struct adjacency *what);
-/* Of all adjacencies that go out of the interface. */
+/* Sets the MTU of all adjacencies that go out of the interface. */
 void adjacencies_set_mtu(uint16_t interface, uint16_t mtu);
 /* All adjacencies of the neighbour whose first is `first`: the MAC address is known now, or
  * not any more (`dst` NULL). */

@@ -21,7 +21,7 @@ static int by_words(const struct cli_command *a, const struct cli_command *b)
 	return order;
 }
 
-/* Kept in the words' order, so that what is said of them does not hang on the linker. */
+/* Kept in alphabetic order, so that messages about them do not depend on the linker. */
 void cli_command_register(struct cli_command *command)
 {
 	unsigned place = nb_commands;

@@ -54,7 +54,7 @@ struct router_order {
 	uint32_t labels[ADJACENCY_LABELS_MAX];
 };
 
-/* Who reads: gets each order in turn. Returns NULL, or what is wrong with it. */
+/* Receives the orders in turn. Returns NULL, or a message about what is wrong with the order. */
 typedef const char *(*cli_sink_t)(void *context, const struct router_order *order);
 
 /* Reads the whole text. Each mistake is one line, `file:line: what was expected`, on

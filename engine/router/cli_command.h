@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a command of the router's CLI is: its own words, and a function that reads what follows
- * them into an order. One file a family of commands, each registered where it stands.
+ * A command of the router's CLI: its words, and a function that reads the following ones into an
+ * order. One file a family of commands, each of which registers itself.
  */
 #ifndef LINERATE_CLI_COMMAND_H
 #define LINERATE_CLI_COMMAND_H
@@ -15,7 +15,7 @@
 #define CLI_COMMAND_WORDS_MAX 5
 #define CLI_COMMANDS_MAX 64
 
-/* One line, cut into words; `next` is the first that nobody has read yet. */
+/* One line, cut into words; `next` is the first unread one. */
 struct cli_line {
 	const char *file;
 	unsigned number;
@@ -61,8 +61,8 @@ bool cli_read_word(struct cli_line *line, const char *word);
 bool cli_read_address(struct cli_line *line, struct ip_address *address);
 bool cli_read_prefix(struct cli_line *line, struct ip_address *prefix, uint8_t *length);
 bool cli_read_interface(struct cli_line *line, struct router_order *order);
-/* What follows "via": next hop, interface, weight, out-labels; all but the first may be left
- * out. */
+/* Reads the words after "via": next hop, interface, weight, out-labels; all but the first may be
+ * left out. */
 bool cli_read_path(struct cli_line *line, struct router_order *order);
 /* "via" and a path, again and again up to the end of the line; all but the last are handed over
  * as orders of their own. */

@@ -42,7 +42,8 @@ static bool is_lookup(const struct cli_line *line, const struct router_order *or
 
 	if (!order->on)
 		return strcmp(word, "mpls-lookup-in-table") == 0;
-	/* What is beneath the last label says itself whether it is IPv4 or IPv6. */
+	/* The packet beneath the last label tells by its first nibble whether it is IPv4 or
+	 * IPv6. */
 	return strcmp(word, "ip4-lookup-in-table") == 0 || strcmp(word, "ip6-lookup-in-table") == 0;
 }
 

@@ -69,7 +69,7 @@ static uint64_t mac_word(const struct rte_ether_addr *mac)
 	return word;
 }
 
-/* What the fast path sees of it. */
+/* Publishes the state to the fast path. */
 static void show_state(const struct interface *interface)
 {
 	uint64_t slow = interface_checks_source(interface) ? INTERFACE_MAC_SLOW : 0;
@@ -176,7 +176,8 @@ int interfaces_create(void)
 		interface_mac[i] = INTERFACE_MAC_DOWN;
 		if (interface->port == NULL)
 			continue;
-		/* A sub-interface comes after its port, and has its MTU unless told otherwise. */
+		/* A sub-interface comes after its port, and has its MTU unless configured
+		 * otherwise. */
 		if (interface->mtu == 0 && interface->vlan.outer != 0)
 			interface->mtu = interfaces[interface->port->index].mtu;
 		if (interface->mtu == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the router sees of a port, or of one of its VLANs: addresses, up or down, MPLS or not. */
+/* The router's interface on a port, or on one of its VLANs: addresses, up or down, MPLS or not. */
 #ifndef LINERATE_INTERFACE_H
 #define LINERATE_INTERFACE_H
 
@@ -15,7 +15,7 @@
 #define INTERFACE_ADDRESSES_MAX 16
 /* RFC 791 3.2: what every link carries without cutting it. */
 #define INTERFACE_MTU_MIN 68
-/* Of a name: a port's, and up to two VLAN ids or a number. */
+/* Length of a name: a port's, and up to two VLAN ids or a number. */
 #define INTERFACE_NAME_BYTES 36
 /* No frame's destination is this: what is down matches nothing. */
 #define INTERFACE_MAC_DOWN UINT64_MAX
@@ -53,8 +53,8 @@ struct interface {
 /* By index, which is also mbuf->port: a port's own interface has the port's index, the others
  * come after those. */
 extern struct interface interfaces[INTERFACES_MAX];
-/* What the fast path needs of them: the MAC address as the low 48 bits that a load gives, and
- * the edge out of interface-output. */
+/* Interface data of the fast path: the MAC address as the low 48 bits that a load gives, and the
+ * edge out of interface-output. */
 extern uint64_t interface_mac[INTERFACES_MAX];
 extern rte_edge_t interface_edge[INTERFACES_MAX];
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What IPv6 adds to an interface: addresses, one of them link-local. An interface has IPv6 when
- * it was given an address or told so; then its link-local address comes of itself (RFC 4291
- * appendix A) unless one was given.
+ * IPv6 part of an interface: addresses, one of them link-local. An interface has IPv6 when it has
+ * an address or is configured so; then it gets a link-local address (RFC 4291 appendix A) unless
+ * one was given.
  */
 #ifndef LINERATE_INTERFACE6_H
 #define LINERATE_INTERFACE6_H

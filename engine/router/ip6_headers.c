@@ -5,7 +5,7 @@
 
 #define OPTION_PAD1 0
 #define OPTION_PADN 1
-/* What to do with an unknown option: its two highest bits (RFC 8200 4.2). */
+/* Action for an unknown option: its two highest bits (RFC 8200 4.2). */
 #define OPTION_ACTION(type) ((type) >> 6)
 
 #define FRAGMENT_BYTES 8

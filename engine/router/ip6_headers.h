@@ -10,8 +10,8 @@ enum ip6_headers_verdict {
 	IP6_HEADERS_FINE,
 	IP6_HEADERS_TRUNCATED,
 	IP6_HEADERS_FRAGMENT,            /* of a packet that is in several */
-	IP6_HEADERS_OPTION_DISCARD,      /* an unknown option says so: nobody is told */
-	IP6_HEADERS_OPTION_TELL,         /* the sender is told */
+	IP6_HEADERS_OPTION_DISCARD,      /* an unknown option requests it: no ICMP error */
+	IP6_HEADERS_OPTION_TELL,         /* an ICMP error is sent */
 	IP6_HEADERS_OPTION_TELL_UNICAST, /* unless the packet was to a group */
 	IP6_HEADERS_ROUTING,             /* a routing header that still asks for something */
 };

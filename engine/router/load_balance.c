@@ -23,7 +23,7 @@ struct load_balance {
 #define NONE UINT32_MAX
 
 static struct load_balance *balances;
-/* Of each one's paths and buckets; looked through for one that is the same. */
+/* Hash of each one's paths and buckets, to find an equal one. */
 static uint32_t hashes[LOAD_BALANCES_MAX];
 static unsigned nb_balances, nb_in_use;
 /* Those without references: the first has waited longest. */

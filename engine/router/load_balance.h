@@ -56,7 +56,7 @@ uint32_t load_balance_get(const struct load_balance_paths *paths, uint32_t befor
 void load_balance_release(uint32_t adjacency);
 /* Interfaces have gone up or down: their paths come and go. */
 void load_balances_refresh(void);
-/* How many are in use. */
+/* Number in use. */
 unsigned load_balances_count(void);
 
 #endif

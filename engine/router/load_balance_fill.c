@@ -28,7 +28,7 @@ static bool any_up(const struct load_balance_paths *paths)
 	return false;
 }
 
-/* What the path weighed; 0 when it had no part. */
+/* The path's weight; 0 when it had no part. */
 static int weight_before(const struct load_balance_paths *before, uint32_t adjacency)
 {
 	bool some_up = any_up(before);
@@ -75,7 +75,7 @@ static void find_owners(struct deal *deal, const uint32_t *buckets)
 	}
 }
 
-/* How many buckets a share lacks, times the sum of weights, to stay with whole numbers. */
+/* Buckets that a share lacks, times the sum of weights, to stay with whole numbers. */
 static int lacks(const struct deal *deal, const struct share *share)
 {
 	return (int)LOAD_BALANCE_BUCKETS * share->weight - share->count * deal->weights;

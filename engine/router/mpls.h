@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How labels and what is beneath them share TTL and class: RFC 3443 and RFC 3270. The router
- * has one model for all its LSPs.
+ * TTL and traffic class of labels and the packet beneath: RFC 3443 and RFC 3270. The router has one
+ * model for all its LSPs.
  *
  * Uniform: one TTL that all hops count down. Imposed labels have the packet's TTL, after it
  * went down, and its IP precedence as traffic class; what is taken off leaves its TTL beneath.
@@ -32,8 +32,8 @@ static __rte_always_inline uint32_t mpls_imposed(uint32_t precedence, uint32_t t
 	       mpls_model.imposed_bits;
 }
 
-/* Takes the labels off a packet that does not go on, and what the frame has behind it, if there
- * is an intact IPv4 packet beneath whose sender can be told; false: it is as it was. */
+/* Pops the labels of a packet that is dropped, and trims the frame's padding, if there is an intact
+ * IPv4 packet beneath whose sender can get an ICMP error; false: it is unchanged. */
 bool mpls_uncover_ip4(struct rte_mbuf *mbuf);
 
 /* The TTL beneath a label that is taken off. */

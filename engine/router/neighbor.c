@@ -292,8 +292,7 @@ static struct rte_mbuf *pending_get(struct neighbor *neighbor)
 	return mbuf;
 }
 
-/* A glean adjacency, or one that has gone to another neighbour meanwhile, says only where it
- * goes out. */
+/* A glean adjacency, or one that has gone to another neighbour since, has only its interface. */
 static struct neighbor *neighbor_of(
 	const struct rte_mbuf *mbuf, const struct ip_address *destination)
 {
@@ -362,7 +361,7 @@ static bool neighbor_is_due(const struct neighbor *neighbor, uint64_t now)
 	       (neighbor->nb_pending > 0 && neighbor->state != NEIGHBOR_INCOMPLETE);
 }
 
-/* Nobody was there: what waits is given up, and the adjacencies ask anew. */
+/* No answer: waiting packets are dropped, and the adjacencies ask again. */
 static void neighbor_fail(struct neighbor *neighbor)
 {
 	if (neighbor_has_mac(neighbor))

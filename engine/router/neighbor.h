@@ -25,7 +25,7 @@
 #define NEIGHBOR_PENDING_TOTAL 1024u
 
 enum neighbor_state {
-	NEIGHBOR_UNKNOWN,    /* nobody has asked yet */
+	NEIGHBOR_UNKNOWN,    /* no request yet */
 	NEIGHBOR_INCOMPLETE, /* asked, no answer yet */
 	NEIGHBOR_REACHABLE,  /* learnt */
 	NEIGHBOR_PROBE,      /* learnt long ago, asked whether it is still there */
@@ -70,7 +70,7 @@ struct neighbor_answer {
 	struct rte_mbuf *displaced;
 };
 
-/* What is due: requests to send, packets whose neighbour answered, packets whose did not. */
+/* Due work: requests to send, packets whose neighbour answered, packets whose did not. */
 #define NEIGHBOR_BATCH 256
 struct neighbor_batch {
 	unsigned nb_requests, nb_ready, nb_failed;
@@ -84,9 +84,9 @@ struct neighbor_batch {
 extern uint32_t neighbors_due;
 
 void neighbors_reset(void);
-/* How long one that was learnt is believed without being heard of. */
+/* Time for which a learnt neighbour is valid without being heard of. */
 void neighbors_set_timeout(unsigned seconds);
-/* Of the neighbour with that index, which adjacencies have. */
+/* Address of the neighbour with that index, which adjacencies have. */
 const struct ip_address *neighbor_address(uint32_t index);
 /* router_lock held. */
 struct neighbor *neighbor_find(const struct interface *interface, struct ip_address address);
@@ -96,8 +96,8 @@ struct neighbor *neighbor_get(const struct interface *interface, struct ip_addre
 /* Returns 0 or -ENOSPC. */
 int neighbor_set_static(const struct interface *interface, struct ip_address address,
 	const struct rte_ether_addr *mac);
-/* A neighbour said so. One that is not known is added if `create`. Returns whether it is known
- * now; a static one stays as configured. */
+/* Learns from a neighbour's message. One that is not known is added if `create`. Returns whether it
+ * is known now; a static one stays as configured. */
 bool neighbor_learn(const struct interface *interface, struct ip_address address,
 	const struct rte_ether_addr *mac, bool create);
 /* It advertised itself (RFC 4861 7.2.5): `mac` may be NULL. Returns whether it is known. */

@@ -11,7 +11,7 @@
 
 /* Takes an order (a cli_sink_t). Returns NULL, or what is wrong with it. */
 const char *order_read(void *context, const struct router_order *order);
-/* What can be said only when all addresses are known; NULL when all is well. */
+/* Checks that need all addresses; NULL when there is no mistake. */
 const char *order_check(const struct router_order *order);
 unsigned orders_count(void);
 const struct router_order *order_at(unsigned index);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the router's nodes tell each other about a packet, and the arithmetic of its headers.
- * The data always starts with 14 bytes of Ethernet header; mbuf->port is the index of the
- * interface where the packet came in until a rewrite node makes it that where it goes out.
+ * Metadata of a packet between the router's nodes, and the arithmetic of its headers. The data
+ * always starts with 14 bytes of Ethernet header; mbuf->port is the index of the interface where
+ * the packet came in until a rewrite node makes it that where it goes out.
  */
 #ifndef LINERATE_PACKET_H
 #define LINERATE_PACKET_H
@@ -20,7 +20,7 @@
 #define IP4_HEADER_BYTES 20
 #define IP4_PLAIN_VERSION_IHL 0x45
 #define MPLS_LABEL_BYTES 4
-/* What the router puts into packets of its own; ip4-rewrite takes one off. */
+/* TTL of the router's own packets; ip4-rewrite takes one off. */
 #define ROUTER_TTL (64 + 1)
 
 /* The lookup's result, an adjacency, travels in a word of the mbuf's first cache line. */
@@ -57,7 +57,7 @@ static inline uint16_t packet_error_detail(const struct rte_mbuf *mbuf)
 	return (uint16_t)mbuf->hash.fdir.hi;
 }
 
-/* What follows the Ethernet header. */
+/* The header after the Ethernet header. */
 static inline uint8_t *packet_l3(const struct rte_mbuf *mbuf)
 {
 	return rte_pktmbuf_mtod_offset(mbuf, uint8_t *, RTE_ETHER_HDR_LEN);

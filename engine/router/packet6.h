@@ -15,7 +15,7 @@
 #define IP6_AT_SOURCE 8
 #define IP6_AT_DESTINATION 24
 
-/* RFC 4861: neighbours' messages have this hop limit, so nobody from afar can send them. */
+/* RFC 4861: neighbours' messages have this hop limit, so none can come from beyond the link. */
 #define ND_HOP_LIMIT 255
 #define ICMP6_AT_CHECKSUM 2
 

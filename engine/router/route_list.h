@@ -15,8 +15,8 @@
 /* Keeps the ORDER_ROUTE_ADD; `interface` NULL: that of the next hop. False without memory. */
 bool route_list_keep(const struct router_order *order, const struct interface *interface);
 unsigned route_list_count(void);
-/* What can be said only when all addresses are known, of the routes from `first` on; one line a
- * mistake, 20 lines at most. Returns the number of mistakes. */
+/* Checks that need all addresses, of the routes from `first` on; one line a mistake, 20 lines at
+ * most. Returns the number of mistakes. */
 unsigned route_list_check(unsigned first, const char *file, FILE *complaints);
 /* Adds them to the tables. Returns 0, or -errno after saying why. */
 int route_list_apply(unsigned first, unsigned count);

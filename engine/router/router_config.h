@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the readers of the "router" object share. */
+/* Shared helpers of the readers of the "router" object. */
 #ifndef LINERATE_ROUTER_CONFIG_H
 #define LINERATE_ROUTER_CONFIG_H
 
@@ -9,7 +9,7 @@
 /* The keys of a path; a route or label has them itself, or a list of such objects in "paths". */
 #define ROUTER_PATH_KEYS "via", "port", "weight", "out_labels"
 
-/* Takes an order that the JSON gives; what is wrong with it is said of `node`. */
+/* Takes an order that the JSON gives; mistakes in it are reported at `node`. */
 void router_take(const struct config_node *node, const struct router_order *order);
 /* Each returns false after saying what is wrong. */
 bool router_read_port(const struct config_node *node, struct router_order *order, bool required);

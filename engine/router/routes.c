@@ -219,7 +219,7 @@ int routes_create(unsigned prefixes)
 	return 0;
 }
 
-/* What a prefix leads to when no static route says otherwise; ADJACENCY_NONE for nothing. */
+/* Adjacency of a prefix without a static route; ADJACENCY_NONE for none. */
 static uint32_t implied_adjacency(uint32_t prefix, uint8_t length)
 {
 	const struct own_route *own = own_route_find(prefix, length);
@@ -232,7 +232,7 @@ static uint32_t implied_adjacency(uint32_t prefix, uint8_t length)
 	return neighbor != NULL ? neighbor->adjacency : ADJACENCY_NONE;
 }
 
-/* What the static route to the prefix leads to; ADJACENCY_NONE when there is none. */
+/* Adjacency of the static route to the prefix; ADJACENCY_NONE when there is none. */
 static uint32_t static_adjacency(uint32_t prefix, uint8_t length)
 {
 	uint32_t adjacency;

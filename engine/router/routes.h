@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the router knows: prefixes and labels, each with the adjacency that it leads to. All
- * changes are made under router_lock; lookups take no lock.
+ * The routing tables: prefixes and labels, each with its adjacency. All changes are made under
+ * router_lock; lookups take no lock.
  */
 #ifndef LINERATE_ROUTES_H
 #define LINERATE_ROUTES_H

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of each interface with IPv6: its link-local address and that one's group; of each address:
- * subnet, host, and group. */
+/* Per interface with IPv6: its link-local address and that one's group; per address: subnet, host,
+ * and group. */
 #define OWN_ROUTES_FIXED 16
 #define OWN_ROUTES_INTERFACE 2
 #define OWN_ROUTES_ADDRESS 3

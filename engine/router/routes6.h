@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What routes.h is, for IPv6. */
+/* The IPv6 counterpart of routes.h. */
 #ifndef LINERATE_ROUTES6_H
 #define LINERATE_ROUTES6_H
 
@@ -26,7 +26,7 @@ enum {
 
 /* The adjacencies above. Returns 0 or -errno. */
 int routes6_create_fixed(void);
-/* With room for so many more prefixes. Returns 0 or -errno after saying why. */
+/* Reserves room for this number of further prefixes. Returns 0 or -errno after logging why. */
 int routes6_create(unsigned prefixes);
 
 /* As route_add() and route_delete(). */

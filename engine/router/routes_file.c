@@ -32,7 +32,7 @@ static const char *read_port(const char *text, const char *end, struct router_or
 	return after;
 }
 
-/* What stands in the field up to `after`, as IPv6: IPv4's lines are the many. */
+/* Reads the field up to `after` as IPv6: most lines are IPv4. */
 static bool field_ip6(const char *text, const char *after, struct ip_address *address)
 {
 	char field[INET6_ADDRSTRLEN];

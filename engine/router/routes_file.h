@@ -8,7 +8,7 @@
 
 #include "cli.h"
 
-/* So many mistakes are said, then how many more there are. */
+/* Number of mistakes that are reported, before the number of further ones. */
 #define ROUTES_FILE_COMPLAINTS 20
 
 /* Reads the whole text; `sink` gets an ORDER_ROUTE_ADD a route. Each mistake is one line,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which sub-interface of a port a tagged frame belongs to. A frame must have exactly the tags
- * of a sub-interface (VPP: exact-match). Filled before the graph runs, and not changed then.
+ * Maps a tagged frame to a port's sub-interface. A frame must have exactly the tags of a
+ * sub-interface (VPP: exact-match). Filled before the graph runs, and not changed then.
  */
 #ifndef LINERATE_VLAN_H
 #define LINERATE_VLAN_H

@@ -55,7 +55,7 @@ void rule_cause(const struct rule_text *rule, const void *cause, char text[RULE_
 	const char *part;
 
 	text[0] = '\0';
-	/* The ends of both lists too: what lacks is said to be there. */
+	/* The ends of both lists too: missing parts are reported there. */
 	for (unsigned i = 0; i <= rule->nb_items; i++)
 		if (cause_in_item(&rule->pattern[i], cause, &part))
 			snprintf(text, RULE_CAUSE_BYTES, "%s%s", part,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a refusal means, in words: its type, and which part of the rule it points at. */
+/* Describes a refusal: its type, and the part of the rule it points at. */
 #ifndef LINERATE_RULE_CAUSE_H
 #define LINERATE_RULE_CAUSE_H
 

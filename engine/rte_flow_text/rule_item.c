@@ -78,7 +78,7 @@ const char *rule_item_name(enum rte_flow_item_type type)
 	return type == RTE_FLOW_ITEM_TYPE_END ? "end" : "?";
 }
 
-/* What a field is told, in the order of an item's three headers. */
+/* Value given to a field, in the order of an item's three headers. */
 enum told { TOLD_SPEC, TOLD_LAST, TOLD_MASK, TOLD_IS, TOLD_PREFIX, TOLDS };
 static const char *const told_words[TOLDS] = {
 	[TOLD_SPEC] = "spec",

@@ -28,7 +28,7 @@ bool rule_scan_wrong(struct rule_scan *scan, const char *expected, ...)
 	__attribute__((format(printf, 2, 3)));
 /* A number in decimal, 0x… or 0…, at most `max`. Returns false after a mistake. */
 bool rule_scan_number(struct rule_scan *scan, uint64_t max, uint64_t *value);
-/* Which of the words it is, going on; -1 after a mistake that lists them and `more`. Each entry
+/* Index of the scanned word in the list; -1 after a mistake that lists them and `more`. Each entry
  * of `bytes` begins with its name. */
 int rule_scan_choice(
 	struct rule_scan *scan, const void *entries, size_t count, size_t bytes, const char *more);

@@ -19,9 +19,9 @@
 static struct command *commands;
 
 /*
- * DPDK before 24.03 takes commands apart with strtok(), which keeps its place for all threads
- * together, and has a thread a client: a command might get the parameters of another client's.
- * The linker prefers this one, in which each thread has its own place.
+ * DPDK before 24.03 splits commands with strtok(), which keeps its position for all threads
+ * together, and has a thread a client: a command might get the parameters of another client's. The
+ * linker prefers this one, in which each thread has its own position.
  */
 char *strtok(char *restrict text, const char *restrict delimiters)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* /linerate/export: what was told of flows. */
+/* /linerate/export: counters of the flow exporter. */
 #include "flow/flow_exporter.h"
 #include "command.h"
 

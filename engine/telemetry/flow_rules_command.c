@@ -96,7 +96,7 @@ static const char *errno_name(int code)
 	return name == NULL ? "?" : name;
 }
 
-/* What rte_flow says of a rule. */
+/* rte_flow's answer about a rule. */
 static void answer_verdict(struct rte_tel_data *data, int rc, const struct rule_text *rule,
 	const struct rte_flow_error *error)
 {
@@ -166,7 +166,7 @@ static struct command validate_command = {
 };
 COMMAND_REGISTER(validate_command)
 
-/* The rule's text, what is before "actions" apart: each is a cell of a table. */
+/* The rule's text, split before "actions": each part is a cell of a table. */
 static void keep_text(struct made_rule *rule, const char *text)
 {
 	const char *from = strncmp(text, "flow ", 5) == 0 ? strstr(text, " pattern") : text;

@@ -31,7 +31,7 @@ struct request {
 	struct row rows[TOP_MAX + 1];
 };
 
-/* What each record had counted when the window began. */
+/* Counters of each record when the window began. */
 struct before {
 	uint32_t packets;
 	uint8_t generation;
@@ -75,7 +75,7 @@ static void look_at(struct request *request, const struct flow_table *table, uin
 	if (!flow_table_read(table, index, &row.view) || row.view.record.state == FLOW_ENDED)
 		return;
 	packets = packets_of(&row.view.record);
-	/* A flow that began meanwhile: all of its packets came in the window. */
+	/* A flow that began during the window: all of its packets arrived in it. */
 	row.pps = before == NULL || before->generation != row.view.record.generation
 			  ? packets
 			  : (uint32_t)packets - before->packets;

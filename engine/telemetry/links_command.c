@@ -5,7 +5,7 @@
 
 #include <rte_cycles.h>
 
-/* How long ago, in microseconds; 0: never. */
+/* Microseconds since the TSC value; 0: never. */
 static uint64_t ago_us(uint64_t tsc)
 {
 	return tsc == 0 ? 0

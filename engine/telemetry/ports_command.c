@@ -38,7 +38,7 @@ static struct command ports = {
 };
 COMMAND_REGISTER(ports)
 
-/* What port-tx nodes of all workers dropped there. */
+/* Packets that the port-tx nodes of all workers dropped there. */
 static uint64_t tx_full_of(const struct port *port)
 {
 	uint64_t dropped = 0;

@@ -14,7 +14,7 @@
 
 /* A request has less. */
 #define TEXT_BYTES 1024
-/* Of what is said about mistakes: the first one fits. */
+/* Size of the report on mistakes: the first one fits. */
 #define SAID_BYTES 512
 
 static const char *change(void *context, const struct router_order *order)

@@ -77,7 +77,7 @@ static struct command rss_command = {
 };
 COMMAND_REGISTER(rss_command)
 
-/* What is asked for, and the first mistake in it. */
+/* The requested change, and the first mistake in it. */
 struct request {
 	struct port *port;
 	struct port_rss rss;

@@ -17,7 +17,7 @@ static uint16_t read16(const uint8_t *at)
 	return (uint16_t)(at[0] << 8 | at[1]);
 }
 
-/* What a checksum says the other words sum up to, without those that become zero: RFC 1624. */
+/* Sum of the other words as implied by a checksum, without those that become zero: RFC 1624. */
 static uint16_t brought_along(const uint8_t *checksum, uint64_t changed)
 {
 	uint16_t word;
@@ -27,7 +27,7 @@ static uint16_t brought_along(const uint8_t *checksum, uint64_t changed)
 		(uint64_t)(uint16_t)~word + (uint16_t)~inet_checksum_fold(changed));
 }
 
-/* What of a network header the checksums beneath need. */
+/* Fields of a network header that the checksums beneath need. */
 struct header {
 	uint8_t *addresses;
 	unsigned address_bytes; /* of both */
@@ -78,7 +78,7 @@ static const char *read_ip4(struct header *header, uint8_t *ip, unsigned room)
 		       : NULL;
 }
 
-/* What stands between IPv6 and the transport and leaves its checksum as it is. */
+/* Whether the header is between IPv6 and the transport and leaves its checksum as it is. */
 static bool is_passed(uint8_t protocol)
 {
 	return protocol == IPPROTO_HOPOPTS || protocol == IPPROTO_DSTOPTS;

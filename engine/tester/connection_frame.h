@@ -22,7 +22,7 @@
 /* Without FCS. */
 #define CONNECTION_FRAME_MIN 60
 #define CONNECTION_FRAME_MAX (FRAME_BYTES_MAX - RTE_ETHER_CRC_LEN)
-/* Frames are copied in whole blocks of so many bytes. */
+/* Block size in which frames are copied. */
 #define CONNECTION_FRAME_BLOCK 64
 
 enum connection_side {
@@ -41,7 +41,8 @@ struct connection_packet {
 	uint16_t l3_offset;
 	uint16_t l4_offset;          /* of UDP or TCP; 0: none, or not the first fragment */
 	uint16_t l4_checksum_offset; /* 0: none */
-	/* Of all but what differs between connections; folded. The first is none's of IPv6. */
+	/* Sum of all words that do not differ between connections; folded. The first is 0 for
+	 * IPv6. */
 	uint16_t l3_sum, l4_sum;
 };
 _Static_assert(sizeof(struct connection_packet) == 32, "two share a line");

@@ -131,7 +131,7 @@ void connection_ports_give_back(struct connection_ports *ports, struct connectio
 
 	if (ports->used[hole] == 0)
 		return;
-	/* What stands behind the hole and could stand in it moves there. */
+	/* An entry behind the hole that could be in it moves there. */
 	for (;;) {
 		uint64_t home;
 

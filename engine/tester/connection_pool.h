@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who takes part in a connection: clients and servers of pools, in turn or drawn at random, and
- * client ports in turn. A client's port belongs to one living connection at a time, whatever pool
- * its address is of, so that no two of them share addresses and ports. The ports in use stand in a
- * hash set of fixed size: open addressing, and what is taken out is closed up, so that it never
- * has to be cleaned.
+ * Endpoints of connections: clients and servers of pools, in turn or drawn at random, and client
+ * ports in turn. A client's port belongs to one living connection at a time, whatever pool its
+ * address is of, so that no two of them share addresses and ports. The ports in use are in a hash
+ * set of fixed size: open addressing, and removal closes the gap, so that it never has to be
+ * cleaned.
  */
 #ifndef LINERATE_CONNECTION_POOL_H
 #define LINERATE_CONNECTION_POOL_H
@@ -14,7 +14,7 @@
 
 /* Ports that are tried for one connection before it is not started. */
 #define CONNECTION_PORT_TRIES 64
-/* Of all pools of a side together. */
+/* Total of all pools of a side. */
 #define CONNECTION_ADDRESSES_MAX (1u << 24)
 #define CONNECTION_POOLS_MAX 1024
 
@@ -53,7 +53,7 @@ static inline uint32_t connection_range_size(struct connection_range range)
 	return range.max - range.min + 1;
 }
 
-/* What the `index`th pool of all draws is another sequence than any other's. */
+/* The `index`th pool draws another sequence than any other's. */
 void connection_pool_seed(struct connection_pool *pool, unsigned index);
 /* With the range set: a table for a pool of clients that have `ports`. Returns 0 or -ENOMEM. */
 int connection_pool_create(struct connection_pool *pool, struct connection_range ports);
@@ -61,7 +61,7 @@ void connection_pool_free(struct connection_pool *pool);
 /* The next one's address, host order. */
 uint32_t connection_pool_address(struct connection_pool *pool);
 
-/* With the range set: for so many living connections. Returns 0 or -ENOMEM. */
+/* With the range set: for this number of living connections. Returns 0 or -ENOMEM. */
 int connection_ports_create(struct connection_ports *ports, uint32_t connections);
 void connection_ports_free(struct connection_ports *ports);
 /* All are free again, but for what pools know of theirs; which comes next stays. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What connections need before they begin: tables, frames, nodes. */
+/* Set-up of connections before they begin: tables, frames, nodes. */
 #include "connections.h"
 
 #include "core/memory.h"
@@ -13,7 +13,7 @@
 
 /* Made by one call of the node and kept by the wires. */
 #define CONNECTION_BUFFERS (2 * TESTER_BUFFERS)
-/* So many live at a time, unless it is said: those of so many lifetimes, and some more. */
+/* Default of active connections, in lifetimes of connections at the configured rate. */
 #define ACTIVE_FACTOR 2.0
 #define ACTIVE_MORE 1024
 
@@ -46,7 +46,7 @@ double connections_l1_bps(const struct connections *connections, enum connection
 	return side_rate(connections, side, (RTE_ETHER_CRC_LEN + 20) * 8.0, 8);
 }
 
-/* How many live at a time when all goes well, twice and some more. */
+/* Expected number of active connections, twice and some more. */
 static uint32_t usual_active(const struct connections *connections)
 {
 	double active = 0;
@@ -71,7 +71,7 @@ static int create_pools(struct connections *connections)
 	return rc;
 }
 
-/* What anybody's address is in: of pools, and of templates that have a server of their own. */
+/* Address ranges of all connections: of pools, and of templates that have a server of their own. */
 static int create_ranges(struct connections *connections)
 {
 	for (unsigned side = 0; side < CONNECTION_SIDES; side++) {

@@ -202,7 +202,7 @@ unsigned connections_due(
 		rte_prefetch0(&connections->living[number]);
 		numbers[count++] = number;
 	}
-	/* What found no room is late from now on. */
+	/* Those without room are late from now on. */
 	if (unlikely(count == room))
 		connections->paced =
 			RTE_MIN(connections->paced, (wheel->tick + 1) << CONNECTION_TICK_BITS);

@@ -42,7 +42,7 @@ struct connection_template {
 	uint64_t begun, to_begin; /* in the trial, those that could not start too */
 	uint32_t first_packet, nb_packets;
 	uint32_t active, limit; /* 0: none */
-	unsigned weight;        /* so many in turn have one client */
+	unsigned weight;        /* successive connections of one client */
 	unsigned client_left;
 	uint32_t client; /* host order */
 	bool one_server;
@@ -59,7 +59,7 @@ struct connection_template {
 
 /* A living connection. */
 struct connection {
-	uint64_t due; /* clocks since the trial began */
+	uint64_t due; /* cycles since the trial began */
 	uint32_t packet, end;
 	struct connection_words words;
 	uint16_t template;
@@ -83,15 +83,15 @@ struct connections {
 	struct rte_mempool *mbufs;
 	struct tester_port *ports[CONNECTION_SIDES];
 	uint32_t trial;        /* that it has taken up */
-	uint64_t last_due;     /* in the trial, clocks since it began: of the packets sent */
+	uint64_t last_due;     /* in the trial, cycles since it began: of the packets sent */
 	uint64_t asked, paced; /* in the trial: the time of the last call, and what it went by */
 	uint64_t slice_clocks; /* of what passed since the last call, no more counts */
-	/* Of packets that follow one of the other side sent in this call: when the first is due. */
+	/* Due time of the first packet that follows one of the other side sent in this call. */
 	uint64_t next_turn;
 	uint64_t received[CONNECTION_SIDES] __rte_cache_aligned; /* sent by that side */
 	uint64_t rx_bytes[CONNECTION_SIDES];
 
-	/* Of the configuration. */
+	/* As in the configuration. */
 	int port_indices[CONNECTION_SIDES];
 	struct connection_prefixes prefixes;
 	struct rte_ether_addr src[CONNECTION_SIDES], dst[CONNECTION_SIDES];
@@ -116,7 +116,7 @@ int connections_create_nodes(struct connections *connections, struct worker *wor
 /* At full scale, of a side. */
 double connections_pps(const struct connections *connections, enum connection_side side);
 double connections_l1_bps(const struct connections *connections, enum connection_side side);
-/* So many connections of the template begin in a trial. */
+/* Connections of the template that begin in a trial. */
 uint64_t connections_to_begin(
 	const struct connection_template *template, double seconds, double scale);
 uint64_t connections_asked(const struct connections *connections, double seconds, double scale);
@@ -131,17 +131,17 @@ void connections_cut(struct connections *connections);
 /* All numbers and clients' ports are free again; which come next stays. It may take 0.1 s, so it
  * is the control thread's, before a trial. */
 void connections_clear(struct connections *connections);
-/* How many live. */
+/* Number of active connections. */
 uint64_t connections_active(const struct connections *connections);
 /*
- * Up to when packets are due for a worker that comes `elapsed` clocks after the trial began. One
- * that was late catches up at no more than 1 / SCHEDULE_CATCH_UP of the rate: what it makes up
- * for all at once would overflow a device's ring, and the device would be blamed.
+ * Time up to which packets are due for a worker that polls `elapsed` cycles after the trial began.
+ * One that was late catches up at no more than 1 / SCHEDULE_CATCH_UP of the rate: sending all late
+ * packets at once would overflow a device's ring, and the loss would count as the device's.
  */
 uint64_t connections_pace(struct connections *connections, uint64_t elapsed);
 /*
- * Takes up to `room` that have a packet to send before `elapsed` clocks since the trial began,
- * new ones too; each must be sent or put back. Returns how many.
+ * Takes up to `room` that have a packet to send before `elapsed` cycles since the trial began, new
+ * ones too; each must be sent or put back. Returns their number.
  */
 unsigned connections_due(
 	struct connections *connections, uint64_t elapsed, uint32_t *numbers, unsigned room);

@@ -83,7 +83,7 @@ static bool balanced(uint64_t *moved)
 		out += ledger_sum(&ledger, (enum ledger_kind)kind);
 	*moved = in + out + ports_moved();
 	ledger_free(&ledger);
-	/* What is delayed is accounted for, but still on its way. */
+	/* Delayed packets are in the ledger, but still in flight. */
 	return in == out && delay_held() == 0;
 }
 
@@ -96,7 +96,7 @@ void drain_start(uint64_t now)
 enum drain_state drain_follow(uint64_t now)
 {
 	uint64_t ms = rte_get_tsc_hz() / 1000, moved;
-	/* Of what goes to a link that is down nothing comes back: it is not waited for. */
+	/* Packets sent to a link that is down are never received: they are not waited for. */
 	bool even = balanced(&moved), waits = !even && link_watch_count() == 0;
 
 	if (moved != drain.moved) {

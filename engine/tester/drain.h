@@ -2,10 +2,10 @@
 /*
  * Whether all that a trial sent has arrived or is lost. Control thread only.
  *
- * Nothing may have moved for a while: no counter of the packet ledger, and none that a port has
- * of frames received and sent. What lies in a ring whose worker is off its CPU does not move
- * either, so since the last movement each forwarder must have walked its graph, and after that
- * the tester, who gets what the forwarders then sent.
+ * Drained means that nothing moved for a while: no counter of the packet ledger, and none that a
+ * port has of frames received and sent. Packets in the ring of a descheduled worker do not move
+ * either, so since the last movement each forwarder must have walked its graph, and after that the
+ * tester, which receives what the forwarders then sent.
  */
 #ifndef LINERATE_DRAIN_H
 #define LINERATE_DRAIN_H

@@ -31,7 +31,7 @@ static inline uint16_t l4_checksum(uint32_t sum)
 	return checksum == 0 ? 0xffff : checksum;
 }
 
-/* Of words in network order, as numbers. */
+/* Sums words in network order, as numbers. */
 static uint32_t sum_words(const uint8_t *at, unsigned bytes)
 {
 	return rte_be_to_cpu_16(rte_raw_cksum(at, bytes));
@@ -98,7 +98,7 @@ void stream_finish(struct stream *stream)
 		write16(stream->header + stream->l4_checksum_offset, l4_checksum(stream->l4_base));
 }
 
-/* How many buffers ahead are fetched. */
+/* Distance in buffers at which they are fetched. */
 #define FILL_AHEAD 8
 
 /* Templates and frames of usual size are copied and cleaned in one fixed stretch. */
@@ -244,7 +244,7 @@ static __rte_always_inline uint8_t *frame_of(const struct stream *stream, struct
 	return frame;
 }
 
-/* Of frames that differ by their signatures alone, which change no checksum. */
+/* Fills frames that differ by their signatures alone, which change no checksum. */
 static void fill_signed(struct stream *stream, struct rte_mbuf **mbufs, unsigned count)
 {
 	unsigned offset = signature_offset(stream->frame_bytes - RTE_ETHER_CRC_LEN);
@@ -265,7 +265,7 @@ static void fill_signed(struct stream *stream, struct rte_mbuf **mbufs, unsigned
 	stream->next_sequence += count;
 }
 
-/* Of frames whose flows differ, in one pass. */
+/* Fills frames whose flows differ, in one pass. */
 static void fill_flows(struct stream *stream, struct rte_mbuf **mbufs, unsigned count)
 {
 	const struct flows *flows = stream->flows;

@@ -39,7 +39,7 @@ static struct flow_range range_of(const struct config_node *node, uint32_t min, 
 	return (struct flow_range){.min = min, .values = max - min + 1};
 }
 
-/* Ranges that nobody gave start with what the template says. */
+/* Default ranges start with the template's value. */
 static struct flow_range usual_range(uint32_t min, uint32_t values, uint32_t max)
 {
 	return (struct flow_range){.min = min, .values = RTE_MIN(values - 1, max - min) + 1};
@@ -137,7 +137,7 @@ static void parse_ranges(struct flows *flows, struct stream *stream, const struc
 		swap_bytes(l4, l4 + 2, 2);
 }
 
-/* How many flows the ranges hold, as far as numbers go. */
+/* Number of flows that the ranges hold, as far as numbers go. */
 static uint32_t room(const struct flows *flows)
 {
 	uint64_t product = 1;
@@ -233,7 +233,7 @@ bool flows_set_rate(struct flows *flows, double pps)
 
 	if (flows->renewal.new_per_s == 0)
 		return true;
-	/* Of a flow that nobody sends a frame of nobody knows. */
+	/* Without frames of a flow its rate is unknown. */
 	if (!isfinite(pps) || per_frame > 1)
 		return false;
 	flows->renewal.per_frame = (uint64_t)(per_frame * 0x1p32);

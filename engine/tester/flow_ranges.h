@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The flows of a stream: up to ten million, told apart by addresses and ports. The n-th flow is
+ * The flows of a stream: up to ten million, which differ in addresses and ports. The n-th flow is
  * always the same one: n is written in digits, one for each field, each as large as the field's
- * range. So nothing is kept for a flow, and two streams that are told the same meet in the same
- * flows, or, where one is the mirror, in the flows' other direction.
+ * range. So no state is kept for a flow, and two streams with the same settings share the same
+ * flows, or, where one is the mirror, the flows' other direction.
  */
 #ifndef LINERATE_FLOW_RANGES_H
 #define LINERATE_FLOW_RANGES_H
@@ -18,7 +18,7 @@ struct flows;
 struct stream;
 
 #define FLOWS_MAX 10000000
-/* Of flows in turn, so that a flood goes on for a while. */
+/* Limit of flows in turn, so that a flood lasts for a while. */
 #define FLOWS_IN_TURN_MAX INT32_MAX
 /* Frames whose flows are drawn at once, and no more: STREAM_BURST_MAX. */
 #define FLOWS_BURST 64
@@ -29,7 +29,7 @@ enum flows_order {
 	FLOWS_ZIPF,      /* the n-th is 1 / n^s as frequent as the first */
 };
 
-/* A field that tells flows apart: `values` of them from `min` on. */
+/* A field that varies between flows: `values` of them from `min` on. */
 struct flow_range {
 	uint32_t min;
 	uint32_t values;
@@ -69,14 +69,14 @@ struct flows {
 	uint32_t next; /* of order increment; else how many random numbers were drawn */
 	uint32_t seed;
 	double exponent; /* Zipf's s */
-	/* Offsets in the frame of the words that tell flows apart, 4 bytes each. */
+	/* Offsets in the frame of the words that vary between flows, 4 bytes each. */
 	uint16_t src_at, dst_at, ports_at;
 	struct flow_range ranges[FLOW_RANGES];
 	struct flow_renewal renewal;
 	struct popularity popularity;
 };
 
-/* What some frames' flows are, in host order; ports are source 16, destination 16. */
+/* Addresses and ports of some frames' flows, in host order; ports are source 16, destination 16. */
 struct flow_words {
 	uint32_t src[FLOWS_BURST], dst[FLOWS_BURST], ports[FLOWS_BURST];
 };
@@ -84,8 +84,8 @@ struct flow_words {
 /* Reads a stream's "flows", its layers and modifiers being known. Returns NULL when there are
  * none, and after counting mistakes. The caller frees it. */
 struct flows *flows_parse(struct stream *stream, const struct config_node *node);
-/* Before the first frame: so many frames a second are the stream's. Returns false when no number
- * of new flows a second can be had of that. */
+/* Before the first frame: sets the stream's frames per second. Returns false when it gives no valid
+ * number of new flows per second. */
 bool flows_set_rate(struct flows *flows, double pps);
 /* Says what flow each of the next `count` (at most FLOWS_BURST) frames is of. */
 static inline void flows_next(struct flows *flows, struct flow_words *words, unsigned count)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which flows come next: numbers first, then their digits. Each step is a loop over the burst
- * that the compiler turns into vectors; the same text is compiled once for any CPU and once for
- * those with AVX2. Nothing is divided: a number below 2^31, as a double, times the inverse of a
- * range, rounded up, is cut to the quotient exactly.
+ * Draws the next flows: numbers first, then their digits. Each step is a loop over the burst that
+ * the compiler turns into vectors; the same text is compiled once for any CPU and once for those
+ * with AVX2. Nothing is divided: a number below 2^31, as a double, times the inverse of a range,
+ * rounded up, is cut to the quotient exactly.
  */
 #include "flow_ranges.h"
 

@@ -40,7 +40,7 @@ static unsigned find_ip(const uint8_t *frame, unsigned length, unsigned *version
 	return 0;
 }
 
-/* Of the transport header and its payload, `bytes` at `l4`, with the pseudo-header's words at
+/* Checks the transport header and its payload, `bytes` at `l4`, with the pseudo-header's words at
  * `addresses`. */
 static bool transport_holds(const uint8_t *l4, unsigned bytes, uint8_t protocol,
 	const uint8_t *addresses, unsigned address_bytes)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /*
- * Of a frame of `length` bytes (without FCS): false when its IPv4 header checksum (RFC 791) or
+ * Checks a frame of `length` bytes (without FCS): false when its IPv4 header checksum (RFC 791) or
  * its UDP or TCP checksum (RFC 768, RFC 9293) is wrong, or a length points behind its end. VLAN
  * tags and MPLS labels are stepped over. True where nothing can be checked: other protocols,
  * fragments, UDP over IPv4 without a checksum.

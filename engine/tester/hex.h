@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a digit stands for, or -1. */
+/* Value of a digit, or -1. */
 static inline int hex_digit(char digit)
 {
 	if (digit >= '0' && digit <= '9')

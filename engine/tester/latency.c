@@ -43,7 +43,7 @@ void latency_restart(struct latency *latency)
 	histogram_restart(&latency->disturbed);
 	latency->jitter_sum = latency->jitter_count = latency->damaged = 0;
 	latency->last_ns = UINT64_MAX;
-	/* A latency is never said to be less than it was. */
+	/* A latency is never reported as less than it was. */
 	latency->clocks_to_ns =
 		(uint64_t)((1000000000 * ((unsigned __int128)1 << 32) + rte_get_tsc_hz() - 1) /
 			   RTE_MAX(rte_get_tsc_hz(), 1u));

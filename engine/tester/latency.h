@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tester's worker knows of a latency stream's delays, in nanoseconds, since the trial
- * began. Buckets are HdrHistogram's for values from 1 ns up with three significant digits: as wide
- * as 1 ns up to 2,047 ns, and twice as wide each time the value doubles. So whoever has that
- * library reads them as they are.
+ * Delays of a latency stream, in nanoseconds, since the trial began, kept by the tester's worker.
+ * Buckets are HdrHistogram's for values from 1 ns up with three significant digits: as wide as 1 ns
+ * up to 2,047 ns, and twice as wide each time the value doubles. So that library reads them as they
+ * are.
  *
- * A frame that was under way while one of the engine's workers was off its CPU says more about the
+ * A frame that was in flight while one of the engine's workers was descheduled says more about the
  * host than about the device: such frames are disturbed, and have a histogram of their own.
  */
 #ifndef LINERATE_LATENCY_H
@@ -36,7 +36,7 @@ struct histogram {
 };
 
 struct latency {
-	/* Of |D|, the difference of two latencies one after the other: RFC 3550, 6.4.1. */
+	/* Sum and number of |D|, the difference of two successive latencies: RFC 3550, 6.4.1. */
 	uint64_t jitter_sum, jitter_count;
 	uint64_t last_ns;      /* UINT64_MAX: there is none before */
 	uint64_t damaged;      /* frames whose stamp no longer adds up */

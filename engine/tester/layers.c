@@ -10,7 +10,7 @@
 #include <rte_udp.h>
 #include <string.h>
 
-/* What the layers so far leave to be filled in. */
+/* Fields that the layers so far leave to be filled in. */
 struct layout {
 	struct stream *stream;
 	uint8_t *ethertype; /* of the layer before; NULL once an IP header closed it */

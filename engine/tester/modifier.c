@@ -104,7 +104,7 @@ static uint32_t value_parse(const struct config_node *node, const char *key,
 	return absent;
 }
 
-/* Of an IPv6 address's words the one in which min and max differ, the last when none does. */
+/* The word of an IPv6 address in which min and max differ, the last when none does. */
 static unsigned varied_word(const struct config_node *node, const struct field *field)
 {
 	struct in6_addr min, max;

@@ -48,7 +48,7 @@ static void parse_rate(struct stream *stream, const struct config_node *node)
 		config_mistake(&rate, "expected exactly one of pps, l1_bps, l2_bps, percent, max");
 }
 
-/* What the end of each frame is for; templates carry a signature only if it is asked for. */
+/* Use of the end of each frame; templates carry a signature only if it is configured. */
 static void parse_signature(struct stream *stream, const struct config_node *node)
 {
 	struct config_node key = config_child(node, "latency");

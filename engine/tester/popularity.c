@@ -4,8 +4,8 @@
 #include <math.h>
 #include <rte_common.h>
 
-/* What 1 / x^s comes to from rank `first` on, so many ranks. From a few hundred on an integral
- * is the sum to within 10^-7. */
+/* Sum of 1 / x^s over `width` ranks from `first` on. From a few hundred on an integral is the sum
+ * to within 10^-7. */
 static double weight(uint32_t first, uint32_t width, double s)
 {
 	double low = first + 0.5, high = low + width;

@@ -28,7 +28,7 @@ enum variable_op {
 	VARIABLE_RANDOM,
 };
 
-/* Of each the value is min + position, or the one at that position of a list. */
+/* The value is min + position, or the one at that position of a list. */
 struct variable {
 	char name[PROGRAM_NAME_MAX];
 	enum variable_op op;
@@ -40,7 +40,7 @@ struct variable {
 	uint64_t seed, state;
 	uint64_t limit, drawn; /* random numbers, after which they come again; 0: never */
 	int carry_from;        /* goes on only when this one begins anew; -1: always */
-	/* Both values of a tuple begin anew after so many frames; 0: never. */
+	/* Number of frames after which both values of a tuple begin again; 0: never. */
 	uint64_t flows, flow;
 	uint64_t wrapped; /* bit i: after frame i it began anew */
 	uint64_t values[PROGRAM_BURST];
@@ -94,7 +94,7 @@ void step_kind_register(struct step_kind *kind);
 const struct step_kind *step_kind_first(void);
 
 /*
- * Reads "program" for a template of so many bytes. Returns NULL when there is none, and after
+ * Reads "program" for a template of `bytes` bytes. Returns NULL when there is none, and after
  * counting mistakes. The caller frees it.
  */
 struct program *program_parse(uint16_t template_bytes, const struct config_node *node);
@@ -117,8 +117,8 @@ uint64_t variable_lowest(const struct variable *variable);
 void program_draw(struct program *program, unsigned count);
 /* Sets the lengths of the frames whose values were drawn. */
 void program_lengths(const struct program *program, struct program_burst *burst);
-/* Up to where in a frame of so many bytes a step "fix_l4_checksum" sums; 0: it does not, or it is
- * another. */
+/* End of the sum of a step "fix_l4_checksum" in a frame of this length; 0: it sums nothing, or it
+ * is another step. */
 unsigned step_summed_to(const struct step *step, const uint8_t *frame, unsigned bytes);
 void steps_run(const struct step *steps, unsigned nb_steps, struct program_burst *burst);
 

@@ -15,8 +15,8 @@
 #define SCHEDULE_SLOTS_MAX 65536
 /* A late worker catches up in so much of the time that what it sends was due in. */
 #define SCHEDULE_CATCH_UP 0.75
-/* What a late worker makes at once where frames have times: enough for the slowest loop, little
- * beside most gaps. */
+/* Frames that a late worker makes at once where frames have times: enough for the slowest loop,
+ * little beside most gaps. */
 #define SCHEDULE_SLICE_S 500e-6
 
 struct schedule {
@@ -68,8 +68,8 @@ static inline bool schedule_alone(const struct stream *stream)
 }
 
 /*
- * Frames due so many seconds after the trial's start, at `scale` of the rates: twice the
- * rate is half of every gap. Not for rates without end.
+ * Frames due `seconds` after the trial's start, at `scale` of the rates: twice the rate is half of
+ * every gap. Not for rates without end.
  */
 uint64_t schedule_frames(const struct schedule *schedule, double scale, double seconds);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tells lost, duplicated and late frames of one stream apart from their sequence numbers.
- * A frame that comes after a later one is out of order, and is then no longer lost. Which
- * numbers are missing is remembered for the last SEQUENCE_WINDOW; of older ones only how
- * many. A frame from beyond the window is taken to be one of those, as long as there are
- * any, and else a duplicate.
+ * Detects lost, duplicated and late frames of one stream by their sequence numbers. A frame that
+ * arrives after a later one is out of order, and is then no longer lost. The missing numbers are
+ * known for the last SEQUENCE_WINDOW; of older ones only how many. A frame from beyond the window
+ * is taken to be one of those, as long as there are any, and else a duplicate.
  */
 #ifndef LINERATE_SEQUENCE_H
 #define LINERATE_SEQUENCE_H

@@ -12,10 +12,10 @@
  *   number: frames of one stream have one transport checksum.
  * - At the end of the frame it survives whatever a router does to the headers.
  *
- * A latency stream's frame has, before it, 6 bytes more: when the frame was sent, 32 bits in
- * units of STAMP_CLOCKS TSC clocks, and 16 bits that make the sum of the three words 0 in
- * ones' complement. So a frame is stamped, and stamped again, after its checksums were written,
- * and they stay right. A 64-byte frame with one MPLS label, IPv4 and UDP has just room for it.
+ * A latency stream's frame has, before it, 6 bytes more: its time of transmission, 32 bits in units
+ * of STAMP_CLOCKS TSC cycles, and 16 bits that make the sum of the three words 0 in ones'
+ * complement. So a frame is stamped, and stamped again, after its checksums were written, and they
+ * stay right. A 64-byte frame with one MPLS label, IPv4 and UDP has just room for it.
  */
 #ifndef LINERATE_SIGNATURE_H
 #define LINERATE_SIGNATURE_H
@@ -74,7 +74,7 @@ static inline uint64_t signature_read(const void *at)
 	return rte_be_to_cpu_64(big);
 }
 
-/* What the word says; false: it is no signature, or damaged. */
+/* Decodes the word; false: it is no signature, or damaged. */
 static inline bool signature_decode(uint64_t word, struct signature *signature)
 {
 	uint64_t number = word * SIGNATURE_INVERSE;

@@ -30,7 +30,7 @@ static struct {
 	struct ledger places;
 	struct watched *watched;
 	struct slices_clean clean;
-	uint64_t length; /* clocks of a slice */
+	uint64_t length; /* cycles of a slice */
 	uint64_t last_tsc, last_sent, last_received;
 	uint64_t away[WORKERS_MAX], stalls[WORKERS_MAX]; /* at the last slice's end */
 } slices;
@@ -130,7 +130,7 @@ static uint64_t away_now(const struct worker *worker, uint64_t now)
 	return now > last + worker_away_limit() ? now - last : 0;
 }
 
-/* Whether the worker came back so lately that its rings may still be full. */
+/* Whether the worker resumed so recently that its rings may still be full. */
 static bool is_recovering(const struct worker *worker, uint64_t slice_start)
 {
 	uint64_t recovery = rte_get_tsc_hz() / 1000 * RECOVERY_MS;
@@ -140,8 +140,8 @@ static bool is_recovering(const struct worker *worker, uint64_t slice_start)
 	       until - __atomic_load_n(&worker->away_since, __ATOMIC_RELAXED) > worker_away_limit();
 }
 
-/* What a worker did in the slice that ends `now`. A stall too short to count as away does no harm
- * unless something is lost by it. */
+/* Notes a worker's pauses in the slice that ends `now`. A stall too short to count as descheduled
+ * does no harm unless packets are lost by it. */
 static void look_at_worker(struct slice *slice, unsigned index, uint64_t now)
 {
 	const struct worker *worker = worker_at(index);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A trial in slices of 10 ms, so that what the host disturbed can be told from what it did not.
+ * Slices of 10 ms of a trial, which separate the time that the host disturbed from the rest.
  *
  * A slice is disturbed when a worker was away from its CPU in it, or until so shortly before that
  * its rings are still being emptied, or when packets were lost in it and a worker was stalled. The
@@ -23,7 +23,7 @@ struct tester_port;
 struct worker;
 
 #define SLICE_MS 10
-/* Of a longer trial each slice is longer. */
+/* In a longer trial each slice is longer. */
 #define SLICES_MAX 20000
 
 struct slice {
@@ -44,10 +44,10 @@ struct slices_clean {
 	uint64_t sent, received;
 };
 
-/* What the tester's worker looks at in each call. */
+/* State that the tester's worker reads in each call. */
 struct slices_clock {
 	const struct tester_port *port; /* whose clock it is; NULL: no trial has slices */
-	uint64_t due;                   /* clocks of the trial at which the slice ends */
+	uint64_t due;                   /* cycles of the trial at which the slice ends */
 };
 extern struct slices_clock slices_clock;
 

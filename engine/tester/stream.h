@@ -36,8 +36,8 @@ enum modifier_op {
 
 struct template;
 
-/* Of a stream that does not go on evenly: so many bursts of so many frames, at its rate, and a
- * gap from the last frame of one to the first of the next. */
+/* Bursts of a stream: this number of bursts of this number of frames, at its rate, and a gap from
+ * the last frame of one to the first of the next. */
 struct stream_bursts {
 	uint64_t frames; /* of each; 0: there are none */
 	uint64_t count;  /* 0: goes on */
@@ -45,7 +45,7 @@ struct stream_bursts {
 	double start_s; /* after the trial's start */
 };
 
-/* How a value lies in the frame. */
+/* Layout of a value in the frame. */
 enum modifier_kind {
 	MODIFIER_U16,
 	MODIFIER_U32,
@@ -65,13 +65,13 @@ struct modifier {
 };
 
 struct stream {
-	/* What each frame needs comes first, in as few cache lines as can be: there may be
+	/* Fields that each frame needs come first, in as few cache lines as possible: there may be
 	 * thousands of streams, each with one frame in turn. */
 	uint16_t id;
 	uint16_t frame_bytes; /* FCS included */
 	bool signature;
 	bool stamped;        /* its frames carry the time when they are sent */
-	bool check_payload;  /* frames that come back are looked at for damage */
+	bool check_payload;  /* received frames are checked for damage */
 	uint16_t tail_bytes; /* signature and stamp */
 	uint16_t header_bytes;
 	uint16_t l3_offset;                              /* of the IP header; 0: none */
@@ -90,7 +90,7 @@ struct stream {
 	unsigned nb_gathered; /* buffers of the burst under way that are this stream's */
 	struct rte_mbuf *gathered[STREAM_BURST_MAX];
 	uint64_t rx_bytes __rte_cache_aligned;
-	uint64_t corrupted;      /* its frames that came back damaged */
+	uint64_t corrupted;      /* its frames that were received damaged */
 	struct latency *latency; /* of a stamped stream, once its port is created */
 	struct sequence sequence;
 
@@ -108,10 +108,10 @@ struct stream {
 	struct stream_bursts bursts;
 } __rte_cache_aligned;
 
-/* What a buffer of the tester's remembers of the frame that it holds: header bytes, and: */
+/* The frame in a buffer of the tester's: header bytes, and: */
 #define STREAM_TAG_STAMPED (1u << 16)
 
-/* The tag of a buffer with one of the stream's frames, whose header has so many bytes. */
+/* The tag of a buffer with one of the stream's frames, whose header has this number of bytes. */
 static inline uint32_t stream_tag(const struct stream *stream, unsigned header_bytes)
 {
 	return header_bytes | (stream->stamped ? STREAM_TAG_STAMPED : 0);

@@ -14,7 +14,7 @@ struct stream;
 struct template
 {
 	uint16_t bytes; /* without FCS, padded to PROGRAM_FRAME_MIN */
-	/* What each frame starts with afresh: bytes from … to. */
+	/* Bytes that are copied anew for each frame: from … to. */
 	uint16_t fresh_from, fresh_to;
 	unsigned nb_checksums; /* over the signature */
 	struct step checksums[TEMPLATE_CHECKSUMS_MAX];

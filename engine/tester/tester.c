@@ -319,7 +319,7 @@ static struct tx_names tx_names(const struct port *port)
 	return names;
 }
 
-/* What sends the port's frames, and what burns clocks before that. */
+/* Creates the nodes that send the port's frames, and those that burn cycles before that. */
 static int create_tx_nodes(struct tester_port *port, struct worker *worker)
 {
 	struct tx_names names = tx_names(port->port);
@@ -379,7 +379,7 @@ static int create_port_nodes(struct tester_port *port, struct worker *worker)
 	return create_tx_nodes(port, worker);
 }
 
-/* Whose frames connections make has no generator: one of the two finishes a trial. */
+/* A port whose frames connections make has no generator: one of the two finishes a trial. */
 static bool has_generator(const struct tester_port *port)
 {
 	const struct connections *connections = tester.connections;
@@ -454,7 +454,7 @@ void tester_ledger_sent(struct ledger *ledger)
 
 		ledger_add(ledger, LEDGER_SENT, port_sent(port) - unsigned_sent, "tester %s",
 			port->port->name);
-		/* They come back as other frames. */
+		/* They are received as other frames. */
 		if (unsigned_sent != 0)
 			ledger_add(ledger, LEDGER_SENT, unsigned_sent, "tester %s: unsigned",
 				port->port->name);

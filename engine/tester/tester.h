@@ -44,7 +44,7 @@ struct tester_port {
 	unsigned nb_schedules;
 	struct schedule *schedules;
 	bool uneven;    /* some schedule has bursts or begins late */
-	uint64_t paced; /* of such: up to where frames were made, in clocks of the trial */
+	uint64_t paced; /* of such: up to where frames were made, in cycles of the trial */
 	/* Frames that the port had no room for; sent before any new one. */
 	uint16_t nb_held;
 	void *held[NODE_VECTOR_MAX];
@@ -88,7 +88,7 @@ static inline bool tester_gives_up(const struct tester_port *port, uint32_t numb
 	       __atomic_load_n(&tester.order.stop, __ATOMIC_RELAXED) == number;
 }
 
-/* Clock of the port that paces its streams, in TSC clocks. */
+/* Clock of the port that paces its streams, in TSC cycles. */
 static inline uint64_t tester_clock(const struct port *port)
 {
 	return port->driver->clock == NULL ? rte_rdtsc() : port->driver->clock(port);

@@ -74,7 +74,7 @@ int schedule_set_times(struct schedule *schedule, struct stream *const *streams,
 	return check_order(schedule);
 }
 
-/* How many of a round's frames are before that part of it. */
+/* Number of a round's frames before that part of it. */
 static uint32_t before(const struct schedule *schedule, double part)
 {
 	uint32_t low = 0, high = schedule->nb_slots;
@@ -111,7 +111,7 @@ void schedule_timed_start(struct schedule *schedule, double clocks_per_s)
 	schedule->not_before = (uint64_t)ceil(schedule->at[0] * schedule->round_clocks);
 }
 
-/* In clocks of the trial. */
+/* In cycles of the trial. */
 static inline double due_at(const struct schedule *schedule)
 {
 	return ((double)schedule->rounds + schedule->at[schedule->next]) * schedule->round_clocks;
@@ -136,7 +136,7 @@ unsigned schedule_timed_due(const struct schedule *schedule, uint64_t elapsed, u
 	return count;
 }
 
-/* What was late goes on at its own pace, a little faster: gaps stay gaps while it catches up. */
+/* Late frames continue at their own pace, a little faster: gaps stay gaps while it catches up. */
 void schedule_timed_sent(struct schedule *schedule, uint64_t elapsed, unsigned count)
 {
 	double first = due_at(schedule), now = (double)elapsed, next;

@@ -50,7 +50,7 @@ static uint64_t waits_total(void)
 	return waits;
 }
 
-/* What the schedules will send at this scale; 0 when some are unpaced. */
+/* Packets that the schedules will send at this scale; 0 when some are unpaced. */
 static uint64_t asked_packets(double seconds, double scale)
 {
 	uint64_t asked = tester.connections == NULL
@@ -96,7 +96,7 @@ int trial_start(const struct trial_plan *plan)
 	if (trial.state == TRIAL_IDLE || trial.state == TRIAL_DONE)
 		number = give_order(plan);
 	if (number == 0) {
-		/* Between trials the tester's worker stays away from them: all ports have said
+		/* Between trials the tester's worker does not use them: all ports have reported
 		 * that they finished, and take up the next with `start`. */
 		if (tester.connections != NULL)
 			connections_clear(tester.connections);

@@ -54,7 +54,7 @@ static rte_edge_t answer(struct rte_node *node, struct rte_mbuf *mbuf)
 		state->drops[BAD_CHECKSUM]++;
 		return NEXT_DROP;
 	}
-	/* The prefixes that the fib drops are those that are nobody's own address. */
+	/* Prefixes that the fib drops are those that are not a host's own address. */
 	if (adjacencies[source].kind == ADJACENCY_DROP) {
 		state->drops[SOURCE_NOT_UNICAST]++;
 		return NEXT_DROP;

@@ -53,7 +53,7 @@ static bool is_icmp_error(const struct rte_mbuf *mbuf)
 
 	if (ip->next_proto_id != IPPROTO_ICMP)
 		return false;
-	/* What is too short to tell may be one. */
+	/* A packet too short for its type may be an error. */
 	if (packet_l3_bytes(mbuf) <= header)
 		return true;
 	switch (packet_l3(mbuf)[header]) {
@@ -79,7 +79,7 @@ static enum reason forbidden(const struct rte_mbuf *mbuf)
 		return ABOUT_FRAGMENT;
 	if (is_icmp_error(mbuf))
 		return ABOUT_ICMP_ERROR;
-	/* The prefixes that the fib drops are those that are nobody's own address. */
+	/* Prefixes that the fib drops are those that are not a host's own address. */
 	if (adjacencies[destination].kind == ADJACENCY_DROP)
 		return ABOUT_GROUP;
 	if (adjacencies[sender].kind == ADJACENCY_DROP)

@@ -40,7 +40,7 @@ static rte_edge_t drop_reason(struct rte_node *node, enum reason reason)
 	return NEXT_DROP;
 }
 
-/* RFC 1812 4.3.3.5: the sender is told which byte of its header is wrong. */
+/* RFC 1812 4.3.3.5: the error names the wrong byte of the sender's header. */
 static rte_edge_t bad_option(struct rte_node *node, struct rte_mbuf *mbuf, const uint8_t *option)
 {
 	node_state(node)->drops[BAD_OPTIONS]++;

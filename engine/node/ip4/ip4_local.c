@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ip4-local: packets for the router itself. It answers ICMP echo; to anything else it says
- * that nobody listens there.
+ * ip4-local: packets for the router itself. It answers ICMP echo; all else is answered with an
+ * unreachable error.
  */
 #include "core/vector.h"
 #include "router/packet.h"

@@ -25,7 +25,7 @@ static __rte_always_inline uint32_t ttl_word_decremented(uint32_t word)
 #endif
 }
 
-/* What ip4-rewrite does with most packets; false when this one is none of them. */
+/* The rewrite of most packets; false when this one is none of them. */
 static __rte_always_inline bool rewrite_usual(const struct rte_mbuf *mbuf, uint8_t *ip,
 	const struct adjacency *adjacency, uint32_t max_bytes)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ip4-source-check: drops packets whose source address cannot be right: one that no host has
- * (martians, RFC 1812 5.3.7), or one that is routed elsewhere than where it came from (reverse
- * path forwarding, RFC 3704 2.2 strict and 2.4 loose; the default route is a route as others).
- * In the path only of interfaces that ask for it. Nobody is told: the sender is not known.
+ * (martians, RFC 1812 5.3.7), or one that is routed elsewhere than where it came from (reverse path
+ * forwarding, RFC 3704 2.2 strict and 2.4 loose; the default route is a route as others). In the
+ * path only of interfaces that ask for it. Sends no error: the sender is not known.
  */
 #include "core/vector.h"
 #include "fib/fib4.h"

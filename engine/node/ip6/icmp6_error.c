@@ -53,7 +53,8 @@ static bool is_icmp6_error(const struct rte_mbuf *mbuf)
 	       ip[headers.offset] == ND_REDIRECT;
 }
 
-/* 2.4 e.3: what may be said about a packet to a group, since path MTU discovery needs it. */
+/* 2.4 e.3: the errors that may be sent about a packet to a group, since path MTU discovery needs
+ * them. */
 static bool is_for_groups_too(const struct rte_mbuf *mbuf)
 {
 	uint8_t type = packet_error_type(mbuf);
@@ -78,7 +79,7 @@ static enum reason check_source(const struct rte_mbuf *mbuf)
 	if (ip6_is_link_local(source))
 		return interface6_owns(&interfaces[mbuf->port], source) ? SOURCE_IS_ROUTER
 									: REASON_NONE;
-	/* The prefixes that the fib drops are those that are nobody's own address. */
+	/* Prefixes that the fib drops are those that are not a host's own address. */
 	kind = adjacencies[fib6_lookup_one(source)].kind;
 	if (kind == ADJACENCY_DROP)
 		return SOURCE_NOT_UNICAST;

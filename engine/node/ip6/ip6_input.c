@@ -37,7 +37,7 @@ static rte_edge_t drop_reason(struct rte_node *node, enum reason reason)
 	return NEXT_DROP;
 }
 
-/* From a source that is good on its own link only: for the router itself or for nobody. */
+/* From a source with link scope only: for the router itself, else dropped. */
 static rte_edge_t only_local(struct rte_node *node, struct rte_mbuf *mbuf)
 {
 	uint8_t *ip = packet_l3(mbuf);
@@ -48,7 +48,7 @@ static rte_edge_t only_local(struct rte_node *node, struct rte_mbuf *mbuf)
 		return drop_reason(node, SOURCE_LINK_LOCAL);
 	if (adjacency->kind == ADJACENCY_LOCAL6)
 		return NEXT_LOCAL;
-	/* What is dropped anyway is counted there, under a better reason. */
+	/* Packets that are dropped anyway are counted there, under a better reason. */
 	if (adjacency->kind == ADJACENCY_DROP)
 		return NEXT_LOOKUP;
 	if (ip6_is_unspecified(ip6_source(ip)))

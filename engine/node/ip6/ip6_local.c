@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ip6-local: packets for the router itself, or for a group that it is in. Takes them through
- * their extension headers; gives neighbour discovery and echo requests to those who answer; to
- * anything else it says that nobody listens there.
+ * ip6-local: packets for the router itself, or for a group that it is in. Takes them through their
+ * extension headers; passes neighbour discovery and echo requests to their nodes; all else is
+ * answered with an unreachable error.
  */
 #include "core/vector.h"
 #include "router/interface6.h"

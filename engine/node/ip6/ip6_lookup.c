@@ -24,7 +24,7 @@ static __rte_noinline void not_forwarded(
 		packet_set_error(mbuf, ICMP6_DST_UNREACH, ICMP6_DST_UNREACH_NOROUTE, 0);
 }
 
-/* What ip6-rewrite does with most packets; false when this one is none of them. */
+/* The rewrite of most packets; false when this one is none of them. */
 static __rte_always_inline bool rewrite_usual(const struct rte_mbuf *mbuf, uint8_t *ip,
 	const struct adjacency *adjacency, uint32_t max_bytes)
 {

@@ -164,7 +164,7 @@ static __rte_always_inline uint64_t ip4_odd(const uint8_t *frame, uint16_t lengt
 	       !ip4_plain_checksum_ok(frame + RTE_ETHER_HDR_LEN);
 }
 
-/* Of the rearm word, what the vector's packets must share: all but the port. */
+/* Part of the rearm word that the vector's packets must share: all but the port. */
 #define REARM_SHARED_MASK rte_cpu_to_le_64(0x0000ffffffffffffull)
 
 /* One bit at least is set when the interface is down: no address matches it. */
@@ -176,7 +176,7 @@ static __rte_always_inline uint64_t mac_odd(const uint8_t *frame, uint64_t mac)
 	return ((destination ^ mac) & MAC_MASK) | (mac & ~MAC_MASK);
 }
 
-/* What mpls-input asks for: MPLS is enabled, there is a label, its TTL is not 0. */
+/* Conditions of mpls-input: MPLS is enabled, there is a label, its TTL is not 0. */
 static __rte_always_inline uint64_t mpls_odd(
 	const uint8_t *frame, uint16_t length, const struct interface *interface)
 {
@@ -191,10 +191,10 @@ static __rte_always_inline uint64_t vlan_odd(const uint8_t *frame, uint16_t leng
 }
 
 /*
- * What ip6-input asks for: IPv6 is enabled, version 6, the payload length that the frame has.
- * Sources that are not everywhere good go to it: ::, ::1 and what else begins with 16 bits of
- * 0, and link-local and multicast, which begin with fe80 and more. Reads 42 bytes whatever the
- * frame's length.
+ * Conditions of ip6-input: IPv6 is enabled, version 6, the payload length that the frame has.
+ * Sources without global scope go to it: ::, ::1 and others that begin with 16 bits of 0, and
+ * link-local and multicast, which begin with fe80 and more. Reads 42 bytes whatever the frame's
+ * length.
  */
 static __rte_always_inline uint64_t ip6_odd(const uint8_t *frame, uint16_t length, bool enabled)
 {

@@ -37,7 +37,8 @@ static rte_edge_t drop_reason(struct rte_node *node, enum reason reason)
 	return NEXT_DROP;
 }
 
-/* Its loss is counted. The sender of an intact IPv4 packet is told (RFC 3032 2.3.2, 3.4). */
+/* Its loss is counted. The sender of an intact IPv4 packet gets an ICMP error (RFC 3032 2.3.2,
+ * 3.4). */
 static rte_edge_t tell_sender(struct rte_mbuf *mbuf, uint8_t type, uint8_t code, uint16_t mtu)
 {
 	if (!mpls_uncover_ip4(mbuf))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mpls-input: is there a whole label, may the interface carry labels, and has the label's
- * TTL not run out already? A TTL of 1 passes: a label that is only taken off leaves it to
- * the IPv4 packet beneath, whose sender can then be told.
+ * mpls-input: is there a whole label, may the interface carry labels, and has the label's TTL not
+ * run out already? A TTL of 1 passes: a label that is only popped leaves it to the IPv4 packet
+ * beneath, whose sender can then get an ICMP error.
  */
 #include "core/vector.h"
 #include "router/interface.h"

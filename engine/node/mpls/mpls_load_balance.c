@@ -14,7 +14,7 @@
 #define LABEL_ENTROPY_INDICATOR 7
 #define LABELS_SPECIAL 16
 
-/* Of what is beneath the labels; `labels` is the labels' hash. */
+/* Hash of the packet beneath the labels; `labels` is the labels' hash. */
 static __rte_always_inline uint32_t hash_beneath(
 	const uint8_t *payload, uint32_t bytes, uint32_t labels)
 {

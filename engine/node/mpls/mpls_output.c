@@ -5,8 +5,8 @@
  * neighbour's Ethernet header. The label in place of the old one has its class and TTL; those
  * pushed before it, and one that is uncovered, as router/mpls.h says.
  *
- * When the TTL expires, or the packet is too long and must not be cut, and there is an IPv4
- * packet beneath the labels, its sender is told (RFC 3032 2.3.2, 3.4).
+ * When the TTL expires, or the packet is too long and must not be cut, and there is an IPv4 packet
+ * beneath the labels, its sender gets an ICMP error (RFC 3032 2.3.2, 3.4).
  */
 #include "core/vector.h"
 #include "router/adjacency.h"

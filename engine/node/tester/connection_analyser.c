@@ -62,7 +62,7 @@ static __rte_always_inline bool is_from(const struct connections *connections,
 	return false;
 }
 
-/* Which side sent it, or NOT_OURS. */
+/* The side that sent it, or NOT_OURS. */
 static inline unsigned side_of(const struct connections *connections, const struct rte_mbuf *mbuf)
 {
 	if (mbuf->port == connections->port_indices[SIDE_SERVER])

@@ -17,7 +17,7 @@
 #include <rte_cycles.h>
 #include <rte_prefetch.h>
 
-/* How many packets ahead frames and buffers are fetched. */
+/* Distance in packets at which frames and buffers are fetched. */
 #define FILL_AHEAD 4
 
 enum next {
@@ -43,7 +43,7 @@ static void trial_start(struct connections *connections, uint32_t number, uint64
 	connections->trial = number;
 }
 
-/* How long connections went on behind the trial's time because they are so long. */
+/* Time for which connections continue after the trial's end because of their length. */
 static uint64_t tail_clocks(const struct connections *connections)
 {
 	uint64_t duration = tester.order.duration_clocks;
@@ -140,7 +140,7 @@ static void give_up(struct connections *connections, uint32_t number)
 	trial_finish(connections, now);
 }
 
-/* What a port had no room for goes first, and nothing new before it. */
+/* Packets that a port had no room for go first, and nothing new before them. */
 static bool send_held(
 	struct rte_graph *graph, struct rte_node *node, struct connections *connections)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * generator: makes the frames of one tester port's streams when they are due. At most
- * STREAM_BURST_MAX frames a call; when the worker came late it catches up at no more
- * than 1 / SCHEDULE_CATCH_UP of the rate, so that bursts stay apart.
+ * STREAM_BURST_MAX frames a call; when the worker was late it catches up at no more than 1 /
+ * SCHEDULE_CATCH_UP of the rate, so that bursts stay separate.
  */
 #include "tester/latency.h"
 #include "tester/slices.h"
@@ -11,12 +11,12 @@
 #include <math.h>
 #include <rte_cycles.h>
 
-/* Of a port whose streams have bursts; and how many steps without a frame a call takes. */
+/* Step of a port whose streams have bursts; and the number of steps without a frame in a call. */
 #define STEP_US 5
 #define STEPS_MAX 64
 /* Between two readings of one clock, unless the worker loses its CPU there. */
 #define CLOCKS_ALIKE_US 5
-/* How many slots ahead the streams are fetched. */
+/* Distance in slots at which the streams are fetched. */
 #define SLOTS_AHEAD 16
 
 enum next {
@@ -41,8 +41,8 @@ static void schedule_start(struct schedule *schedule, const struct trial_order *
 }
 
 /*
- * Ports that go by one clock begin a trial at the same time of it, so that frames of both
- * directions of a capture are as far apart as they were. Clocks that read alike are one.
+ * Ports on the same clock begin a trial at the same time of it, so that frames of both directions
+ * of a capture keep their distance in time. Clocks that read alike are one.
  */
 static uint64_t common_start(const struct tester_port *port, uint32_t number, uint64_t now)
 {
@@ -86,7 +86,7 @@ static unsigned whole_rounds(const struct schedule *schedule, unsigned frames)
 		       : frames;
 }
 
-/* How many frames of the schedule are due, at most `room`. */
+/* Number of frames of the schedule that are due, at most `room`. */
 static unsigned due(const struct schedule *schedule, uint64_t elapsed, unsigned room)
 {
 	uint64_t frames;
@@ -178,7 +178,7 @@ static void trial_finish(struct tester_port *port, uint64_t now)
 	__atomic_store_n(&port->trial.finished, port->trial.started, __ATOMIC_RELEASE);
 }
 
-/* When the schedule is asked again, after so many frames. */
+/* Sets when the schedule is read again, after this number of frames. */
 static void pace(struct schedule *schedule, uint64_t elapsed, unsigned count)
 {
 	if (unlikely(schedule->at != NULL))

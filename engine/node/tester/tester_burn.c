@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tester-burn: makes the tester slow on purpose, between generator and tester-tx. It looks at
- * its port's clock all the while: a card's clock stands still when its worker does not look,
- * and time in which the worker was off its CPU does not count, as in the tester's other work.
+ * tester-burn: injected cost of the tester, between generator and tester-tx. It reads its port's
+ * clock all the time: a card's clock stands still when its worker does not read it, and time in
+ * which the worker was descheduled does not count, as in the tester's other work.
  */
 #include "core/worker.h"
 #include "tester/tester.h"
