@@ -12,6 +12,9 @@
 #   make fuzz     each fuzz target for FUZZ_SECONDS   make fuzz-parsers, make fuzz-files   Python's alone
 #   make fuzz-coverage   lines of each parser that its seeds reach, in per cent
 #   make screenshots   docs/images/report*.png, of a bench that it runs
+#   make docs     the documents as a site, in build/site; fails at a link that leads nowhere
+#   make deb      a Debian package     make image   an OCI image     make wheel   a wheel with the engine
+#   make test-packages   the eight loadtests with each of those, in clean roots (as root)
 #   make setup    Debian packages and .venv alone     make build    what they install
 
 SHELL := /bin/bash
@@ -25,6 +28,7 @@ FUZZ_SECONDS ?= 30
 NICS ?= e1000e,vmxnet3,virtio-net,igb
 NIC_DRIVERS ?= vfio-pci,uio_pci_generic
 ACCEL ?= tcg
+PACKAGES ?= deb wheel image
 
 BIN := .venv/bin
 STEP := build-aux/step
@@ -46,6 +50,10 @@ DISTRO_PACKAGES := $(BUILD_PACKAGES) ca-certificates make
 NICS_PACKAGES := e2fsprogs fakeroot mmdebstrap qemu-system-x86 util-linux
 LINT_PACKAGES := clang-format clang-tidy
 FUZZ_PACKAGES := clang llvm
+DEB_PACKAGES := debhelper fakeroot lintian
+IMAGE_PACKAGES := buildah
+# Of the root in which packages are tested, and which is the image's base.
+CLEAN_PACKAGES := ca-certificates
 
 C_DIRS := $(wildcard engine bench tests/engine fuzz)
 C_FILES := $(if $(C_DIRS),$(shell find $(C_DIRS) -name '*.[ch]'))
@@ -55,7 +63,7 @@ SOURCES := $(shell find src engine bench -type f ! -path '*/__pycache__/*') meso
 .PHONY: help setup setup-test setup-nics setup-peers setup-lint setup-fuzz setup-fuzz-parsers build \
 	bench peers performance injection setup-screenshots screenshots test test-engine test-python \
 	test-nics test-trixie test-sid trust lint lint-c lint-python fuzz fuzz-engine fuzz-parsers fuzz-files \
-	fuzz-coverage clean
+	fuzz-coverage setup-docs docs deb wheel image test-packages clean
 
 help:
 	@awk '!/^#/ {exit} {sub(/^# ?/, ""); print}' Makefile
@@ -68,6 +76,7 @@ setup-screenshots: setup $(STAMPS)/apt-screenshots
 setup-lint: setup $(STAMPS)/apt-lint .venv/test.stamp .venv/lint.stamp
 setup-fuzz: setup $(STAMPS)/apt-fuzz
 setup-fuzz-parsers: setup .venv/fuzz.stamp
+setup-docs: setup .venv/test.stamp .venv/docs.stamp
 
 $(STAMPS)/apt-build: packages = $(BUILD_PACKAGES)
 $(STAMPS)/apt-test: packages = $(TEST_PACKAGES)
@@ -75,8 +84,10 @@ $(STAMPS)/apt-peers: packages = $(PEER_PACKAGES)
 $(STAMPS)/apt-screenshots: packages = $(SCREENSHOT_PACKAGES)
 $(STAMPS)/apt-nics: packages = $(NICS_PACKAGES)
 $(STAMPS)/apt-lint: packages = $(LINT_PACKAGES)
+$(STAMPS)/apt-deb: packages = $(DEB_PACKAGES)
+$(STAMPS)/apt-image: packages = $(IMAGE_PACKAGES)
 $(STAMPS)/apt-build $(STAMPS)/apt-test $(STAMPS)/apt-peers $(STAMPS)/apt-screenshots \
-$(STAMPS)/apt-nics $(STAMPS)/apt-lint: Makefile
+$(STAMPS)/apt-nics $(STAMPS)/apt-lint $(STAMPS)/apt-deb $(STAMPS)/apt-image: Makefile
 	@mkdir -p $(STAMPS)
 	@build-aux/apt-install $(packages)
 	@touch $@
@@ -241,6 +252,23 @@ fuzz-coverage: setup-fuzz setup-fuzz-parsers
 	@$(STEP) "building the fuzz targets to count lines" coverage-build $(BIN)/meson compile \
 		-C build/coverage $(basename $(notdir $(wildcard fuzz/fuzz_*.c)))
 	@PYTHONPATH=src $(BIN)/python fuzz/covered.py build/coverage
+
+docs: setup-docs
+	@$(STEP) "making the site" docs env NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+deb: setup $(STAMPS)/apt-deb
+	@packaging/build-deb
+
+wheel: setup .venv/wheel.stamp
+	@packaging/build-wheel
+
+image: deb $(STAMPS)/apt-image
+	@build-aux/distro-root bookworm bookworm $(CLEAN_PACKAGES)
+	@packaging/build-image build/distros/bookworm
+
+test-packages: $(PACKAGES)
+	@build-aux/distro-root bookworm bookworm $(CLEAN_PACKAGES)
+	@packaging/test-packages $(PACKAGES)
 
 clean:
 	@rm -rf build .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
