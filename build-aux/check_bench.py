@@ -1,6 +1,6 @@
 """Checks a bench's JSON by what was counted: on a busy host rates are provisional, sums are not.
 
-    python build-aux/check_bench.py BENCH.json U2,U4
+Arguments: the JSON file, and the names of the loadtests that it must have (U2,U4).
 """
 
 import json

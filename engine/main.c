@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* linerate-engine: reads a configuration, starts, answers, stops. See docs/engine.md. */
+/* linerate-engine: reads a configuration, starts, answers, stops. See docs/engine-configuration.md. */
 #include "core/memory.h"
 #include "core/worker.h"
 #include "modes/forwarder.h"
@@ -44,7 +44,7 @@ static const char usage[] = "usage: linerate-engine [--check] [--parent PID] CON
 			    "  --parent PID   stop when that process is gone\n"
 			    "  --version      print versions and exit\n"
 			    "\n"
-			    "Example: linerate-engine docs/examples/router.json\n";
+			    "Example: linerate-engine --check bench.json\n";
 
 struct options {
 	bool check;

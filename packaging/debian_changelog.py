@@ -1,6 +1,6 @@
 """Writes debian/changelog of CHANGELOG.md: one entry a release, the unreleased one under VERSION.
 
-    python packaging/debian_changelog.py VERSION < CHANGELOG.md > debian/changelog
+Argument: the version. The changelog is read from standard input, Debian's is written to the output.
 """
 
 import os

@@ -1,8 +1,7 @@
 """Manual pages of `linerate` and its commands, made of the same help that `--help` shows.
 
-    python packaging/man_pages.py FOLDER ENGINE
-
-writes linerate.1, a page for each command (linerate-bench.1), and linerate-engine.1.
+Arguments: the folder that they are written to, and the engine. There are linerate.1, a page for
+each command (linerate-bench.1), and linerate-engine.1.
 """
 
 import re
@@ -16,7 +15,7 @@ from typing import Any
 import typer
 
 import linerate
-from linerate.cli import app
+from linerate.cli.app import app
 
 #: What rich's markup in help texts becomes; all other brackets are text.
 MARKUP = {"[bold]": r"\fB", "[/bold]": r"\fR", "[/]": r"\fR"}

@@ -13,7 +13,7 @@ from linerate.model.measurement import Measurement
 from linerate.model.measurement.trial import Counters
 from linerate.model.suites import TESTER_PORTS
 
-#: Nodes that receive and send (docs/engine.md); what makes packets may send them itself.
+#: Nodes that receive and send (docs/telemetry.md); what makes packets may send them itself.
 RECEIVE = ("port-rx-",)
 SEND = ("port-tx-", "txonly-")
 

@@ -23,7 +23,7 @@ from linerate.model.suites import TESTER_PORTS
 
 #: All that is known of a foreign device's worker is one node: the kernel's, testpmd's.
 FOREIGN = ("softirq", "testpmd")
-#: Nodes that ask for packets in every loop, by how their names begin (docs/engine.md).
+#: Nodes that ask for packets in every loop, by how their names begin (docs/telemetry.md).
 SOURCES = ("port-rx-", "handoff-rx", "generator-", "txonly", "flowgen", *FOREIGN)
 
 

@@ -1,4 +1,4 @@
-"""Port drivers of the engine that a kernel's interface can be given to (docs/engine.md)."""
+"""Port drivers of the engine for kernel interfaces (docs/engine-configuration.md)."""
 
 from collections.abc import Iterable
 from typing import Any

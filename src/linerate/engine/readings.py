@@ -1,4 +1,4 @@
-"""Readings from linerate-engine's telemetry (docs/engine.md)."""
+"""Readings from linerate-engine's telemetry (docs/telemetry.md)."""
 
 from typing import Any, cast
 

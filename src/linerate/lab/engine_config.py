@@ -1,4 +1,4 @@
-"""Writes the engine's configuration (docs/engine.md) for a loadtest on a testbed."""
+"""Writes the engine's configuration (docs/engine-configuration.md) for a loadtest on a testbed."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Limits made on purpose: what makes a forwarder or a tester worse than it is (docs/engine.md)."""
+"""Limits made on purpose, in a forwarder or a tester (docs/engine-configuration.md)."""
 
 from typing import Literal, Self
 
@@ -19,7 +19,7 @@ class TesterBurn(_Model):
 
 
 class Burn(_Model):
-    """What makes the forwarder slow on purpose, in TSC clocks: docs/engine.md."""
+    """What makes the forwarder slow on purpose, in TSC clocks: docs/engine-configuration.md."""
 
     clocks: int = Field(default=0, ge=0, le=1_000_000)
     call_clocks: int = Field(default=0, ge=0, le=100_000_000)
@@ -42,13 +42,13 @@ class Burn(_Model):
 
 
 class Lose(_Model):
-    """What makes the forwarder lose frames at random, on purpose: docs/engine.md."""
+    """What makes the forwarder lose frames at random, on purpose: docs/engine-configuration.md."""
 
     #: Of each frame, whatever the load.
     probability: float = Field(ge=0, le=1)
 
 
 class Delay(_Model):
-    """What makes the forwarder hold each frame, on purpose: docs/engine.md."""
+    """What makes the forwarder hold each frame, on purpose: docs/engine-configuration.md."""
 
     us: int = Field(ge=0, le=100_000)

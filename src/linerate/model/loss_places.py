@@ -1,4 +1,4 @@
-"""Places where packets are lost, as the engine's ledger names them (docs/engine.md)."""
+"""Places where packets are lost, as the engine's ledger names them (docs/telemetry.md)."""
 
 import re
 

@@ -57,7 +57,7 @@ class Rss(_Limits):
 
 
 class Card(_Limits):
-    """The limits of a virtual card, in the engine's words (docs/engine.md)."""
+    """The limits of a virtual card, in the engine's words (docs/engine-configuration.md)."""
 
     link_bps: int = Field(default=10_000_000_000, gt=0)
     #: None: as many as there are workers.

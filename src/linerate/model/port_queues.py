@@ -37,7 +37,7 @@ CardRing = Annotated[int, Field(ge=32, le=32768), AfterValidator(_power_of_two)]
 
 
 class PortQueues(BaseModel):
-    """Of a DPDK device; what is None is the engine's to choose (docs/engine.md)."""
+    """Of a DPDK device; what is None is the engine's to choose (docs/engine-configuration.md)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

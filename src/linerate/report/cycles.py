@@ -8,7 +8,7 @@ from linerate.model.ledger import NodeTime, TimeLedger, forwarder_ledgers
 from linerate.results.store import Result
 
 NAME_WIDTH = 23
-#: Nodes by which packets enter (docs/engine.md).
+#: Nodes by which packets enter (docs/telemetry.md).
 ENTRANCE = "port-rx"
 #: Another node did its work, and has its clocks.
 FUSED = "fused"

@@ -1,4 +1,4 @@
-"""Profiles of our own: YAML whose streams are the engine's (docs/traffic.md, docs/engine.md)."""
+"""Native profiles: YAML with the engine's streams (docs/traffic.md, engine-configuration.md)."""
 
 import json
 from dataclasses import dataclass

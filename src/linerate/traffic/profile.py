@@ -10,10 +10,10 @@ class TrafficError(ValueError):
     """A profile that can't be, in one line that says what to do."""
 
 
-#: A stream of docs/engine.md, but for `port`, which is the side that its frames enter at:
-#: 0 at t0, leaving at t1; 1 the other way. `rx_port` is left out. An `ethernet` layer without
-#: `src` or `dst`, and an address of a `template` that is all zeros, is the tester's and the
-#: device's own. Of a template `timeable` says whether a signature with a time stamp has room.
+#: A stream of docs/engine-configuration.md, but for `port`, which is the side where its frames
+#: enter: 0 at t0, leaving at t1; 1 the other way. `rx_port` is left out. An `ethernet` layer
+#: without `src` or `dst`, and an address of a `template` that is all zeros, is the tester's and
+#: the device's own. Of a template `timeable` says whether a signature with a time stamp has room.
 Stream = Mapping[str, Any]
 
 

@@ -19,7 +19,7 @@ from linerate.model.testbed import Testbed
 class End:
     """One end of a wire: what a port is made of."""
 
-    #: Configuration of an engine's port there, but for its name (docs/engine.md).
+    #: Configuration of an engine's port there, but for its name (docs/engine-configuration.md).
     port: dict[str, Any]
     #: The kernel's interface there, and the namespace that it is in; empty where there is none.
     interface: str = ""

@@ -25,7 +25,7 @@ PALETTE = (BLUE, ORANGE, PURPLE, GREEN, SKY, GREY, YELLOW)
 #: Once the colours are used up, the next round is told apart by these.
 PATTERNS = ("", "/", ".", "x", "-")
 
-#: Nodes by which packets enter a worker, and leave it (docs/engine.md).
+#: Nodes by which packets enter a worker, and leave it (docs/telemetry.md).
 ENTRANCES = ("port-rx", "handoff-rx")
 EXITS = ("port-tx", "tester-tx")
 DROP = "drop"

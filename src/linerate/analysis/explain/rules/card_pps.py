@@ -27,7 +27,7 @@ MORE = (
     "more rx queues and ports on other cards: the workers have time",
     "newer firmware, CQE compression or another driver (mlx5, rdma), if the card has them",
 )
-OWN = "the virtual card's own counters (docs/engine.md)"
+OWN = "the virtual card's own counters (docs/telemetry.md)"
 
 
 @rule("card-pps", Stage.RESOURCE, reference=OWN)

@@ -79,7 +79,11 @@ _CHANGES = tuple(
 ELSE = "look at routes, filters and interfaces of the device, and at the traffic profile"
 
 
-@rule("configuration", Stage.MISSING, reference="drop reasons: VPP `show errors`, docs/engine.md")
+@rule(
+    "configuration",
+    Stage.MISSING,
+    reference="drop reasons: VPP `show errors`, docs/telemetry.md",
+)
 def configuration(evidence: Evidence) -> Finding | None:
     """At least half of what is missing was dropped for a reason that somebody configured."""
     given = evidence.conditions

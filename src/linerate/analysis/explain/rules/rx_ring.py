@@ -29,7 +29,7 @@ def ring_is_short(evidence: Evidence) -> bool:
 @rule(
     "rx-ring",
     Stage.RESOURCE,
-    reference="rx missed (imissed) with empty polls: DPDK's rte_eth_stats, docs/engine.md",
+    reference="rx missed (imissed) with empty polls: DPDK's rte_eth_stats, docs/telemetry.md",
 )
 def rx_ring(evidence: Evidence) -> Finding | None:
     """Lost at the rx ring, and the worker that empties it has time, or the ring is short."""
