@@ -150,8 +150,8 @@ def _run(command: list[str], environment: dict[str, str] | None = None) -> str:
 
 def of_python(target: str) -> Covered:
     """Run a Python target over its seeds, in a process of its own."""
-    said = _run([sys.executable, __file__, "--python", target])
-    return Covered(**json.loads(said.splitlines()[-1]))
+    output = _run([sys.executable, __file__, "--python", target])
+    return Covered(**json.loads(output.splitlines()[-1]))
 
 
 def _count(target: str) -> Covered:

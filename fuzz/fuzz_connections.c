@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static FILE *nowhere;
 	struct config config;
 	char *text = strndup((const char *)data, size);
-	FILE *said = stderr;
+	FILE *saved = stderr;
 
 	if (nowhere == NULL) {
 		make_ports();
@@ -83,6 +83,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		config_close(&config);
 	}
 	free(text);
-	stderr = said;
+	stderr = saved;
 	return 0;
 }

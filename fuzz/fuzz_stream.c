@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct stream *stream;
 	char *text = strndup((const char *)data, size);
 	static FILE *nowhere;
-	FILE *said = stderr;
+	FILE *saved = stderr;
 
 	if (nowhere == NULL)
 		nowhere = fopen("/dev/null", "we");
@@ -34,6 +34,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		config_close(&config);
 	}
 	free(text);
-	stderr = said;
+	stderr = saved;
 	return 0;
 }

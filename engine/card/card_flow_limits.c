@@ -17,7 +17,7 @@ static const struct card_flow_limits presets[] = {
 	{.capacity = 7168, .guaranteed = 512, .programming_us = 22, .refuse = "none"},
 };
 static const char *const preset_names[] = {"x710", "x710-patched", NULL};
-#define PRESET_ABSENT 1
+#define PRESET_UNSET 1
 
 static const char *const refusals[] = {"none", "all", "eth", "vlan", "ipv4", "ipv6", "udp", "tcp",
 	"sctp", "icmp", "mark", "queue", "rss", "drop", "count", NULL};
@@ -31,7 +31,7 @@ void card_parse_flow_table(struct card_flow_limits *limits, const struct config_
 	if (!config_is_object(node))
 		return;
 	config_known(node, keys);
-	preset = &presets[config_choice(node, "preset", preset_names, PRESET_ABSENT)];
+	preset = &presets[config_choice(node, "preset", preset_names, PRESET_UNSET)];
 	limits->capacity =
 		(uint32_t)config_u64(node, "capacity", preset->capacity, 1, CAPACITY_MAX);
 	limits->guaranteed = (uint32_t)config_u64(node, "guaranteed",

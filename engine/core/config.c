@@ -147,14 +147,14 @@ bool config_is_object(const struct config_node *node)
 	return true;
 }
 
-uint64_t config_u64(const struct config_node *node, const char *key, uint64_t absent, uint64_t min,
-	uint64_t max)
+uint64_t config_u64(const struct config_node *node, const char *key, uint64_t fallback,
+	uint64_t min, uint64_t max)
 {
 	struct config_node child = config_child(node, key);
 	double real;
 
 	if (child.json == NULL)
-		return absent;
+		return fallback;
 	/* People write 1e10 for a link rate; a whole number is a whole number. */
 	real = json_is_number(child.json) ? json_number_value(child.json) : -1.0;
 	if (json_is_number(child.json) && floor(real) == real && real >= (double)min &&
@@ -162,16 +162,16 @@ uint64_t config_u64(const struct config_node *node, const char *key, uint64_t ab
 		return json_is_integer(child.json) ? (uint64_t)json_integer_value(child.json)
 						   : (uint64_t)real;
 	config_mistake(&child, "expected a whole number from %" PRIu64 " to %" PRIu64, min, max);
-	return absent;
+	return fallback;
 }
 
 double config_number(
-	const struct config_node *node, const char *key, double absent, double min, double max)
+	const struct config_node *node, const char *key, double fallback, double min, double max)
 {
 	struct config_node child = config_child(node, key);
 
 	if (child.json == NULL)
-		return absent;
+		return fallback;
 	if (json_is_number(child.json)) {
 		double value = json_number_value(child.json);
 
@@ -179,31 +179,31 @@ double config_number(
 			return value;
 	}
 	config_mistake(&child, "expected a number from %g to %g", min, max);
-	return absent;
+	return fallback;
 }
 
-bool config_bool(const struct config_node *node, const char *key, bool absent)
+bool config_bool(const struct config_node *node, const char *key, bool fallback)
 {
 	struct config_node child = config_child(node, key);
 
 	if (child.json == NULL)
-		return absent;
+		return fallback;
 	if (json_is_boolean(child.json))
 		return json_is_true(child.json);
 	config_mistake(&child, "expected true or false");
-	return absent;
+	return fallback;
 }
 
-const char *config_string(const struct config_node *node, const char *key, const char *absent)
+const char *config_string(const struct config_node *node, const char *key, const char *fallback)
 {
 	struct config_node child = config_child(node, key);
 
 	if (child.json == NULL)
-		return absent;
+		return fallback;
 	if (json_is_string(child.json))
 		return json_string_value(child.json);
 	config_mistake(&child, "expected a string");
-	return absent;
+	return fallback;
 }
 
 const char *config_required(const struct config_node *node, const char *key)
@@ -220,13 +220,13 @@ const char *config_required(const struct config_node *node, const char *key)
 }
 
 int config_choice(
-	const struct config_node *node, const char *key, const char *const *choices, int absent)
+	const struct config_node *node, const char *key, const char *const *choices, int fallback)
 {
 	struct config_node child = config_child(node, key);
 	char list[512] = "";
 
 	if (child.json == NULL)
-		return absent;
+		return fallback;
 	for (int i = 0; choices[i] != NULL; i++) {
 		if (json_is_string(child.json) &&
 			strcmp(json_string_value(child.json), choices[i]) == 0)
@@ -235,7 +235,7 @@ int config_choice(
 		strncat(list, choices[i], sizeof(list) - strlen(list) - 1);
 	}
 	config_mistake(&child, "expected one of: %s", list);
-	return absent;
+	return fallback;
 }
 
 bool config_mac(const struct config_node *node, const char *key, struct rte_ether_addr *mac)

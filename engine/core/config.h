@@ -47,18 +47,18 @@ size_t config_items(const struct config_node *node);
 bool config_is_object(const struct config_node *node);
 
 /* Each returns the value, or `fallback` when the key is missing or wrong (a mistake then). */
-uint64_t config_u64(const struct config_node *node, const char *key, uint64_t absent, uint64_t min,
-	uint64_t max);
+uint64_t config_u64(const struct config_node *node, const char *key, uint64_t fallback,
+	uint64_t min, uint64_t max);
 double config_number(
-	const struct config_node *node, const char *key, double absent, double min, double max);
-bool config_bool(const struct config_node *node, const char *key, bool absent);
+	const struct config_node *node, const char *key, double fallback, double min, double max);
+bool config_bool(const struct config_node *node, const char *key, bool fallback);
 /* The string stays owned by the file. `fallback` may be NULL. */
-const char *config_string(const struct config_node *node, const char *key, const char *absent);
+const char *config_string(const struct config_node *node, const char *key, const char *fallback);
 /* As config_string, but a missing key is a mistake; then "" is returned. */
 const char *config_required(const struct config_node *node, const char *key);
 /* Index of the string in the NULL-terminated list; `fallback` when missing or wrong. */
 int config_choice(
-	const struct config_node *node, const char *key, const char *const *choices, int absent);
+	const struct config_node *node, const char *key, const char *const *choices, int fallback);
 /* Each returns false when missing or wrong (a mistake then). Addresses are in host order. */
 bool config_mac(const struct config_node *node, const char *key, struct rte_ether_addr *mac);
 bool config_ip4(const struct config_node *node, const char *key, uint32_t *address);

@@ -36,7 +36,7 @@ bool flow_tell(struct flow_table *table, uint32_t index, enum flow_end_reason re
 {
 	const struct flow_record *record = &table->records[index];
 	const struct flow_cold *cold = &table->cold[index];
-	struct flow_export told = {.key = record->key,
+	struct flow_export notice = {.key = record->key,
 		.now_ms = table->now_ms,
 		.mark = mark_of(table, index),
 		.reason = (uint8_t)reason};
@@ -44,16 +44,16 @@ bool flow_tell(struct flow_table *table, uint32_t index, enum flow_end_reason re
 	if (table->rings.exports == NULL)
 		return true;
 	if (record->key.version == 6)
-		told.addresses6 = table->addresses6[index];
+		notice.addresses6 = table->addresses6[index];
 	for (unsigned d = 0; d < FLOW_DIRECTIONS; d++) {
-		told.packets[d] = record->packets[d];
-		told.bytes[d] = record->bytes[d];
-		told.first_ms[d] = cold->first_seen_ms[d];
-		told.last_ms[d] = record->last_seen_ms[d];
-		told.tcp_flags[d] = record->tcp_flags[d];
-		told.l3_offset[d] = record->l3_offset[d];
+		notice.packets[d] = record->packets[d];
+		notice.bytes[d] = record->bytes[d];
+		notice.first_ms[d] = cold->first_seen_ms[d];
+		notice.last_ms[d] = record->last_seen_ms[d];
+		notice.tcp_flags[d] = record->tcp_flags[d];
+		notice.l3_offset[d] = record->l3_offset[d];
 	}
-	if (rte_ring_sp_enqueue_elem(table->rings.exports, &told, sizeof(told)) == 0)
+	if (rte_ring_sp_enqueue_elem(table->rings.exports, &notice, sizeof(notice)) == 0)
 		return true;
 	table->counters.lost_exports++;
 	return false;
@@ -73,7 +73,7 @@ static void wait_for_rules(struct flow_table *table, uint32_t index)
 	struct flow_record *record = &table->records[index];
 
 	if (flow_notice(table, mark_of(table, index), FLOW_NOTICE_ENDED))
-		record->held |= FLOW_TOLD;
+		record->held |= FLOW_END_NOTIFIED;
 	else
 		flow_timer_add(&table->timer, index, table->timer.ms + FLOW_TIMER_TICK_MS);
 }
@@ -207,7 +207,7 @@ static void release(struct flow_table *table, struct flow_record *record, uint32
 {
 	if (record == NULL || (record->held & FLOW_HELD) == 0)
 		return;
-	if (record->state == FLOW_ENDED && (record->held & FLOW_TOLD) != 0)
+	if (record->state == FLOW_ENDED && (record->held & FLOW_END_NOTIFIED) != 0)
 		flow_free_number(table, index);
 	/* One that the thread does not know to have ended is in the wheel yet. */
 	record->held = 0;

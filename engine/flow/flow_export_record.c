@@ -7,11 +7,11 @@
 #include <string.h>
 
 static const uint8_t reasons[] = {
-	[FLOW_END_IDLE] = FLOW_TOLD_IDLE,
-	[FLOW_END_CLOSED] = FLOW_TOLD_END,
-	[FLOW_END_HARD] = FLOW_TOLD_ACTIVE,
-	[FLOW_END_STOP] = FLOW_TOLD_FORCED,
-	[FLOW_STILL_LIVE] = FLOW_TOLD_ACTIVE,
+	[FLOW_END_IDLE] = FLOW_EXPORT_IDLE,
+	[FLOW_END_CLOSED] = FLOW_EXPORT_END,
+	[FLOW_END_HARD] = FLOW_EXPORT_ACTIVE,
+	[FLOW_END_STOP] = FLOW_EXPORT_FORCED,
+	[FLOW_STILL_LIVE] = FLOW_EXPORT_ACTIVE,
 };
 
 static void put_ip4(uint8_t bytes[16], uint32_t address)
@@ -21,25 +21,25 @@ static void put_ip4(uint8_t bytes[16], uint32_t address)
 	memcpy(bytes, &wire, sizeof(wire));
 }
 
-static void tell_key(struct flow_export_record *told, const struct flow_export *export)
+static void fill_key(struct flow_export_record *record, const struct flow_export *export)
 {
 	const struct flow_key *key = &export->key;
 
-	told->version = key->version;
-	told->protocol = key->protocol;
+	record->version = key->version;
+	record->protocol = key->protocol;
 	if (key->version == 6) {
-		memcpy(told->addresses[0], export->addresses6.low, 16);
-		memcpy(told->addresses[1], export->addresses6.high, 16);
+		memcpy(record->addresses[0], export->addresses6.low, 16);
+		memcpy(record->addresses[1], export->addresses6.high, 16);
 	} else {
-		put_ip4(told->addresses[0], key->low_address);
-		put_ip4(told->addresses[1], key->high_address);
+		put_ip4(record->addresses[0], key->low_address);
+		put_ip4(record->addresses[1], key->high_address);
 	}
-	told->icmp = key->protocol == (key->version == 6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP);
-	if (told->icmp) {
-		told->icmp_type_code = key->high_port;
+	record->icmp = key->protocol == (key->version == 6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP);
+	if (record->icmp) {
+		record->icmp_type_code = key->high_port;
 	} else {
-		told->ports[0] = key->low_port;
-		told->ports[1] = key->high_port;
+		record->ports[0] = key->low_port;
+		record->ports[1] = key->high_port;
 	}
 }
 
@@ -56,16 +56,16 @@ static uint64_t wall(const struct flow_export *export, uint32_t ms, uint64_t now
 	return now_unix_ms - (uint32_t)(export->now_ms - ms);
 }
 
-void flow_export_record_make(struct flow_export_record *told, const struct flow_export *export,
-	struct flow_told_before *before, uint64_t now_unix_ms)
+void flow_export_record_make(struct flow_export_record *record, const struct flow_export *export,
+	struct flow_export_record_before *before, uint64_t now_unix_ms)
 {
 	bool known = before->mark == export->mark;
 
-	memset(told, 0, sizeof(*told));
-	tell_key(told, export);
-	told->reason = reasons[export->reason];
+	memset(record, 0, sizeof(*record));
+	fill_key(record, export);
+	record->reason = reasons[export->reason];
 	for (unsigned d = 0; d < FLOW_DIRECTIONS; d++) {
-		struct flow_told_direction *of = &told->of[d];
+		struct flow_export_record_direction *of = &record->of[d];
 		uint64_t packets_before = known ? before->packets[d] : 0;
 		uint64_t bytes_before = known ? before->bytes[d] : 0;
 		bool goes_on = packets_before > 0;

@@ -9,15 +9,15 @@
 #include <stdint.h>
 
 /* IANA's registry of flowEndReason (RFC 5102, 5.11.3). */
-enum flow_told_reason {
-	FLOW_TOLD_IDLE = 1,
-	FLOW_TOLD_ACTIVE = 2, /* goes on, or lasted as long as a flow may */
-	FLOW_TOLD_END = 3,
-	FLOW_TOLD_FORCED = 4,
+enum flow_export_record_reason {
+	FLOW_EXPORT_IDLE = 1,
+	FLOW_EXPORT_ACTIVE = 2, /* goes on, or lasted as long as a flow may */
+	FLOW_EXPORT_END = 3,
+	FLOW_EXPORT_FORCED = 4,
 };
 
 /* Traffic sent by one of the two endpoints. */
-struct flow_told_direction {
+struct flow_export_record_direction {
 	uint64_t packets, bytes;    /* of IP packets, header and payload */
 	uint64_t first_ms, last_ms; /* since 1970 */
 	uint8_t tcp_flags;
@@ -32,11 +32,11 @@ struct flow_export_record {
 	uint16_t icmp_type_code;  /* type << 8 | code, of the request */
 	uint8_t addresses[2][16]; /* of the lower and the higher endpoint; IPv4 has 4 bytes */
 	uint16_t ports[2];        /* 0 where the protocol has none */
-	struct flow_told_direction of[FLOW_DIRECTIONS];
+	struct flow_export_record_direction of[FLOW_DIRECTIONS];
 };
 
 /* Counts of a record's flow at its last export while live; all zero at first. */
-struct flow_told_before {
+struct flow_export_record_before {
 	uint32_t mark; /* FLOW_MARK_NONE: nothing */
 	uint32_t last_ms[FLOW_DIRECTIONS];
 	uint64_t packets[FLOW_DIRECTIONS], bytes[FLOW_DIRECTIONS];
@@ -46,7 +46,7 @@ struct flow_told_before {
  * Writes all of *record but its id: the increment since `before`, which is updated. `now_unix_ms`
  * is the time of export->now_ms.
  */
-void flow_export_record_make(struct flow_export_record *told, const struct flow_export *export,
-	struct flow_told_before *before, uint64_t now_unix_ms);
+void flow_export_record_make(struct flow_export_record *record, const struct flow_export *export,
+	struct flow_export_record_before *before, uint64_t now_unix_ms);
 
 #endif

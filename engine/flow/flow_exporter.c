@@ -52,14 +52,14 @@ static struct {
 	bool stop; /* atomic */
 	struct rte_ring *rings[WORKERS_MAX];
 	unsigned nb_rings;
-	struct flow_told_before *before; /* by the record's number */
+	struct flow_export_record_before *before; /* by the record's number */
 	size_t before_bytes;
 	/* Wall-clock time of the tables': the least that was seen, as records lie in rings. */
 	uint64_t anchor_unix_ms;
 	uint32_t anchor_table_ms;
 	struct ipfix ipfix;
 	int socket;
-	bool said; /* that messages cannot be sent */
+	bool error_logged; /* messages cannot be sent */
 	uint64_t templates_ms, begun_ms;
 	uint64_t messages_since_templates;
 	FILE *json;
@@ -134,9 +134,9 @@ static void count(uint64_t *counter, uint64_t more)
 static void say_unsent(void)
 {
 	count(&exporter.counters.ipfix_errors, 1);
-	if (exporter.said)
+	if (exporter.error_logged)
 		return;
-	exporter.said = true;
+	exporter.error_logged = true;
 	fprintf(stderr,
 		"flow export: %s: %s; is the collector running? Flows are lost until it is, see "
 		"/linerate/export\n",
@@ -185,28 +185,28 @@ static void add_templates(uint64_t now_ms)
 	exporter.messages_since_templates = 0;
 }
 
-static void tell_ipfix(const struct flow_export_record *told, uint64_t now_ms)
+static void export_ipfix(const struct flow_export_record *record, uint64_t now_ms)
 {
 	for (unsigned d = 0; d < FLOW_DIRECTIONS; d++) {
-		if (told->of[d].packets == 0)
+		if (record->of[d].packets == 0)
 			continue;
 		if (ipfix_empty(&exporter.ipfix)) {
 			add_templates(now_ms);
 			exporter.begun_ms = now_ms;
 		}
-		if (ipfix_add(&exporter.ipfix, told, (enum flow_direction)d))
+		if (ipfix_add(&exporter.ipfix, record, (enum flow_direction)d))
 			continue;
 		send_message();
 		add_templates(now_ms);
 		exporter.begun_ms = now_ms;
-		(void)ipfix_add(&exporter.ipfix, told, (enum flow_direction)d);
+		(void)ipfix_add(&exporter.ipfix, record, (enum flow_direction)d);
 	}
 }
 
-static void tell_json(const struct flow_export_record *told)
+static void export_json(const struct flow_export_record *record)
 {
 	char line[FLOW_JSON_BYTES];
-	size_t length = flow_json_line(told, line);
+	size_t length = flow_json_line(record, line);
 
 	if (fwrite(line, 1, length, exporter.json) == length)
 		count(&exporter.counters.json_lines, 1);
@@ -239,19 +239,19 @@ static uint64_t flow_id(const struct flow_export *export)
 
 static void tell(const struct flow_export *export, uint64_t now_ms)
 {
-	struct flow_told_before *before = &exporter.before[FLOW_MARK_INDEX(export->mark)];
-	struct flow_export_record told;
+	struct flow_export_record_before *before = &exporter.before[FLOW_MARK_INDEX(export->mark)];
+	struct flow_export_record record;
 
-	flow_export_record_make(&told, export, before, written_unix_ms(export, now_ms));
+	flow_export_record_make(&record, export, before, written_unix_ms(export, now_ms));
 	count(&exporter.counters.records, 1);
 	/* No packets since the last export. */
-	if (told.of[0].packets + told.of[1].packets == 0 && export->reason == FLOW_STILL_LIVE)
+	if (record.of[0].packets + record.of[1].packets == 0 && export->reason == FLOW_STILL_LIVE)
 		return;
-	told.id = flow_id(export);
+	record.id = flow_id(export);
 	if (exporter.socket >= 0)
-		tell_ipfix(&told, now_ms);
+		export_ipfix(&record, now_ms);
 	if (exporter.json != NULL)
-		tell_json(&told);
+		export_json(&record);
 }
 
 static unsigned read_rings(uint64_t now_ms)
@@ -357,7 +357,7 @@ int flow_exporter_create(struct flow_table *const *tables, unsigned nb_tables)
 	if (rc != 0)
 		return rc;
 	/* Touched only for flows that outlive the interval. */
-	exporter.before_bytes = records * sizeof(struct flow_told_before);
+	exporter.before_bytes = records * sizeof(struct flow_export_record_before);
 	exporter.before = mmap(NULL, exporter.before_bytes, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (exporter.before == MAP_FAILED)

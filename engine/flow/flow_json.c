@@ -50,23 +50,23 @@ static void add_tcp_flags(struct line *line, uint8_t flags)
 }
 
 static void add_endpoint(
-	struct line *line, const struct flow_export_record *told, unsigned endpoint)
+	struct line *line, const struct flow_export_record *record, unsigned endpoint)
 {
-	const struct flow_told_direction *sent = &told->of[endpoint];
+	const struct flow_export_record_direction *sent = &record->of[endpoint];
 	char address[INET6_ADDRSTRLEN];
 
-	(void)inet_ntop(told->version == 6 ? AF_INET6 : AF_INET, told->addresses[endpoint], address,
-		sizeof(address));
+	(void)inet_ntop(record->version == 6 ? AF_INET6 : AF_INET, record->addresses[endpoint],
+		address, sizeof(address));
 	add(line, ",\"%s\":{\"address\":\"%s\"", endpoint == 0 ? "low" : "high", address);
-	if (!told->icmp)
-		add(line, ",\"port\":%u", told->ports[endpoint]);
+	if (!record->icmp)
+		add(line, ",\"port\":%u", record->ports[endpoint]);
 	add(line, ",\"packets\":%llu,\"bytes\":%llu", (unsigned long long)sent->packets,
 		(unsigned long long)sent->bytes);
 	if (sent->packets > 0) {
 		add_time(line, "first", sent->first_ms);
 		add_time(line, "last", sent->last_ms);
 	}
-	if (told->protocol == IPPROTO_TCP)
+	if (record->protocol == IPPROTO_TCP)
 		add_tcp_flags(line, sent->tcp_flags);
 	add(line, "}");
 }
@@ -74,28 +74,28 @@ static void add_endpoint(
 static const char *reason_name(uint8_t reason)
 {
 	switch (reason) {
-	case FLOW_TOLD_IDLE:
+	case FLOW_EXPORT_IDLE:
 		return "idle";
-	case FLOW_TOLD_ACTIVE:
+	case FLOW_EXPORT_ACTIVE:
 		return "active";
-	case FLOW_TOLD_END:
+	case FLOW_EXPORT_END:
 		return "end";
 	default:
 		return "forced";
 	}
 }
 
-size_t flow_json_line(const struct flow_export_record *told, char text[FLOW_JSON_BYTES])
+size_t flow_json_line(const struct flow_export_record *record, char text[FLOW_JSON_BYTES])
 {
 	struct line line = {.text = text};
 
-	add(&line, "{\"flow\":%llu,\"version\":%u,\"protocol\":%u", (unsigned long long)told->id,
-		told->version, told->protocol);
-	if (told->icmp)
-		add(&line, ",\"icmp_type\":%u,\"icmp_code\":%u", told->icmp_type_code >> 8,
-			told->icmp_type_code & 255);
-	add_endpoint(&line, told, 0);
-	add_endpoint(&line, told, 1);
-	add(&line, ",\"reason\":\"%s\"}\n", reason_name(told->reason));
+	add(&line, "{\"flow\":%llu,\"version\":%u,\"protocol\":%u", (unsigned long long)record->id,
+		record->version, record->protocol);
+	if (record->icmp)
+		add(&line, ",\"icmp_type\":%u,\"icmp_code\":%u", record->icmp_type_code >> 8,
+			record->icmp_type_code & 255);
+	add_endpoint(&line, record, 0);
+	add_endpoint(&line, record, 1);
+	add(&line, ",\"reason\":\"%s\"}\n", reason_name(record->reason));
 	return line.used;
 }

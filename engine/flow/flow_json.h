@@ -11,6 +11,6 @@
 #define FLOW_JSON_BYTES 768
 
 /* Writes the line, its end and a NUL; returns its length without the NUL. */
-size_t flow_json_line(const struct flow_export_record *told, char line[FLOW_JSON_BYTES]);
+size_t flow_json_line(const struct flow_export_record *record, char line[FLOW_JSON_BYTES]);
 
 #endif

@@ -144,12 +144,12 @@ static uint32_t record_odd(struct flow_table *table, const struct rte_mbuf *mbuf
 	if (parsed.kind == FLOW_KIND_LATER_FRAGMENT) {
 		table->counters.not_recorded[FLOW_LOST_FRAGMENT] +=
 			!record_later_fragment(table, &parsed, mbuf->data_len);
-		return flow_nobody(table);
+		return flow_none(table);
 	}
 	index = flow_find(table, words, parsed.addresses6, direction);
-	if (index == flow_nobody(table))
+	if (index == flow_none(table))
 		index = flow_create(table, words, parsed.addresses6, direction);
-	if (index == flow_nobody(table)) {
+	if (index == flow_none(table)) {
 		table->counters.not_recorded[FLOW_TABLE_FULL]++;
 		return index;
 	}
@@ -173,19 +173,19 @@ static __rte_noinline uint32_t record_slowly(
 	switch ((enum flow_kind)way->kind) {
 	case FLOW_KIND_NO_IP:
 		table->counters.not_recorded[FLOW_NOT_IP]++;
-		return flow_nobody(table);
+		return flow_none(table);
 	case FLOW_KIND_BROKEN:
 		table->counters.not_recorded[FLOW_BROKEN]++;
-		return flow_nobody(table);
+		return flow_none(table);
 	default:
 		break;
 	}
 	if (way->words.second == 0)
 		return record_odd(table, mbuf, way);
 	index = flow_find(table, way->words, addresses6, direction);
-	if (index == flow_nobody(table))
+	if (index == flow_none(table))
 		index = flow_create(table, way->words, addresses6, direction);
-	if (index == flow_nobody(table)) {
+	if (index == flow_none(table)) {
 		table->counters.not_recorded[FLOW_TABLE_FULL]++;
 		return index;
 	}
@@ -227,7 +227,7 @@ static __rte_always_inline void find_all(
 		unsigned found = match(bucket, ways[i].signature);
 		uint32_t index = bucket->indices[__builtin_ctz(found | 1u << 15) >> 1];
 
-		index = found != 0 ? index : flow_nobody(table);
+		index = found != 0 ? index : flow_none(table);
 		ways[i].number = index;
 		rte_prefetch0(&table->records[index]);
 	}
@@ -286,7 +286,7 @@ static __rte_noinline void sample_parsed(
 	while (table->sample_in[0] < count) {
 		const struct way *way = &ways[table->sample_in[0]];
 
-		if (way->number != flow_nobody(table))
+		if (way->number != flow_none(table))
 			sample(table, mbufs[table->sample_in[0]],
 				FLOW_MARK(table->base + way->number, way->addition.direction,
 					table->records[way->number].generation),
@@ -425,7 +425,7 @@ static __rte_noinline void record_with_marks(
 
 		if (likely(i + 2 * AHEAD < count))
 			rte_prefetch0(mbufs[i + 2 * AHEAD]);
-		index = has_mark && index < table->capacity ? index : flow_nobody(table);
+		index = has_mark && index < table->capacity ? index : flow_none(table);
 		rte_prefetch0_write(&table->records[index]);
 		if (table->marked_tcp)
 			rte_prefetch0(frame_of(mbuf));

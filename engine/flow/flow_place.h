@@ -46,7 +46,7 @@ struct flow_addition {
 };
 
 /* The number of no record: that of one that no packet is of. */
-static inline uint32_t flow_nobody(const struct flow_table *table)
+static inline uint32_t flow_none(const struct flow_table *table)
 {
 	return table->capacity;
 }

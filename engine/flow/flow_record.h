@@ -50,7 +50,7 @@ enum flow_state {
 #define FLOW_HELD 1u /* the number is not given to another flow */
 #define FLOW_RULE(direction) (2u << (direction))
 #define FLOW_RULES (FLOW_RULE(0) | FLOW_RULE(1))
-#define FLOW_TOLD 8u /* the offload thread knows that the flow has ended */
+#define FLOW_END_NOTIFIED 8u /* the offload thread knows that the flow has ended */
 
 /* Fields that each packet of the flow reads and writes. Written by the table's worker alone. */
 struct flow_record {

@@ -115,7 +115,7 @@ uint32_t flow_find(const struct flow_table *table, struct flow_words words,
 		}
 		number = bucket->next;
 	} while (number != 0);
-	return flow_nobody(table);
+	return flow_none(table);
 }
 
 /* A bucket that goes on where another is full. There is always one: see all_buckets(). */
@@ -153,7 +153,7 @@ static uint32_t number_new(struct flow_table *table)
 {
 	if (table->nb_free > 0)
 		return table->free[--table->nb_free];
-	return table->touched < table->capacity ? table->touched : flow_nobody(table);
+	return table->touched < table->capacity ? table->touched : flow_none(table);
 }
 
 static uint32_t first_deadline(const struct flow_table *table, uint8_t protocol)
@@ -177,7 +177,7 @@ uint32_t flow_create(struct flow_table *table, struct flow_words words, const ui
 	struct flow_record *record = &table->records[index];
 	uint8_t generation = record->generation;
 
-	if (unlikely(index == flow_nobody(table)))
+	if (unlikely(index == flow_none(table)))
 		return index;
 	memset(record, 0, sizeof(*record));
 	memcpy(&record->key, &words, sizeof(words));

@@ -93,9 +93,9 @@ static void put(struct ipfix *ipfix, const void *bytes, size_t count)
 	ipfix->used += count;
 }
 
-static unsigned template_of(const struct flow_export_record *told)
+static unsigned template_of(const struct flow_export_record *record)
 {
-	return (told->version == 6 ? 2 : 0) + (told->icmp ? 1 : 0);
+	return (record->version == 6 ? 2 : 0) + (record->icmp ? 1 : 0);
 }
 
 static unsigned head_fields(unsigned template)
@@ -179,30 +179,30 @@ bool ipfix_add_templates(struct ipfix *ipfix)
 }
 
 bool ipfix_add(
-	struct ipfix *ipfix, const struct flow_export_record *told, enum flow_direction direction)
+	struct ipfix *ipfix, const struct flow_export_record *record, enum flow_direction direction)
 {
-	unsigned template = template_of(told);
-	size_t address_bytes = told->version == 6 ? 16 : 4;
-	const struct flow_told_direction *sent = &told->of[direction];
+	unsigned template = template_of(record);
+	size_t address_bytes = record->version == 6 ? 16 : 4;
+	const struct flow_export_record_direction *sent = &record->of[direction];
 
 	if (!open_set(ipfix, (uint16_t)(FIRST_TEMPLATE_ID + template), record_bytes(template)))
 		return false;
-	put(ipfix, told->addresses[direction], address_bytes);
-	put(ipfix, told->addresses[!direction], address_bytes);
-	if (told->icmp) {
-		put16(ipfix, told->icmp_type_code);
+	put(ipfix, record->addresses[direction], address_bytes);
+	put(ipfix, record->addresses[!direction], address_bytes);
+	if (record->icmp) {
+		put16(ipfix, record->icmp_type_code);
 	} else {
-		put16(ipfix, told->ports[direction]);
-		put16(ipfix, told->ports[!direction]);
+		put16(ipfix, record->ports[direction]);
+		put16(ipfix, record->ports[!direction]);
 	}
-	put8(ipfix, told->protocol);
+	put8(ipfix, record->protocol);
 	put8(ipfix, sent->tcp_flags);
-	put8(ipfix, told->reason);
+	put8(ipfix, record->reason);
 	put64(ipfix, sent->bytes);
 	put64(ipfix, sent->packets);
 	put64(ipfix, sent->first_ms);
 	put64(ipfix, sent->last_ms);
-	put64(ipfix, told->id);
+	put64(ipfix, record->id);
 	ipfix->records++;
 	return true;
 }

@@ -33,8 +33,8 @@ void ipfix_start(struct ipfix *ipfix, uint32_t domain);
  * there is no room for them in this message. */
 bool ipfix_add_templates(struct ipfix *ipfix);
 /* Adds the record of one direction. Returns false when there is no room for it in this message. */
-bool ipfix_add(
-	struct ipfix *ipfix, const struct flow_export_record *told, enum flow_direction direction);
+bool ipfix_add(struct ipfix *ipfix, const struct flow_export_record *record,
+	enum flow_direction direction);
 bool ipfix_empty(const struct ipfix *ipfix);
 /* Writes the header; ipfix->bytes is to be sent then. Returns its length. */
 size_t ipfix_finish(struct ipfix *ipfix, uint32_t unix_seconds);

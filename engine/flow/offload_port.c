@@ -327,14 +327,14 @@ void offload_ports_notice(
 /* Rules worked and do not any more: they are made anew. */
 static void say_lost(struct offload_port *offload)
 {
-	if (offload->said_lost && offload->now_ms - offload->said_ms < SAY_MS)
+	if (offload->logged_lost && offload->now_ms - offload->logged_ms < SAY_MS)
 		return;
 	fprintf(stderr,
 		"port %s: rules have lost their effect, as after a reset of the port: they are "
 		"made anew\n",
 		offload->port->name);
-	offload->said_lost = true;
-	offload->said_ms = offload->now_ms;
+	offload->logged_lost = true;
+	offload->logged_ms = offload->now_ms;
 }
 
 /* A rule that stood when others lost theirs may not have had the time to show an effect. */

@@ -56,8 +56,8 @@ struct offload_port {
 	bool wanted; /* atomic: as others ask for it */
 	unsigned failures, full_in_row;
 	uint64_t marked_seen;
-	uint32_t now_ms, limit_ms, said_ms;
-	bool said_lost, lost_seen;
+	uint32_t now_ms, limit_ms, logged_ms;
+	bool logged_lost, lost_seen;
 	uint32_t lost_ms;                 /* when a rule was last found to have lost its effect */
 	char reason[OFFLOAD_ERROR_BYTES]; /* why it was switched off */
 	struct offload_counters counters;

@@ -30,10 +30,10 @@ static handoff_hash_t hash_vector;
 static struct handoff_queue *queues; /* [from][to] */
 static unsigned nb_workers;
 
-static unsigned parse_size(const struct config_node *forwarder, const char *name, unsigned absent)
+static unsigned parse_size(const struct config_node *forwarder, const char *name, unsigned fallback)
 {
 	struct config_node key = config_child(forwarder, name);
-	unsigned size = (unsigned)config_u64(forwarder, name, absent, RING_MIN, RING_MAX);
+	unsigned size = (unsigned)config_u64(forwarder, name, fallback, RING_MIN, RING_MAX);
 
 	if (!rte_is_power_of_2(size))
 		config_mistake(&key, "expected a power of two from %d to %d", RING_MIN, RING_MAX);

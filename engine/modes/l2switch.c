@@ -265,7 +265,7 @@ static void parse_vlan(const struct config_node *vlan)
 	config_known(vlan, keys);
 	id = config_u64(vlan, "id", VLAN_RESERVED, 0, VLAN_RESERVED - 1);
 	if (key.json == NULL)
-		config_mistake(&key, "required, but absent");
+		config_mistake(&key, "required, but missing");
 	else if (restricted[id])
 		config_mistake(&key, "named twice");
 	else

@@ -23,7 +23,7 @@ static enum packet_link ask(struct packet_port *packet)
  * to this one, and not to another that is given its name later. */
 static void look(struct packet_port *packet)
 {
-	static const char *const said[] = {
+	static const char *const messages[] = {
 		[PACKET_LINK_UP] = "is up",
 		[PACKET_LINK_DOWN] = "is down: what is sent there is lost until it is up",
 		[PACKET_LINK_GONE] = ("is gone: what is sent there is lost (\"tx link down\"); "
@@ -38,7 +38,7 @@ static void look(struct packet_port *packet)
 	__atomic_store_n(&packet->link, now, __ATOMIC_RELAXED);
 	if (now != before)
 		fprintf(stderr, "port %s: interface %s %s\n", packet->port->name, packet->device,
-			said[now]);
+			messages[now]);
 }
 
 void packet_link_start(struct packet_port *port)

@@ -371,7 +371,7 @@ void packet_port_stats(const struct port *port, struct port_stats *stats)
  * Frames that the interface took and dropped without telling the sender: veth before Linux 6.3,
  * when its peer's backlog is full. What it does tell, by ENOBUFS, it counts as dropped too.
  */
-static uint64_t dropped_unsaid(struct packet_port *packet, uint64_t said)
+static uint64_t dropped_unreported(struct packet_port *packet, uint64_t reported)
 {
 	struct netlink_link link;
 	uint64_t dropped = 0;
@@ -381,7 +381,7 @@ static uint64_t dropped_unsaid(struct packet_port *packet, uint64_t said)
 		netlink_link_get(packet->control_fd, NULL, packet->index, &link) == 0)
 		dropped = link.tx_dropped - packet->if_dropped_before;
 	pthread_mutex_unlock(&packet->lock);
-	return dropped > said ? dropped - said : 0;
+	return dropped > reported ? dropped - reported : 0;
 }
 
 void packet_port_ledger(const struct port *port, struct ledger *ledger)
@@ -402,7 +402,7 @@ void packet_port_ledger(const struct port *port, struct ledger *ledger)
 		ledger, LEDGER_LOSS, rx.too_long, "%s: rx longer than max_frame_bytes", port->name);
 	for (unsigned e = 0; e < PACKET_TX_ERRORS; e++)
 		ledger_add(ledger, LEDGER_LOSS, tx.errors[e], "%s: tx %s", port->name, errors[e]);
-	ledger_add(ledger, LEDGER_LOSS, dropped_unsaid(packet, tx.no_buffers),
+	ledger_add(ledger, LEDGER_LOSS, dropped_unreported(packet, tx.no_buffers),
 		"%s: tx dropped by the interface", port->name);
 }
 

@@ -61,7 +61,8 @@ static int replay_parse(struct port *port, const struct config_node *node)
 		if (stream == NULL)
 			continue;
 		if (stream->stamped) {
-			config_mistake(&item, "latency: nobody takes a replay's frames back");
+			config_mistake(
+				&item, "latency: a replay's frames are not received by the tester");
 			stream_free(stream);
 			continue;
 		}

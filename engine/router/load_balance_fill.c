@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define NOBODY UINT8_MAX
+#define UNASSIGNED UINT8_MAX
 
 /* A path that takes part. */
 struct share {
@@ -17,7 +17,7 @@ struct deal {
 	unsigned nb_shares;
 	int weights; /* the sum */
 	struct share shares[LOAD_BALANCE_PATHS_MAX];
-	uint8_t owners[LOAD_BALANCE_BUCKETS]; /* a share's place, or NOBODY */
+	uint8_t owners[LOAD_BALANCE_BUCKETS]; /* a share's place, or UNASSIGNED */
 };
 
 static bool any_up(const struct load_balance_paths *paths)
@@ -65,7 +65,7 @@ static void take_part(struct deal *deal, const struct load_balance_paths *before
 static void find_owners(struct deal *deal, const uint32_t *buckets)
 {
 	for (unsigned b = 0; b < LOAD_BALANCE_BUCKETS; b++) {
-		deal->owners[b] = NOBODY;
+		deal->owners[b] = UNASSIGNED;
 		for (unsigned s = 0; s < deal->nb_shares; s++)
 			if (deal->shares[s].adjacency == buckets[b]) {
 				deal->owners[b] = (uint8_t)s;
@@ -112,7 +112,7 @@ static struct share *richest(struct deal *deal, bool of_givers)
 
 static void move_bucket(struct deal *deal, unsigned bucket, struct share *to)
 {
-	if (deal->owners[bucket] != NOBODY)
+	if (deal->owners[bucket] != UNASSIGNED)
 		deal->shares[deal->owners[bucket]].count--;
 	deal->owners[bucket] = (uint8_t)(to - deal->shares);
 	to->count++;
@@ -139,7 +139,7 @@ void load_balance_fill(uint32_t buckets[LOAD_BALANCE_BUCKETS],
 	take_part(&deal, before, paths);
 	find_owners(&deal, buckets);
 	for (unsigned b = 0; b < LOAD_BALANCE_BUCKETS; b++)
-		if (deal.owners[b] == NOBODY)
+		if (deal.owners[b] == UNASSIGNED)
 			move_bucket(&deal, b, poorest(&deal, false));
 	while (level(&deal, richest(&deal, false), poorest(&deal, true)) ||
 		level(&deal, richest(&deal, true), poorest(&deal, false)))

@@ -79,13 +79,13 @@ const char *rule_item_name(enum rte_flow_item_type type)
 }
 
 /* Value given to a field, in the order of an item's three headers. */
-enum told { TOLD_SPEC, TOLD_LAST, TOLD_MASK, TOLD_IS, TOLD_PREFIX, TOLDS };
-static const char *const told_words[TOLDS] = {
-	[TOLD_SPEC] = "spec",
-	[TOLD_LAST] = "last",
-	[TOLD_MASK] = "mask",
-	[TOLD_IS] = "is",
-	[TOLD_PREFIX] = "prefix",
+enum field_part { PART_SPEC, PART_LAST, PART_MASK, PART_IS, PART_PREFIX, PARTS };
+static const char *const part_words[PARTS] = {
+	[PART_SPEC] = "spec",
+	[PART_LAST] = "last",
+	[PART_MASK] = "mask",
+	[PART_IS] = "is",
+	[PART_PREFIX] = "prefix",
 };
 
 static void set_bits(uint8_t *bytes, unsigned at, unsigned bits, uint64_t value)
@@ -165,33 +165,33 @@ static bool scan_value(struct rule_scan *scan, const struct field *field, uint8_
 }
 
 /* The item's header of that kind, which from now on counts. */
-static uint8_t *header(struct rule_text *rule, enum told told)
+static uint8_t *header(struct rule_text *rule, enum field_part part)
 {
 	struct rte_flow_item *item = &rule->pattern[rule->nb_items];
-	union rule_header *header = &rule->headers[rule->nb_items][told];
+	union rule_header *header = &rule->headers[rule->nb_items][part];
 	const void **pointers[] = {&item->spec, &item->last, &item->mask};
 
-	*pointers[told] = header;
+	*pointers[part] = header;
 	return (uint8_t *)header;
 }
 
 static bool scan_field(struct rule_scan *scan, struct rule_text *rule, const struct field *field)
 {
-	int told = rule_scan_choice(scan, told_words, TOLDS, sizeof(told_words[0]), "");
+	int part = rule_scan_choice(scan, part_words, PARTS, sizeof(part_words[0]), "");
 	uint64_t ones;
 
-	switch (told) {
-	case TOLD_IS:
-		set_prefix(header(rule, TOLD_MASK), field, field->bits);
-		return scan_value(scan, field, header(rule, TOLD_SPEC));
-	case TOLD_SPEC:
-	case TOLD_LAST:
-	case TOLD_MASK:
-		return scan_value(scan, field, header(rule, (enum told)told));
-	case TOLD_PREFIX:
+	switch (part) {
+	case PART_IS:
+		set_prefix(header(rule, PART_MASK), field, field->bits);
+		return scan_value(scan, field, header(rule, PART_SPEC));
+	case PART_SPEC:
+	case PART_LAST:
+	case PART_MASK:
+		return scan_value(scan, field, header(rule, (enum field_part)part));
+	case PART_PREFIX:
 		if (!rule_scan_number(scan, field->bits, &ones))
 			return false;
-		set_prefix(header(rule, TOLD_MASK), field, (unsigned)ones);
+		set_prefix(header(rule, PART_MASK), field, (unsigned)ones);
 		return true;
 	default:
 		return false;

@@ -24,7 +24,7 @@ static int export_answer(const char *command, const char *parameters, struct rte
 static struct command export_command = {
 	.path = "/linerate/export",
 	.answer = export_answer,
-	.help = "What was told of flows by IPFIX and JSON; empty without "
+	.help = "Counters of the flow export by IPFIX and JSON; empty without "
 		"forwarder.flowtable.export. Takes no parameter",
 };
 COMMAND_REGISTER(export_command)

@@ -15,7 +15,7 @@
 /* A request has less. */
 #define TEXT_BYTES 1024
 /* Size of the report on mistakes: the first one fits. */
-#define SAID_BYTES 512
+#define MESSAGE_BYTES 512
 
 static const char *change(void *context, const struct router_order *order)
 {
@@ -28,7 +28,7 @@ static const char *change(void *context, const struct router_order *order)
 
 int answer_cli(struct rte_tel_data *dict, const char *name, const char *text, size_t length)
 {
-	char said[SAID_BYTES] = "";
+	char message[MESSAGE_BYTES] = "";
 	unsigned done = 0;
 	FILE *complaints;
 
@@ -37,16 +37,16 @@ int answer_cli(struct rte_tel_data *dict, const char *name, const char *text, si
 		answer_error(dict, "the forwarder is no router");
 		return 0;
 	}
-	complaints = fmemopen(said, sizeof(said) - 1, "w");
+	complaints = fmemopen(message, sizeof(message) - 1, "w");
 	if (complaints == NULL)
 		return -1;
 	setvbuf(complaints, NULL, _IOLBF, 0);
 	(void)cli_parse(name, text, length, change, &done, complaints);
 	fclose(complaints);
-	said[strcspn(said, "\n")] = '\0';
+	message[strcspn(message, "\n")] = '\0';
 	answer_u64(dict, "done", done);
-	if (said[0] != '\0')
-		answer_error(dict, said);
+	if (message[0] != '\0')
+		answer_error(dict, message);
 	return 0;
 }
 

@@ -40,8 +40,8 @@ static void refill(struct connection_wheel *wheel)
 	uint32_t *slot = &wheel->far[(wheel->tick >> WHEEL_BITS) & WHEEL_MASK];
 	uint32_t last = *slot, number, next;
 
-	*slot = WHEEL_NOBODY;
-	if (last == WHEEL_NOBODY)
+	*slot = WHEEL_NONE;
+	if (last == WHEEL_NONE)
 		return;
 	next = wheel->next[last];
 	do {

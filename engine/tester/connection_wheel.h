@@ -15,7 +15,7 @@
 #define WHEEL_BITS 12
 #define WHEEL_SLOTS (1u << WHEEL_BITS)
 #define WHEEL_MASK (WHEEL_SLOTS - 1)
-#define WHEEL_NOBODY UINT32_MAX
+#define WHEEL_NONE UINT32_MAX
 
 struct connection_wheel {
 	uint64_t tick; /* whose queue is being served */
@@ -37,7 +37,7 @@ void connection_wheel_advance(struct connection_wheel *wheel);
 static inline void connection_wheel_append(
 	struct connection_wheel *wheel, uint32_t *last, uint32_t number)
 {
-	if (*last == WHEEL_NOBODY) {
+	if (*last == WHEEL_NONE) {
 		wheel->next[number] = number;
 	} else {
 		wheel->next[number] = wheel->next[*last];
@@ -70,16 +70,16 @@ static inline void connection_wheel_add(
 }
 
 /* The next one that waits for the present tick, in the order in which they came; or
- * WHEEL_NOBODY. */
+ * WHEEL_NONE. */
 static inline uint32_t connection_wheel_take(struct connection_wheel *wheel)
 {
 	uint32_t *last = &wheel->near[wheel->tick & WHEEL_MASK], first;
 
-	if (*last == WHEEL_NOBODY)
-		return WHEEL_NOBODY;
+	if (*last == WHEEL_NONE)
+		return WHEEL_NONE;
 	first = wheel->next[*last];
 	if (first == *last)
-		*last = WHEEL_NOBODY;
+		*last = WHEEL_NONE;
 	else
 		wheel->next[*last] = wheel->next[first];
 	wheel->nb_waiting--;

@@ -113,7 +113,7 @@ static uint32_t next_client(struct connection_template *template)
 	return template->client;
 }
 
-/* Returns the connection's number, or WHEEL_NOBODY after counting why it was not started. */
+/* Returns the connection's number, or WHEEL_NONE after counting why it was not started. */
 static uint32_t begin(
 	struct connections *connections, struct connection_template *template, uint64_t start)
 {
@@ -123,11 +123,11 @@ static uint32_t begin(
 
 	if (unlikely(template->limit != 0 && template->active == template->limit)) {
 		template->not_started[NOT_STARTED_LIMIT]++;
-		return WHEEL_NOBODY;
+		return WHEEL_NONE;
 	}
 	if (unlikely(connections->nb_free == 0)) {
 		template->not_started[NOT_STARTED_FULL]++;
-		return WHEEL_NOBODY;
+		return WHEEL_NONE;
 	}
 	ends.client = next_client(template);
 	ends.server = template->one_server ? template->server
@@ -135,7 +135,7 @@ static uint32_t begin(
 	if (unlikely(!connection_ports_take(
 		    &connections->client_ports, template->pools[SIDE_CLIENT], &ends))) {
 		template->not_started[NOT_STARTED_NO_PORT]++;
-		return WHEEL_NOBODY;
+		return WHEEL_NONE;
 	}
 	number = connections->free_numbers[--connections->nb_free];
 	connection = &connections->living[number];
@@ -160,11 +160,11 @@ static uint32_t start_one(struct connections *connections, uint32_t index, uint6
 
 	template->begun++;
 	await_start(connections, template);
-	if (number == WHEEL_NOBODY || connections->living[number].due < elapsed)
+	if (number == WHEEL_NONE || connections->living[number].due < elapsed)
 		return number;
 	connection_wheel_add(
 		&connections->wheel, number, connection_tick(connections->living[number].due));
-	return WHEEL_NOBODY;
+	return WHEEL_NONE;
 }
 
 uint64_t connections_pace(struct connections *connections, uint64_t elapsed)
@@ -188,7 +188,7 @@ unsigned connections_due(
 	while (count < room && over > 0) {
 		uint32_t number = connection_wheel_take(wheel);
 
-		if (number == WHEEL_NOBODY) {
+		if (number == WHEEL_NONE) {
 			if (wheel->tick + 1 >= over || wheel->nb_waiting == 0)
 				break;
 			connection_wheel_advance(wheel);
@@ -196,7 +196,7 @@ unsigned connections_due(
 		}
 		if (number >= connections->max_active) {
 			number = start_one(connections, number - connections->max_active, elapsed);
-			if (number == WHEEL_NOBODY)
+			if (number == WHEEL_NONE)
 				continue;
 		}
 		rte_prefetch0(&connections->living[number]);

@@ -191,7 +191,7 @@ static void check_modifiers(
 
 		if (overlaps(modifier, flows->src_at) || overlaps(modifier, flows->dst_at) ||
 			(flows->ports && overlaps(modifier, flows->ports_at)))
-			config_mistake(node, "modifiers.%u varies what tells the flows apart", i);
+			config_mistake(node, "modifiers.%u varies a field of the flows", i);
 	}
 }
 
@@ -205,7 +205,7 @@ struct flows *flows_parse(struct stream *stream, const struct config_node *node)
 		return NULL;
 	config_known(node, keys);
 	if (stream->l3_offset == 0) {
-		config_mistake(node, "the template has no IP header to tell flows apart by");
+		config_mistake(node, "the template has no IP header for flows");
 		return NULL;
 	}
 	flows = calloc(1, sizeof(*flows));

@@ -80,15 +80,15 @@ static int layer_offset(const struct stream *stream, enum field_layer layer)
 }
 
 static uint32_t value_parse(const struct config_node *node, const char *key,
-	const struct field *field, unsigned word, uint32_t absent)
+	const struct field *field, unsigned word, uint32_t fallback)
 {
 	struct rte_ether_addr mac;
 	struct in6_addr ip6;
-	uint32_t value = absent;
+	uint32_t value = fallback;
 
 	switch (field->form) {
 	case VALUE_NUMBER:
-		return (uint32_t)config_u64(node, key, absent, 0, field->max);
+		return (uint32_t)config_u64(node, key, fallback, 0, field->max);
 	case VALUE_IP4:
 		config_ip4(node, key, &value);
 		return value;
@@ -101,7 +101,7 @@ static uint32_t value_parse(const struct config_node *node, const char *key,
 			memcpy(&value, &mac.addr_bytes[2], 4), value = ntohl(value);
 		return value;
 	}
-	return absent;
+	return fallback;
 }
 
 /* The word of an IPv6 address in which min and max differ, the last when none does. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is said about a piece of configuration. */
+/* Mistakes reported for a piece of configuration. */
 #ifndef LINERATE_CONFIG_MISTAKES_H
 #define LINERATE_CONFIG_MISTAKES_H
 
 #include "core/config.h"
 
-/* How many lines `parse` says about the text; 1000 when it is no JSON. */
+/* Number of lines that `parse` reports for the text; 1000 when it is no JSON. */
 static inline unsigned config_mistakes_in(
 	const char *text, void (*parse)(const struct config_node *node))
 {

@@ -113,7 +113,7 @@ bool flow_pair_has_key(
 	return key->low_address == number4(low) && key->high_address == number4(high);
 }
 
-/* What is above IP, whole. Returns its length. */
+/* Writes a whole header above IP. Returns its length. */
 static unsigned make_upper(
 	const struct end_pair *pair, const struct frame_wish *wish, uint8_t *upper)
 {

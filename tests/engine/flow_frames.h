@@ -20,7 +20,7 @@ struct end_pair {
 	unsigned low; /* the end that the key has first */
 };
 
-/* What a frame is to be, beside its flow. */
+/* Properties of a frame beside its flow. */
 struct frame_wish {
 	unsigned from; /* which end sends it */
 	unsigned tags, labels, extensions;

@@ -21,7 +21,7 @@ static struct rule {
 	unsigned pair;
 	uint32_t mark;
 	bool marks[2];
-	bool ended, told;
+	bool ended, reported;
 } rules[RULES];
 
 static struct flow_table *table;
@@ -161,11 +161,11 @@ void rules_listen(void)
 		case FLOW_NOTICE_CLOSING:
 			break;
 		case FLOW_NOTICE_ENDED:
-			rule->told = true;
+			rule->reported = true;
 			break;
 		}
 	}
-	/* Only now: a flow may have ended, and said so, before its number was given back. */
+	/* Only now: a flow may have ended, and been reported, before its number was given back. */
 	for (unsigned i = 0; i < RULES; i++)
 		if (rules[i].state == GIVEN_BACK && is_given_back(&rules[i]))
 			rules[i].state = NO_RULE;
@@ -218,7 +218,7 @@ void rules_work(void)
 
 		if (reset)
 			rule->marks[0] = rule->marks[1] = false;
-		if (rule->state != HELD || (rule->ended && !rule->told))
+		if (rule->state != HELD || (rule->ended && !rule->reported))
 			continue;
 		if (flow_dice(rule->ended ? 20 : 400) == 0)
 			give_back(rule);

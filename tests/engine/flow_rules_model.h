@@ -24,7 +24,7 @@ void rules_start(struct flow_table *table, rules_find_pair_t find_pair);
 enum rules_mark rules_mark(struct rte_mbuf *mbuf, unsigned pair, unsigned direction);
 /* After each flow_table_work(): reads what the table says ... */
 void rules_listen(void);
-/* ... and, when it was said which flows have ended, asks for others and gives some back. */
+/* ... and, when ended flows were reported, asks for others and gives some back. */
 void rules_flow_ended(unsigned pair);
 void rules_work(void);
 /* Ended flows whose numbers are held. */

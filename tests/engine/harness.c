@@ -22,7 +22,7 @@
 /* Fills a buffer around the frame that harness_put() gives it. */
 #define AROUND_FRAME 0xa5
 
-/* What harness_put() notes in the mbuf's fields that nobody here uses. */
+/* Marks of harness_put() in mbuf fields that no node here uses. */
 enum mark {
 	MARK_BUFFER, /* the mbuf itself: the low half of its address */
 	MARK_START,
@@ -206,7 +206,7 @@ void harness_put(unsigned port, const struct frame *frame)
 
 	if (mbuf == NULL || test_port->nb_rx == QUEUE_FRAMES)
 		die("no room for a frame");
-	/* What lies around the frame is not zero in life either. */
+	/* The bytes around the frame are not zero in operation either. */
 	memset(mbuf->buf_addr, AROUND_FRAME, mbuf->buf_len);
 	memcpy(rte_pktmbuf_mtod(mbuf, void *), frame->bytes, frame->length);
 	mbuf->data_len = (uint16_t)frame->length;

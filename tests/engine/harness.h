@@ -45,15 +45,15 @@ void harness_send(unsigned port, const struct frame *frame);
 bool harness_get(unsigned port, struct frame *frame);
 /* Forgets what went out. Returns how many frames. */
 unsigned harness_flush(void);
-/* Of the frames that went out and were not got yet: their buffers are around them as
- * harness_put() left them. For modes that neither lengthen frames nor shorten them. */
+/* Whether sent frames that were not fetched yet have buffers that are unchanged around them. For
+ * modes that neither lengthen frames nor shorten them. */
 bool harness_untouched_around(void);
 /* The next frames that the port sends find no room. */
 void harness_tx_full(unsigned port, bool full);
 /* Lets that much time pass on the engine's clock, which stands still otherwise, and ticks. */
 void harness_seconds(double seconds);
 
-/* How often the node counted the reason, on all workers. */
+/* Drops that the node counted under the reason, on all workers. */
 uint64_t harness_reason(const char *node, const char *reason);
 uint64_t harness_originated(void);
 uint64_t harness_held(void);

@@ -199,7 +199,7 @@ void devices_packet(unsigned flow, unsigned direction, uint8_t tcp_flags)
 	sent++;
 }
 
-/* What the rule thread does in a round. */
+/* One round of the rule thread. */
 static void thread_round(void)
 {
 	struct flow_notice notice;

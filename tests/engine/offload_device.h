@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ports that take rules as they are told to, or do not, and a flow table for their packets. */
+/* Ports that take rules as requested, or do not, and a flow table for their packets. */
 #ifndef LINERATE_OFFLOAD_DEVICE_H
 #define LINERATE_OFFLOAD_DEVICE_H
 
@@ -34,7 +34,7 @@ extern struct offload_port offloads[PORTS];
 extern struct flow_table *table;
 extern uint64_t sent, sent_marked;
 
-/* All ports afresh, with so many places each for rules. */
+/* Resets all ports, with room for `places` rules each. */
 void devices_start(unsigned places);
 void devices_stop(void);
 /* Direction 0 comes in by port 0, 1 by port 1; odd flows are TCP. */

@@ -29,14 +29,14 @@ double random_unit(void); /* below 1 */
 
 /* Traffic by Zipf's law: once, how much of it each rank is. */
 void make_zipf(void);
-/* Which flows have which rank. */
+/* Assigns ranks to flows. */
 void shuffle(void);
 uint32_t mark_of(uint32_t record);
 
-/* So many places for rules, of which each takes the device so long; samples a second. */
+/* `places` rules fit, each of which takes the device this long; samples a second. */
 void world_start(struct world *world, unsigned places, uint32_t rule_us, double per_second);
 void run_zipf(struct world *world, double seconds);
-/* What the rules that stand carry, of what the best so many would. */
+/* Load that the current rules carry, over that of the best `of_best`. */
 double share(const struct world *world, unsigned of_best);
 
 #endif

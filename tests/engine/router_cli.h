@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A router that has some of everything, for frames that nobody chose. */
+/* A router with all kinds of entries, for arbitrary frames. */
 #ifndef LINERATE_ROUTER_CLI_H
 #define LINERATE_ROUTER_CLI_H
 

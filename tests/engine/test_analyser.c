@@ -21,7 +21,7 @@ struct test_frame {
 	uint8_t bytes[FRAME_BYTES];
 };
 
-/* What the tester sent, and what the device gives back. */
+/* Frames that the tester sent, and those that the device returns. */
 static struct test_frame came[FRAMES_MAX], goes[2 * FRAMES_MAX];
 static uint32_t nb_came, nb_goes, nb_given;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A forwarder that burns clocks passes everything on in order, and takes the time that it is
- * to take. */
+/* A forwarder that burns cycles passes everything on in order, and takes the configured time. */
 #include "core/worker.h"
 #include "handoff/handoff.h"
 #include "impair/burn.h"
@@ -89,7 +88,7 @@ static void pauses_come(void)
 	CHECK_EQUAL(harness_flush(), 2);
 }
 
-/* Who is told to stop in the midst of it burns no more. */
+/* A stop ends a burn in progress. */
 static void a_stop_ends_it(void)
 {
 	struct worker *worker = worker_of_forwarder(0);
@@ -135,7 +134,7 @@ CASE(others, "\"workers\": 3, \"burn\": {\"contention_clocks\": 5000}", others_c
 CASE(calls, "\"burn\": {\"call_clocks\": 1000000}", calls_cost)
 CASE(pauses, "\"burn\": {\"pause_every_us\": 500, \"pause_for_us\": 5000}", pauses_come)
 CASE(stop, "\"burn\": {\"clocks\": 1000000, \"how\": \"sleep\"}", a_stop_ends_it)
-CASE(absent, "\"workers\": 1", nothing_burns)
+CASE(unset, "\"workers\": 1", nothing_burns)
 
 static void parse_of_two_workers(const struct config_node *node)
 {
@@ -172,7 +171,7 @@ int main(void)
 		{"calls cost", calls_case},
 		{"pauses come", pauses_case},
 		{"a stop ends it", stop_case},
-		{"nothing burns unless asked", absent_case},
+		{"nothing burns unless asked", unset_case},
 		{"mistakes are one line", mistakes_are_one_line},
 		{NULL, NULL},
 	};

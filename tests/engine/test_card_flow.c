@@ -311,7 +311,7 @@ static void agrees_with_a_list(void)
 	}
 }
 
-static void tells_frames_apart(void)
+static void distinguishes_frames(void)
 {
 	struct flow flow = flow_of(1), other = flow;
 
@@ -483,7 +483,7 @@ int main(void)
 	static const struct test_case cases[] = {
 		{"refuses with the type of what it stumbled over", refuses_by_type},
 		{"finds what a list finds", agrees_with_a_list},
-		{"tells frames apart", tells_frames_apart},
+		{"distinguishes frames", distinguishes_frames},
 		{"a rule for a VLAN goes first", vlans_go_first},
 		{"guaranteed rules fit, others collide", fills_up},
 		{"a reset takes all rules", reset_takes_all},

@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-static char said[4096];
+static char printed[4096];
 
 /* Runs `read` on the text and keeps what it says on standard error. */
 static unsigned mistakes_of(const char *text, void (*read)(struct config_node *root))
@@ -29,8 +29,8 @@ static unsigned mistakes_of(const char *text, void (*read)(struct config_node *r
 	dup2(before, STDERR_FILENO);
 	close(before);
 	rewind(capture);
-	length = fread(said, 1, sizeof(said) - 1, capture);
-	said[length] = '\0';
+	length = fread(printed, 1, sizeof(printed) - 1, capture);
+	printed[length] = '\0';
 	fclose(capture);
 	return mistakes;
 }
@@ -60,7 +60,7 @@ static void right_files_have_no_mistake(void)
 				"\"on\": true, \"kind\": \"b\", \"rate\": 1.5}, {\"ring\": 1e1}]}",
 			    read_ring),
 		0);
-	CHECK(said[0] == '\0');
+	CHECK(printed[0] == '\0');
 	CHECK_EQUAL(mistakes_of("{}", read_ring), 0);
 }
 
@@ -93,13 +93,13 @@ static void one_line_each(void)
 
 	for (unsigned i = 0; i < RTE_DIM(rows); i++) {
 		CHECK_EQUAL(mistakes_of(rows[i].text, read_ring), 1);
-		CHECK(strcmp(said, rows[i].line) == 0);
-		if (strcmp(said, rows[i].line) != 0)
-			fprintf(stderr, "said: %s", said);
+		CHECK(strcmp(printed, rows[i].line) == 0);
+		if (strcmp(printed, rows[i].line) != 0)
+			fprintf(stderr, "printed: %s", printed);
 	}
 }
 
-static void every_mistake_is_told(void)
+static void every_mistake_is_reported(void)
 {
 	CHECK_EQUAL(mistakes_of("{\"cards\": [{\"ring\": 0, \"on\": 3, \"x\": 1}]}", read_ring), 3);
 }
@@ -107,7 +107,7 @@ static void every_mistake_is_told(void)
 static void broken_json_names_the_line(void)
 {
 	CHECK_EQUAL(mistakes_of("{\n\"cards\": [}\n", read_ring), UINT32_MAX);
-	CHECK(strncmp(said, "file.json: line 2, column ", 26) == 0);
+	CHECK(strncmp(printed, "file.json: line 2, column ", 26) == 0);
 	CHECK_EQUAL(mistakes_of("[]", read_ring), UINT32_MAX);
 	CHECK_EQUAL(mistakes_of("", read_ring), UINT32_MAX);
 }
@@ -141,7 +141,7 @@ int main(void)
 	static const struct test_case cases[] = {
 		{"right files have no mistake", right_files_have_no_mistake},
 		{"one line each", one_line_each},
-		{"every mistake is told", every_mistake_is_told},
+		{"every mistake is reported", every_mistake_is_reported},
 		{"broken JSON names the line", broken_json_names_the_line},
 		{"prefixes", prefixes},
 		{NULL, NULL},

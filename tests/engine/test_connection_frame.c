@@ -43,7 +43,7 @@ static unsigned make_frame(uint8_t *frame, bool udp, unsigned payload, bool tagg
 	return at + 20 + l4 + payload;
 }
 
-/* The same over IPv6, behind so many headers of options; some UDP datagrams have no checksum. */
+/* The same over IPv6, behind `options` headers of options; some UDP datagrams have no checksum. */
 static unsigned make_frame6(uint8_t *frame, bool udp, unsigned payload, unsigned options)
 {
 	struct rte_ipv6_hdr *ip = (struct rte_ipv6_hdr *)(frame + 14);
@@ -77,7 +77,7 @@ static struct rte_mbuf *buffer_of(uint8_t *room)
 	return &mbuf;
 }
 
-/* What the receiver computes: 0xffff when the checksum is right. */
+/* The receiver's sum: 0xffff when the checksum is right. */
 static bool checksums_are_right(const uint8_t *frame, unsigned l3)
 {
 	const struct rte_ipv4_hdr *ip = (const struct rte_ipv4_hdr *)(frame + l3);

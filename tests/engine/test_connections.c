@@ -37,7 +37,7 @@ static void the_wheel_keeps_time(void)
 	while (wheel.nb_waiting > 0) {
 		uint32_t number = connection_wheel_take(&wheel);
 
-		if (number == WHEEL_NOBODY) {
+		if (number == WHEEL_NONE) {
 			connection_wheel_advance(&wheel);
 			continue;
 		}
@@ -52,7 +52,7 @@ static void the_wheel_keeps_time(void)
 	connection_wheel_free(&wheel, COUNT);
 }
 
-/* Who comes for a tick that is over is served at once, and nobody is lost at the edges. */
+/* An entry for a past tick is served at once, and none is lost at the edges. */
 static void the_wheel_takes_the_late(void)
 {
 	struct connection_wheel wheel = {0};
@@ -63,7 +63,7 @@ static void the_wheel_takes_the_late(void)
 	connection_wheel_add(&wheel, 0, 5);
 	connection_wheel_add(&wheel, 1, WHEEL_SLOTS);
 	CHECK_EQUAL(connection_wheel_take(&wheel), 0);
-	CHECK_EQUAL(connection_wheel_take(&wheel), WHEEL_NOBODY);
+	CHECK_EQUAL(connection_wheel_take(&wheel), WHEEL_NONE);
 	connection_wheel_advance(&wheel);
 	CHECK_EQUAL(connection_wheel_take(&wheel), 1);
 	CHECK_EQUAL(wheel.nb_waiting, 0);
@@ -227,7 +227,7 @@ static void a_cut_leaves_nothing_behind(void)
 	unmake(it);
 }
 
-/* So many of a template in turn have one client, as TRex's `w` has it. */
+/* Successive connections of a template have one client, as with TRex's `w`. */
 static void weight_gives_a_client_several_in_turn(void)
 {
 	struct made *it = made(64);

@@ -50,7 +50,7 @@ static void what_waits_is_held(void)
 	CHECK_EQUAL(delay_held(), MORE);
 	CHECK(harness_balanced());
 	CHECK_EQUAL(harness_flush(), 0);
-	/* What comes later goes later. */
+	/* Later frames leave later. */
 	harness_seconds(0.06);
 	put(MORE);
 	harness_walk_worker(0);

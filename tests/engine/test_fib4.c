@@ -160,7 +160,7 @@ static void all_goes_away(void)
 			CHECK(false);
 }
 
-/* More than fib4_create() was told. */
+/* More than the size given to fib4_create(). */
 static void grows(void)
 {
 	for (uint32_t i = 0; i < 100000; i++)

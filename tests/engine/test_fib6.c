@@ -190,7 +190,7 @@ static void in_lines(void)
 			wanted = any(4) == 0 ? any(100) : any(14);
 		any_beneath(prefix, &length);
 		if (any(8) == 0) {
-			/* What holds the lines. */
+			/* Prefixes that hold the lines. */
 			length = (uint8_t)any(33);
 			ip6_mask(prefix, length);
 		}

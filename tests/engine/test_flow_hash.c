@@ -131,7 +131,7 @@ static void spread(void)
 
 static void ip6_spread(void)
 {
-	/* What varies: a byte of the source, of the destination, of the ports, of the label. */
+	/* Varied bytes: of the source, of the destination, of the ports, of the label. */
 	static const unsigned places[] = {8 + 14, 24 + 14, 40, 42, 2};
 
 	for (unsigned p = 0; p < RTE_DIM(places); p++) {
@@ -148,7 +148,7 @@ static void ip6_spread(void)
 	}
 }
 
-/* What a flow's packets do not share has no part in it. */
+/* Fields that a flow's packets do not share have no part in it. */
 static void same_flow(void)
 {
 	uint8_t ip[64], other[64];

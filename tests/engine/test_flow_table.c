@@ -47,7 +47,7 @@ static struct rte_mbuf mbufs[FLOW_VECTOR_MAX];
 static uint8_t buffers[FLOW_VECTOR_MAX][RTE_PKTMBUF_HEADROOM + FLOW_FRAME_BYTES];
 static struct rte_mbuf *vector[FLOW_VECTOR_MAX];
 
-/* What a packet of the vector is to the model. */
+/* The model's view of a packet of the vector. */
 struct packet {
 	unsigned pair, from;
 	uint8_t flags;
@@ -251,16 +251,16 @@ static uint32_t deadline(const struct known_flow *flow, enum flow_end_reason *re
 	return end;
 }
 
-static void check_counts(const struct flow_export *told, const struct known_flow *flow)
+static void check_counts(const struct flow_export *notice, const struct known_flow *flow)
 {
 	for (unsigned d = 0; d < 2; d++) {
-		CHECK_EQUAL(told->packets[d], flow->packets[d]);
-		CHECK_EQUAL(told->bytes[d], flow->bytes[d]);
-		CHECK_EQUAL(told->tcp_flags[d], flow->flags[d]);
+		CHECK_EQUAL(notice->packets[d], flow->packets[d]);
+		CHECK_EQUAL(notice->bytes[d], flow->bytes[d]);
+		CHECK_EQUAL(notice->tcp_flags[d], flow->flags[d]);
 		if (flow->packets[d] == 0)
 			continue;
-		CHECK_EQUAL(told->first_ms[d], flow->first[d]);
-		CHECK_EQUAL(told->last_ms[d], flow->last[d]);
+		CHECK_EQUAL(notice->first_ms[d], flow->first[d]);
+		CHECK_EQUAL(notice->last_ms[d], flow->last[d]);
 	}
 }
 
@@ -268,21 +268,21 @@ static void check_counts(const struct flow_export *told, const struct known_flow
 static void check_told(void)
 {
 	uint32_t wheel = now_ms / TICK * TICK;
-	struct flow_export told;
+	struct flow_export notice;
 	enum flow_end_reason reason;
 
-	while (rte_ring_sc_dequeue_elem(table->rings.exports, &told, sizeof(told)) == 0) {
-		unsigned pair = find_pair(&told.key, &told.addresses6);
+	while (rte_ring_sc_dequeue_elem(table->rings.exports, &notice, sizeof(notice)) == 0) {
+		unsigned pair = find_pair(&notice.key, &notice.addresses6);
 		struct known_flow *flow = &known[pair];
 
 		CHECK(flow->live);
-		check_counts(&told, flow);
-		if (told.reason == FLOW_STILL_LIVE) {
+		check_counts(&notice, flow);
+		if (notice.reason == FLOW_STILL_LIVE) {
 			still_live++;
 			continue;
 		}
 		CHECK(deadline(flow, &reason) <= wheel);
-		CHECK_EQUAL(told.reason, reason);
+		CHECK_EQUAL(notice.reason, reason);
 		rules_flow_ended(pair);
 		flow->live = false;
 		nb_live--;

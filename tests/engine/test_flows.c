@@ -35,7 +35,7 @@ static struct stream *made(const char *text)
 	return stream;
 }
 
-/* Which flow it is, by the ranges that nobody gave. */
+/* Number of the flow, by the default ranges. */
 static uint64_t number_of(const struct flow_words *words, unsigned i)
 {
 	uint64_t src = words->src[i] - RTE_IPV4(16, 0, 0, 1);
@@ -332,7 +332,7 @@ static void new_flows_come_at_their_rate(void)
 		for (unsigned i = 0; i < 50; i++) {
 			uint64_t number = number_of(&words, i), oldest = n / 4;
 
-			/* Of the 100 youngest, and each in the place that it has. */
+			/* One of the 100 youngest, and each in its position. */
 			CHECK_EQUAL(number % 100, (n + i) % 100);
 			CHECK(number + 13 >= oldest && number < oldest + 100 + 13);
 			if (number < sizeof(known) && !known[number]++)

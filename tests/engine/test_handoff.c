@@ -119,7 +119,7 @@ static void readers_only_read(void)
 		if (sent % 100 == 99)
 			harness_walk();
 	}
-	/* What worker 0 reads it does not send. */
+	/* Worker 0 does not send the packets that it reads. */
 	CHECK(harness_balanced());
 	harness_walk();
 	check_order();
@@ -159,7 +159,7 @@ static void control_passes_a_full_ring(void)
 }
 
 /* The mode's entry of the port that a frame came in on, on every worker. */
-static void ports_stay_apart(void)
+static void ports_stay_separate(void)
 {
 	struct frame frame, got;
 
@@ -292,7 +292,7 @@ static void full_case(void)
 
 static void ports_case(void)
 {
-	run(4, "{\"mode\": \"io\", \"workers\": 4}", ports_stay_apart);
+	run(4, "{\"mode\": \"io\", \"workers\": 4}", ports_stay_separate);
 }
 
 static void stations_case(void)
@@ -321,7 +321,7 @@ int main(void)
 		{"a full ring is a named loss", full_case},
 		{"readers only read, and flows keep their order", readers_case},
 		{"control passes a full ring", control_case},
-		{"ports stay apart", ports_case},
+		{"ports stay separate", ports_case},
 		{"stations are known on all workers", stations_case},
 		{"stations are known on all workers, steered to their owners", steered_case},
 		{"a neighbour is learnt for all workers", neighbour_case},

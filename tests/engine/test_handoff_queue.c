@@ -39,7 +39,7 @@ static void release(struct handoff_queue *queue)
 	free(queue);
 }
 
-/* Numbers instead of packets: nobody looks into them. */
+/* Numbers instead of packets: they are not dereferenced. */
 static struct rte_mbuf *item(uintptr_t number)
 {
 	return (struct rte_mbuf *)(number + 1);

@@ -120,10 +120,10 @@ static void pass_on(struct ipfix *ipfix, struct collector *collector)
 
 static struct flow_export_record some_flow(uint8_t version, uint8_t protocol)
 {
-	struct flow_export_record told = {.id = 0x1122334455667788,
+	struct flow_export_record record = {.id = 0x1122334455667788,
 		.version = version,
 		.protocol = protocol,
-		.reason = FLOW_TOLD_IDLE,
+		.reason = FLOW_EXPORT_IDLE,
 		.icmp = protocol == IPPROTO_ICMP || protocol == IPPROTO_ICMPV6,
 		.ports = {1000, 443},
 		.icmp_type_code = 0x0800,
@@ -139,28 +139,28 @@ static struct flow_export_record some_flow(uint8_t version, uint8_t protocol)
 				.tcp_flags = 0x12}}};
 
 	for (unsigned i = 0; i < 16; i++) {
-		told.addresses[0][i] = (uint8_t)(10 + i);
-		told.addresses[1][i] = (uint8_t)(200 + i);
+		record.addresses[0][i] = (uint8_t)(10 + i);
+		record.addresses[1][i] = (uint8_t)(200 + i);
 	}
-	return told;
+	return record;
 }
 
 static void every_element_is_read_back(void)
 {
 	struct collector collector = {0};
-	struct flow_export_record told = some_flow(4, IPPROTO_TCP);
+	struct flow_export_record record = some_flow(4, IPPROTO_TCP);
 	struct ipfix ipfix;
 
 	ipfix_start(&ipfix, 77);
 	CHECK(ipfix_empty(&ipfix));
 	CHECK(ipfix_add_templates(&ipfix));
-	CHECK(ipfix_add(&ipfix, &told, FLOW_HIGH_TO_LOW));
+	CHECK(ipfix_add(&ipfix, &record, FLOW_HIGH_TO_LOW));
 	CHECK(!ipfix_empty(&ipfix));
 	pass_on(&ipfix, &collector);
 	CHECK_EQUAL(collector.nb_templates, 4);
 	CHECK_EQUAL(collector.records, 1);
-	CHECK(memcmp(collector.values[8], told.addresses[1], 4) == 0);
-	CHECK(memcmp(collector.values[12], told.addresses[0], 4) == 0);
+	CHECK(memcmp(collector.values[8], record.addresses[1], 4) == 0);
+	CHECK(memcmp(collector.values[12], record.addresses[0], 4) == 0);
 	CHECK_EQUAL(value(&collector, 7), 443);
 	CHECK_EQUAL(value(&collector, 11), 1000);
 	CHECK_EQUAL(value(&collector, 4), IPPROTO_TCP);
@@ -214,17 +214,17 @@ static void many_flows_in_many_messages(void)
 	srandom(1);
 	for (unsigned i = 0; i < 5000; i++) {
 		const uint8_t *kind = kinds[random() % 4];
-		struct flow_export_record told = some_flow(kind[0], kind[1]);
+		struct flow_export_record record = some_flow(kind[0], kind[1]);
 
-		told.of[0].packets = (uint64_t)random();
-		told.of[0].bytes = (uint64_t)random();
-		packets += told.of[0].packets;
-		octets += told.of[0].bytes;
-		if (ipfix_add(&ipfix, &told, FLOW_LOW_TO_HIGH))
+		record.of[0].packets = (uint64_t)random();
+		record.of[0].bytes = (uint64_t)random();
+		packets += record.of[0].packets;
+		octets += record.of[0].bytes;
+		if (ipfix_add(&ipfix, &record, FLOW_LOW_TO_HIGH))
 			continue;
 		CHECK(ipfix.used > IPFIX_MESSAGE_BYTES - 100);
 		pass_on(&ipfix, &collector);
-		CHECK(ipfix_add(&ipfix, &told, FLOW_LOW_TO_HIGH));
+		CHECK(ipfix_add(&ipfix, &record, FLOW_LOW_TO_HIGH));
 	}
 	pass_on(&ipfix, &collector);
 	CHECK_EQUAL(collector.records, 5000);
@@ -235,11 +235,11 @@ static void many_flows_in_many_messages(void)
 
 static void templates_need_room(void)
 {
-	struct flow_export_record told = some_flow(4, IPPROTO_UDP);
+	struct flow_export_record record = some_flow(4, IPPROTO_UDP);
 	struct ipfix ipfix;
 
 	ipfix_start(&ipfix, 77);
-	while (ipfix_add(&ipfix, &told, FLOW_LOW_TO_HIGH))
+	while (ipfix_add(&ipfix, &record, FLOW_LOW_TO_HIGH))
 		;
 	CHECK(!ipfix_add_templates(&ipfix));
 	(void)ipfix_finish(&ipfix, 0);
@@ -269,21 +269,21 @@ static struct flow_export some_export(void)
 
 static void increments_add_up(void)
 {
-	struct flow_told_before before = {0};
+	struct flow_export_record_before before = {0};
 	struct flow_export export = some_export();
-	struct flow_export_record told;
+	struct flow_export_record record;
 
-	flow_export_record_make(&told, &export, &before, 1000000);
-	CHECK_EQUAL(told.reason, FLOW_TOLD_ACTIVE);
-	CHECK_EQUAL(told.of[0].packets, 10);
-	CHECK_EQUAL(told.of[0].bytes, 1000 - 10 * 14);
-	/* The table's clock passed zero meanwhile. */
-	CHECK_EQUAL(told.of[0].first_ms, 1000000 - 251);
-	CHECK_EQUAL(told.of[0].last_ms, 1000000 - 100);
-	CHECK_EQUAL(told.of[1].packets, 0);
-	CHECK_EQUAL(told.addresses[0][0], 10);
-	CHECK_EQUAL(told.addresses[1][3], 2);
-	CHECK_EQUAL(told.ports[1], 6);
+	flow_export_record_make(&record, &export, &before, 1000000);
+	CHECK_EQUAL(record.reason, FLOW_EXPORT_ACTIVE);
+	CHECK_EQUAL(record.of[0].packets, 10);
+	CHECK_EQUAL(record.of[0].bytes, 1000 - 10 * 14);
+	/* The table's clock passed zero in between. */
+	CHECK_EQUAL(record.of[0].first_ms, 1000000 - 251);
+	CHECK_EQUAL(record.of[0].last_ms, 1000000 - 100);
+	CHECK_EQUAL(record.of[1].packets, 0);
+	CHECK_EQUAL(record.addresses[0][0], 10);
+	CHECK_EQUAL(record.addresses[1][3], 2);
+	CHECK_EQUAL(record.ports[1], 6);
 
 	export.packets[0] = 15;
 	export.bytes[0] = 1600;
@@ -293,54 +293,54 @@ static void increments_add_up(void)
 	export.last_ms[0] = 400;
 	export.last_ms[1] = 350;
 	export.now_ms = 500;
-	flow_export_record_make(&told, &export, &before, 1000300);
-	CHECK_EQUAL(told.of[0].packets, 5);
-	CHECK_EQUAL(told.of[0].bytes, 600 - 5 * 14);
-	CHECK_EQUAL(told.of[0].first_ms, 1000300 - 400);
-	CHECK_EQUAL(told.of[0].last_ms, 1000300 - 100);
-	CHECK_EQUAL(told.of[1].packets, 2);
-	CHECK_EQUAL(told.of[1].bytes, 200 - 2 * 18);
-	CHECK_EQUAL(told.of[1].first_ms, 1000300 - 200);
+	flow_export_record_make(&record, &export, &before, 1000300);
+	CHECK_EQUAL(record.of[0].packets, 5);
+	CHECK_EQUAL(record.of[0].bytes, 600 - 5 * 14);
+	CHECK_EQUAL(record.of[0].first_ms, 1000300 - 400);
+	CHECK_EQUAL(record.of[0].last_ms, 1000300 - 100);
+	CHECK_EQUAL(record.of[1].packets, 2);
+	CHECK_EQUAL(record.of[1].bytes, 200 - 2 * 18);
+	CHECK_EQUAL(record.of[1].first_ms, 1000300 - 200);
 
 	export.reason = FLOW_END_IDLE;
 	export.packets[0] = 16;
 	export.bytes[0] = 1700;
-	flow_export_record_make(&told, &export, &before, 1000300);
-	CHECK_EQUAL(told.of[0].packets, 1);
-	CHECK_EQUAL(told.of[1].packets, 0);
-	CHECK_EQUAL(told.reason, FLOW_TOLD_IDLE);
+	flow_export_record_make(&record, &export, &before, 1000300);
+	CHECK_EQUAL(record.of[0].packets, 1);
+	CHECK_EQUAL(record.of[1].packets, 0);
+	CHECK_EQUAL(record.reason, FLOW_EXPORT_IDLE);
 	CHECK_EQUAL(before.mark, FLOW_MARK_NONE);
 }
 
 /* The record has another flow: nothing is taken off. */
 static void another_flow_begins_anew(void)
 {
-	struct flow_told_before before = {0};
+	struct flow_export_record_before before = {0};
 	struct flow_export export = some_export();
-	struct flow_export_record told;
+	struct flow_export_record record;
 
-	flow_export_record_make(&told, &export, &before, 1000000);
+	flow_export_record_make(&record, &export, &before, 1000000);
 	export.mark = FLOW_MARK(7, 0, 4);
 	export.packets[0] = 3;
 	export.bytes[0] = 300;
 	export.reason = FLOW_END_CLOSED;
-	flow_export_record_make(&told, &export, &before, 1000000);
-	CHECK_EQUAL(told.of[0].packets, 3);
-	CHECK_EQUAL(told.reason, FLOW_TOLD_END);
+	flow_export_record_make(&record, &export, &before, 1000000);
+	CHECK_EQUAL(record.of[0].packets, 3);
+	CHECK_EQUAL(record.reason, FLOW_EXPORT_END);
 }
 
 static void icmp_has_no_ports(void)
 {
-	struct flow_told_before before = {0};
+	struct flow_export_record_before before = {0};
 	struct flow_export export = some_export();
-	struct flow_export_record told;
+	struct flow_export_record record;
 
 	export.key.protocol = IPPROTO_ICMP;
 	export.key.high_port = 0x0800;
-	flow_export_record_make(&told, &export, &before, 1000000);
-	CHECK(told.icmp);
-	CHECK_EQUAL(told.icmp_type_code, 0x0800);
-	CHECK_EQUAL(told.ports[0], 0);
+	flow_export_record_make(&record, &export, &before, 1000000);
+	CHECK(record.icmp);
+	CHECK_EQUAL(record.icmp_type_code, 0x0800);
+	CHECK_EQUAL(record.ports[0], 0);
 }
 
 static void json_is_json(void)
@@ -348,9 +348,9 @@ static void json_is_json(void)
 	static const uint8_t kinds[][2] = {{4, IPPROTO_UDP}, {6, IPPROTO_TCP}, {6, IPPROTO_ICMPV6}};
 
 	for (unsigned i = 0; i < RTE_DIM(kinds); i++) {
-		struct flow_export_record told = some_flow(kinds[i][0], kinds[i][1]);
+		struct flow_export_record record = some_flow(kinds[i][0], kinds[i][1]);
 		char line[FLOW_JSON_BYTES];
-		size_t length = flow_json_line(&told, line);
+		size_t length = flow_json_line(&record, line);
 		json_t *json = json_loads(line, 0, NULL), *high = json_object_get(json, "high");
 
 		CHECK(length == strlen(line) && line[length - 1] == '\n');
@@ -363,7 +363,7 @@ static void json_is_json(void)
 		if (kinds[i][1] == IPPROTO_TCP)
 			CHECK(strcmp(json_string_value(json_object_get(high, "tcp_flags")), "SA") ==
 				0);
-		CHECK((json_object_get(high, "port") == NULL) == told.icmp);
+		CHECK((json_object_get(high, "port") == NULL) == record.icmp);
 		json_decref(json);
 	}
 }
@@ -371,19 +371,19 @@ static void json_is_json(void)
 /* The longest of everything fits. */
 static void json_fits(void)
 {
-	struct flow_export_record told = some_flow(6, IPPROTO_TCP);
+	struct flow_export_record record = some_flow(6, IPPROTO_TCP);
 	char line[FLOW_JSON_BYTES];
 
-	told.id = UINT64_MAX;
-	memset(told.addresses, 0xff, sizeof(told.addresses));
-	told.ports[0] = told.ports[1] = UINT16_MAX;
+	record.id = UINT64_MAX;
+	memset(record.addresses, 0xff, sizeof(record.addresses));
+	record.ports[0] = record.ports[1] = UINT16_MAX;
 	for (unsigned d = 0; d < FLOW_DIRECTIONS; d++)
-		told.of[d] = (struct flow_told_direction){.packets = UINT64_MAX,
+		record.of[d] = (struct flow_export_record_direction){.packets = UINT64_MAX,
 			.bytes = UINT64_MAX,
 			.first_ms = UINT64_MAX / 1000,
 			.last_ms = UINT64_MAX / 1000,
 			.tcp_flags = 0xff};
-	CHECK(flow_json_line(&told, line) < FLOW_JSON_BYTES);
+	CHECK(flow_json_line(&record, line) < FLOW_JSON_BYTES);
 }
 
 int main(void)

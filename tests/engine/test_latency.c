@@ -83,7 +83,7 @@ static void figures_are_those_of_the_values(void)
 	latency_free(latency);
 }
 
-static void disturbed_frames_are_counted_apart(void)
+static void disturbed_frames_are_counted_separately(void)
 {
 	struct latency *latency = latency_new();
 
@@ -351,7 +351,8 @@ int main(void)
 	static const struct test_case cases[] = {
 		{"buckets are HdrHistogram's", buckets_are_hdr_histograms},
 		{"figures are those of the values", figures_are_those_of_the_values},
-		{"disturbed frames are counted apart", disturbed_frames_are_counted_apart},
+		{"disturbed frames are counted separately",
+			disturbed_frames_are_counted_separately},
 		{"longer than all buckets", longer_than_all_buckets},
 		{"stamps change no checksum", stamps_change_no_checksum},
 		{"a stamp needs room", a_stamp_needs_room},

@@ -25,7 +25,7 @@ static void *take_turns(void *argument)
 	return NULL;
 }
 
-static void nobody_gets_between(void)
+static void sections_do_not_overlap(void)
 {
 	static const unsigned numbers[USERS] = {0, 1, 2, LOCK_OTHERS};
 	pthread_t threads[USERS];
@@ -117,7 +117,7 @@ static void all_are_listed(void)
 int main(void)
 {
 	static const struct test_case cases[] = {
-		{"nobody gets between", nobody_gets_between},
+		{"sections do not overlap", sections_do_not_overlap},
 		{"waits are counted", waits_are_counted},
 		{"all are listed", all_are_listed},
 		{NULL, NULL},

@@ -117,7 +117,7 @@ CASE(most, "\"lose\": {\"probability\": 0.99}", most)
 CASE(every, "\"lose\": {\"probability\": 1}", every_one)
 CASE(hardly, "\"lose\": {\"probability\": 1e-18}", hardly_any)
 CASE(burnt, "\"burn\": {\"clocks\": 10}, \"lose\": {\"probability\": 0.5}", half)
-CASE(absent, "\"lose\": {\"probability\": 0}", no_node)
+CASE(unset, "\"lose\": {\"probability\": 0}", no_node)
 
 static unsigned mistakes(const char *text)
 {
@@ -142,7 +142,7 @@ int main(void)
 		{"every one is lost", every_case},
 		{"hardly any is lost", hardly_case},
 		{"beside burn", burnt_case},
-		{"nothing is lost unless asked", absent_case},
+		{"nothing is lost unless asked", unset_case},
 		{"mistakes are one line", mistakes_are_one_line},
 		{NULL, NULL},
 	};

@@ -40,7 +40,7 @@ static void holds_many(void)
 	for (unsigned i = STATIONS; i < 8 * STATIONS; i++)
 		mac_table_learn(key_of(i), 1);
 	CHECK_EQUAL(mac_table_lookup(key_of(0), mac_table.now), 0);
-	/* What is too old makes room. */
+	/* Expired entries make room. */
 	pass_time(2000);
 	mac_table_tick();
 	CHECK_EQUAL(mac_table_lookup(key_of(0), mac_table.now), MAC_TABLE_UNKNOWN);

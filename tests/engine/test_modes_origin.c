@@ -51,7 +51,7 @@ static void txonly(void)
 }
 HARNESS_MODE_CASE(txonly, 2, "txonly", NULL)
 
-/* What the port does not take is kept, and nothing is made beyond that. */
+/* Frames that the port does not take are kept, and none is made beyond them. */
 static void txonly_full(void)
 {
 	harness_tx_full(0, true);
@@ -66,7 +66,7 @@ static void txonly_full(void)
 	CHECK_EQUAL(harness_held(), 0);
 	CHECK_EQUAL(check_all(0, 1514), 64);
 	CHECK_EQUAL(check_all(1, 1514), 64 * 11);
-	/* Until the port's buffers are all under way: it goes on as they come back. */
+	/* Until all of the port's buffers are in use: it continues as they are freed. */
 	for (unsigned round = 0; round < 200; round++)
 		harness_walk();
 	CHECK(harness_balanced());
@@ -89,7 +89,7 @@ static void flowgen_walk(unsigned flows)
 			check_frame(&frame, 1, RTE_IPV4(10, 253, 0, 0) + next, 60);
 		harness_flush();
 	}
-	/* What it receives is consumed. */
+	/* Received frames are consumed. */
 	frame_ip4(&frame, 0, 1, 2, 64, 20);
 	CHECK_REASON("rxonly", "received", 0, &frame);
 	frame.length = 3;

@@ -65,7 +65,7 @@ static void right_sums(uint8_t *l3, unsigned version, uint8_t protocol, unsigned
 	put16(at, checksum == 0 && protocol == 17 ? 0xffff : checksum);
 }
 
-/* What goes in on e0 must come out of e1 with these addresses, and otherwise the same. */
+/* Frames that enter at e0 must leave e1 with these addresses, and otherwise unchanged. */
 static void check_through(const struct frame *in, struct frame *wanted, const char *peer)
 {
 	struct frame got;
@@ -93,7 +93,7 @@ static void check_lengths(const char *node, const char *peer)
 
 	for (unsigned length = 0; length < 100; length++) {
 		any_bytes(&frame, length);
-		/* Of no type that csum knows. */
+		/* An EtherType that csum does not know. */
 		put16(frame.bytes + 12, 0x88b5);
 		frame.bytes[length] = 0;
 		wanted = frame;
@@ -200,7 +200,7 @@ static void rxonly(void)
 }
 HARNESS_MODE_CASE(rxonly, 2, "rxonly", NULL)
 
-/* Ethernet header, so many VLAN tags, and the type. */
+/* Ethernet header, `tags` VLAN tags, and the type. */
 static unsigned make_link(struct frame *frame, unsigned tags, unsigned type)
 {
 	unsigned offset = 12;

@@ -225,7 +225,7 @@ int main(void)
 		{"l2switch: learns, floods, moves", learns_and_moves_case},
 		{"l2switch: ages", ages_case},
 		{"l2switch: ages as configured", ages_soon_case},
-		{"l2switch: VLANs are kept apart", vlans_case},
+		{"l2switch: VLANs are kept separate", vlans_case},
 		{"l2switch: broken and reserved frames", broken_case},
 		{"l2switch: vectors", vectors_case},
 		{"l2switch: random frames", random_frames_case},

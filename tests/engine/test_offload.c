@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules for a flow table's flows on ports that do as they are told, or do not: whatever happens,
- * each packet is recorded once, and no record is held for a rule that is gone.
+ * Rules for a flow table's flows on ports that do as requested, or do not: whatever happens, each
+ * packet is recorded once, and no record is held for a rule that is gone.
  */
 #include "flow/offload_rule.h"
 #include "offload_device.h"
@@ -68,7 +68,7 @@ static void tcp_loses_its_rule_when_it_closes(void)
 	CHECK_EQUAL(devices[0].standing, 1);
 	CHECK_EQUAL(devices[1].standing, 1);
 	CHECK_EQUAL(held_records(), 1);
-	/* What comes before the flow has ended does not bring it back. */
+	/* Packets that were sent before the flow ended do not restore it. */
 	devices_run(300, 2, 2);
 	CHECK_EQUAL(devices[0].standing, 1);
 	all_is_recorded();
@@ -226,7 +226,7 @@ static void ports_without_rules(void)
 	devices_stop();
 }
 
-/* What has no rule stays in software, and no port is blamed for it. */
+/* Packets without a rule stay in software, and no port is blamed for it. */
 static void tags_stay_in_software(void)
 {
 	struct flow_view view = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which flows get a place: the right ones, the best first, and they keep it. */
+/* Selection of flows for offload: the right ones, the best first, and they keep their rules. */
 #include "policy_world.h"
 #include "test.h"
 
@@ -26,7 +26,7 @@ static void zipf_finds_the_best(void)
 	}
 }
 
-/* Who had to go does not come back, and soon nobody has to. */
+/* Demoted flows are not promoted again, and soon none is demoted. */
 static void zipf_does_not_flap(void)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -70,7 +70,7 @@ static void slow_programming_takes_the_best_first(void)
 	offload_policy_destroy(world.policy);
 }
 
-/* Who was heavy goes, when others are. */
+/* Heavy flows are demoted when others become heavier. */
 static void traffic_changes(void)
 {
 	struct world world;
@@ -189,7 +189,7 @@ static void barred_flows_wait(void)
 }
 
 /* The number of a record goes to another flow: what was known of the first is not its. */
-static void generations_are_told_apart(void)
+static void generations_are_distinguished(void)
 {
 	struct flow_sample sample = {.mark = FLOW_MARK(9, 0, 1)};
 	struct world world;
@@ -330,7 +330,7 @@ int main(void)
 		{"heavier takes the place", heavier_takes_the_place},
 		{"a stay has a minimum", a_stay_has_a_minimum},
 		{"barred flows wait", barred_flows_wait},
-		{"generations are told apart", generations_are_told_apart},
+		{"generations are distinguished", generations_are_distinguished},
 		{"rules without effect are seen", rules_without_effect_are_seen},
 		{"a lower limit makes room", a_lower_limit_makes_room},
 		{"anything may happen", anything_may_happen},

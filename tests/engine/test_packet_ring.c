@@ -114,7 +114,7 @@ static void slots_that_were_not_sent_are_taken_back(void)
 		back = packet_slots_take_back(&ring, filled);
 		CHECK_EQUAL(back, takes >= filled ? 0 : filled - takes);
 		CHECK_EQUAL(ring.next, kernel);
-		/* Sent ones are on their way: their slots come back when they are freed. */
+		/* Sent ones are in flight: their slots are free when the frames are. */
 		for (unsigned i = 0; i < SLOTS; i++) {
 			struct tpacket2_hdr *slot = packet_slot(&ring, i);
 

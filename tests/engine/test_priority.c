@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which packets go first between workers; and never a byte behind the frame. */
+/* Priorities of packets between workers; and never a byte behind the frame. */
 #include "handoff/priority.h"
 #include "test.h"
 

@@ -182,7 +182,7 @@ static void static_stays(void)
 	check_to(&got, (const uint8_t *)"\x02\x99\x99\x99\x99\x99");
 }
 
-/* Three requests a second apart, then "host unreachable", then silence for a second. */
+/* Three requests at intervals of a second, then "host unreachable", then silence for a second. */
 static void no_answer(void)
 {
 	struct frame frame, got;
@@ -298,7 +298,7 @@ static void scan(void)
 		harness_seconds(0.2);
 		harness_flush();
 	}
-	/* What the answers to the scanner wait for has been given up as well. */
+	/* Packets that wait for the answers to the scanner have been dropped as well. */
 	CHECK_EQUAL(harness_held(), 0);
 	frame_ip4(&frame, 0, HOST, RTE_IPV4(30, 0, 99, 99), 64, 4);
 	harness_send(0, &frame);

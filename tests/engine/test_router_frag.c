@@ -200,7 +200,7 @@ static void dont_fragment(void)
 	CHECK_EQUAL(get16(frame_l3(&got) + 20), 0x0304);
 	CHECK_EQUAL(get16(frame_l3(&got) + 26), 1400);
 	CHECK_EQUAL(harness_flush(), 0);
-	/* A TTL that runs out is said first. */
+	/* An expired TTL comes first. */
 	frame_ip4(&frame, 0, HOST_A, HOST_B, 1, 1373);
 	CHECK_REASON("ip4-rewrite", "ttl expired", 0, &frame);
 	CHECK_EQUAL(harness_flush(), 1);

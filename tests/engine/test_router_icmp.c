@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the router says itself: ICMP errors, when they may be sent, and echo replies. */
+/* The router's own messages: ICMP errors, when they may be sent, and echo replies. */
 #include "node/error_bucket.h"
 #include "harness.h"
 
@@ -11,8 +11,8 @@
 #define ROUTER_0 RTE_IPV4(100, 64, 1, 1)
 #define ROUTER_1 RTE_IPV4(100, 64, 2, 1)
 
-/* The error that came back quotes the packet and has the sums right. `detail` is its second
- * word: an MTU in the lower half, a pointer in the uppermost byte. */
+/* The received error quotes the packet and has the sums right. `detail` is its second word: an MTU
+ * in the lower half, a pointer in the uppermost byte. */
 static void check_error(
 	const struct frame *about, uint32_t source, uint8_t type, uint8_t code, uint32_t detail)
 {
@@ -53,7 +53,7 @@ static void ttl_expired(void)
 	}
 }
 
-/* What came in at e0 from a sender behind e1: the error goes there, from e1's address. */
+/* A packet received at e0 from a sender behind e1: the error goes there, from e1's address. */
 static void error_goes_another_way(void)
 {
 	struct frame frame, got;
@@ -194,7 +194,7 @@ static void rate_limit(void)
 	CHECK_EQUAL(harness_reason("ip4-rewrite", "ttl expired"), 2000);
 	CHECK_EQUAL(harness_originated(), 2000);
 	CHECK_EQUAL(answers_after(0.0496, &frame), ERRORS_PER_SECOND * 49 / 1000);
-	/* What was saved up for a part of a message counts on; the burst is the most that is. */
+	/* Tokens saved for a part of a message count on; the burst is the maximum. */
 	CHECK_EQUAL(answers_after(0.0506, &frame), ERRORS_PER_SECOND * 51 / 1000);
 	CHECK_EQUAL(answers_after(10, &frame), ERRORS_BURST);
 	CHECK(harness_balanced());

@@ -299,7 +299,7 @@ static void ip6_pipe(void)
 	ip6_beneath(33);
 }
 
-/* RFC 3032 2.3.2: the sender is told, wherever in the stack the TTL expired. */
+/* RFC 3032 2.3.2: the sender gets an ICMP error, wherever in the stack the TTL expired. */
 static void expired_labels(void)
 {
 	const uint32_t swap[] = {ENTRY(23, 0, BOTTOM, 1)}, pop[] = {ENTRY(20, 0, BOTTOM, 1)};
@@ -322,7 +322,7 @@ static void expired_labels(void)
 		CHECK(memcmp(frame_l3(&got) + 12, "\x64\x40\x01\x01\x10\0\0\1", 8) == 0);
 		CHECK(memcmp(frame_l3(&got) + 28, frame_l3(&frame) + (size_t)rows[i].labels * 4,
 			      78) == 0);
-		/* Nobody is told about what is broken. */
+		/* No error is sent about broken packets. */
 		frame_l3(&frame)[4 * rows[i].labels + 10] ^= 1;
 		CHECK_REASON(rows[i].node, "ttl expired", 0, &frame);
 		CHECK_EQUAL(harness_flush(), 0);

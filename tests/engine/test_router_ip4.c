@@ -10,7 +10,7 @@
 static const uint8_t mac_e1[] = {0x02, 0, 0, 0, 0x0e, 0x01};
 static const uint8_t mac_peer1[] = {0x50, 0x7c, 0x6f, 0x20, 0x30, 0x71};
 
-/* What the router must make of a packet from e0 to a host behind e1. */
+/* The router's output for a packet from e0 to a host behind e1. */
 static void forwarded(const struct frame *in, struct frame *out)
 {
 	*out = *in;

@@ -221,7 +221,8 @@ static void extension_header_errors(void)
 	frame_extend6(&frame, 60, unless_group, sizeof(unless_group));
 	CHECK_REASON("ip6-local", "unknown option", 0, &frame);
 	CHECK_EQUAL(harness_flush(), 0);
-	/* RFC 4443 2.4 e.3: about a group this may be said, from an address of its own. */
+	/* RFC 4443 2.4 e.3: errors that may be sent about a packet to a group, from an address of
+	 * its own. */
 	frame_ip6(&frame, 0, A, "ff02::1", 64, 4);
 	frame_extend6(&frame, 60, tell, sizeof(tell));
 	CHECK_REASON("ip6-local", "unknown option", 0, &frame);

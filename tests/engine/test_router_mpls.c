@@ -36,7 +36,7 @@ static const char cli[] = "set int state e0 up\n"
 static const uint8_t header[] = {
 	0x50, 0x7c, 0x6f, 0x20, 0x30, 0x71, 0x02, 0, 0, 0, 0x0e, 0x01, 0x88, 0x47};
 
-/* What must go out of e1 to its neighbour: that stack, and the IPv4 packet as it was. */
+/* Expected at e1's neighbour: that stack, and the IPv4 packet as it was. */
 static void check_labels(const uint32_t *in, unsigned nb_in, const uint32_t *out, unsigned nb_out)
 {
 	struct frame frame, wanted, got;
@@ -114,7 +114,8 @@ static void look_beneath(void)
 	check_ip4((const uint32_t[]){ENTRY(22, 0, 0, 40), ENTRY(20, 2, BOTTOM, 9)}, 2, 39);
 }
 
-/* The IPv4 packet beneath expires as such: its sender is told, and quoted with its TTL. */
+/* The IPv4 packet beneath expires as such: its sender gets an ICMP error that quotes it with its
+ * TTL. */
 static void ttl_1_beneath(void)
 {
 	const uint32_t stack[] = {ENTRY(0, 0, BOTTOM, 1)};

@@ -151,7 +151,7 @@ static void input_reasons(void)
 	CHECK_REASON("icmp6-nd-input", "sender has an address of the router", 0, &frame);
 	neighbor_message(&frame, HOST, "ff02::1", 136, 0, HOST, HOST_MAC);
 	CHECK_REASON("icmp6-nd-input", "not for the router", 0, &frame);
-	/* Of the other interface. */
+	/* Of the other interface, which must not answer. */
 	neighbor_message(&frame, HOST, GROUP_0, 135, 0, "2001:db8:0:2::1", HOST_MAC);
 	CHECK_REASON("icmp6-nd-input", "not for the router", 0, &frame);
 	CHECK_EQUAL(harness_flush(), 0);
@@ -303,7 +303,7 @@ int main(void)
 		{"RFC 4861 7.1: drop reasons of icmp6-nd-input", input_reasons_case},
 		{"RFC 4861 7.2.2: packets wait for the answer", packets_wait_for_the_answer_case},
 		{"RFC 4861 7.2.5: what overrides what", override_rules_case},
-		{"RFC 4861 7.2.2: nobody answers", no_answer_case},
+		{"RFC 4861 7.2.2: no answer", no_answer_case},
 		{"the hop limit comes first", hop_limit_before_nd_case},
 		{"neighbours are asked again, and go", ageing_case},
 		{"a link-local neighbour is asked for on its link",

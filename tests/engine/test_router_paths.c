@@ -310,7 +310,7 @@ static void entropy_label(void)
 	CHECK(near(counts[0], FLOWS / 2) && near(counts[1], FLOWS / 2));
 }
 
-/* RFC 4928: what is neither IPv4 nor IPv6 is told apart by its labels alone. */
+/* RFC 4928: packets that are neither IPv4 nor IPv6 are distinguished by their labels alone. */
 static void labels_alone(void)
 {
 	unsigned counts[3] = {0}, last = 0;

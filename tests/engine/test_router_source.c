@@ -9,7 +9,7 @@
 
 #define HOST_A RTE_IPV4(16, 0, 0, 1)
 #define HOST_B RTE_IPV4(48, 0, 0, 9)
-#define NOBODY RTE_IPV4(99, 0, 0, 1)
+#define STRANGER RTE_IPV4(99, 0, 0, 1)
 
 #define CLI \
 	"set int state e0 up\\n" \
@@ -60,7 +60,7 @@ static void martians(void)
 	check_passes(0, RTE_IPV4(126, 255, 255, 255), HOST_B);
 	check_passes(0, RTE_IPV4(223u, 255, 255, 255), HOST_B);
 	/* RFC 3704 is not asked for. */
-	check_passes(0, NOBODY, HOST_B);
+	check_passes(0, STRANGER, HOST_B);
 	/* The header is checked first. */
 	frame_ip4(&frame, 0, RTE_IPV4(127, 0, 0, 1), HOST_B, 64, 20);
 	frame_l3(&frame)[10] ^= 1;
@@ -74,10 +74,10 @@ static void strict(void)
 	check_passes(0, RTE_IPV4(100, 64, 1, 2), HOST_B);
 	check_dropped("rpf: the source is at another interface", HOST_B);
 	check_dropped("rpf: the source is at another interface", RTE_IPV4(100, 64, 2, 2));
-	check_dropped("rpf: no route to the source", NOBODY);
+	check_dropped("rpf: no route to the source", STRANGER);
 	check_dropped("rpf: no route to the source", RTE_IPV4(127, 0, 0, 1));
 	/* The other interface does not ask. */
-	check_passes(1, NOBODY, HOST_A);
+	check_passes(1, STRANGER, HOST_A);
 	check_passes(1, HOST_A, HOST_A);
 }
 
@@ -86,8 +86,8 @@ static void loose(void)
 {
 	check_passes(0, HOST_A, HOST_B);
 	check_passes(0, HOST_B, HOST_B);
-	check_dropped("rpf: no route to the source", NOBODY);
-	check_passes(1, NOBODY, HOST_A);
+	check_dropped("rpf: no route to the source", STRANGER);
+	check_passes(1, STRANGER, HOST_A);
 }
 
 /* Vectors with packets of an interface that asks and of one that does not. */
@@ -98,7 +98,7 @@ static void mixed(void)
 
 	for (unsigned i = 0; i < 300; i++) {
 		frame_ip4(&frame, i % 2,
-			i % 3 == 0 ? NOBODY
+			i % 3 == 0 ? STRANGER
 			: i % 2    ? HOST_B
 				   : HOST_A,
 			i % 2 ? HOST_A : HOST_B, 64, 20);
@@ -112,14 +112,14 @@ static void mixed(void)
 /* Switched on and off while it runs. */
 static void changed(void)
 {
-	check_passes(0, NOBODY, HOST_B);
+	check_passes(0, STRANGER, HOST_B);
 	interface_set_urpf(interface_find("e0"), INTERFACE_URPF_LOOSE);
-	check_dropped("rpf: no route to the source", NOBODY);
+	check_dropped("rpf: no route to the source", STRANGER);
 	interface_set_state(interface_find("e0"), false);
 	interface_set_state(interface_find("e0"), true);
-	check_dropped("rpf: no route to the source", NOBODY);
+	check_dropped("rpf: no route to the source", STRANGER);
 	interface_set_urpf(interface_find("e0"), INTERFACE_URPF_OFF);
-	check_passes(0, NOBODY, HOST_B);
+	check_passes(0, STRANGER, HOST_B);
 	check_passes(0, RTE_IPV4(127, 0, 0, 1), HOST_B);
 }
 

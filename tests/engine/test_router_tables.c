@@ -188,7 +188,7 @@ static void static_routes(void)
 	CHECK_EQUAL(adjacencies[fib4_lookup_one(RTE_IPV4(100, 64, 1, 1))].kind, ADJACENCY_LOCAL);
 	CHECK_EQUAL(route_delete(0, 0), 0);
 	CHECK_EQUAL(route_delete(0, 0), -ENOENT);
-	/* What an address implies cannot be taken away; a special prefix comes back. */
+	/* Routes implied by an address cannot be deleted; a special prefix is restored. */
 	CHECK_EQUAL(route_add(RTE_IPV4(100, 64, 2, 0), 30, VIA(e1, via)), -EEXIST);
 	CHECK_EQUAL(route_add(RTE_IPV4(100, 64, 2, 1), 32, VIA(e1, via)), -EEXIST);
 	CHECK_EQUAL(route_delete(RTE_IPV4(100, 64, 2, 0), 30), -ENOENT);

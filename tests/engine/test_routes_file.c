@@ -22,30 +22,30 @@ static const char *take(void *context, const struct router_order *order)
 	return NULL;
 }
 
-/* What is said about the text. */
+/* Mistakes reported for the text. */
 static const char *complaints(const char *text, unsigned mistakes)
 {
-	static char said[4096];
-	FILE *file = fmemopen(memset(said, 0, sizeof(said)), sizeof(said) - 1, "w");
+	static char report[4096];
+	FILE *file = fmemopen(memset(report, 0, sizeof(report)), sizeof(report) - 1, "w");
 
 	nb_orders = 0;
 	CHECK_EQUAL(routes_file_parse("f", text, strlen(text), take, NULL, file), mistakes);
 	fclose(file);
-	return said;
+	return report;
 }
 
 static void routes(void)
 {
-	const char *said = complaints("# all forms\n"
-				      "\n"
-				      "0.0.0.0/0 100.64.2.2\n"
-				      "  10.1.2.3/8\t100.64.2.3   r1\t# by name\r\n"
-				      "255.255.255.255/32 1.2.3.4#end\n"
-				      "9.0.0.0/32 1.2.3.4 0123456789abcdefghijklm\n"
-				      "2001:db8::/32 fe80::1 r0",
+	const char *report = complaints("# all forms\n"
+					"\n"
+					"0.0.0.0/0 100.64.2.2\n"
+					"  10.1.2.3/8\t100.64.2.3   r1\t# by name\r\n"
+					"255.255.255.255/32 1.2.3.4#end\n"
+					"9.0.0.0/32 1.2.3.4 0123456789abcdefghijklm\n"
+					"2001:db8::/32 fe80::1 r0",
 		0);
 
-	CHECK(strcmp(said, "") == 0);
+	CHECK(strcmp(report, "") == 0);
 	CHECK_EQUAL(nb_orders, 5);
 	CHECK_EQUAL(orders[0].length, 0);
 	CHECK_EQUAL(orders[0].via.ip4, 0x64400202);
@@ -98,16 +98,16 @@ static void mistakes(void)
 static void many_mistakes(void)
 {
 	char text[200] = "";
-	const char *said;
+	const char *report;
 	unsigned lines = 0;
 
 	for (unsigned i = 0; i < 25; i++)
 		strcat(text, "x\n");
-	said = complaints(text, 25);
-	for (const char *at = said; *at != '\0'; at++)
+	report = complaints(text, 25);
+	for (const char *at = report; *at != '\0'; at++)
 		lines += *at == '\n';
 	CHECK_EQUAL(lines, ROUTES_FILE_COMPLAINTS + 1);
-	CHECK(strstr(said, "f: and 5 more mistakes\n") != NULL);
+	CHECK(strstr(report, "f: and 5 more mistakes\n") != NULL);
 }
 
 /* As inet_pton() reads them, also what is a little wrong. */

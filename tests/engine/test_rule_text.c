@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* testpmd's rule syntax: what it becomes, and where a mistake is said to be. */
+/* testpmd's rule syntax: its translation, and the reported place of a mistake. */
 #include "rte_flow_text/rule_text.h"
 #include "test.h"
 

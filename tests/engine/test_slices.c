@@ -198,8 +198,8 @@ static void it_ends_at_the_limit(void)
 }
 TESTER_CASE(it_ends_at_the_limit, STREAM)
 
-/* What was lost in disturbed slices, and in all, by place; also after the last slice. */
-static void losses_are_told_apart(void)
+/* Losses in disturbed slices, and in all, by place; also after the last slice. */
+static void losses_are_distinguished(void)
 {
 	struct ledger disturbed, all;
 	uint64_t lost_disturbed = 0, lost_all = 0, *lost = lossy();
@@ -223,7 +223,7 @@ static void losses_are_told_apart(void)
 	ledger_free(&disturbed);
 	ledger_free(&all);
 }
-TESTER_CASE(losses_are_told_apart, STREAM)
+TESTER_CASE(losses_are_distinguished, STREAM)
 
 static void trials_on_time_have_none(void)
 {
@@ -255,7 +255,7 @@ int main(void)
 			absence_over_a_boundary_disturbs_both_case},
 		{"recovery disturbs the next", recovery_disturbs_the_next_case},
 		{"it ends at the limit", it_ends_at_the_limit_case},
-		{"losses are told apart", losses_are_told_apart_case},
+		{"losses are distinguished", losses_are_distinguished_case},
 		{"trials on time have none", trials_on_time_have_none_case},
 		{NULL, NULL},
 	};

@@ -99,7 +99,7 @@ static void answers_do_not_overtake(void)
 TESTER_CASE(answers_do_not_overtake,
 	CONNECTIONS("10", CLIENT ", " CLIENT ", " SERVER ", " SERVER ", " CLIENT))
 
-/* Off its CPU for 5 ms, a worker makes up for it little by little and at last entirely. */
+/* Descheduled for 5 ms, a worker catches up little by little and at last entirely. */
 static void connections_catch_up_slowly(void)
 {
 	CHECK(trial_start(&(struct trial_plan){.duration_us = 1000000, .scale = 1.0}) > 0);
@@ -127,7 +127,8 @@ static void slow_loops_keep_the_rate(void)
 }
 TESTER_CASE(slow_loops_keep_the_rate, CONNECTIONS("100000", CLIENT))
 
-/* A trial that is cut off leaves nothing to the next, and says at once that nobody lives. */
+/* A trial that is cut off leaves nothing to the next, and reports at once that no connection is
+ * active. */
 static void trials_start_afresh(void)
 {
 	const struct connections *connections;
@@ -181,7 +182,7 @@ static enum trial_state state_now(void)
 	return status.state;
 }
 
-/* What is on its way has not drained as long as a worker, which may have it, does not walk. */
+/* Packets in flight have not drained as long as a worker, which may have them, does not walk. */
 static void nothing_drains_without_a_walk(void)
 {
 	struct trial_status status;

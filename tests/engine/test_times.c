@@ -23,7 +23,7 @@ static uint32_t below(uint32_t bound)
 	return (uint32_t)((random_state >> 32) * bound >> 32);
 }
 
-/* So many frames of so many streams, each of any of them; `times` says when. */
+/* Deals `frames` frames to `count` streams at random; `times` has their times. */
 static void deal(unsigned frames, unsigned count, double pps)
 {
 	for (unsigned i = 0; i < STREAMS; i++) {
@@ -83,12 +83,12 @@ static struct schedule make(unsigned frames, double pps)
 	return schedule;
 }
 
-/* How many offsets have passed, one by one. */
+/* Number of offsets that have passed, one by one. */
 static uint64_t passed(const struct schedule *schedule, double clock)
 {
 	uint64_t round = (uint64_t)(clock / schedule->round_clocks), count;
 
-	/* Of the rounds before the last one all have. */
+	/* All of the rounds before the last one have. */
 	round -= round > 0;
 	count = round * schedule->nb_slots;
 	for (; (double)round * schedule->round_clocks <= clock; round++)

@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <time.h>
 
-/* So many rounds, or as many as a busy machine gets through in the time. */
+/* This number of rounds, or as many as a busy machine gets through in the time. */
 #define ROUNDS 30000
 #define ENOUGH_S 5
 /* A sleep that lasts so long has missed its wake-up. */
@@ -96,13 +96,13 @@ static void no_wake_up_is_lost(void)
 	waker_free(shared.waker);
 }
 
-static void nobody_signals(void)
+static void no_signal_while_awake(void)
 {
 	struct waker *waker = waker_create();
 
 	waker_arm(waker);
 	CHECK(!waker_sleep(waker, 1));
-	/* Who is awake is not woken: a signal then leaves nothing behind. */
+	/* A worker that is awake is not woken: a signal then leaves nothing behind. */
 	waker_signal(waker);
 	waker_arm(waker);
 	CHECK(!waker_sleep(waker, 1));
@@ -148,7 +148,7 @@ static void devices_interrupt_while_armed(void)
 int main(void)
 {
 	static const struct test_case cases[] = {
-		{"nobody signals", nobody_signals},
+		{"no signal while awake", no_signal_while_awake},
 		{"devices interrupt while armed", devices_interrupt_while_armed},
 		{"no wake-up is lost", no_wake_up_is_lost},
 		{NULL, NULL},

@@ -23,7 +23,7 @@ struct tester_device {
 
 extern const struct tester_device tester_device;
 
-/* The ports' clock, in TSC clocks. */
+/* The ports' clock, in TSC cycles. */
 extern uint64_t device_clock;
 
 /* One walk of the tester's graph. */

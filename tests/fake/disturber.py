@@ -37,10 +37,10 @@ BUFFER_BYTES = 64 << 20
 ETHERNET_BYTES = 14
 IPV4_BYTES = 20
 DELAY_SECONDS = 0.02
-#: What is held for the next frame goes when none comes for so long.
+#: A frame held for the next one is sent after this time without one.
 LONGEST_HOLD_SECONDS = 0.05
 
-#: What comes of these is no frame of the tester's any more.
+#: After these faults a frame is no frame of the tester's any more.
 BROKEN = ("drop", "corrupt", "truncate", "split")
 #: Frames to send instead.
 Spoil = Callable[[bytes, random.Random], list[bytes]]

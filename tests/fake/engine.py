@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 TSC_HZ = 1_000_000_000
-#: What the invented forwarder and tester can do, packets a second.
+#: Rates that the fake forwarder and tester reach, in packets a second.
 DUT_PPS = float(os.environ.get("FAKE_DUT_PPS", "20e6"))
 TESTER_PPS = float(os.environ.get("FAKE_TESTER_PPS", "60e6"))
 #: Packets that wait for the forwarder.
 BUFFER = int(os.environ.get("FAKE_BUFFER", "0"))
 OFFERED = float(os.environ.get("FAKE_OFFERED", "1"))
-#: Behind a device it manages so many with all that come back; of more asked, a part.
+#: Behind a device the tester reaches this rate if all packets are received; beyond it, a part.
 MANAGES = float(os.environ.get("FAKE_MANAGES", "inf"))
 MANAGES_OF_MORE = 0.6
 #: In trials of a second and more it manages no more than that.
@@ -35,7 +35,7 @@ STUCK = "FAKE_STUCK" in os.environ
 PAUSED = float(os.environ.get("FAKE_PAUSED", "0"))
 #: Exit in the middle of the Nth engine's trial: a file counts the engines.
 DIE_IN = int(os.environ.get("FAKE_DIE_IN", "0"))
-#: What ports make of a configured MAC address: take it, or `own`, `random`.
+#: Reaction of ports to a configured MAC address: accept it, or `own`, `random`.
 MACS = os.environ.get("FAKE_MACS", "")
 MISBEHAVE = os.environ.get("FAKE_MISBEHAVE", "")
 #: Trials are so much shorter than they say.
@@ -168,7 +168,7 @@ class Fake:
         return {
             "name": names,
             "cpu": list(range(len(names))),
-            # Of no thread: what a busy machine does to a fake is nothing that a test is about.
+            # Without a thread: disturbances by a busy machine must not affect the tests.
             "tid": [0 for _ in names],
             "role": ["tester", "forwarder"][: len(names)],
         }

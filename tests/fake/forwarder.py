@@ -17,7 +17,7 @@ PACKET_OUTGOING = 4
 #: linux/socket.h: a buffer beyond what is usually allowed, so that a busy host costs no frame.
 SO_RCVBUFFORCE = 33
 BUFFER_BYTES = 64 << 20
-#: Of the IPv4 source address, in a frame without a VLAN tag.
+#: Last byte of the IPv4 source address, in a frame without a VLAN tag.
 LAST_OF_SOURCE = 29
 LOST_HOST = 7
 

@@ -94,7 +94,7 @@ def test_a_preset_can_be_changed():
         ),
         (
             {"card": {"pcie": {"gigatransfers": 8}}},
-            "bed.yaml: card.pcie.lanes: required, but absent",
+            "bed.yaml: card.pcie.lanes: required, but missing",
         ),
         ({"dut": "router"}, "bed.yaml: dut: expected keys and values, not 'router'"),
         ({"dut": {"workers": 0}}, "bed.yaml: dut.workers: expected 1 or more, not 0"),
@@ -130,9 +130,9 @@ def test_a_preset_can_be_changed():
             REAL | {"dut": {"ports": [{**DEVICES[0], "rss": []}, DEVICES[1]]}},
             "bed.yaml: dut.ports.0.rss: expected one field or more, as [ipv4, ipv4-udp]",
         ),
-        ({"tester": {"burn": {}}}, "bed.yaml: tester.burn.clocks: required, but absent"),
+        ({"tester": {"burn": {}}}, "bed.yaml: tester.burn.clocks: required, but missing"),
         ({"dut": {"burn": {"cycles": 5}}}, "bed.yaml: dut.burn.cycles: no such key"),
-        ({"dut": {"lose": {}}}, "bed.yaml: dut.lose.probability: required, but absent"),
+        ({"dut": {"lose": {}}}, "bed.yaml: dut.lose.probability: required, but missing"),
         (
             {"dut": {"burn": {"clocks": -1}}},
             "bed.yaml: dut.burn.clocks: expected 0 or more, not -1",

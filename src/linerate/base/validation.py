@@ -24,7 +24,7 @@ def mistake(source: str, error: ErrorDetails) -> str:
 
 #: What was expected, by pydantic's type of error; {given} and pydantic's context are filled in.
 _EXPECTED = {
-    "missing": "required, but absent",
+    "missing": "required, but missing",
     "extra_forbidden": "no such key",
     "value_error": "{error}",
     "literal_error": "expected {expected}, not {given}",

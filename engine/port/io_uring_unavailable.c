@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Driver `io_uring` where the engine was built without liburing: says what to install. */
+/* Driver `io_uring` where the engine was built without liburing: names what to install. */
 #include "port.h"
 
-static int absent_parse(struct port *port, const struct config_node *node)
+static int unavailable_parse(struct port *port, const struct config_node *node)
 {
 	struct config_node key = config_child(node, "driver");
 
@@ -16,9 +16,9 @@ static int absent_parse(struct port *port, const struct config_node *node)
 static const char *const keys[] = {
 	"device", "netns", "rx_queues", "link_bps", "max_frame_bytes", "batch", "multishot", NULL};
 
-static struct port_driver absent_driver = {
+static struct port_driver unavailable_driver = {
 	.name = "io_uring",
 	.keys = keys,
-	.parse = absent_parse,
+	.parse = unavailable_parse,
 };
-PORT_DRIVER_REGISTER(absent_driver)
+PORT_DRIVER_REGISTER(unavailable_driver)
