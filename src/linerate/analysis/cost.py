@@ -1,7 +1,6 @@
-"""What a way of moving packets costs beside the wire: cycles, system calls, copied bytes.
+"""Costs of moving packets, separate from those of the link: cycles, system calls, copied bytes.
 
-Receiving and sending apart, of the device's own ports alone. What no counter tells is
-None, and stays so.
+Receiving and sending are separate, and only the device's own ports count. Unknown costs are None.
 """
 
 from collections.abc import Iterable
@@ -19,7 +18,7 @@ SEND = ("port-tx-", "txonly-")
 
 
 class Cost(BaseModel):
-    """Of one packet."""
+    """Cost of one packet."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -40,7 +39,7 @@ class WorkerCost(BaseModel):
 
 
 class Costs(BaseModel):
-    """Of one packet received, of one sent, and of one all in all."""
+    """Cost of a packet received, of a packet sent, and of a packet in total."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -59,7 +58,7 @@ class Costs(BaseModel):
         return self.tx.clocks - hop_clocks
 
     def free_wire_pps(self, hop_clocks: float | None) -> float | None:
-        """Of what it would be capable were the hop no work: its busiest worker's clocks say so.
+        """Rate if the hop cost nothing, from the cycles of the busiest worker.
 
         None where the hop is not the device's to pay, as of a card, or nothing but it is seen.
         """
@@ -111,7 +110,7 @@ def _cost(
 
 
 def _a_packet(ports: Iterable[Counters], way: str, counter: str) -> float | None:
-    """Of the ports whose driver counts that; None when none does."""
+    """Mean over the ports whose driver counts it; None when none does."""
     counting = [counters for counters in ports if f"{way}_{counter}" in counters]
     packets = sum(counters.get(f"{way}_packets", 0) for counters in counting)
     if not packets:

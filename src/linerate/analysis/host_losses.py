@@ -7,16 +7,16 @@ from linerate.model.ledger import TimeLedger, forwarder_ledgers
 from linerate.model.loss_places import HANDOFF_FULL, PACKET_RATE, PCIE, RX_MISSED, TX_FULL, lost_at
 from linerate.model.measurement import Measurement
 
-#: A worker that comes back from an absence finds full rings, and fills others: that
-#: costs somewhat more packets than arrived meanwhile.
+#: A worker that resumes finds full rings, and fills others: that loses somewhat more packets than
+#: arrived while it was descheduled.
 ABSENCE_FACTOR = 1.5
-#: Of the packets sent, no more than this is refused of bursts.
+#: Largest share of the sent packets that are refused of bursts.
 BURST_SHARE = 1e-3
-#: Nor is more lost at rings in moments too short to be noticed as absences.
+#: Largest share lost at rings in stalls too short to be detected as descheduling.
 STALL_SHARE = 1e-4
 #: Where packets wait for workers.
 RINGS = (RX_MISSED, TX_FULL, HANDOFF_FULL)
-#: A worker that polls in vain for less of its time has none to spare.
+#: A worker with a smaller share of idle polls is busy.
 BUSY_IDLE_PERCENT = 5.0
 
 
@@ -46,11 +46,11 @@ def left_out(measurement: Measurement) -> int:
 
 
 def lost_by_absence(measurement: Measurement) -> int:
-    """Packets lost at rings while a worker that had time to spare was off its CPU.
+    """Packets lost at rings while a worker with idle polls was descheduled.
 
-    All or none of what the rings lost: none when the workers' absences can't have
-    cost so many packets, or a worker was busy anyway. None by clean slices: what is lost in
-    others does not count anyway.
+    All or none of the rings' losses: none when the descheduled time can't explain that many
+    packets, or a worker was busy anyway. None with clean slices: losses in others do not count
+    anyway.
     """
     if measurement.clean is not None:
         return 0
@@ -61,7 +61,7 @@ def lost_by_absence(measurement: Measurement) -> int:
 
 
 def refused_by_burst(measurement: Measurement) -> int:
-    """Packets that the virtual card refused of what its tester caught up with, off its CPU before.
+    """Packets that the virtual card refused when its tester caught up after it was descheduled.
 
     All or none: a card at its limit refuses far more.
     """
@@ -72,7 +72,7 @@ def refused_by_burst(measurement: Measurement) -> int:
 
 
 def _arrived_meanwhile(measurement: Measurement) -> float:
-    """Packets that came while the forwarder's workers were off their CPUs."""
+    """Packets that arrived while the forwarder's workers were descheduled."""
     away_seconds = sum(
         ledger.away_clocks / ledger.tsc_hz for ledger in forwarder_ledgers(measurement.time)
     )
@@ -80,10 +80,10 @@ def _arrived_meanwhile(measurement: Measurement) -> float:
 
 
 def may_be_by_absence(measurement: Measurement) -> int:
-    """Packets lost at rings that workers' absences can have cost, had they time to spare or not.
+    """Packets lost at rings that descheduled workers can have lost, whether idle or busy otherwise.
 
-    What `lost_by_absence` does not take for the host's when a worker was busy anyway: worth
-    another trial, not an excuse.
+    `lost_by_absence` does not count those of a worker that was busy anyway: reason for another
+    trial, not an excuse.
     """
     if measurement.clean is not None:
         return 0
@@ -94,8 +94,8 @@ def may_be_by_absence(measurement: Measurement) -> int:
 def may_be_by_stall(measurement: Measurement) -> int:
     """Packets lost at rings of workers that had time to spare: they were stalled for a moment.
 
-    A ring of 1,024 lasts 69 us at the line's rate; what is shorter than 100 us is not known to be
-    an absence (engine/core/worker.h). By the host or by the device: worth another trial, too.
+    A ring of 1,024 lasts 69 us at line rate; descheduling for less than 100 us is not detected
+    (engine/core/worker.h). By the host or by the device: reason for another trial, too.
     """
     busy, lost = busiest_worker(measurement), judged_at(measurement, RINGS)
     spare = busy is not None and busy.spare_percent >= BUSY_IDLE_PERCENT

@@ -2,7 +2,7 @@
 
 import re
 
-#: How run.json and the evidence files are written: one value a line, one blank a level.
+#: Layout of run.json and the evidence files: one value a line, one blank a level.
 INDENT = 1
 
 _KEY = re.compile(r'"((?:[^"\\]|\\.)*)": ')

@@ -71,7 +71,7 @@ def evidence_of(
         testers=tuple(_testers(measurement, quotes)),
         tester_ceiling_pps=measurement.ceiling_pps,
         invalid=tuple(quotes.at(("progress",), reason) for reason in invalid),
-        # What would make it invalid, where that was accepted.
+        # Reasons for which it would be invalid, where suspect results are accepted.
         suspect=(*(() if invalid else reasons(measurement)), *doubts(measurement)),
     )
 
@@ -123,7 +123,7 @@ def _conditions(measurement: Measurement, quotes: _Quotes) -> Conditions:
 
 
 def _round_trip_ns(measurement: Measurement) -> float | None:
-    """Of the worker that is furthest from the tester."""
+    """The worker that is furthest from the tester."""
     trips = (*measurement.stamp.roundtrips_before, *measurement.stamp.roundtrips_after)
     return max((trip.median_ns for trip in trips), default=None)
 
@@ -238,8 +238,8 @@ def _judged(measurement: Measurement, place: str, packets: int) -> int:
 def _kinds_lost(measurement: Measurement) -> tuple[Kind, ...]:
     """Kinds of places that a packet does not come through from.
 
-    What the device takes for itself is lost, unless that counts, or is answered: then as many
-    packets come back.
+    Packets consumed by the device are lost, unless they count as its rate, or are answered: then as
+    many are received.
     """
     packets = measurement.packets
     ended = measurement.load.counted != "consumed" and packets.consumed > packets.originated

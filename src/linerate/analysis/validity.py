@@ -20,15 +20,15 @@ BURST_WITHIN = 0.02
 BURST_LATE_US = 50
 #: The tester's clock is read in whole microseconds.
 CLOCK_US = 1
-#: While the tester is off its CPU its clock stands still but the forwarder works
-#: on, so a rate over the tester's clock is too high by this much.
+#: While the tester is descheduled its clock stops but the forwarder continues, so a rate over the
+#: tester's clock is too high by this much.
 STRETCH_LIMIT = 0.05
 #: From here on a reader should know.
 STRETCH_DOUBT = 0.01
 STEAL_DOUBT = 0.01
-#: A forwarder that was off its CPU for more of the trial shows the machine's limit, not its own.
+#: A forwarder that was descheduled for more of the trial shows the machine's limit, not its own.
 ABSENT_LIMIT = 0.05
-#: What the tester manages of one load, from attempt to attempt.
+#: Spread of the tester's rate over attempts at one load that makes it suspect.
 ATTEMPTS_DOUBT = 0.05
 #: Ratio of the core-to-core round trips before and after.
 ROUNDTRIP_DOUBT = 1.5
@@ -87,7 +87,7 @@ def offered_below_asked(measurement: Measurement) -> Iterator[str]:
 
 
 def _broken_burst(measurement: Measurement) -> Iterator[str]:
-    """Say when the frames of a burst were further apart than they were to be."""
+    """Report when the frames of a burst were sent with larger gaps than intended."""
     asked, took = measurement.load.duration_us, measurement.progress.elapsed_us
     if took > asked * (1 + BURST_WITHIN) + BURST_LATE_US:
         yield f"burst broken: it took {took:,} µs of {asked:,}, the tester was late"
@@ -138,7 +138,7 @@ def stretched(measurement: Measurement) -> Iterator[str]:
 
 
 def stretch_of(measurement: Measurement) -> float:
-    """How much longer the sending took than on the tester's clock, as a fraction."""
+    """Excess of the wall-clock duration over the tester's clock, as a fraction."""
     hertz = next((ledger.tsc_hz for ledger in measurement.time), 0)
     clocks = measurement.progress.end_tsc - measurement.progress.start_tsc
     took = measurement.seconds
@@ -238,7 +238,7 @@ def _in_flight_only(measurement: Measurement) -> bool:
 
 
 def cycles_open(measurement: Measurement) -> Iterator[str]:
-    """Say when a worker's clocks are not accounted for."""
+    """Report when a worker's cycles do not add up."""
     for ledger in measurement.time:
         if not ledger.closes:
             yield f"{ledger.worker}: {ledger.closed_percent:.2f} % of its cycles accounted for"
@@ -315,9 +315,9 @@ OF_THE_HOST: tuple[Rule, ...] = (
     throttled,
     frequency_changed,
 )
-#: Of the whole trial: nothing to a figure that is of clean slices.
+#: About the whole trial: no reason against figures of clean slices.
 FOR_A_WHILE: tuple[Rule, ...] = (stretched, forwarder_absent, tester_descheduled)
-#: What that does to a rate: packets are counted all the same.
+#: Reasons that concern the rate: packets are counted all the same.
 OF_THE_MACHINE: tuple[Rule, ...] = (offered_below_asked, *OF_THE_HOST)
 
 
@@ -381,14 +381,14 @@ def frequency_moved(measurement: Measurement) -> Iterator[str]:
 
 
 def paused(measurement: Measurement) -> Iterator[str]:
-    """Say when the tester was off its CPU for a while, though not for long."""
+    """Report when the tester was descheduled for a while, though not for long."""
     stretch = stretch_of(measurement)
     if STRETCH_DOUBT < stretch <= STRETCH_LIMIT:
         yield f"the tester was off its CPU for {100 * stretch:.1f} % of the trial"
 
 
 def lost_to_absence(measurement: Measurement) -> Iterator[str]:
-    """Say when packets were lost because a worker was off its CPU."""
+    """Report packets lost because a worker was descheduled."""
     lost = lost_by_absence(measurement)
     if not lost:
         return
@@ -433,13 +433,13 @@ def unexplained_by_foreign(measurement: Measurement) -> Iterator[str]:
 
 
 def duplicated(measurement: Measurement) -> Iterator[str]:
-    """Say when frames came back more than once: they make up for no loss."""
+    """Report frames received more than once: they make up for no loss."""
     if measurement.foreign and (again := measurement.packets.duplicated):
         yield f"{again:,} packets came back once more: the device duplicates"
 
 
 def corrupted(measurement: Measurement) -> Iterator[str]:
-    """Say when frames came back damaged."""
+    """Report damaged frames."""
     if measurement.foreign and (damaged := measurement.packets.corrupted):
         yield f"{damaged:,} packets came back damaged"
 

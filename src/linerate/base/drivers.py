@@ -37,7 +37,7 @@ def pushes_back(device: str) -> bool:
 
 
 def kind_of_ports(devices: Iterable[str]) -> str:
-    """What ports are, in words: `memif sockets`, `real ports`, or both."""
+    """Kind of the ports in words: `memif sockets`, `real ports`, or both."""
     kinds = (_kind_of_port(device) for device in devices)
     return " and ".join(dict.fromkeys(kinds))
 

@@ -1,9 +1,9 @@
-"""What goes wrong, whoever finds it out."""
+"""Errors that reach the user."""
 
 
 class ToldError(Exception):
-    """What ends a command, told in one line."""
+    """An error that ends a command, reported in one line."""
 
 
 class SetupError(Exception):
-    """What a trial needs could not be made, or is gone; one line that says what to do."""
+    """A resource of a trial could not be set up, or is gone; one line with the remedy."""

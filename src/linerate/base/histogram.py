@@ -9,7 +9,7 @@ from hdrh.histogram import HdrHistogram
 LOWEST_NS = 1
 HIGHEST_NS = (2048 << 23) - 1
 DIGITS = 3
-#: Of the frames, the share that was no slower, in percent.
+#: Percentiles of latency that are reported.
 PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99, 99.999)
 
 
@@ -46,7 +46,7 @@ def merged(texts: Iterable[str]) -> HdrHistogram:
 def percentiles(
     histogram: HdrHistogram, wanted: Iterable[float] = PERCENTILES
 ) -> dict[float, int | None]:
-    """Latency in ns that so many percent of the frames did not exceed.
+    """Latency in ns that this percentage of the frames did not exceed.
 
     None where there are too few frames to tell: none of them would be slower.
     """

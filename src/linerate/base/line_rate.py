@@ -14,7 +14,7 @@ FCS_BYTES = 4
 PREAMBLE_BYTES = 7
 START_DELIMITER_BYTES = 1
 GAP_BYTES = 12
-#: What each frame takes on the wire beside itself (IEEE 802.3, clause 3 and 4A.4.2).
+#: L1 overhead of each frame (IEEE 802.3, clause 3 and 4A.4.2).
 WIRE_OVERHEAD_BYTES = PREAMBLE_BYTES + START_DELIMITER_BYTES + GAP_BYTES
 
 FRAME_BYTES_MIN = 64
@@ -71,10 +71,10 @@ def clocks_per_packet(clock_hz: float, packets_per_second: float) -> float:
     return clock_hz / packets_per_second
 
 
-# What a transaction-layer packet takes beside its payload: header 12, sequence
-# number 2, LCRC 4, framing 2, and its share of acknowledgements and credits 4
-# (PCI Express Base Specification 3.1, 2.2 and 3.5; R. Neugebauer et al.,
-# "Understanding PCIe performance for end host networking", SIGCOMM 2018, counts 24 too).
+# Overhead of a transaction-layer packet beside its payload: header 12, sequence number 2, LCRC 4,
+# framing 2, and its share of acknowledgements and credits 4 (PCI Express Base Specification 3.1,
+# 2.2 and 3.5; R. Neugebauer et al., "Understanding PCIe performance for end host networking",
+# SIGCOMM 2018, counts 24 too).
 TLP_OVERHEAD_BYTES = 24
 #: A 10 GbE card's descriptor (82599 datasheet, 7.1.5).
 DESCRIPTOR_BYTES = 16
@@ -137,7 +137,7 @@ def format_pps(pps: float, figures: str = ".2f") -> str:
     """
     if abs(pps) >= 1e5:
         return f"{pps / 1e6:{figures}} Mpps"
-    # What would be rounded up to 1,000 pps is written as the next unit does.
+    # Values that would be rounded up to 1,000 pps use the next unit.
     return f"{pps / 1e3:{figures}} kpps" if abs(pps) >= 999.5 else f"{pps:.0f} pps"
 
 

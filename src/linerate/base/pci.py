@@ -50,7 +50,7 @@ def why_not_dpdk(name: str, devices: Path = DEVICES) -> str:
 
 
 def remedy(problem: str) -> str:
-    """What to do about a device that DPDK can't use."""
+    """Remedy for a device that DPDK can't use."""
     if problem.startswith("there is no"):
         return "mend the address; `linerate doctor` lists the cards"
     return "`linerate doctor TESTBED --fix` gives it to vfio-pci"

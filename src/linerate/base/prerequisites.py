@@ -1,4 +1,4 @@
-"""What a host lacks for a wire, a device or a tester: what is needed, and how to get it."""
+"""Prerequisites of a link, a device or a tester that a host lacks, and how to get them."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 class Need:
     """One thing that is missing."""
 
-    #: Who needs what: `testpmd needs dpdk-testpmd`.
+    #: The user and its prerequisite: `testpmd needs dpdk-testpmd`.
     what: str
-    #: How to get it: a command, or what to do.
+    #: Remedy: a command, or a sentence.
     remedy: str
 
     def __str__(self) -> str:
@@ -17,6 +17,6 @@ class Need:
 
 
 def of_refusal(line: str) -> Need:
-    """What a refusal of the engine's says; what to install stands at its end, if that helps."""
+    """Prerequisite that a refusal of the engine names; the package to install is at its end."""
     what, install, remedy = line.partition(": install ")
     return Need(what, f"install {remedy}" if install else "")

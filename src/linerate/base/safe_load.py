@@ -28,7 +28,7 @@ _DIGITS = re.compile(rf"\d[\d_]{{{DIGITS_MAX},}}")
 
 
 class DocumentError(ValueError):
-    """What is wrong with a document, in one line, without the file's name."""
+    """Error in a document, in one line, without the file's name."""
 
 
 def read_yaml(path: Path, bytes_max: int = BYTES_MAX) -> Any:  # noqa: ANN401 (what YAML can hold)
@@ -47,7 +47,7 @@ def read_text(path: Path, bytes_max: int = BYTES_MAX) -> str:
 
 
 def yaml_of(text: str) -> Any:  # noqa: ANN401 (what YAML can hold)
-    """What a YAML text holds. Raises DocumentError."""
+    """Contents of a YAML text. Raises DocumentError."""
     try:
         _check_events(text)
         return yaml.load(text, Loader=_LOADER)
@@ -56,12 +56,12 @@ def yaml_of(text: str) -> Any:  # noqa: ANN401 (what YAML can hold)
     except DocumentError:
         raise
     except (ValueError, OverflowError, RecursionError, TypeError) as error:
-        # Of days that no month has, keys that are lists, and the like.
+        # For invalid dates, keys that are lists, and the like.
         raise DocumentError("expected YAML") from error
 
 
 def json_of(text: str) -> Any:  # noqa: ANN401 (what JSON can hold)
-    """What a JSON text holds. Raises DocumentError."""
+    """Contents of a JSON text. Raises DocumentError."""
     try:
         return json.loads(text, parse_int=_whole, parse_constant=_no_number)
     except json.JSONDecodeError as error:
@@ -96,7 +96,7 @@ def _check_events(text: str) -> None:
             _at_most(aliases, ALIASES_MAX, "aliases", event)
             if any(anchor == event.anchor for anchor, _ in open_ones):
                 raise DocumentError(f"{_line(event)}: expected no alias within what it stands for")
-            # What it stands for is counted again, as whoever reads it goes through it again.
+            # An alias counts with its whole content, as readers traverse it again.
             open_ones[-1][1] += sizes.get(event.anchor, 1)
         elif isinstance(event, yaml.events.ScalarEvent):
             sizes[event.anchor] = 1

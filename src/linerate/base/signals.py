@@ -12,8 +12,8 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def held_back() -> Iterator[None]:
     """Let the signals that end a command come when this is done.
 
-    A process that is started while one of them raises is nobody's: it runs, and who started it
-    does not know it yet. In other threads than the main one no signal raises.
+    A process that is started while one of them raises has no owner: it runs, and its starter does
+    not know it yet. In other threads than the main one no signal raises.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails
 def yaml_mistake(error: yaml.YAMLError) -> str:
     """One line: where, and what was expected."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
-        # What is not ended is found missing behind the last line.
+        # An unterminated construct is reported behind the last line.
         mark = error.context_mark or error.problem_mark
         return f"line {mark.line + 1}: expected YAML: {error.problem}"
     return "expected YAML"
@@ -22,7 +22,7 @@ def mistake(source: str, error: ErrorDetails) -> str:
     return f"{source}: {key}: {expected}" if key else f"{source}: {expected}"
 
 
-#: What was expected, by pydantic's type of error; {given} and pydantic's context are filled in.
+#: Expected values, by pydantic's type of error; {given} and pydantic's context are filled in.
 _EXPECTED = {
     "missing": "required, but missing",
     "extra_forbidden": "no such key",

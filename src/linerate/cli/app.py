@@ -192,7 +192,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from linerate import __version__  # noqa: PLC0415 (nobody else waits for it)
+        from linerate import __version__  # noqa: PLC0415 (not needed by other commands)
 
         say(f"linerate {__version__}")
         raise typer.Exit

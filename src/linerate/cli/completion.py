@@ -1,10 +1,10 @@
-"""What the shell completes: words of a list, one or several, and runs that are on disk."""
+"""Shell completion: words of a list, one or several, and runs on disk."""
 
 import contextlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-#: What was typed so far, to all that it may become.
+#: From the typed prefix to all completions.
 Completer = Callable[[str], list[str]]
 
 

@@ -25,7 +25,7 @@ def as_long_seconds(text: str) -> float:
 
 
 def _seconds(text: str) -> float:
-    """What it says, or 0."""
+    """Duration in seconds, or 0."""
     number = text.strip().rstrip("msdh")
     try:
         return float(number) * UNITS[text.strip()[len(number) :]]

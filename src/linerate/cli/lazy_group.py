@@ -18,11 +18,11 @@ class Listed:
     where: str
     #: The first sentence of its help.
     text: str
-    #: Of a function: what its help ends with.
+    #: End of a command's help.
     epilog: str | None = None
 
     def shown(self) -> TyperCommand:
-        """What lists and completion need of it; it can't be called."""
+        """Part of it that lists and completion need; it can't be called."""
         return TyperCommand(self.name, help=self.text)
 
     def loaded(self) -> TyperCommand | TyperGroup:

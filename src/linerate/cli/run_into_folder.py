@@ -143,7 +143,7 @@ def measure_into(plan: Plan, folder: RunFolder, make: Maker = Bench) -> tuple[Ru
 
 
 def exit_code(run: Run) -> int:
-    """0 when all was measured, is valid (of repeated trials, one at least), and came back."""
+    """0 when each test is measured, valid (one trial at least), and received packets."""
     results = run.reported()
     whole = run.status == "complete" and len(results) == len(run.tests) > 0
     back = all(result.valid and not result.nothing_came_back for result in results)
@@ -151,7 +151,7 @@ def exit_code(run: Run) -> int:
 
 
 def nothing_came_back(run: Run) -> str:
-    """Which trials sent packets of which none came back, in a line; nothing when all are well."""
+    """Trials that sent packets without receiving any, in a line; nothing when all are well."""
     empty = [result for result in run.reported() if result.nothing_came_back]
     if not empty:
         return ""

@@ -1,4 +1,4 @@
-"""What is tested and over what, as every command that measures has it."""
+"""Testbed options of all measuring commands."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -59,7 +59,7 @@ LinkOption = Annotated[
         "--link", help="Rate that 100 % of the line is, of wires without one.", metavar="10G"
     ),
 ]
-#: Whose frames are sent unless somebody asks for others.
+#: Default loadtest.
 DEFAULT_LOADTEST = "U2"
 LoadtestOption = Annotated[
     str | None,

@@ -16,7 +16,7 @@ from linerate.traffic.offered import ProfileTraffic
 
 #: A stream that begins so late sends noticeably less than its rate in the shortest trial.
 LATE_US = 300
-#: What profiles are written in.
+#: File types of profiles.
 FILES = (".yaml", ".yml", ".py", ".pcap", ".pcapng", ".cap")
 RATES = ("100%", "50%", "10%", "1x", "1mpps", "1gbps")
 

@@ -1,4 +1,4 @@
-"""What was wrong with a command line or a file, in a line; then the command ends."""
+"""Errors in a command line or a file, in a line; then the command ends."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ def mistaken(text: str) -> NoReturn:
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Mistakes that are found meanwhile, in a testbed's file or in words, are said as these."""
+    """Report mistakes in a testbed file or in arguments as usage errors."""
     try:
         yield
     except TestbedError as error:

@@ -1,4 +1,4 @@
-"""What a lab left behind: found by its marks, and removed.
+"""Leftovers of a lab: found by their ownership marks, and removed.
 
 What bears the mark of a process that is gone, or at a run's end that of the run itself: never
 what another live lab owns, and nothing that is not a lab's.
@@ -21,13 +21,13 @@ from linerate.host import dpdk_runtime, session_share
 from linerate.host.netns import namespaces
 
 Kind = Literal["process", "namespace", "folder", "raised session"]
-#: How long a process may take to end when it was killed.
+#: Time for a killed process to end.
 GONE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """One thing that nobody will remove but us."""
+    """One leftover that only we remove."""
 
     kind: Kind
     #: A process's number and program, a namespace's name, a folder's path, a session's autogroup.
@@ -58,7 +58,7 @@ def _marked(wanted: Wanted) -> list[Leftover]:
 
 
 def remove(found: list[Leftover]) -> None:
-    """Remove them; what is gone meanwhile is no mistake."""
+    """Remove them; what disappears in between is no error."""
     for leftover in found:
         with contextlib.suppress(OSError):
             leftover.remove()

@@ -96,7 +96,7 @@ def engine_sockets() -> tuple[dict[str, Path], list[Path]]:
 
 
 def _environment() -> dict[str, str]:
-    """What the engine inherits; not a runtime directory of somebody else.
+    """Environment of the engine; not another user's runtime directory.
 
     `su` and `sudo` leave XDG_RUNTIME_DIR as it was, and DPDK would insist on it;
     without it, it uses /tmp/dpdk (see dpdk_runtime).

@@ -24,7 +24,7 @@ STREAMS_A_CALL = 64
 
 
 def read_workers(telemetry: Telemetry, tsc_hz: int) -> tuple[WorkerReading, ...]:
-    """Each worker's clocks; one command a worker."""
+    """Each worker's cycles; one command a worker."""
     return tuple(
         worker_reading(row, telemetry.ask(f"/linerate/runtime,{row['name']}"), tsc_hz)
         for row in telemetry.table("/linerate/workers")
@@ -86,7 +86,7 @@ def read_links(telemetry: Telemetry) -> dict[str, Link]:
 
 
 def read_settings(telemetry: Telemetry, port: str) -> tuple[PortSetting, ...]:
-    """What the port's device was asked for, and what it has."""
+    """Requested and actual settings of the port's device."""
     table = telemetry.table(f"/linerate/port/settings,{port}")
     return tuple(PortSetting.model_validate(row) for row in table)
 
@@ -146,7 +146,7 @@ def sent_by_side(templates: dict[str, Counters]) -> dict[str, Counters]:
 
 
 def read_progress(telemetry: Telemetry) -> Progress:
-    """How far the trial is."""
+    """Progress of the trial."""
     return Progress.model_validate(telemetry.ask("/linerate/trial"))
 
 
@@ -174,7 +174,7 @@ def read_roundtrips(telemetry: Telemetry) -> tuple[RoundTrip, ...]:
 
 
 def _counters(answer: object) -> Counters:
-    """Keep the whole numbers of a flat answer: names and limits are said elsewhere."""
+    """Keep the whole numbers of a flat answer: names and limits come from other commands."""
     flat = cast("dict[str, object]", answer if isinstance(answer, dict) else {})
     return {
         name: value

@@ -27,9 +27,9 @@ Read = TypeVar("Read")
 LIMIT_SECONDS = 2.0
 #: Engines asked at once; a host runs one or two.
 ENGINES_MAX = 16
-#: Of one engine, what one answer holds: a trial may have thousands, and nobody reads so many.
+#: Streams of one engine in one answer: a trial may have thousands, too many to read.
 STREAMS_MAX = 64
-#: Of one engine; a histogram takes some answers.
+#: Histograms of one engine; each takes some answers.
 HISTOGRAMS_MAX = 8
 #: Reasons to drop a packet, as drivers name them.
 RECEIVE_DROPS = (
@@ -70,13 +70,13 @@ class PortState:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """How long the frames of a latency stream took, since its trial began."""
+    """Latency of a latency stream's frames, since its trial began."""
 
     stream: str
     #: Upper end in ns and frames of each bucket that is not empty, rising.
     buckets: tuple[tuple[int, int], ...]
     sum_ns: int
-    #: Frames that are not in the buckets: the host kept a worker's CPU meanwhile; unreadable.
+    #: Frames that are not in the buckets: a worker was descheduled while they were in flight.
     disturbed: int
     damaged: int
 
@@ -86,7 +86,7 @@ class Histogram:
         return sum(frames for _, frames in self.buckets)
 
     def quantile_ns(self, share: float) -> int | None:
-        """What that share of the frames did not exceed; None of none."""
+        """Latency that this share of the frames did not exceed; None without frames."""
         left = share * self.count
         for top, frames in self.buckets:
             left -= frames
@@ -114,7 +114,7 @@ class Snapshot:
     locks: tuple[Row, ...] = ()
     ledger: tuple[Row, ...] = ()
     streams: tuple[Row, ...] = ()
-    #: How many there are; the first of them are in `streams`.
+    #: Total number; the first of them are in `streams`.
     nb_streams: int = 0
     latency: tuple[Histogram, ...] = ()
     flows: FlowCounts | None = None
@@ -161,7 +161,7 @@ def look(names: tuple[str, ...] = (), limit_seconds: float = LIMIT_SECONDS, flow
 
 
 def _try(name: str, path: Path, limit_seconds: float, flows: int) -> Snapshot | str:
-    """Take a snapshot; else why not, and nothing when nobody is there."""
+    """Take a snapshot; else the reason, and nothing without an engine."""
     try:
         return snapshot(name, path, limit_seconds, flows)
     except TelemetryError as error:

@@ -14,7 +14,7 @@ from linerate.base.errors import ToldError
 
 #: No engine command takes longer, the round trip included, on a host that has the time.
 TIMEOUT_SECONDS = 10.0
-#: So often more the same is waited for an answer, where the host is short of CPU time.
+#: Further timeouts for an answer while the host is short of CPU time.
 MORE_WAITS = 2
 _LOG = logging.getLogger(__name__)
 #: The greeting is short; it says how long answers may be.
@@ -43,7 +43,7 @@ class RefusedError(TelemetryError):
     """The engine refused a command, and answers others; it may say more than the reason."""
 
     def __init__(self, said: str, answer: dict[str, Any]) -> None:
-        """`answer` is all that it said, the reason as `error`; it may be empty."""
+        """`answer` is the whole reply, the reason as `error`; it may be empty."""
         super().__init__(said)
         self.answer = answer
 

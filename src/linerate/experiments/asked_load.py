@@ -1,4 +1,4 @@
-"""What a tester is asked for: the line's rate, or what it can offer where that is less.
+"""The tester's intended load: the line rate, or what it can offer where that is less.
 
 A trial that the machine disturbed says nothing of the tester: the same is asked for again. What it
 fell short of undisturbed lowers the load, once two agree, to nearly what the best of them managed.
@@ -11,14 +11,14 @@ from linerate.analysis.validity import caused_by_host, caused_by_tester
 from linerate.model.measurement import Measurement
 
 FULL_SCALE_PPM = 1_000_000
-#: Of its own ceiling, the tester is asked for no more than this.
+#: Largest share of its own ceiling that the tester is asked for.
 OF_CEILING = 0.95
-#: Of what it managed: where it is asked for less a device can give it more to receive, so that
-#: it manages less again.
+#: Share of its achieved rate: at a lower load a device can return more packets, so that the tester
+#: achieves less again.
 OF_MANAGED = 0.95
-#: Of what it managed at best in some short trials.
+#: Share of its best rate in some short trials.
 OF_LOOK = 0.98
-#: Attempts at one load agree when they are no further apart than this.
+#: Attempts at one load agree within this.
 AGREE_WITHIN = 0.05
 #: As many at the first load show what the tester manages, whether they agree or not.
 ATTEMPTS_AT_LOAD = 3
@@ -44,7 +44,7 @@ class AskedLoad:
         return cls(max(1, int(FULL_SCALE_PPM * share)), ceiling_pps)
 
     def after(self, measurement: Measurement) -> "AskedLoad":
-        """What to ask for next, the trial being invalid.
+        """Next load after an invalid trial.
 
         Little less at once where it hardly fell short in what was undisturbed.
         """
@@ -61,7 +61,7 @@ class AskedLoad:
         return known._lowered(measurement.load.full_pps) if known._is_known else known
 
     def after_look(self, looks: Sequence[Measurement]) -> "AskedLoad":
-        """What to ask for once some short trials showed what the tester manages of this load."""
+        """Load after short trials showed the tester's rate at this load."""
         undisturbed = [one for one in looks if not caused_by_host(one)]
         if not undisturbed or not all(caused_by_tester(one) for one in undisturbed):
             return self
@@ -70,7 +70,7 @@ class AskedLoad:
         return replace(self, scale_ppm=max(1, min(self.scale_ppm, scale)))
 
     def after_warmup(self, warmup: Measurement) -> "AskedLoad":
-        """What to ask for once the device has learnt: a card's rules are the tester's work, too."""
+        """Load after the device has learnt: a card's rules are the tester's work, too."""
         if not caused_by_tester(warmup):
             return self
         managed = _managed_pps(warmup)
@@ -92,7 +92,7 @@ class AskedLoad:
 
 
 def _managed_pps(measurement: Measurement) -> float:
-    """What the tester managed of what it was asked for.
+    """Rate that the tester achieved of the intended one.
 
     On a wire that pushes back a tester that loses frames itself sends faster than it receives.
     """

@@ -48,14 +48,14 @@ from linerate.results.store import (
 )
 from linerate.results.verdicts import judged_together, source_of
 
-#: A tester that can't send what it is asked for is tried so often more: again, then with less.
+#: Further attempts for a tester that can't send the intended load: again, then with less.
 LOWER_LOADS = 4
-#: What the tester manages of the first load is found by as many short trials at most.
+#: Most short trials that find the tester's rate at the first load.
 LOOKS = 3
 LOOK_SECONDS = 0.25
-#: Where suspect figures are accepted, an invalid trial is repeated so often before.
+#: Repetitions of an invalid trial before suspect figures are accepted.
 ACCEPTED_RETRIES = 1
-#: An engine that the host starves is started again, so often in all.
+#: Total starts of an engine that the host starves.
 STARVED_STARTS = 2
 #: Trials in a row that the host spoilt, with none before them, that end a run: two tests.
 HOST_TAKES = 6
@@ -70,7 +70,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Observer(Protocol):
-    """Is told how a bench gets on."""
+    """Receives the progress of a bench."""
 
     def step(self, text: str, seconds: float) -> None:
         """Say that something starts that takes about so long."""
@@ -332,7 +332,7 @@ class Bench:
         )
 
     def _look(self, trials: Trials, step: Step, asked: AskedLoad) -> AskedLoad:
-        """What the tester manages, by short trials: another where the first fell short."""
+        """The tester's rate, by short trials: another where the first fell short."""
         load = self._load(step.testbed, step.loadtest, asked.scale_ppm, LOOK_SECONDS)
         looks: list[Measurement] = []
         while len(looks) < LOOKS:
@@ -343,7 +343,7 @@ class Bench:
         return asked.after_look(looks)
 
     def _first_load(self, step: Step) -> AskedLoad:
-        """What to offer first, and the tester's ceiling: as when the test was last valid."""
+        """First load, and the tester's ceiling: as when the test was last valid."""
         known = self._loads.get(step.loadtest.name)
         if known is not None:
             return known
@@ -361,7 +361,7 @@ class Bench:
         return self._plan.accept_suspect and again and may_be_accepted(measurement)
 
     def _retries(self, measurement: Measurement) -> int:
-        """How often an invalid trial is repeated at most: lower loads are worth some more."""
+        """Most repetitions of an invalid trial: lower loads allow some more."""
         return self._plan.retries + LOWER_LOADS * caused_by_tester(measurement)
 
     def _note_engine(self, info: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """Latency: of each loadtest beside its result, and of one loadtest over offered load.
 
-The tester and the wire have a latency too. It is measured at the same load over the bare wire, and
-told beside the device's.
+The latency of tester and link is measured at the same load over the bare link, and reported beside
+the device's.
 """
 
 import time
@@ -24,11 +24,11 @@ from linerate.model.testbed import Testbed
 from linerate.results.goals import NDR
 from linerate.results.store import Result, RunFolder
 
-#: Of the highest load.
+#: Loads in percent of the highest.
 PERCENTS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 #: Over the bare wire no trial needs longer.
 OWN_SECONDS_MAX = 2.0
-#: An invalid trial is measured so often.
+#: Attempts at an invalid trial.
 ATTEMPTS = 5
 
 
@@ -48,7 +48,7 @@ class LatencyBench(Bench):
             return
         result, label = results[-1], f"{results[-1].trial}-wire"
         seconds = min(self._plan.duration_seconds, OWN_SECONDS_MAX)
-        # Of bursts the load is less than the scale says: the same load is that of the same scale.
+        # With bursts the load is less than the scale: equal scales are equal loads.
         scale_ppm = max(1, self._loads[step.loadtest.name].scale_ppm)
         with self._rigs[step.testbed].bare_at_rate(step.loadtest, label) as trials:
             own = _over_wire(self, trials, step, scale_ppm, seconds)
@@ -79,7 +79,7 @@ def _scale(testbed: Testbed, loadtest: Loadtest, pps: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Loads:
-    """Which loads: shares of the highest, which is searched for unless it is known."""
+    """Loads as shares of the highest, which is searched for unless it is known."""
 
     percents: tuple[int, ...] = PERCENTS
     top: Literal["NDR", "given", "line"] = "NDR"
@@ -160,12 +160,12 @@ class LatencyLoadsBench(SearchBench):
             _, result = self.attempt(step, trials, number, (scale, seconds), None, {})
             if result.valid:
                 break
-            # What else runs may end.
+            # Competing programs may end.
             time.sleep(min(WAIT_MAX_SECONDS, WAIT_SECONDS * 2**number))
         return result
 
     def _measure_own(self, step: Step, about: LatencyLoads) -> None:
-        """The same loads over the bare wire; each result is told its own."""
+        """The same loads over the bare link; added to each result."""
         seconds = min(self._plan.duration_seconds, OWN_SECONDS_MAX)
         with self._rigs[step.testbed].bare_at_rate(step.loadtest, f"{about.loadtest}-wire") as on:
             for _, one, pps in self._each(step, about):

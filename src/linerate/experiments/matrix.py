@@ -1,7 +1,7 @@
 """The matrix: every configuration that this host can run, side by side.
 
-Cases are data; each is looked at before anything is measured, and one that can't run is
-said with its reason and its remedy. What each costs beside the wire is read off its trial.
+Cases are data; each is checked before anything is measured, and one that can't run is listed with
+its reason and its remedy. The cost of each beside the link is computed from its trial.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ from linerate.results.store import Absent, Run, StoreError, load_measurement
 
 #: The published comparison is of the smallest frames; larger ones hide what a packet costs.
 FRAME_BYTES = 64
-#: What a device does in the comparison: its name, its mode, its ports.
+#: Devices of the comparison: name, mode, ports.
 MODES: dict[str, tuple[str, int]] = {
     "rx-only": ("rxonly", 2),
     "tx-only": ("txonly", 2),
@@ -47,11 +47,11 @@ LINUX_DRIVERS: tuple[Driver, ...] = (
     "io_uring",
 )
 FOREIGN: tuple[Device, ...] = ("kernel", "bridge", "nftables", "testpmd")
-#: What iperf3 can do, who is its own tester: one direction. Others do the same beside it.
+#: The only mode of iperf3, which is its own tester: one direction. Others do the same beside it.
 ONE_WAY = "one-way"
 THREADINGS: tuple[Threading, ...] = get_args(Threading)
 HANDED_OVER = THREADINGS[1:]
-#: What cases can be chosen by, beside their names.
+#: Keys that select cases, beside their names.
 CHOSEN_BY = ("mode", "driver", "threading", "wire", "dut")
 #: Modes in which nothing is received, so that nothing can be handed over.
 ALONE = ("txonly",)
@@ -64,7 +64,7 @@ class Case:
     """One configuration of the comparison, and where it stands in the report."""
 
     configuration: Configuration
-    #: What it does: a key of `MODES`, or a mode of its own.
+    #: A key of `MODES`, or a mode of its own.
     mode: str
     #: Its name among those of the same wire and mode.
     label: str
@@ -188,13 +188,13 @@ def _is(case: Case, word: str) -> bool:
 
 
 def seconds(trials: int, duration_seconds: float) -> float:
-    """How long so many trials take, with all around them, if none is repeated."""
+    """Duration of the trials with all around them, if none is repeated."""
     return trials * (duration_seconds + AROUND_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What can be run, and what can't."""
+    """Cases that can run, and those that can't."""
 
     lines: tuple[Line, ...]
     absent: tuple[Absent, ...]
@@ -220,7 +220,7 @@ def look(base: Testbed, wanted: Iterable[Configuration]) -> Looked:
 
 
 def lacking(testbed: Testbed, case: Configuration) -> Need | None:
-    """What this host or this engine lacks for a case."""
+    """Prerequisites of a case that this host or this engine lacks."""
     if here := rig.missing(testbed):
         return here[0]
     loadtest = Loadtest("look", Traffic(FRAME_BYTES, "many"), 2, case.ports // 2)
@@ -245,15 +245,15 @@ class Row:
     case: Case
     point: Point
     costs: Costs
-    #: Of its rate: over the slowest of its group, over DPDK's in the same mode on that wire.
+    #: Ratio of its rate: to the slowest of its group, to DPDK's in the same mode on that link.
     over_slowest: float | None
     over_dpdk: float | None
-    #: What the wire takes of its sender for each packet, where it is the device's to pay.
+    #: Cost of the link for its sender per packet, where the device pays it.
     hop_clocks: float | None = None
 
     @property
     def tx_above_clocks(self) -> float | None:
-        """Of sending a packet, beside the wire's own."""
+        """Cost of sending a packet, without the link's own."""
         return self.costs.tx_above(self.hop_clocks)
 
     @property
@@ -278,7 +278,7 @@ class Row:
 
     @property
     def verdict(self) -> Verdict:
-        """What limits it, by its middle trial."""
+        """The limit of its median trial."""
         return self.point.result.verdict
 
 
@@ -287,7 +287,7 @@ class Group:
     """Cases that are compared with each other."""
 
     wire: str
-    #: What all of them do; empty where each does something else.
+    #: Common mode of all of them; empty where they differ.
     mode: str
     rows: tuple[Row, ...]
 

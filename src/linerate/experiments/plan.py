@@ -1,4 +1,4 @@
-"""What is to be measured: loadtests on testbeds, step by step, and how long that takes."""
+"""The plan of a measurement: loadtests on testbeds, step by step, and its duration."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from linerate.model.suites import find as find_suite
 from linerate.model.testbed import Testbed
 from linerate.results.store import Sweep
 
-#: An invalid trial is retried so often.
+#: Retries of an invalid trial.
 RETRIES = 2
 CEILING_SECONDS = 0.5
 
@@ -21,7 +21,7 @@ class Step:
     testbed: Testbed
     loadtest: Loadtest
     repeat: int = 1
-    #: Of the configuration, in a sweep.
+    #: Name of the configuration, in a sweep.
     configuration: str = ""
 
     @property
@@ -33,7 +33,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to measure, step by step in this order."""
+    """Steps of a measurement in order."""
 
     #: The one that the report is headed by; steps may change it.
     testbed: Testbed
@@ -45,12 +45,12 @@ class Plan:
     sweep: Sweep | None = None
     #: Where the machine gives no valid trial, one that only it disturbed is shown as provisional.
     accept_suspect: bool = False
-    #: Of each step, where trials follow from those before; else what they send.
+    #: Duration of each step, where trials follow from earlier ones; else that of sending.
     step_seconds: float | None = None
 
     @property
     def seconds(self) -> float:
-        """How long all steps send, if no trial is repeated."""
+        """Total sending time of all steps, if no trial is repeated."""
         if self.step_seconds is not None:
             return len(self.kinds) * CEILING_SECONDS + len(self.steps) * self.step_seconds
         warmup = sum(step.loadtest.warmup_seconds for step in self.steps)
@@ -59,7 +59,7 @@ class Plan:
 
     @property
     def kinds(self) -> dict["Kind", Testbed]:
-        """What the tester's ceiling is measured for, each with a testbed to do it on."""
+        """Traffic for which the tester's ceiling is measured, each with a testbed."""
         return {
             kind_of(step.testbed, step.loadtest): step.testbed
             for step in reversed(self.steps)
@@ -93,7 +93,7 @@ def suite_plan(
 ) -> Plan:
     """Plan each loadtest on the testbed that the suite makes of one; all of them once, and again.
 
-    What the machine does meanwhile hits the repeats of all loadtests alike.
+    Disturbances of the machine affect the repeats of all loadtests alike.
     """
     prepared = find_suite(suite).testbed
     steps = tuple(

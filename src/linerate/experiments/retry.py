@@ -1,7 +1,7 @@
 """One load, measured until its trial is valid and what was lost is the device's, not the host's.
 
-On a machine that is shared a worker is now and then off its CPU, the rings before it overflow,
-and one such moment would end a search far too low (docs/search.md, "What the host costs").
+On a shared machine workers are descheduled now and then, the rings before them overflow, and one
+such event would end a search far too low (docs/search.md, "Disturbances by the host").
 """
 
 import copy
@@ -26,15 +26,15 @@ from linerate.lab.trial import TrialError, try_trial
 from linerate.model.measurement import Measurement
 from linerate.results.store import Result, trial_name
 
-#: A trial whose loss may be the host's is measured so often; as long as none is valid, up to
-#: the second figure, with a wait between them that doubles: what else runs may end.
+#: Attempts at a trial whose loss may be the host's; as long as none is valid, up to the second
+#: figure, with a wait between them that doubles: competing programs may end.
 ATTEMPTS = 5
 ATTEMPTS_MAX = 10
 WAIT_SECONDS = 0.05
 WAIT_MAX_SECONDS = 2.0
-#: What was written of the last trial is on its way to the disk, which takes CPUs too.
+#: The last trial's files are being written to the disk, which takes CPUs too.
 SETTLE_SECONDS = 0.15
-#: So often the highest load is lowered to what the tester can offer.
+#: Times that the highest load is lowered to what the tester can offer.
 LOWER_LOADS = 4
 
 
@@ -51,7 +51,7 @@ def lost_of(measurement: Measurement) -> tuple[int, int]:
 
 
 def host_decides(measurement: Measurement, loss_ratios: Iterable[float]) -> bool:
-    """Whether a goal is missed, or not, by packets that the host's absences may have cost."""
+    """Whether packets lost while workers were descheduled decide if a goal is missed."""
     lost, offered = lost_of(measurement)
     at_rings = max(may_be_by_absence(measurement), may_be_by_stall(measurement))
     least = lost - at_rings - refused_by_burst(measurement)
@@ -70,7 +70,7 @@ Found = TypeVar("Found")
 
 
 def within_tester(measure: Callable[[], Found], lower: Callable[[float], object]) -> Found:
-    """What `measure` finds, again after `lower` was told of less that the tester may offer.
+    """Result of `measure`, again after `lower` was called because the tester may offer less.
 
     Raises TrialError when it offers less each time.
     """
@@ -119,7 +119,7 @@ class AttemptsBench(Bench):
         ceiling: float | None,
         changes: Mapping[str, object],
     ) -> tuple[Measurement, Result]:
-        """Measure a load of so many millionths for so many seconds, and keep it."""
+        """Measure a load of `ppm` millionths for `seconds`, and keep it."""
         asked = self._load(step.testbed, step.loadtest, *load).model_copy(update=dict(changes))
         card = step.testbed.card if step.testbed.wire == "card" else None
         time.sleep(SETTLE_SECONDS)
@@ -206,7 +206,7 @@ class Attempts:
         return Tried(measurement, trial, own)
 
     def _asked_after(self, asked: AskedLoad, measurement: Measurement) -> AskedLoad:
-        """What is known of a load, its trial being invalid.
+        """Knowledge of a load after an invalid trial.
 
         Raises TesterLimitError where the tester can't offer it; what it offered once, it can.
         """

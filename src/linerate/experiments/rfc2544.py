@@ -29,9 +29,9 @@ LOSSLESS_IN_A_ROW = 2
 BURST_SECONDS = 2.0
 #: The longest burst is found when the shortest that loses some is no longer than by this share.
 BURST_WIDTH = 0.01
-#: Later searches of the same begin at so many times what the first found.
+#: Later searches of the same begin at this multiple of the first result.
 BURST_MARGIN = 4
-#: A search for a burst comes to about so many, each of which is short, and read before and after.
+#: Expected trials of a search for a burst, each of which is short, and read before and after.
 BURST_TRIALS = 10
 BURST_TRIAL_SECONDS = 0.5
 #: RFC 2544 asks for 50 repeats of bursts; that takes an hour.
@@ -40,7 +40,7 @@ BURST_REPEATS = 3
 
 @dataclass(frozen=True, slots=True)
 class Rfc2544How:
-    """How it measures."""
+    """Settings of the measurement."""
 
     width: float
     duration_seconds: float
@@ -92,7 +92,7 @@ def loss_trial(pps: float, line_pps: float) -> str:
 
 
 def curve_ends(points: list[LossPoint]) -> bool:
-    """Whether so many loads in a row lost nothing."""
+    """Whether enough loads in a row lost nothing."""
     last = points[-LOSSLESS_IN_A_ROW:]
     return len(last) == LOSSLESS_IN_A_ROW and not any(point.loss_ratio for point in last)
 
@@ -227,10 +227,10 @@ class _Bursts:
         self._longest = 0
 
     def lossless(self, frames: int) -> bool:
-        """Send so many at the highest rate, and say whether all came through."""
+        """Send a burst at the highest rate, and report whether all frames were forwarded."""
         self._count += 1
         name = f"{self._figures.loadtest}.burst-{self._repeat}.{self._count}"
-        # Rounded up to a microsecond: no burst is shorter than it is said to be.
+        # Rounded up to a microsecond: no burst is shorter than reported.
         seconds = ceil(1e6 * frames / self._figures.max_pps) / 1e6
         self._bench.begin(name, f"{name}: a burst of {frames:,} frames", seconds)
         tried: Tried = self._attempts.tried(name, self._figures.max_pps, seconds)

@@ -25,26 +25,26 @@ from linerate.results.store import RunFolder
 if TYPE_CHECKING:
     from MLRsearch import MeasurementResult, SearchGoal
 
-#: The two loads of a goal that is found are no further apart than this.
+#: Largest difference of the two loads of a goal that is found.
 WIDTH = 0.005
 #: First trials at a load are shorter; not so short that nothing is read at load.
 INITIAL_SECONDS = 0.3
-#: What the search begins at the other end with, of the line: a millionth must be little of it.
+#: Lowest load of a search, as a share of the line: a millionth must be little of it.
 MIN_OF_LINE = 2e-4
 #: A trial of fewer packets is not exact to a thousandth.
 PACKETS_MIN = 5_000
 #: Before trials, so that addresses are known and tables filled.
 WARM_UP_SECONDS = 0.3
 WARM_UP_OF_MAX = 0.1
-#: A search comes to about so many loads a goal, each short once and at full length once.
+#: Expected loads of a search per goal, each short once and at full length once.
 LOADS_A_GOAL = 4
-#: Of trials of full length: a search that needs more has found nothing that holds still.
+#: Most trials of full length: a search that needs more has no stable result.
 TRIALS_MAX = 200
 
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How a search measures; loss ratios rise."""
+    """Settings of a search; loss ratios rise."""
 
     loss_ratios: tuple[float, ...] = (NDR, PDR)
     width: float = WIDTH
@@ -52,7 +52,7 @@ class How:
 
     @property
     def initial_seconds(self) -> float:
-        """How long first trials at a load send."""
+        """Duration of first trials at a load."""
         return min(INITIAL_SECONDS, self.duration_seconds)
 
 
@@ -68,7 +68,7 @@ def search_plan(
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What one load came to, as far as it is the device's."""
+    """Result at one load, as far as it is the device's."""
 
     pps: float
     seconds: float
@@ -164,11 +164,11 @@ class SearchBench(AttemptsBench):
         *before, last = self.run.searches
         self._update(searches=(*before, last.model_copy(update=changes)))
 
-    # What the measurer asks of the bench.
+    # Operations of the bench that the measurer needs.
 
     @property
     def how(self) -> How:
-        """How it measures."""
+        """Settings of the measurement."""
         return self._how
 
     def learnt(self, points: list[Point], lost_by_host: dict[str, int]) -> None:
@@ -178,7 +178,7 @@ class SearchBench(AttemptsBench):
 
 
 class _Measurer:
-    """What MLRsearch asks for trials."""
+    """Measures the trials that MLRsearch requests."""
 
     def __init__(self, bench: SearchBench, step: Step, attempts: Attempts) -> None:
         self.points: list[Point] = []
@@ -188,7 +188,10 @@ class _Measurer:
         self._count = 0
 
     def measure(self, intended_duration: float, intended_load: float) -> "MeasurementResult":
-        """Measure a load (packets a second) for so long; what the library is told is kept."""
+        """Measure a load (packets a second) for a duration.
+
+        The result given to the library is kept.
+        """
         self._count += 1
         name = f"{self._step.loadtest.name}.{self._count}"
         ratios = self._bench.how.loss_ratios

@@ -27,11 +27,11 @@ from linerate.model.testbed import Testbed
 from linerate.results.store import Result, RunFolder
 
 MINUTES = "minutes.jsonl"
-#: A packet that has not come back after so long is no longer on its way …
+#: A packet that has not been received after this time is no longer in flight …
 ON_THEIR_WAY_SECONDS = 0.1
 #: … but for those that wait in rings.
 ON_THEIR_WAY_PACKETS = 65_536
-#: What is lost must stay so for so many more readings.
+#: Further readings that must confirm a loss.
 CONFIRMATIONS = 4
 CONFIRM_SECONDS = 0.05
 WARM_UP_SECONDS = 0.3
@@ -39,7 +39,7 @@ WARM_UP_SECONDS = 0.3
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """What is held, for how long, and what ends it."""
+    """Load, duration and stop condition."""
 
     #: Packets a second of all directions; up to 1 a share of the line's, or of a profile's.
     load: float
@@ -48,13 +48,13 @@ class How:
     stop_at: StopAt = "unexplained"
 
     def pps(self, full_pps: float) -> float:
-        """Packets a second, where so many are all."""
+        """Packets a second for a number of packets."""
         return self.load * full_pps if self.load <= 1 else self.load
 
 
 @dataclass(frozen=True, slots=True)
 class Minute:
-    """What one interval came to; counters since the start have `total` in their name."""
+    """Result of one interval; counters since the start have `total` in their name."""
 
     at: str
     seconds: float
@@ -67,7 +67,7 @@ class Minute:
     losses: dict[str, int]
     unexplained: int
     on_their_way: int
-    #: By worker, milliseconds off its CPU.
+    #: Milliseconds descheduled, by worker.
     away_ms: dict[str, float]
     involuntary_switches: dict[str, int]
     doubts: tuple[str, ...] = field(default=())
@@ -105,7 +105,7 @@ def unexplained(measurement: Measurement) -> int:
         known += packets.other
     by_sequence = max(0, sequence_lost(measurement) - known)
     may_fly = ON_THEIR_WAY_SECONDS * measurement.load.asked_pps + ON_THEIR_WAY_PACKETS
-    # Of a device that lets nothing through any more, no later frame shows what was lost.
+    # When a device forwards nothing any more, no later frame shows the loss.
     vanished = packets.unexplained if packets.unexplained > may_fly else 0
     return max(by_sequence, vanished)
 
@@ -116,7 +116,7 @@ def confirmed(
     again: Callable[[], Measurement],
     before: int = 0,
 ) -> int:
-    """What stays so for a while, if it is more than before: the least that several readings have.
+    """Increase that several readings confirm: the least of them.
 
     Frames that overtake each other look lost for a moment.
     """
@@ -135,7 +135,7 @@ def soak_plan(testbed: Testbed, loadtest: Loadtest, how: How, command: tuple[str
 
 
 class SoakBench(Bench):
-    """Holds one load; `on_minute` is told of each interval."""
+    """Holds one load; `on_minute` receives each interval."""
 
     steps_stand_alone = False
 
@@ -256,7 +256,7 @@ class SoakBench(Bench):
 
 
 def verdict(state: SoakState, result: Result) -> str:
-    """What a soak says in the end, in one sentence."""
+    """The verdict of a soak, in one sentence."""
     held = f"{format_pps(state.pps, '.4g')} for {state.seconds:,.0f} s, {state.sent:,} packets"
     if state.unexplained:
         return f"{held}: {state.unexplained:,} lost that no counter explains."

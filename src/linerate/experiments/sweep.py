@@ -1,7 +1,7 @@
 """A sweep: configurations × frame sizes × repeats, and what it comes to.
 
-Configurations alternate within each repeat and size, so that what the machine does
-meanwhile hits all of them alike.
+Configurations alternate within each repeat and size, so that disturbances of the machine affect all
+of them alike.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from linerate.results.store import Absent, Result, Run, Sweep, sound
 
 #: Frame sizes of the published sweep, FCS counted.
 SIZES = (64, 128, 200, 256, 512, 1024, 1280, 1400, 1518)
-#: An invalid trial of a sweep is retried so often.
+#: Retries of an invalid trial of a sweep.
 RETRIES = 2
 
 
@@ -62,7 +62,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How a sweep measures."""
+    """Settings of a sweep."""
 
     frame_bytes: tuple[int, ...]
     repeats: int
@@ -79,7 +79,7 @@ def sweep_plan(
     absent: tuple[Absent, ...] = (),
     hop: Hop | None = None,
 ) -> Plan:
-    """Plan all trials of a sweep; `absent` are known not to be measurable."""
+    """Plan all trials of a sweep; `absent` can't be measured here."""
     steps = tuple(
         Step(
             line.testbed,
@@ -121,7 +121,7 @@ class Point:
 
     configuration: str
     frame_bytes: int
-    #: Of the valid trials: packets a second, and % of line.
+    #: Rates of the valid trials: packets a second, and % of line.
     rates_pps: tuple[float, ...]
     percents: tuple[float, ...]
     #: The trial in the middle, or the last when none is valid.
@@ -148,7 +148,7 @@ class Point:
 
 
 def points(run: Run) -> dict[tuple[str, int], Point]:
-    """What was measured, by configuration and frame size, in the order of the sweep."""
+    """Results by configuration and frame size, in the order of the sweep."""
     reported = {result.test: result for result in run.reported()}
     found = {}
     for test, results in run.repeats().items():
@@ -184,7 +184,7 @@ def by_rate(rates_pps: dict[str, float | None]) -> list[str]:
 
 
 def largest_frame(testbeds: Iterable[Testbed]) -> int:
-    """What all of them can carry, FCS counted."""
+    """Largest frame that all of them carry, FCS counted."""
     return min(
         (one.card.max_frame_bytes for one in testbeds if one.wire == "card"), default=SIZES[-1]
     )

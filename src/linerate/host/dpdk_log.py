@@ -13,7 +13,7 @@ _NOISE = re.compile(
     r"|VFIO modules not loaded|PCI device \S+ on NUMA|lib\.\S+ log level)"
     r"|^TELEMETRY: |Failed to register mp action callback|^Warning: |^testpmd: |^Interactive-mode"
 )
-#: What follows from a cause, or from tidying up after it.
+#: Messages that follow from a cause, or from cleaning up after it.
 _CONSEQUENCE = re.compile(
     r"Error (?:disabling|enabling) MSI|Driver cannot attach the device|Failed to attach device"
     r"|failed to initialize \S+ device|Bus \(\w+\) probe failed|Failed to create pmd"
@@ -26,9 +26,9 @@ _SAYS_WHY = re.compile(
     r"|refused|denied|no free|unsupported|out of|exceed|too |Cause:",
     re.IGNORECASE,
 )
-#: What our engine says itself: which port, or part, it was.
+#: Prefixes of our engine's own messages: the port or part.
 _OURS = re.compile(r"(?:port|card|worker) \S+: |DPDK does not start: |control socket ")
-#: What to do, by what the cause says.
+#: Remedies, by the text of the cause.
 _REMEDIES = tuple(
     (re.compile(cause), remedy)
     for cause, remedy in (
@@ -56,7 +56,7 @@ NOTHING = "it said nothing"
 
 
 def cause(log: str) -> str:
-    """What a process that failed says of why, in one line: itself first, then DPDK's reason."""
+    """Reason of a failed process, in one line: its own message first, then DPDK's reason."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     if not lines:
         return NOTHING

@@ -1,4 +1,4 @@
-"""What the host is, and what it did to us: /proc and /sys, read and nothing more."""
+"""The host's properties and disturbances: /proc and /sys, read only."""
 
 import os
 import platform
@@ -29,7 +29,7 @@ class Environment(BaseModel):
     dpdk: str = ""
     memory: str = ""
     layout: str = ""
-    #: Of real ports: what they negotiated.
+    #: Negotiated links of real ports.
     links: str = ""
     #: The run's session, where others have less of a CPU than it; None: they have as much.
     autogroup_nice: int | None = None
@@ -111,7 +111,7 @@ class Autogroup(NamedTuple):
 
 
 def autogroup(process: Path = _PROC / "self") -> Autogroup | None:
-    """Autogroup of a process; None where sessions are not scheduled apart, or it is gone."""
+    """Autogroup of a process; None where the kernel has none, or the process is gone."""
     if _read(_PROC / "sys/kernel/sched_autogroup_enabled") != "1":
         return None
     # "/autogroup-17 nice 0"
@@ -127,7 +127,7 @@ def steal_seconds() -> dict[int, float]:
 
 
 class CpuSeconds(NamedTuple):
-    """What one CPU did since boot (/proc/stat); guests count as user."""
+    """CPU time since boot (/proc/stat); guests count as user."""
 
     total: float
     idle: float
@@ -156,11 +156,11 @@ def cpu_seconds() -> dict[int, CpuSeconds]:
 
 
 class Switches(NamedTuple):
-    """How often a thread lost its CPU, and gave it away; how long it waited for one."""
+    """Involuntary and voluntary switches of a thread, and its time waiting for a CPU."""
 
     involuntary: int
     voluntary: int
-    #: How long it could have run and did not.
+    #: Time for which it was runnable and did not run.
     waited_seconds: float = 0.0
 
 
@@ -187,7 +187,7 @@ def _waited_seconds(schedstat: str) -> float:
 
 
 def kernel_seconds(pid: int, tid: int) -> float:
-    """How long a thread was in the kernel (stime of proc(5)); 0 when the thread is gone."""
+    """Time of a thread in the kernel (stime of proc(5)); 0 when the thread is gone."""
     # The name in brackets may hold blanks and brackets of its own.
     _, _, fields = _read(_PROC / str(pid) / "task" / str(tid) / "stat").rpartition(")")
     values = fields.split()

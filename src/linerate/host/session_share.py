@@ -18,7 +18,7 @@ from linerate.host import machine
 from linerate.host.machine import Autogroup
 
 NICE = -20
-#: Of root alone: other users may not lower a nice.
+#: Root's alone: other users may not lower a nice.
 FOLDER = Path("/run/linerate-sessions")
 _PROC = Path("/proc")
 _ROLE = "session"
@@ -42,7 +42,7 @@ def raised() -> Iterator[None]:
 
 
 def records() -> list[Path]:
-    """What runs noted, live ones too."""
+    """Notes of runs, live ones too."""
     with contextlib.suppress(OSError):
         return sorted(path for path in FOLDER.iterdir() if ownership.owner_of_name(path.name))
     return []
@@ -88,7 +88,7 @@ def _raise(name: str, record: Path) -> None:
 
 
 def _noted(name: str) -> list[Autogroup]:
-    """What runs noted of a session before they raised it."""
+    """Notes about a session by the runs that raised it."""
     return [before for path in records() if (before := _read(path)) and before.name == name]
 
 

@@ -1,4 +1,4 @@
-"""What the machine did to the workers, and they to their CPUs, between two moments of a trial."""
+"""Disturbances of the workers by the machine, and their CPU use, between two points of a trial."""
 
 import time
 from dataclasses import dataclass, field
@@ -13,23 +13,23 @@ from linerate.model.measurement.trial import RoundTrip
 def ledgers_since(
     after: tuple[WorkerReading, ...], before: tuple[WorkerReading, ...]
 ) -> tuple[TimeLedger, ...]:
-    """Where each worker's clocks went between two readings."""
+    """Use of each worker's cycles between two readings."""
     return tuple(later.since(earlier) for later, earlier in zip(after, before, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class AtLoad:
-    """What workers did while packets flew."""
+    """Worker activity under load."""
 
     time: tuple[TimeLedger, ...] = ()
     kernel_percent: dict[str, float] = field(default_factory=dict)
     lock_wait_percent: dict[str, float] = field(default_factory=dict)
-    #: By worker, what its CPU said of itself meanwhile.
+    #: By worker, the readings of its CPU during the load.
     moments: dict[str, tuple[Moment, ...]] = field(default_factory=dict)
 
 
 class Use:
-    """What workers have used of their CPUs, at a moment."""
+    """CPU use of the workers so far."""
 
     def __init__(self, tester: Tester) -> None:
         self._at = time.monotonic()
@@ -52,7 +52,7 @@ class Use:
 
 
 class HostReading:
-    """What the machine did to the workers, before and after a trial."""
+    """Disturbances of the workers, before and after a trial."""
 
     def __init__(self, tester: Tester, roundtrips: tuple[RoundTrip, ...]) -> None:
         """`roundtrips` can be measured only while no packets fly."""
@@ -63,11 +63,11 @@ class HostReading:
         self._moments = tester.moments()
 
     def stamp(self, tester: Tester, progress: Progress, at_load: "AtLoad") -> Stamp:
-        """What it did until now; no packet flies any more."""
+        """Disturbances so far; no packet is in flight any more."""
         return self.until(HostReading(tester, tester.roundtrips()), progress, at_load)
 
     def until(self, after: "HostReading", progress: Progress, at_load: "AtLoad") -> Stamp:
-        """What it did between two readings."""
+        """Disturbances between two readings."""
         return Stamp(
             roundtrips_before=self._roundtrips,
             roundtrips_after=after._roundtrips,

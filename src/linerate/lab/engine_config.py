@@ -28,7 +28,7 @@ OF_FORWARDER = {"handoff", "handoff_ring", "queue_batch", "burn", "lose", "delay
 SECOND_CARD = "card1"
 #: A MAC address in a template.
 MAC_DIGITS = 12
-#: Of the device under test, as router.vpp has them.
+#: Neighbours of the device under test, as in router.vpp.
 NEIGHBORS = ("100.64.1.2", "100.64.2.2")
 #: The same in IPv6, and the router's own: /126s that no profile has.
 NEIGHBORS6 = ("fd64:1::2", "fd64:2::2")
@@ -279,7 +279,7 @@ def router_cli(chosen: Path | None, networks: Networks = ((), ())) -> str:
 
 
 def _ip6_links() -> list[str]:
-    """What router.vpp has of IPv4 alone."""
+    """IPv4-only lines of router.vpp."""
     return [
         line
         for here, port in enumerate(DUT_PORTS)

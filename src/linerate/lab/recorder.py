@@ -20,11 +20,11 @@ from linerate.model.measurement import Progress, Reading, WorkerReading
 FILE = "live.jsonl"
 #: Readings that follow another sooner than this are no sample of their own.
 SAMPLE_SECONDS = 0.4
-#: Of a long trial whose workers nobody reads they are read this often.
+#: Interval at which workers are read in a long trial without a reader.
 QUIET_SECONDS = 5.0
-#: What stands for a node in a sample, in this order.
+#: Fields of a node in a sample, in this order.
 NODE_FIELDS = tuple(NodeTime.model_fields)
-#: A worker's clocks outside of its nodes.
+#: A worker's cycles outside of its nodes.
 CLOCKS = ("overhead_clocks", "away_clocks", "sleep_clocks")
 
 #: By worker and node.
@@ -47,7 +47,7 @@ class Journal:
 
     @property
     def trials(self) -> int:
-        """How many trials have begun."""
+        """Number of trials that have begun."""
         return self._trials
 
     def note(self, event: str, **said: Any) -> None:  # noqa: ANN401 (what JSON can hold)
@@ -100,7 +100,7 @@ class Watched(PassedOn):
         return workers
 
     def progress(self) -> Progress:
-        """How far the trial is."""
+        """Progress of the trial."""
         before, self._progress = self._progress, self._tester.progress()
         if self._progress.state == "draining" != before.state and self._open:
             self._journal.note("draining", number=self._open.number)
@@ -148,7 +148,7 @@ class Watched(PassedOn):
 
 
 class _Books:
-    """What was noted of a trial so far."""
+    """Records of a trial so far."""
 
     def __init__(self, number: int, reading: Reading) -> None:
         self.number = number
@@ -167,13 +167,13 @@ class _Books:
         ledger: PacketLedger,
         whole: PacketLedger | None = None,
     ) -> dict[str, Any]:
-        """What was added since the line before; `whole` if the ledger has every place."""
+        """Increments since the last line; `whole` if the ledger has every place."""
         now = time.monotonic()
         seconds, self._at = now - self._at, now
         clocks = {worker.name: self._worker(worker) for worker in workers}
         places = _places(ledger)
         if whole is not None:
-            # What was held at a place that is not listed any more was released.
+            # Packets held at a place that is not listed any more were released.
             places = dict.fromkeys(self._places, 0) | places
         packets = [
             (place, kind, count - self._places.get((place, kind), 0))

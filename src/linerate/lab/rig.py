@@ -1,4 +1,4 @@
-"""The rig: wires, device under test and tester, put together for trials and taken apart again.
+"""The rig: links, device under test and tester, set up for trials and torn down again.
 
 Whatever measures (bench, sweep) asks it for a tester and gives that to `run_trial`.
 """
@@ -45,7 +45,7 @@ FileNamer = Callable[[str], Path]
 Configure = Callable[[Testbed, Ends, Loadtest, str], dict[str, Any]]
 #: MAC addresses that ports report, by those that they were configured with and refused.
 Macs = dict[str, str]
-#: Engines are started at most so often before their ports' addresses must be settled.
+#: Most starts of engines until their ports' addresses must be settled.
 STARTS = 3
 
 
@@ -54,16 +54,16 @@ class Trials:
     """A rig that is ready for trials."""
 
     tester: Tester
-    #: What the tester's engine says of itself.
+    #: The tester's engine's /linerate/info.
     info: dict[str, Any]
-    #: Raises SetupError when somebody took the wires away meanwhile.
+    #: Raises SetupError when the links have been removed.
     check: Callable[[], None]
-    #: Of ports that refused the configured address.
+    #: Ports that refused the configured address.
     refused_macs: Macs = field(default_factory=dict)
 
 
 def missing(testbed: Testbed) -> list[Need]:
-    """What this host lacks for the testbed; asked before any work."""
+    """Prerequisites of the testbed that this host lacks; checked before any work."""
     lacking = wires.find(testbed.wire).needs(testbed)
     lacking += dut.find(testbed.dut.kind).needs(testbed)
     if tool := _tool(testbed):

@@ -35,7 +35,7 @@ HOP_REPEATS = 3
 
 
 class Hop(BaseModel):
-    """What one hop over a veth costs its sender, by the cheapest loop."""
+    """Cost of one hop over a veth for its sender, by the cheapest loop."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -47,7 +47,7 @@ class Hop(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """What a loop said: packets a second, clocks and system calls a packet."""
+    """Result of a loop: packets a second, cycles and system calls per packet."""
 
     pps: float
     clocks: float

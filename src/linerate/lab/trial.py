@@ -32,9 +32,9 @@ from linerate.model.measurement.trial import RoundTrip
 from linerate.model.nic_presets import Card
 
 POLL_SECONDS = 0.25
-#: A sample asks more of the engine than its progress: every so many polls.
+#: A sample reads more of the engine than its progress: once per this number of polls.
 SAMPLE_POLLS = 2
-#: The clocks at load are read this long after the start and before the end.
+#: The cycles under load are read this long after the start and before the end.
 MARGIN_SECONDS = 0.05
 #: Shorter trials have no window at load: readings would take a good part of it.
 WINDOW_SECONDS_MIN = 0.25
@@ -45,17 +45,18 @@ GOING_ON_POLL_SECONDS = 0.1
 DRAIN_TIMEOUT_SECONDS = 5.0
 #: A tester whose CPU others have takes long to end what it was stopped in.
 IDLE_TIMEOUT_SECONDS = 60.0
-#: While packets are unexplained, counters are read again so often, until they stand still so long …
+#: While packets are unexplained, counters are read again at this interval, until they are stable
+#: for this time …
 SETTLE_POLL_SECONDS = 0.05
 SETTLE_QUIET_SECONDS = 0.5
 #: … or for so long: what lies in a kernel's queue waits for a device that has no CPU.
 SETTLE_SECONDS = 2.0
-#: The figures of a load that was held are asked for so often.
+#: Attempts to read the final figures of a held load.
 ENDING_ASKS = 10
-#: While a load is held, so often is looked whether it ended.
+#: Polling interval for the end of a held load.
 HOLD_POLL_SECONDS = 1.0
-#: The tester's clock stands still while it is off its CPU. A trial that takes longer than asked by
-#: twice what makes it invalid is stopped: it would else go on for as long as its CPU is taken.
+#: The tester's clock stops while it is descheduled. A trial that exceeds its duration by twice the
+#: invalid share is stopped: it would else continue for as long as its CPU is taken.
 OVERTIME = 2 * STRETCH_LIMIT
 #: A tester that can't send what it was asked for is stopped after this many durations.
 GIVE_UP_FACTOR = 3.0
@@ -65,7 +66,7 @@ OnProgress = Callable[[Progress], None]
 
 
 class TrialError(Exception):
-    """The tester does not do what it is told."""
+    """Tester did not reach the requested state."""
 
 
 def run_trial(
@@ -152,8 +153,8 @@ def watch(
     return _measured(_Moments(before, after, at_load, stamp, progress), load, card, ceiling_pps)
 
 
-#: Is told what was measured since the start and since it was told last, and gets a way to measure
-#: since the start once more; whether to stop.
+#: Receives the measurement since the start and since the last call, and a function to measure since
+#: the start again; returns whether to stop.
 OnInterval = Callable[[Measurement, Measurement, Callable[[], Measurement]], bool]
 
 
@@ -165,7 +166,7 @@ def hold(
     card: Card | None = None,
     ceiling_pps: float | None = None,
 ) -> tuple[Measurement, KeyboardInterrupt | None]:
-    """Run one long trial and read it every so often while packets fly; stop it as any other.
+    """Run one long trial and read it periodically under load; stop it as any other.
 
     Returns what was measured, all drained, and the signal that ended it, if one did. Nothing is
     gathered while it runs: a trial of days takes no more memory than one of minutes. A reading that
@@ -213,7 +214,7 @@ Answer = TypeVar("Answer")
 
 
 def _answered(ask: Callable[[], Answer]) -> Answer:
-    """What is answered, asked again where the engine did not answer in time."""
+    """The answer, requested again where the engine did not answer in time."""
     for _ in range(ENDING_ASKS - 1):
         with contextlib.suppress(NoAnswerError):
             return ask()
@@ -240,7 +241,7 @@ def _has_sent(tester: Tester) -> bool:
 class _Held:
     """All that is known at one moment of a long trial."""
 
-    #: Seconds, of the wall's clock: the tester's stands still while it is off its CPU.
+    #: Seconds of wall-clock time: the tester's clock stops while it is descheduled.
     at: float
     progress: Progress
     reading: Reading
@@ -255,7 +256,7 @@ class _Held:
     def since(
         self, before: "_Held", load: Load, card: Card | None, ceiling_pps: float | None
     ) -> Measurement:
-        """What was measured between two moments."""
+        """Measurement between two readings."""
         elapsed_us = round((self.at - before.at) * 1e6)
         if self.progress.state == "done" and before.progress.trial != self.progress.trial:
             elapsed_us = self.progress.elapsed_us
@@ -269,7 +270,7 @@ class _Held:
 
 @dataclass(frozen=True, slots=True)
 class _Moments:
-    """What was read in a trial."""
+    """Readings of a trial."""
 
     before: Reading
     after: Reading
@@ -326,7 +327,7 @@ class _Sampler:
         self._polls += 1
         if self._polls % SAMPLE_POLLS or progress.state != "running":
             return
-        # The clock of a tester that is off its CPU is set back when it returns.
+        # The clock of a descheduled tester is set back when it resumes.
         if self.samples and progress.elapsed_us <= self.samples[-1].at_us:
             return
         vectors = {
@@ -367,7 +368,7 @@ def _send(tester: Tester, load: Load, on_progress: OnProgress, sampler: "_Sample
             return last.since(first) if first and last else AtLoad()
         left = max(seconds - progress.elapsed_us / 1e6, 0.0)
         if load.pushes_back and not left:
-            # What the wire did not take by now would go on being offered.
+            # Packets that the link has not taken by now would still be offered.
             tester.stop()
             return last.since(first) if first and last else AtLoad()
         if windowed and not last and left <= POLL_SECONDS + MARGIN_SECONDS:
@@ -377,7 +378,7 @@ def _send(tester: Tester, load: Load, on_progress: OnProgress, sampler: "_Sample
         else:
             soonest = GOING_ON_POLL_SECONDS if load.clean_us else DRAIN_POLL_SECONDS
             time.sleep(min(max(left, soonest), POLL_SECONDS))
-    # What was measured until now is invalid, but it is evidence.
+    # The measurement until now is invalid, but it is evidence.
     tester.stop()
     return AtLoad()
 

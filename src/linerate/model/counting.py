@@ -1,4 +1,4 @@
-"""What a device's rate is, and how its workers are to be seen: read off the testbed."""
+"""The packets that are a device's rate, and its workers, from the testbed."""
 
 from linerate.model.ledger import Counted
 from linerate.model.testbed import Testbed

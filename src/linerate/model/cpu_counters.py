@@ -1,4 +1,4 @@
-"""What the machine does to a CPU that no scheduler knows of: SMIs, frequency, thermal throttling.
+"""CPU disturbances that no scheduler sees: SMIs, frequency, thermal throttling.
 
 Read from /sys and, where the msr module is loaded and we are root, from model-specific registers.
 What a machine does not tell is None, never 0: "not readable" is no reading.
@@ -21,7 +21,7 @@ THROTTLES = ("core_throttle_count", "package_throttle_count")
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What one CPU says at a moment; None is what it does not."""
+    """Counters of one CPU at one time; None where unavailable."""
 
     smis: int | None = None
     #: As the kernel says now.
@@ -32,7 +32,7 @@ class Moment:
 
 
 class CpuDisturbance(BaseModel):
-    """What a worker's CPU did during a trial; None is what could not be read."""
+    """Disturbances of a worker's CPU during a trial; None where unreadable."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -74,7 +74,7 @@ def read(cpu: int, root: Path = ROOT) -> Moment:
 
 
 def between(moments: list[Moment]) -> CpuDisturbance:
-    """What happened from the first of them to the last."""
+    """Difference from the first of them to the last."""
     first, last = moments[0], moments[-1]
     frequencies = [one.megahertz for one in moments if one.megahertz is not None]
     mperf, aperf = _grown(first.mperf, last.mperf), _grown(first.aperf, last.aperf)

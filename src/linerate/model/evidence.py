@@ -34,7 +34,7 @@ class Quote(_Model):
 
 
 class Node(_Model):
-    """What one worker spent in one node of a packet graph."""
+    """Counters of one worker in one node of a packet graph."""
 
     name: str
     #: As printed, without quotes: `polling`, `active`, `any wait`.
@@ -70,9 +70,9 @@ class Worker(_Model):
     out_pps: float | None = None
     drop_pps: float | None = None
     nodes: tuple[Node, ...] = ()
-    #: VPP counts empty polls as clocks of the polling node; our engine counts them apart.
+    #: VPP counts idle polls as Clocks of the polling node; our engine counts them separately.
     idle_in_clocks: bool = True
-    #: Shares of the elapsed clocks, in per cent; None when the source does not say.
+    #: Shares of the elapsed cycles, in per cent; None when the source lacks them.
     spare_percent: float | None = None
     away_percent: float | None = None
     kernel_percent: float | None = None
@@ -112,8 +112,8 @@ class Worker(_Model):
     def saturated(self) -> bool | None:
         """Whether it has all the packets it can work on; None when the source can't tell.
 
-        Where empty polls are counted apart, none are left; where they are not, a full
-        vector in every call says that packets wait for it (VPP: docs/what/vectors).
+        Where idle polls are counted separately, none are left; where they are not, a full vector in
+        every call shows that packets wait for it (VPP: docs/what/vectors).
         """
         if not self.packets:
             return False
@@ -122,7 +122,7 @@ class Worker(_Model):
         return self.vectors_per_call >= FULL_SHARE * FULL_VECTOR
 
 
-#: Where packets go that don't come back, whatever a source calls the place.
+#: Causes of loss, independent of a source's names.
 Cause = Literal[
     "tx-ring",
     "rx-ring",
@@ -145,7 +145,7 @@ class Loss(_Model):
     place: str
     cause: Cause
     packets: int
-    #: Of whom; empty when the source does not say.
+    #: Worker; empty when the source does not name it.
     worker: str = ""
     quote: Quote
 
@@ -166,7 +166,7 @@ class Ring(_Model):
 
     @property
     def loss_percent(self) -> float:
-        """What found it full, of all that were to go in."""
+        """Share of the packets that found it full."""
         offered = self.enqueued + self.dropped
         return 100.0 * self.dropped / offered if offered else 0.0
 
@@ -200,7 +200,7 @@ class Port(_Model):
 
 
 class PcieLink(_Model):
-    """What is known of one card's PCIe link."""
+    """One card's PCIe link."""
 
     #: A PCI address.
     device: str
@@ -219,7 +219,7 @@ class PcieLink(_Model):
 
 
 class CpuCounters(_Model):
-    """What the kernel counts for one CPU, or for one interrupt (name) on it."""
+    """Kernel counters of one CPU, or of one interrupt (name) on it."""
 
     cpu: int
     name: str
@@ -228,7 +228,7 @@ class CpuCounters(_Model):
 
 
 class Tester(_Model):
-    """What a traffic generator says of itself."""
+    """Report of a traffic generator on itself."""
 
     name: str
     sent_packets: int | None = None
@@ -243,7 +243,7 @@ class Tester(_Model):
 
 
 class FlowOffload(_Model):
-    """What programming a card's flow table came to."""
+    """Result of programming a card's flow table."""
 
     entries: int
     capacity: int | None = None
@@ -254,14 +254,14 @@ class FlowOffload(_Model):
     silent: int = 0
     #: Not since it was found not to work.
     on: bool = True
-    #: Of all packets those that came looked up; of the time that in which rules were programmed.
+    #: Share of all packets that the card looked up; of the time in which rules were programmed.
     marked_percent: float | None = None
     programming_percent: float | None = None
     quote: Quote
 
 
 class Conditions(_Model):
-    """What was offered, and what came of it."""
+    """Offered load and its result."""
 
     frame_bytes: int | float
     directions: int
@@ -281,7 +281,7 @@ class Conditions(_Model):
     absence_packets: int = 0
     #: Still on their way when counters were read.
     held_packets: int = 0
-    #: Of a cache line between tester and device, the median; None: they share a CPU, or not known.
+    #: Median for a cache line between tester and device; None: they share a CPU, or unknown.
     round_trip_ns: float | None = None
     quote: Quote
 
@@ -293,7 +293,7 @@ class Conditions(_Model):
 
     @property
     def percent_of_line(self) -> float:
-        """What came back, of what the line could carry."""
+        """Received rate over the line rate."""
         return 100.0 * self.received_pps / self.line.packets_per_second
 
 
@@ -302,7 +302,7 @@ class Sibling(_Model):
 
     name: str
     conditions: Conditions
-    #: Of the busiest worker, with all that it spent on a packet.
+    #: For the busiest worker, all cycles that it spent on a packet.
     clocks_per_packet: float | None = None
 
 

@@ -1,8 +1,8 @@
-"""What a testbed file must say of ports and devices that are there already: how to reach them."""
+"""Testbed settings of existing ports and devices: how to reach them."""
 
 from collections.abc import Mapping
 
-#: How the tester is joined to it, by the key of `tester` that names that, and on which wires.
+#: How the tester is joined to it, by the key of `tester`, and the links that allow it.
 JOINED_BY = {"sockets": ("memif",), "interfaces": ("veth", "af_xdp")}
 WIRES = ("ethdev", "memif", "veth", "af_xdp")
 _EXAMPLES = {
@@ -36,7 +36,7 @@ def check(external: bool, wire: str, joined: Mapping[str, object], macs: object)
         )
 
 
-#: Of `wire: ethdev`, by key.
+#: With `wire: ethdev`, by key.
 _ETHDEV = {
     "tester.ports": 'expected two, as [{device: "0000:05:00.0"}, {device: "0000:05:00.1"}]',
     "link": "expected a bit rate, as 10G",

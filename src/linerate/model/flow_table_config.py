@@ -14,12 +14,12 @@ class _Limits(BaseModel):
 class FlowRules(_Limits):
     """A virtual card's flow table."""
 
-    #: What the other keys are unless given.
+    #: Defaults of the other keys.
     preset: Literal["x710", "x710-patched"] | None = None
-    #: Rules that it holds, and so many of them whatever their hash.
+    #: Rules that it holds, and how many of them fit for any hash.
     capacity: int | None = Field(default=None, ge=1, le=1 << 20)
     guaranteed: int | None = Field(default=None, ge=0, le=1 << 20)
-    #: What making or taking away a rule costs.
+    #: Duration of creating or destroying a rule.
     programming_us: int | None = Field(default=None, ge=0, le=1_000_000)
     #: Patterns or actions that it refuses.
     refuse: str | None = None
@@ -28,7 +28,7 @@ class FlowRules(_Limits):
 
 
 class Offload(_Limits):
-    """Which flows the card looks up."""
+    """Flows that the card looks up."""
 
     #: Rules that a port may have.
     rules: int | None = Field(default=None, ge=1, le=16382)

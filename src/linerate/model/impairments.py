@@ -12,14 +12,14 @@ class _Model(BaseModel):
 
 
 class TesterBurn(_Model):
-    """What makes the tester slow on purpose, in TSC clocks."""
+    """Injected cost of the tester, in TSC cycles."""
 
-    #: Of each frame sent.
+    #: Cost of each frame sent.
     clocks: int = Field(ge=0, le=1_000_000)
 
 
 class Burn(_Model):
-    """What makes the forwarder slow on purpose, in TSC clocks: docs/engine-configuration.md."""
+    """Injected cost of the forwarder, in TSC cycles: docs/engine-configuration.md."""
 
     clocks: int = Field(default=0, ge=0, le=1_000_000)
     call_clocks: int = Field(default=0, ge=0, le=100_000_000)
@@ -42,13 +42,13 @@ class Burn(_Model):
 
 
 class Lose(_Model):
-    """What makes the forwarder lose frames at random, on purpose: docs/engine-configuration.md."""
+    """Injected random loss in the forwarder: docs/engine-configuration.md."""
 
-    #: Of each frame, whatever the load.
+    #: Probability for each frame, whatever the load.
     probability: float = Field(ge=0, le=1)
 
 
 class Delay(_Model):
-    """What makes the forwarder hold each frame, on purpose: docs/engine-configuration.md."""
+    """Injected delay of each frame in the forwarder: docs/engine-configuration.md."""
 
     us: int = Field(ge=0, le=100_000)

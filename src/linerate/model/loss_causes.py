@@ -1,6 +1,6 @@
-"""What a place of loss means: a resource that ran out, or what somebody configured.
+"""The cause of loss at a place: an exhausted resource, or configuration.
 
-One table for all sources, so that `no route` is configuration wherever it is said.
+One table for all sources, so that `no route` is configuration in every tool's output.
 """
 
 import re

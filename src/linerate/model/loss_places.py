@@ -22,5 +22,5 @@ def lost_at(ledger: PacketLedger, place: re.Pattern[str]) -> int:
 
 
 def lost_in_tester(ledger: PacketLedger) -> int:
-    """Packets lost before they left the tester or after they came back to it."""
+    """Packets lost before they left the tester or after they were received by it."""
     return sum(packets for name, packets in ledger.losses.items() if TESTER.match(name))

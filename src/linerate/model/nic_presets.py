@@ -1,8 +1,7 @@
 """The virtual card's limits, and presets named after real cards.
 
-A preset copies published figures: where each comes from is said beside it.
-"N6005" and "N305" are the two boxes of the published loadtests
-(tests/data/loadtests.csv); "datasheet" is the maker's.
+A preset copies published figures; the source of each is noted beside it. "N6005" and "N305" are the
+two boxes of the published loadtests (tests/data/loadtests.csv); "datasheet" is the maker's.
 """
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -50,7 +49,7 @@ class Pcie(_Limits):
 
 
 class Rss(_Limits):
-    """How a card spreads packets over its rx queues."""
+    """RSS settings of a card."""
 
     symmetric: bool = False
     mpls_inner: bool = True
@@ -78,7 +77,7 @@ class Card(_Limits):
 
 DEFAULT = Card()
 
-#: What `--card` calls a limit.
+#: Keys of limits in `--card`.
 OPTIONS = {
     "pps": "pps_ceiling",
     "link": "link",

@@ -1,4 +1,4 @@
-"""What a testbed's ports really are, in words, whatever its wire is called."""
+"""The actual kind of a testbed's ports, in words, independent of its wire."""
 
 from linerate.base.drivers import kind_of_ports
 from linerate.base.line_rate import format_bps

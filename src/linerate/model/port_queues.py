@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
-#: Of a port, in each direction.
+#: Queues of a port, in each direction.
 QueueCount = Annotated[int, Field(ge=1, le=16)]
-#: What an RSS hash is taken over: addresses of a packet of that kind, and ports where it has some.
+#: Input of an RSS hash: addresses of a packet of that kind, and ports where it has some.
 RssField = Literal[
     "ipv4",
     "ipv4-frag",
@@ -37,7 +37,7 @@ CardRing = Annotated[int, Field(ge=32, le=32768), AfterValidator(_power_of_two)]
 
 
 class PortQueues(BaseModel):
-    """Of a DPDK device; what is None is the engine's to choose (docs/engine-configuration.md)."""
+    """Queues of a DPDK device; None is the engine's choice (docs/engine-configuration.md)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,4 +1,4 @@
-"""What runs keep beside trials: searches, RFC 2544's benchmarks, the state of a soak."""
+"""Records of runs beside trials: searches, RFC 2544's benchmarks, the state of a soak."""
 
 from statistics import mean
 from typing import Literal
@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from linerate.model.measurement.latency import LatencyThere
 
-#: What a soak stops at: packets lost that no counter explains, any that were lost, or its end.
+#: Stop condition of a soak: unexplained losses, any losses, or its end.
 StopAt = Literal["unexplained", "any", "never"]
 
 
@@ -22,7 +22,7 @@ class Goal(_Model):
     #: The highest load that held it, and the lowest that did not; None where none was found.
     lower_pps: float | None = None
     upper_pps: float | None = None
-    #: What came through at the lower one.
+    #: Forwarding rate at the lower one.
     forwarded_pps: float | None = None
     #: Trials at the two.
     lower_trial: str = ""
@@ -35,7 +35,7 @@ class Search(_Model):
     loadtest: str
     text: str
     frame_bytes: int | float
-    #: A goal is reached when its two loads are no further apart, as a share of the upper one.
+    #: Largest difference of a reached goal's loads, as a share of the upper one.
     width: float
     duration_seconds: float
     min_pps: float
@@ -64,7 +64,7 @@ class FrameSize(_Model):
     loadtest: str
     frame_bytes: int | float
     line_pps: float
-    #: What bursts and the loss curve begin with: the line's rate, or nearly what the tester can.
+    #: First load of bursts and the loss curve: the line rate, or nearly the tester's.
     max_pps: float
     #: The highest load without loss (26.1); None: even the least that was tried lost some.
     throughput_pps: float | None = None
@@ -89,7 +89,7 @@ class FrameSize(_Model):
 
     @property
     def buffer_seconds(self) -> float | None:
-        """RFC 9004's corrected DUT buffer time: a burst, less what was forwarded meanwhile."""
+        """RFC 9004's corrected DUT buffer time: a burst, less the frames forwarded during it."""
         if self.mean_burst is None or self.throughput_pps is None or self.all_bursts_pass:
             return None
         implied = self.mean_burst / self.max_pps
@@ -97,7 +97,7 @@ class FrameSize(_Model):
 
 
 class SoakState(_Model):
-    """How far a soak is; what each interval came to is in its minutes.jsonl."""
+    """Progress of a soak; its intervals are in its minutes.jsonl."""
 
     loadtest: str
     pps: float

@@ -25,7 +25,7 @@ Driver = Literal[
 Device = Literal["engine", "kernel", "bridge", "nftables", "testpmd", "iperf3"]
 WireKind = Literal["card", "veth", "memif"]
 
-#: Packets that one recvmmsg() or sendmmsg() of socket-vector takes at most, unless said otherwise.
+#: Default limit of packets in one recvmmsg() or sendmmsg() of socket-vector.
 BATCH = 10
 BATCH_MAX = 256
 WORKERS_MAX = 16
@@ -46,7 +46,7 @@ class ConfigurationError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What forwards, and on what."""
+    """A forwarder, its driver and threading."""
 
     mode: str = "io"
     driver: Driver = "card"
@@ -158,7 +158,7 @@ def _value(text: str, key: str, value: str) -> str | int:
 
 
 def keys() -> list[str]:
-    """What a configuration may be told."""
+    """Keys of a configuration."""
     own = [field.name for field in fields(Configuration) if field.name != "given_name"]
     return [*own, "name"]
 
@@ -208,7 +208,7 @@ def _device(one: Configuration) -> str:
 
 
 def _workers_at_least(one: Configuration) -> int:
-    """A reader and a writer, where they are told apart."""
+    """A reader and a writer, where they are separate."""
     return 1 if one.threading == "run-to-completion" else 2
 
 

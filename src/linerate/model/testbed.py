@@ -1,4 +1,4 @@
-"""What is under test: the testbed file, read with one clear line for each mistake."""
+"""The testbed file, read with one clear line for each mistake."""
 
 import re
 from pathlib import Path
@@ -28,12 +28,12 @@ from linerate.model.impairments import Burn, Delay, Lose, TesterBurn
 from linerate.model.nic_presets import DEFAULT, Card, card_option, preset
 from linerate.model.port_queues import PortQueues
 
-#: What the engine itself can be: each forwards between the two ports.
+#: Modes of the engine itself: each forwards between the two ports.
 SIMPLE_MODES = ("io", "mac", "macswap", "csum", "l2fwd", "l2switch", "xconnect")
 ENGINE_MODES = ("router", *SIMPLE_MODES, "flowtable")
-#: What forwards nothing: it takes all, or sends by itself.
+#: Modes that do not forward: they consume all packets, or generate them.
 ONE_WAY = ("rxonly", "txonly")
-#: What each kind of device can be, its default first; others are one thing only.
+#: Modes of each kind of device, its default first; others have one only.
 MODES: dict[str, tuple[str, ...]] = {
     "engine": (*ENGINE_MODES, *ONE_WAY),
     "testpmd": ("io", "mac", "macswap", "csum", "5tswap", "flowgen", "rxonly", "txonly"),
@@ -53,7 +53,7 @@ TESTERS = _modules("tester")
 #: Wires whose ends are the kernel's interfaces, and those of devices that need no interfaces.
 INTERFACES = ("veth", "af_xdp")
 WIRES_OF = {"testpmd": (*INTERFACES, "memif")}
-#: Of wires that have none of their own: what 100 % of the load is.
+#: Default rate of 100 % load for links without a rate of their own.
 LINK_BPS = 10_000_000_000
 RxMode = Literal["polling", "interrupt", "adaptive"]
 RX_MODES: tuple[str, ...] = get_args(RxMode)
@@ -96,7 +96,7 @@ def _one_of(words: tuple[str, ...]) -> AfterValidator:
     return AfterValidator(check)
 
 
-#: Of a port on a kernel's interface.
+#: Driver of a port on a kernel interface.
 Driver = Annotated[str, _one_of(INTERFACE_DRIVERS)]
 
 
@@ -135,16 +135,16 @@ class TesterSpec(_Model):
 
     kind: Annotated[str, _one_of(TESTERS)] = "engine"
     ports: tuple[Port, Port] | None = None
-    #: Of `wire: memif` with an external device: paths of the two sockets; `@name` is abstract.
+    #: With `wire: memif` and an external device: paths of the two sockets; `@name` is abstract.
     sockets: tuple[Socket, Socket] | None = None
     #: So long is waited for peers of memif sockets: VPP's client tries again every few seconds.
     wait_seconds: float = Field(default=10, gt=0, le=3600)
-    #: Of `wire: veth` or `af_xdp` with an external device: interfaces that are there already.
+    #: With `wire: veth` or `af_xdp` and an external device: existing interfaces.
     interfaces: tuple[Interface, Interface] | None = None
-    #: Of ports on the kernel's interfaces.
+    #: Driver of ports on the kernel's interfaces.
     driver: Driver | None = None
     burn: TesterBurn | None = None
-    #: Whether frames that come back are looked at for damage, by their checksums.
+    #: Whether received frames are checked for damage, by their checksums.
     check_payload: bool = False
 
 
@@ -158,17 +158,17 @@ HandoffRing = Annotated[int, Field(ge=32, le=32768), AfterValidator(_power_of_tw
 
 
 class Dut(_Model):
-    """What forwards."""
+    """The forwarder under test."""
 
     kind: Annotated[str, _one_of(DUTS)] = "engine"
-    #: Which forwarder, of the kinds that are several.
+    #: Mode, of the kinds that have several.
     mode: str = ""
-    #: Of ports on the kernel's interfaces.
+    #: Driver of ports on the kernel's interfaces.
     driver: Driver | None = None
     #: Packets a system call, of the drivers that take several at once.
     batch: int | None = Field(default=None, ge=1, le=256)
     workers: int = Field(default=1, ge=1, le=16)
-    #: How workers find what came in.
+    #: How workers detect received packets.
     rx_mode: RxMode = "polling"
     #: Spread packets over workers by software where there are too few rx queues.
     handoff: Handoff | None = None
@@ -184,7 +184,7 @@ class Dut(_Model):
     cli_file: Path | None = None
     flowtable: FlowTable | None = None
     ports: tuple[Port, Port] | None = None
-    #: Of an external one: the MAC addresses of its two ports.
+    #: MAC addresses of the two ports of an external device.
     macs: tuple[Mac, Mac] | None = None
 
     @model_validator(mode="before")
@@ -213,7 +213,7 @@ class Dut(_Model):
 
     @property
     def name(self) -> str:
-        """What it is, in a word: `router`, `kernel`, `testpmd-io`."""
+        """Short name: `router`, `kernel`, `testpmd-io`."""
         if self.kind == "engine":
             return self.mode
         return f"{self.kind}-{self.mode}" if self.mode else self.kind
@@ -239,7 +239,7 @@ class Testbed(_Model):
     name: str = Field(default="card", pattern=r"^[A-Za-z0-9_-]{1,40}$")
     wire: Annotated[str, _one_of(WIRES)] = "card"
     card: Card = DEFAULT
-    #: Of wires that are not the card's: what 100 % of the load is.
+    #: Nominal link rate of links other than the card's.
     link_bps: int | None = Field(default=None, gt=0, alias="link")
     tester: TesterSpec | None = None
     dut: Dut = Dut()
@@ -323,7 +323,7 @@ class Testbed(_Model):
         return self.card.link_bps if self.wire == "card" else (self.link_bps or LINK_BPS)
 
 
-#: Of a testbed file: a page of text.
+#: Largest testbed file: a page of text.
 TESTBED_BYTES_MAX = 1 << 20
 
 

@@ -6,8 +6,8 @@ from linerate.model.testbed import Testbed, TestbedError
 def check_cpus(testbed: Testbed, allowed: tuple[int, ...]) -> None:
     """Raise TestbedError when workers would have to take turns on a CPU.
 
-    One CPU for tester and forwarder together is slow but fair, and is allowed. Workers that
-    sleep their burnt clocks off can share one beside the tester's.
+    One CPU for tester and forwarder together is slow but fair, and is allowed. Workers that sleep
+    through their burnt cycles can share one beside the tester's.
     """
     workers, cpus = testbed.dut.workers, testbed.cpus or allowed
     if testbed.dut.burn is not None and testbed.dut.burn.shares_cpus and len(cpus) > 1:

@@ -1,4 +1,4 @@
-"""What several lines say of one PCIe link, put together.
+"""Lines of several sources about one PCIe link, combined.
 
 The usable rate is computed as the kernel does (drivers/pci/pci.h, PCIE_SPEED2MBS_ENC): Mb/s of
 one lane after its encoding, rounded down, times the lanes. So `lspci` and `dmesg` agree.
@@ -57,7 +57,7 @@ def lanes_of(figure: str) -> int | None:
 
 @dataclass(slots=True)
 class LinkNotes:
-    """What was read of one device so far; what was said first counts."""
+    """Notes on one device so far; the first value counts."""
 
     device: str
     driver: str = ""

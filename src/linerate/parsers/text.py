@@ -14,7 +14,7 @@ SIZE_MAX_BYTES = 64 << 20
 ROW_MAX_CHARS = 2000
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]")
-#: What terminals, syslog and journals put before a line.
+#: Prefixes that terminals, syslog and journals put before a line.
 _STAMPS = re.compile(
     r"""^\s*(?:
       \[\s*\d+\.\d{3,}\]                                             # dmesg
@@ -82,7 +82,7 @@ class Text:
 
     @property
     def unread(self) -> tuple[Quote, ...]:
-        """Lines that nobody took, without what only draws and what was typed."""
+        """Lines that no parser took, without decoration and typed commands."""
         return tuple(
             Quote(source=self.source, line=line.number, text=line.text.strip())
             for line in self.lines

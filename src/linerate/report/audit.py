@@ -1,4 +1,4 @@
-"""What an audit found: for people, and for programs."""
+"""Results of an audit: as text, and as JSON."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ TITLES = {
     BIT_RATE: "Bit rate: cannot be that of the packet rate",
     ABOVE_THE_LINE: "Above the line: more than 100 %",
 }
-#: Of rows that can't be read, a person needs so many to see what is wrong.
+#: Unreadable rows that are shown, which suffice to see the problem.
 UNREADABLE_MAX = 10
 
 

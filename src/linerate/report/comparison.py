@@ -11,7 +11,7 @@ from linerate.report.terminal import mpps, plain_table
 from linerate.results.compare import Change, Difference, Pair, Side, sentence
 from linerate.results.statistics import p_text, repeats_needed
 
-#: Of a test's ledgers, so many of the largest changes are printed.
+#: Largest changes of a test's ledgers that are printed.
 CHANGES_A_TEST = 3
 JUDGED = {
     "faster": "faster",
@@ -53,7 +53,7 @@ def change_rows(changes: tuple[Change, ...], unit: str) -> list[Row]:
 
 
 def sections(pair: Pair) -> list[tuple[str, Row, list[Row]]]:
-    """What changed beside the rates: title, columns, rows; those that are empty left out."""
+    """Changes beside the rates: title, columns, rows; without empty ones."""
     columns = ("base", "other", "change")
     found: list[tuple[str, Row, list[Row]]] = [
         (

@@ -10,7 +10,7 @@ from linerate.results.store import Result
 NAME_WIDTH = 23
 #: Nodes by which packets enter (docs/telemetry.md).
 ENTRANCE = "port-rx"
-#: Another node did its work, and has its clocks.
+#: Another node did its work, and has its cycles.
 FUSED = "fused"
 #: Tests side by side; more would not fit.
 TESTS_MAX = 8
@@ -68,7 +68,7 @@ def _path_order(sums: list[dict[str, NodeTime]]) -> list[str]:
 
 
 def clocks(node: NodeTime | None) -> str:
-    """Write a node's clocks a packet."""
+    """Write a node's cycles/packet."""
     if node is not None and node.fused:
         return FUSED
     if node is None or node.clocks_per_packet is None:

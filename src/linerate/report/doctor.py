@@ -1,4 +1,4 @@
-"""What `linerate doctor` prints."""
+"""Output of `linerate doctor`."""
 
 import textwrap
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""How a run's report ends: what kept it from its end, and where everything is."""
+"""End of a run's report: the reason why it is incomplete, and the places of its files."""
 
 from pathlib import Path
 

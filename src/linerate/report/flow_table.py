@@ -1,7 +1,7 @@
-"""What a flow table did, and what it gained by the cards' own: the suite's table.
+"""Counters of a flow table, and its gain by the cards' tables: the suite's table.
 
-As the published one: what came back each way in Mb/s on the wire, the CPU, and beside them the
-share of packets that came marked and the rules that stood. The same figures for all reports.
+As the published one: the received rate of each way in Mb/s (L1), the CPU, and beside them the share
+of packets that arrived marked and the number of rules. The same figures for all reports.
 """
 
 from collections.abc import Iterator
@@ -32,12 +32,12 @@ class Row:
 
     traffic: str
     figures: FlowFigures
-    #: Of the same traffic, without offload; None of that itself, or when it has no result.
+    #: The same traffic without offload; None for that itself, or when it has no result.
     software: FlowFigures | None
 
     @property
     def rate_ratio(self) -> float | None:
-        """What came back over what came back by software alone."""
+        """Received rate over that of software alone."""
         if self.software is None:
             return None
         before = self.software.upstream_bps + self.software.downstream_bps

@@ -1,4 +1,4 @@
-"""What of the host makes a run's figures doubtful: one line of its report, if any."""
+"""Doubts about a run's figures because of the host: one line of its report, if any."""
 
 import textwrap
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ def printable(text: str) -> str:
 
 
 def host_line(findings: Sequence[Finding]) -> str:
-    """What of the host makes a run's figures doubtful: one line, or nothing."""
+    """Doubts about a run's figures because of the host: one line, or nothing."""
     said = [f"{one.name}: {printable(one.found)}" for one in findings if one.heavy]
     if not said:
         return ""

@@ -61,7 +61,7 @@ def trial(result: Result) -> dict[str, Any]:
 
 
 def _latency(result: Result) -> dict[str, Any]:
-    """Of streams that were timed, if any were; of an invalid trial too, as evidence."""
+    """Timed streams, if any; of an invalid trial too, as evidence."""
     if not result.latency:
         return {}
     told = {"latency": [one.model_dump() for one in result.latency]}

@@ -66,7 +66,7 @@ def _own(one: LatencyFigures, result: Result) -> list[LatencyFigures]:
 
 
 def sentences(result: Result) -> list[str]:
-    """What of it is the tester's; what the host spoilt."""
+    """The tester's part of the latency; disturbances by the host."""
     said = []
     for one in result.latency:
         own = next(iter(_own(one, result)), None)

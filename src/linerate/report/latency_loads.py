@@ -47,7 +47,7 @@ def load_rows(run: Run, loads: LatencyLoads) -> list[tuple[str, ...]]:
 
 
 def load_notes(run: Run, loads: LatencyLoads) -> list[str]:
-    """What was invalid, and what the host spoilt."""
+    """Invalid trials, and disturbances by the host."""
     said = []
     for percent, _, result in points(run, loads):
         said += [f"{percent:g} %: {why}" for why in result.invalid]
@@ -62,7 +62,7 @@ def load_notes(run: Run, loads: LatencyLoads) -> list[str]:
 
 
 def top_text(loads: LatencyLoads) -> str:
-    """What 100 % is."""
+    """Meaning of 100 %."""
     what = {"NDR": "the NDR", "given": "as given", "line": "the line's rate"}[loads.top]
     return f"100 % is {what}, {format_pps(loads.top_pps, '.4f')}, all directions together"
 

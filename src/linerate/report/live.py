@@ -28,7 +28,7 @@ def vpp_float(value: float, digits: int = 2) -> str:
 
 
 def runtime_row(name: str, state: str, node: NodeTime) -> str:
-    """Write one line of `show runtime`; clocks are by packet, or by call if there are none."""
+    """Write one line of `show runtime`; Clocks are per packet, or per call if there are none."""
     by = node.vectors or node.calls
     clocks = vpp_float(node.clocks / by if by else 0.0)
     vectors_per_call = node.vectors / node.calls if node.calls else 0.0

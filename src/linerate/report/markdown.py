@@ -8,7 +8,7 @@ from linerate.report.summary import about, headline
 from linerate.report.terminal import heading, loss, mpps
 from linerate.results.store import Result, Run
 
-#: What Markdown, or the HTML that may stand in it, would read as more than text.
+#: Characters that Markdown, or the HTML in it, would interpret.
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
 
 

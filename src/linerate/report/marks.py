@@ -1,4 +1,4 @@
-"""What stands beside a figure that is not the whole truth: the same marks in every report."""
+"""Marks beside doubtful figures: the same in every report."""
 
 from collections.abc import Iterable, Mapping
 
@@ -20,7 +20,7 @@ SAID = {
 
 
 def marks(result: Result) -> str:
-    """What stands behind a test's name."""
+    """Marks behind a test's name."""
     if not result.valid:
         return ""
     return (
@@ -65,7 +65,7 @@ def of_goal(search: Search, goal: Goal) -> str:
 
 
 def repeated(run: Run, goal: Goal) -> str:
-    """Of the trials at a goal's lower load, those that do not count; nothing without any."""
+    """Trials at a goal's lower load that do not count; nothing without any."""
     shown = next((one for one in run.results if one.trial == goal.lower_trial), None)
     same = [one for one in run.results if shown is not None and one.test == shown.test]
     return f"{len(same) - 1} of {len(same)} trials at its lower load" if len(same) > 1 else ""

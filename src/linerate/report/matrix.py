@@ -28,7 +28,7 @@ COSTS_EXPLAINED = (
     "of all nodes, of each that came through; free: Mpps on a wire that costs nothing; kern: share "
     "of the time spent in the kernel; –: not counted"
 )
-#: What the cases of a mode do.
+#: Descriptions of a mode's cases.
 SAID = {
     "rx-only": "all is received, nothing sent",
     "tx-only": "sends by itself, receives nothing",
@@ -93,7 +93,7 @@ def _how(run: Run) -> str:
 
 
 def bare(run: Run, wire: str) -> str:
-    """What the wire itself takes: the tester alone, its ports joined to each other."""
+    """Rate of the link itself: the tester alone, its ports joined to each other."""
     found = [ceiling.pps for ceiling in run.ceilings if ceiling.wire == wire and ceiling.pps]
     if not found:
         return ""
@@ -129,7 +129,7 @@ def figure(value: float | None, digits: int) -> str:
 
 
 def cost_table(rows: list[Row]) -> Table:
-    """Costs, rx and tx apart; columns that nobody counts are left out."""
+    """Costs, rx and tx separate; columns without a counter are left out."""
     columns = ["configuration", *_fitting(cost_columns(rows))]
     table = plain_table((columns[0], "left"), *((name, "right") for name in columns[1:]), gap=1)
     for row in rows:
@@ -174,7 +174,7 @@ def cost_cells(row: Row) -> dict[str, str]:
 
 
 def clocks(value: float | None) -> str:
-    """Write clocks a packet with as many digits as they deserve."""
+    """Write cycles/packet with significant digits."""
     return figure(value, 0 if value is not None and value >= 100 else 1)
 
 
@@ -193,7 +193,7 @@ def _print_absent(console: Console, run: Run) -> None:
 
 
 def _together(absent: list[Absent]) -> dict[str, list[str]]:
-    """Many cases may lack the same: it is said once."""
+    """Cases that lack the same prerequisite share a line."""
     found: dict[str, list[str]] = {}
     for one in absent:
         reason = f"{one.reason}; {one.remedy}" if one.remedy else one.reason

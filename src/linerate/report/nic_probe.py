@@ -1,4 +1,4 @@
-"""What `linerate nic probe` prints; it fits 80 columns."""
+"""Output of `linerate nic probe`; it fits 80 columns."""
 
 from typing import Any
 

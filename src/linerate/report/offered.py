@@ -1,4 +1,4 @@
-"""What a traffic profile offered, and what became of each of its streams."""
+"""Offered load of a traffic profile, and the results of its streams."""
 
 from collections import Counter
 from pathlib import Path
@@ -10,9 +10,9 @@ from linerate.model.suites.loadtest import timed_name
 from linerate.results.store import Result, StoreError, load_measurement
 
 COLUMNS = ("stream", "frame B", "sent", "received", "lost", "loss", "reordered")
-#: So many streams are shown, those that lost most first; all are in --json and in the evidence.
+#: Streams that are shown, those that lost most first; all are in --json and in the evidence.
 SHOWN = 10
-#: So many sizes are said one by one.
+#: Sizes that are listed one by one.
 SIZES_SHOWN = 6
 UNSIGNED = "its frames carry no signature: what came back is told by the ledger, not by stream"
 
@@ -67,7 +67,7 @@ def streams(measurement: Measurement) -> list[dict[str, Any]]:
 
 
 def _counters(measurement: Measurement, name: str) -> Counter[str]:
-    """Of all its frames: those that are timed may be a stream of their own."""
+    """All its frames: the timed ones may be a stream of their own."""
     found: Counter[str] = Counter()
     for part in (name, timed_name(name)):
         found.update(measurement.streams.get(part, {}))

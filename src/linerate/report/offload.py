@@ -1,4 +1,4 @@
-"""Which ports of a live engine look flows up themselves."""
+"""Ports of a live engine that look flows up."""
 
 from typing import Any
 

@@ -72,7 +72,7 @@ def _size_row(run: Run, one: FrameSize) -> tuple[str, ...]:
 
 
 def _marks(run: Run, one: FrameSize, lost: dict[str, int]) -> str:
-    """Of the trial that throughput rests on."""
+    """The trial that throughput rests on."""
     shown = (result for result in run.results if result.trial == one.throughput_trial)
     suspect = any(result.suspect for result in shown)
     return marks.SUSPECT * suspect + marks.LEFT_OUT * bool(lost)
@@ -132,7 +132,7 @@ def _why(run: Run, search: Search) -> str:
 
 
 def notes(run: Run) -> list[str]:
-    """What a reader should know."""
+    """Notes for the reader."""
     lines = []
     if run.searches and run.searches[0].duration_seconds < 60:
         seconds = run.searches[0].duration_seconds

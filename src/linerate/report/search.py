@@ -58,7 +58,7 @@ def search_report(console: Console, run: Run, folder: Path) -> None:
 
 
 def said(search: Search) -> str:
-    """How the figures are meant."""
+    """Definitions of the figures."""
     near = "" if search.found else ", not found to the end"
     return (
         f"offered loads, all directions together, {100 * search.width:g} % apart at most; "
@@ -122,7 +122,7 @@ def _why(run: Run, search: Search, goal: Goal) -> str:
 
 
 def notes(run: Run, search: Search) -> list[str]:
-    """What a reader should know of the trials."""
+    """Notes on the trials."""
     lines = []
     invalid = sum(not result.valid for result in trials_of(run, search))
     if invalid:

@@ -1,4 +1,4 @@
-"""What every report says in the same words: the one sentence, the machine, the command."""
+"""Text that all reports share: the one sentence, the machine, the command."""
 
 import shlex
 

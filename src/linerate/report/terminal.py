@@ -49,7 +49,7 @@ def count(packets: int, width: int = 11) -> str:
 
 
 def loss(result: Result) -> str:
-    """Write the loss so that none is told apart from little."""
+    """Write the loss so that none differs from little."""
     if result.packets.sent - result.came_back == 0 or not result.loss_percent:
         return "0"
     if result.loss_percent < 0.01:
@@ -171,7 +171,7 @@ def _figures(result: Result) -> dict[str, str]:
 
 
 def _print_offered(console: Console, results: list[Result], folder: Path) -> None:
-    """Of traffic profiles: what they were, and the streams that lost most."""
+    """Traffic profiles, and the streams that lost most."""
     for result in (one for one in results if one.profile is not None):
         console.print()
         for line in offered.lines(result):
@@ -273,7 +273,7 @@ def packet_table(ledger: PacketLedger) -> Table:
 
 
 def time_table(ledger: TimeLedger) -> Table:
-    """Make a worker's time ledger: where its clocks went, what is left over."""
+    """Make a worker's time ledger: the use of its cycles, and the rest."""
     table = plain_table(
         (f"{ledger.worker}'s cycles", "left"),
         *((name, "right") for name in ("calls", "packets", "a call", "clocks/packet", "%")),

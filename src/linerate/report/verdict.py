@@ -8,7 +8,7 @@ from linerate.analysis.explain import Verdict
 from linerate.model.evidence import Evidence, Quote
 from linerate.report.terminal import LIMIT_STYLES, plain_table
 
-#: So many lines that nobody understood are shown; the rest is counted.
+#: Unparsed lines that are shown; the rest is counted.
 UNREAD_SHOWN = 5
 
 
@@ -66,7 +66,7 @@ def _ceilings(console: Console, found: Verdict) -> None:
 
 
 def leftovers(console: Console, evidence: Evidence) -> None:
-    """Print figures that can't be, and lines that nobody understood."""
+    """Print impossible figures, and unparsed lines."""
     if evidence.doubts:
         console.print(Text("Not used, as it can't be", "bold"))
         for quote in evidence.doubts:

@@ -1,7 +1,7 @@
 """Runs side by side: which is faster, by how much, is it more than noise.
 
-Repeated trials in a run, or in several runs of one device, are ranked: an exact test says whether
-a difference is more than noise. With too few of them nothing is said of what it is worth.
+Repeated trials in a run, or in several runs of one device, are ranked: an exact test says whether a
+difference is significant. With too few of them there is no conclusion.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from linerate.results.store import Result, Run, sound
 
 Judgement = Literal["faster", "slower", "same", "unknown"]
 
-#: Of a difference in losses, per cent of the packets, and in clocks a packet, that is said.
+#: Differences that are reported: in losses, per cent of the packets, and in cycles/packet.
 LOSS_MATTERS = 0.01
 CLOCKS_MATTER = 0.5
 #: Limits that are none of the device's.
@@ -42,7 +42,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A test on two devices; said of `other`, as against `base`."""
+    """A test on two devices; `other` compared with `base`."""
 
     test: str
     base: Rates
@@ -50,7 +50,7 @@ class Difference:
 
     @property
     def ratio(self) -> float | None:
-        """How many times as fast; None if one forwarded nothing."""
+        """Speed-up; None if one forwarded nothing."""
         if not self.base.middle or not self.other.middle:
             return None
         return self.other.middle / self.base.middle
@@ -62,7 +62,7 @@ class Difference:
 
     @property
     def rank_test(self) -> RankTest:
-        """How often chance alone would part the trials so."""
+        """Probability that chance alone separates the trials this way."""
         return rank_test(self.base.trials, self.other.trials)
 
     @property
@@ -89,7 +89,7 @@ class Change:
 
     @property
     def by(self) -> float:
-        """How much it grew."""
+        """Growth."""
         return self.other - self.base
 
 
@@ -106,7 +106,7 @@ class Pair:
     clocks: tuple[Change, ...]
     #: Tests in which neither could show what it can do: line or tester held both back.
     held_back: tuple[str, ...]
-    #: What else was not the same: what, of base, of other.
+    #: Other differences: name, of base, of other.
     conditions: tuple[tuple[str, str, str], ...]
 
     @property
@@ -222,7 +222,7 @@ def _clocks(results: list[Result]) -> dict[str, float]:
 
 
 def _conditions(base: Run, other: Run) -> tuple[tuple[str, str, str], ...]:
-    """What else differs: a difference of machines is none of devices."""
+    """Other differences: those of machines are none of devices."""
     here = _flat(base.environment) | _flat(base.testbed) | _faults(base) | _profiles(base)
     there = _flat(other.environment) | _flat(other.testbed) | _faults(other) | _profiles(other)
     return tuple(
@@ -233,12 +233,12 @@ def _conditions(base: Run, other: Run) -> tuple[tuple[str, str, str], ...]:
 
 
 def _faults(run: Run) -> dict[str, str]:
-    """What the doctor found before the run, in the same form."""
+    """The doctor's findings before the run, in the same form."""
     return {"faults of the host": ", ".join(found.name for found in faults(run.host)) or "none"}
 
 
 def _profiles(run: Run) -> dict[str, str]:
-    """What tests of a traffic profile offered."""
+    """Tests' traffic profiles."""
     return {
         f"traffic of {one.test}": f"{one.profile.text} at {one.profile.rate}, "
         f"{one.profile.streams:,} streams, mean frame {one.profile.frame_bytes:.1f} B"
@@ -260,7 +260,7 @@ def _flat(model: BaseModel, prefix: str = "") -> dict[str, str]:
 
 
 def sentence(pair: Pair) -> str:
-    """Which is faster, by how much, and what that is worth."""
+    """The faster one, by how much, and the significance."""
     base, other = pair.base.name, pair.other.name
     count = len(pair.rates)
     if not pair.repeated:
@@ -292,7 +292,7 @@ def _held_back(pair: Pair) -> str:
 
 
 def _unknown(pair: Pair) -> str:
-    """Why nothing can be told, and what to do."""
+    """Reason for no conclusion, and the remedy."""
     each = [(len(one.base.trials), len(one.other.trials)) for one in pair.rates]
     fewest = min(map(min, each), default=1)
     trials = "one trial" if fewest == 1 else f"{fewest} trials"

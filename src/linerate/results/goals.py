@@ -31,7 +31,7 @@ def goal_name(loss_ratio: float) -> str:
 
 
 def goals_text(goals: Iterable[Goal]) -> str:
-    """How near a search is, in a few words."""
+    """State of a search, in a few words."""
     return ", ".join(f"{goal_name(goal.loss_ratio)} {_between(goal)}" for goal in goals)
 
 
@@ -87,7 +87,7 @@ def _names_limit(result: Result) -> bool:
 
 
 def at_goal(run: Run, goal: Goal) -> str:
-    """How the device's busiest worker is off at a goal's load, or nothing is known."""
+    """State of the device's busiest worker at a goal's load, or nothing when unknown."""
     result = trial_named(run, goal.lower_trial)
     ledgers = forwarder_ledgers(result.time_at_load) if result else ()
     busiest = min(ledgers, key=lambda ledger: ledger.spare_percent, default=None)

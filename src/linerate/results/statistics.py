@@ -19,7 +19,7 @@ WAYS_MAX = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What repeated trials of one test came to, packets a second."""
+    """Rates of repeated trials of one test, packets a second."""
 
     trials: tuple[float, ...]
 
@@ -41,7 +41,7 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class RankTest:
-    """How often chance alone parts two sets of trials so; two-sided."""
+    """Probability that chance alone separates two sets of trials this way; two-sided."""
 
     p: float
     base: int
@@ -71,12 +71,12 @@ def p_text(p: float) -> str:
 
 
 def least_p(base: int, other: int) -> float:
-    """The least p that so many trials of each can come to: all of one above all of the other."""
+    """Smallest p of this number of trials of each: all of one above all of the other."""
     return min(1.0, 2 / comb(base + other, base))
 
 
 def repeats_needed() -> int:
-    """Trials of each from which on a difference can be told from noise."""
+    """Trials of each from which on a difference can be significant."""
     return next(n for n in range(1, 100) if least_p(n, n) <= SIGNIFICANCE)
 
 
@@ -107,7 +107,7 @@ class Repeated:
     """One test, several times."""
 
     test: str
-    #: Of the valid trials.
+    #: Rates of the valid trials.
     rates: Rates
     #: Trials that have no valid attempt.
     invalid: int
@@ -130,5 +130,5 @@ def repeated(run: Run) -> list[Repeated]:
 
 
 def rates_of(results: Iterable[Result]) -> list[float]:
-    """What came through in each sound trial, packets a second."""
+    """Rates of the valid trials, packets a second."""
     return [result.received_pps for result in sound(results)]

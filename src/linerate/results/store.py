@@ -36,7 +36,7 @@ from linerate.model.testbed import Testbed
 
 #: Raised when a reader of older runs would misunderstand a newer one.
 SCHEMA = 2
-#: Of a run.json: a sweep of hundreds of trials has some megabytes.
+#: Size of a run.json: a sweep of hundreds of trials has some megabytes.
 RUN_BYTES_MAX = 64 << 20
 EVIDENCE_BYTES_MAX = 256 << 20
 
@@ -52,16 +52,16 @@ class _Model(BaseModel):
 
 
 class FlowFigures(_Model):
-    """What a flow table did in a trial, and what the cards took off it."""
+    """Counters of a flow table in a trial, and the part that the cards took over."""
 
     #: Whether ports were asked to look flows up.
     offload: bool
-    #: On the wire, preamble and gap included, that came back from the first port and the second.
+    #: L1 rate, preamble and gap included, received from the first port and the second.
     upstream_bps: float
     downstream_bps: float
-    #: Of the workers' time, packets at load.
+    #: Share of the workers' time under load.
     busy_percent: float
-    #: Of the packets: those that the card had looked up.
+    #: Share of the packets that the card had looked up.
     marked_percent: float
     #: At the end of the trial.
     rules: int
@@ -71,11 +71,11 @@ class FlowFigures(_Model):
 
 
 class Result(_Model):
-    """What one trial came to: figures, both ledgers, verdict."""
+    """Result of one trial: figures, both ledgers, verdict."""
 
     test: str
     attempt: int
-    #: Of a sweep: which of the repeated trials, and of which configuration.
+    #: In a sweep: number of the repeated trial, and its configuration.
     repeat: int = 1
     configuration: str = ""
     #: File name (without .json) of its evidence.
@@ -99,15 +99,15 @@ class Result(_Model):
     loss_percent: float
     #: Packets lost that count as the host's: loss and verdict leave them out.
     left_out: int = 0
-    #: How much of the trial was undisturbed, where rates and loss are of that part; and the 95 %
-    #: confidence interval of its received rate.
+    #: Undisturbed part of the trial, where rates and loss are of that part; and the 95 % confidence
+    #: interval of its received rate.
     clean_seconds: float | None = None
     received_pps_interval: tuple[float, float] | None = None
     verdict: Verdict
     flow_table: FlowFigures | None = None
-    #: Of a traffic profile, what it was at full scale.
+    #: The traffic profile at full scale.
     profile: Profiled | None = None
-    #: Of each latency stream, and the same over the bare wire at this load: the tester's own.
+    #: Latency of each stream, and over the bare link at this load: the tester's own.
     latency: tuple[LatencyFigures, ...] = ()
     own_latency: tuple[LatencyFigures, ...] = ()
     packets: PacketLedger
@@ -132,7 +132,7 @@ class Result(_Model):
 
 
 class Ceiling(_Model):
-    """What the tester can do by itself with one kind of traffic."""
+    """The tester's own rate with one kind of traffic."""
 
     text: str
     wire: str = "card"
@@ -145,14 +145,14 @@ class Absent(_Model):
 
     configuration: str
     reason: str
-    #: What to do so that it can be.
+    #: Remedy.
     remedy: str = ""
     #: Known before anything was measured.
     planned: bool = False
 
 
 class Sweep(_Model):
-    """What a sweep is over; its tests are named CONFIGURATION@SIZE."""
+    """Range of a sweep; its tests are named CONFIGURATION@SIZE."""
 
     #: Names, in the order of the report.
     configurations: tuple[str, ...]
@@ -160,7 +160,7 @@ class Sweep(_Model):
     repeats: int
     directions: int
     absent: tuple[Absent, ...] = ()
-    #: What a hop over veth costs its sender, where that was measured.
+    #: Cost of a hop over veth for its sender, where measured.
     hop: Hop | None = None
 
 
@@ -177,7 +177,7 @@ class Run(_Model):
     tests: tuple[str, ...]
     testbed: Testbed
     environment: Environment
-    #: What a short look at the host found before the first trial (`linerate doctor`).
+    #: Findings of a short check of the host before the first trial (`linerate doctor`).
     host: tuple[Finding, ...] = ()
     ceilings: tuple[Ceiling, ...] = ()
     #: Tests without any trial, as the host gave an engine no CPU twice; `configuration` names them.
@@ -222,7 +222,7 @@ def trial_name(test: str, repeat: int = 1, attempt: int = 1) -> str:
 
 
 class Which(_Model):
-    """Which trial a result is of."""
+    """The trial of a result."""
 
     test: str
     text: str
@@ -280,7 +280,7 @@ def flow_figures(measurement: Measurement) -> FlowFigures | None:
     ports = measurement.ports
     return FlowFigures(
         offload=bool(flows.ports),
-        # What the first port sent comes back at the second.
+        # Packets sent by the first port are received at the second.
         upstream_bps=_wire_bps(measurement, ports.get(TESTER_PORTS[1], {})),
         downstream_bps=_wire_bps(measurement, ports.get(TESTER_PORTS[0], {})),
         busy_percent=sum(busy) / len(busy) if busy else 0.0,
@@ -300,7 +300,7 @@ def _wire_bps(measurement: Measurement, counters: dict[str, int]) -> float:
 
 
 class Judged(_Model):
-    """What is thought of a trial."""
+    """Judgement of a trial."""
 
     invalid: tuple[str, ...] = ()
     suspect: tuple[str, ...] = ()
@@ -371,7 +371,7 @@ class RunFolder:
 
 
 def _in_short(result: Result) -> dict[str, Any]:
-    """What those who watch are told of a trial."""
+    """Summary of a trial for viewers."""
     verdict = result.verdict
     return {"test": result.test, "trial": result.trial, "valid": result.valid,
             "invalid": list(result.invalid), "received_pps": round(result.received_pps),
@@ -393,7 +393,7 @@ def load_run(path: Path, runs: Path | None = None) -> Run:
 
 
 def run_of(content: bytes, file: Path) -> Run:
-    """What a run.json says; `file` is named where that is no run. Raises StoreError."""
+    """Contents of a run.json; `file` is named where it is no run. Raises StoreError."""
     try:
         document = json_of(content.decode())
         version = document.get("schema_version") if isinstance(document, dict) else None

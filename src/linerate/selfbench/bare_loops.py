@@ -1,7 +1,7 @@
 """Linux drivers beside bare loops of the same system call, on one veth pair: what is ours to lose.
 
-To send, nobody receives at the other end; to receive, a bare loop on the other CPU sends all
-that it can, and pays for the hop.
+For sending, the other end has no receiver; for receiving, a bare loop on the other CPU sends at its
+full rate, and pays for the hop.
 """
 
 from collections.abc import Iterator

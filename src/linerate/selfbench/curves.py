@@ -1,4 +1,4 @@
-"""The self-bench's curves: clocks a packet over what is varied, ours and the peer's."""
+"""Curves of the self-bench: cycles/packet over a parameter, ours and the peer's."""
 
 from collections.abc import Mapping, Sequence
 

@@ -7,7 +7,7 @@ from linerate.selfbench.model import Place
 
 #: Frames that a replay port can hold at most.
 FRAMES_MAX = 65536
-#: The router's next hops: so many neighbours of r1, from 100.64.2.2 on.
+#: The router's next hops: neighbours of r1, from 100.64.2.2 on.
 NEXT_HOP_BASE = 2
 
 Layers = list[dict[str, Any]]

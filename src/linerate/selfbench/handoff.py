@@ -1,4 +1,4 @@
-"""What handing packets from a reader to a writer costs: lock-free against a mutex.
+"""Cost of handing packets from a reader to a writer: lock-free against a mutex.
 
 Reader and writer are on CPUs of their own, so that the queue's lines, or its lock, move between
 them. Over the card, with two CPUs, the reader takes turns with the tester: what passes then is
@@ -23,7 +23,7 @@ READER_NODE = "worker-handoff"
 WRITER_NODE = "handoff-rx"
 #: Different flows, so that packets are spread as in use.
 FLOWS = 256
-#: Of the packets that went in, so many must come out: what is lost was not handed over.
+#: Share of the packets that must be received: lost ones were not handed over.
 ARRIVE = 0.5
 #: Slots of the card's rings and of the hand-off's: what comes while the reader is off its turn.
 SLOTS = 16384

@@ -1,4 +1,4 @@
-"""What a benchmark is made of, and what comes out of it."""
+"""A benchmark and its result."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -60,7 +60,7 @@ Side = Callable[[Place], AbstractContextManager[Session]]
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """How near the CPUs are to each other now, and what the bare hand-over does."""
+    """Distance of the CPUs now, and the rate of the bare hand-over."""
 
     roundtrip_ns: float
     handover_pps: float
@@ -68,7 +68,7 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Of which picture a benchmark is a point: clocks a packet over `x`."""
+    """The picture of which a benchmark is a point: cycles/packet over `x`."""
 
     title: str
     x_text: str
@@ -100,7 +100,7 @@ class Pair:
 
     @property
     def holds(self) -> bool:
-        """The CPUs were where they were throughout, and nobody else's more than before."""
+        """The CPUs were placed as before throughout, and not used more by others."""
         trips = [stamp.roundtrip_ns for stamp in self.stamps]
         rates = [stamp.handover_pps for stamp in self.stamps]
         measures = [values for values in (trips, rates) if values]
@@ -109,7 +109,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one benchmark came to: medians of the repeats."""
+    """Result of one benchmark: medians of the repeats."""
 
     name: str
     clocks_per_packet: float | None = None
@@ -150,8 +150,8 @@ def result_of(kind: Kind, pairs: Sequence[Pair], problem: str | None = None) -> 
     ours = [pair.ours for pair in pairs]
     peers = [pair.peer for pair in pairs if pair.peer is not None]
     tsc_hz = median(sample.tsc_hz for sample in ours)
-    # A rate of all and the clocks of a part may differ in spread: the figure that is
-    # looked at is the one whose spread is said.
+    # A rate of all and the cycles of a part may differ in spread: the figure checked is the one
+    # whose spread is reported.
     looked_at = [sample.pps if sample.clocks is None else sample.clocks for sample in ours]
     # Both of a pair met the same machine, so the ratio is taken pair by pair.
     ratios = [pair.ours.pps / pair.peer.pps for pair in pairs if pair.peer is not None]

@@ -1,4 +1,4 @@
-"""What hugepages would gain: `io` without them against `io` with them."""
+"""Gain of hugepages: `io` without them against `io` with them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from linerate.selfbench.model import Kind, NotMeasuredError, Place, Session
 from linerate.selfbench.modes import ours
 from linerate.selfbench.registry import register
 
-#: What `io` takes, in pages of 2 MiB.
+#: Memory of `io`, in pages of 2 MiB.
 PAGES_NEEDED = 160
 
 

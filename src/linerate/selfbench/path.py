@@ -11,7 +11,8 @@ from linerate.selfbench.session import EngineSession, engine_session
 #: Not of the path: where packets come from and go to.
 ENDS = ("port-rx", "port-tx")
 FIRST = "ethernet-input"
-#: Of all packets, so many must arrive; random destinations may hit the router's own networks.
+#: Share of all packets that must be received; random destinations may hit the router's own
+#: networks.
 ARRIVE = 0.999
 
 

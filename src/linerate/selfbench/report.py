@@ -63,7 +63,7 @@ def _notes(console: Console, results: Sequence[Result], place: Place) -> None:
     if any(result.peer == "testpmd" for result in results):
         options = [*FASTEST] if place.hugepages else [*WITHOUT_HUGEPAGES, *FASTEST]
         lines.append(f"testpmd on net_null: {' '.join(options)}")
-    # Many benchmarks may lack the same thing: it is said once.
+    # Benchmarks that lack the same prerequisite share a line.
     problems: dict[str, list[str]] = {}
     for result in results:
         if result.problem:

@@ -23,7 +23,7 @@ INTERNET_LENGTHS = {
     25: 700, 26: 700, 27: 600, 28: 600, 29: 800, 30: 900, 31: 200, 32: 2_500,
 }  # fmt: skip
 INTERNET_NEXT_HOPS = 8
-#: First octets that are nobody's, or those of the router's own networks.
+#: First octets of no host, or of the router's own networks.
 NOT_ROUTED = (0, 100, 127)
 SEED = 950
 

@@ -12,8 +12,8 @@ from linerate.selfbench.path import path
 from linerate.selfbench.registry import register
 
 PREFIXES = 200_000
-#: Shape of the Internet's table: of a thousand prefixes, so many have that length; the rest
-#: of all are /48. Some longer ones stand for what networks announce among themselves.
+#: Shape of the Internet's table: prefixes of each length per thousand; the rest of all are /48.
+#: Some longer ones stand for prefixes that networks announce internally.
 LENGTHS_PER_THOUSAND = {
     29: 26, 30: 5, 31: 2, 32: 150, 33: 22, 34: 20, 35: 12, 36: 65, 37: 6, 38: 13, 39: 7,
     40: 95, 41: 4, 42: 18, 43: 6, 44: 85, 45: 5, 46: 25, 47: 18, 56: 1, 64: 3, 128: 3,

@@ -24,7 +24,7 @@ ATTEMPTS = 2
 
 
 class Observer(Protocol):
-    """Is told how it gets on."""
+    """Receives the progress."""
 
     def step(self, text: str) -> None:
         """Say what is measured from now on."""
@@ -32,7 +32,7 @@ class Observer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """Measures benchmarks, each so often and for so long."""
+    """Measures benchmarks, with a number of repeats of a given length."""
 
     place: Place
     repeats: int
@@ -41,7 +41,7 @@ class Runner:
     take_stamp: Callable[[Place], Stamp]
 
     def run(self, kind: Kind) -> Result:
-        """Measure one; whatever cannot be measured is said, not raised."""
+        """Measure one; a failure is reported, not raised."""
         if kind.cores > len(self.place.cpus):
             return Result(kind.name, problem=f"needs {kind.cores} CPUs")
         pairs: list[Pair] = []

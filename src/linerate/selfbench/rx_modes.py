@@ -1,4 +1,4 @@
-"""What each rx mode costs: the worker's CPU while nothing comes, and ping through it.
+"""Cost of each rx mode: the worker's CPU without traffic, and ping through it.
 
 Two hosts in network namespaces with the engine (`io`) between their tap devices. The time
 of a ping is that of both kernels and of four passes of a tap device as well: what differs
@@ -90,7 +90,7 @@ class PingSession:
         return int(runtime["tsc"] - runtime["started_tsc"] - runtime["sleep_clocks"])
 
     def _busy_percent(self, seconds: float) -> float:
-        """How much of a CPU the worker's thread takes while nothing comes."""
+        """CPU share of the worker's thread without traffic."""
         info = self.engine.telemetry.ask("/linerate/info")
         (worker,) = self.engine.telemetry.table("/linerate/workers")
         stat = Path(f"/proc/{info['pid']}/task/{worker['tid']}/stat")
@@ -115,7 +115,7 @@ def _side(rx_mode: str) -> Side:
             config = _config(place, rx_mode, devices)
             engine = stack.enter_context(engine_session(config, place))
             first, _ = (_host(stack, number, name) for number, name in enumerate(devices))
-            # Neighbours are found, IPv6 has said what it has to say.
+            # Neighbour and IPv6 address discovery are over.
             time.sleep(2)
             _run(f"ip netns exec {first} ping -c 3 -i 0.2 -W 1 10.99.0.2")
             yield PingSession(engine, first)

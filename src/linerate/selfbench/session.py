@@ -23,7 +23,7 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True, slots=True)
 class NodeClocks:
-    """What a node did meanwhile."""
+    """Counters of a node in the interval."""
 
     packets: int
     clocks: int
@@ -37,7 +37,7 @@ class NodeClocks:
 def packet_rate(
     telemetry: Telemetry, commands: Iterable[str], counter: str, seconds: float
 ) -> float:
-    """Sum one counter of several answers, so many a second.
+    """Sum one counter of several answers, as a rate per second.
 
     Ours and DPDK's own counters are read the same way. Each reading's time is the middle
     of asking, so that a slow answer counts for half.

@@ -11,7 +11,7 @@ from linerate.selfbench.model import Kind, NotMeasuredError, Place, Sample, Sess
 from linerate.selfbench.registry import register
 from linerate.selfbench.session import EngineSession, engine_session
 
-#: Streams of the usual mix: so many frames of each size.
+#: Streams of IMIX: number of frames of each size.
 IMIX = ((64, 7), (594, 4), (1518, 1))
 #: More than any core makes, and shared by the streams of a mix in proportion.
 UNREACHABLE_PPS = 100_000_000
@@ -62,7 +62,7 @@ class TesterSession:
     engine: EngineSession
 
     def sample(self, seconds: float) -> Sample:
-        """Clocks of the generator; those of sending are said beside it."""
+        """Cycles of the generator; those of sending are listed beside it."""
         elapsed, nodes = self.engine.node_clocks(seconds)
         made = [node for name, node in nodes.items() if name.startswith("generator")]
         sent = [node for name, node in nodes.items() if name.startswith("tester-tx")]

@@ -66,7 +66,7 @@ def ours(mode: str, directions: int) -> Side:
     def opened(place: Place) -> Iterator[Session]:
         with tempfile.TemporaryDirectory(prefix="linerate-") as name:
             config = _tester(place, Path(name), directions)
-            # The server's end first: a client that finds nobody tries again much later.
+            # The server's end first: a client without a server tries again much later.
             servers = [_port(Path(name), index, "server") for index in range(2)]
             config["ports"] = servers + config["ports"]
             config["forwarder"] = {"mode": mode, "ports": list(DUT_PORTS)}

@@ -20,9 +20,9 @@ class _Place:
 
     #: The last four bytes of each address.
     addresses: tuple[int, int]
-    #: Of IPv4's own checksum.
+    #: IPv4's own checksum.
     header_checksum: int | None
-    #: Of TCP's, UDP's or ICMPv6's, which count the addresses.
+    #: Checksum of TCP, UDP or ICMPv6, which covers the addresses.
     checksum: int | None
     #: A UDP checksum of 0 over IPv4 is none, and a computed 0 is written as all ones.
     udp: bool

@@ -33,12 +33,12 @@ class ConnectionTraffic(Traffic):
 
     @property
     def offered(self) -> Offered:
-        """What full scale is."""
+        """Full scale."""
         return self.full
 
     @property
     def always_paced(self) -> bool:
-        """So many connections a second, never as many as can be."""
+        """A number of connections a second, never at full speed."""
         return True
 
     def timed(self) -> NoReturn:
@@ -134,7 +134,7 @@ def connections_loadtest(
 
 
 def seconds_needed(traffic: ConnectionTraffic) -> float:
-    """How long a trial must send at least: its longest connection ends, and one of all begins."""
+    """Shortest sending time of a trial: its longest connection ends, and one of all begins."""
     templates = connections_of(traffic.profile)["templates"]
     longest: float = (
         max(sum(one["after_us"] for one in each["packets"]) for each in templates) / 1e6
@@ -178,7 +178,7 @@ def _mix(sizes: list[int]) -> tuple[tuple[int, float], ...]:
 
 
 def _version(packet: Mapping[str, Any]) -> int:
-    """Of IP, behind MAC addresses and tags."""
+    """IP version, behind MAC addresses and tags."""
     frame = bytes.fromhex(str(packet["frame"]))
     return frame[network_of(frame)[1]] >> 4
 

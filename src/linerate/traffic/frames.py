@@ -17,9 +17,9 @@ from linerate.traffic.profile import Profile, Stream, TrafficError, engine_keys
 from linerate.traffic.rate import own_pps
 from linerate.traffic.sizes import mean_bytes_of
 
-#: What rates in percent are of: a capture has no line.
+#: Link rate for rates in percent: a capture has none.
 LINK_BPS = 10_000_000_000
-#: How long an engine takes over it, whatever the profile's rates are.
+#: Duration in the engine, whatever the profile's rates are.
 SECONDS = 0.3
 FRAMES_PER_S = 200_000
 MARGIN = 1.2
@@ -99,7 +99,7 @@ def _streams(profile: Profile, signed: bool) -> Iterator[dict[str, Any]]:
 
 
 def _seconds(streams: list[dict[str, Any]], count: int) -> float:
-    """Until so many frames have left, by all streams that go on; else until all have ended."""
+    """Time until `count` frames have left by the endless streams; else until all end."""
     steady = sum(one["rate"]["pps"] for one in streams if "bursts" not in one)
     needed = count / steady if steady else 0.0
     times = sorted(at for one in streams for at in one.get("at", ()))

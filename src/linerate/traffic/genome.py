@@ -1,9 +1,9 @@
 """IMIX genomes (RFC 6985): a repeating sequence of frame sizes, a letter each.
 
 `imix-genome:aaafg` is three frames of 64 bytes, one of 1280, one of 1518, in this order, over and
-over. Section 5 has sizes of one's own, capital letters: `imix-genome:A=90,B=1418:AAAB`; `z` is the
-MTU, which must be told: `imix-genome:z=9018:aaz`. Its run lengths (section 6.1) are written
-before what is repeated: `20{abcd}5{ggga}`, or `7a4d` for single letters.
+over. Section 5 has custom sizes, capital letters: `imix-genome:A=90,B=1418:AAAB`; `z` is the MTU,
+which must be given: `imix-genome:z=9018:aaz`. Its run lengths (section 6.1) are written before the
+repeated part: `20{abcd}5{ggga}`, or `7a4d` for single letters.
 """
 
 import re
@@ -14,7 +14,7 @@ from linerate.traffic.mixes import FLOWS, check_size, udp
 from linerate.traffic.profile import Profile, TrafficError
 
 PREFIX = "imix-genome:"
-#: RFC 6985, section 4; FCS counted. `z` is told.
+#: RFC 6985, section 4; FCS counted. `z` is given.
 LETTERS = {
     "a": 64,
     "b": 128,
@@ -93,7 +93,7 @@ def _told(text: str, told: str) -> Iterator[tuple[str, int]]:
 
 
 def _parts(text: str, letters: str) -> Iterator[tuple[int, str]]:
-    """Counts, and the letters that are repeated so often."""
+    """Counts, and the letters that they repeat."""
     at = 0
     while at < len(letters):
         match = _PART.match(letters, at)

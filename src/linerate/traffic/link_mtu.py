@@ -6,12 +6,12 @@ from linerate.traffic.ethernet import TAG_BYTES, tags_of
 from linerate.traffic.profile import Profile, Stream, TrafficError
 from linerate.traffic.sizes import frame_bytes_of, is_cut
 
-#: Of wires that are no card's, FCS counted and VLAN tags not: an IP packet of 1500 bytes.
+#: Limit of links other than the card's, FCS counted and VLAN tags not: an IP packet of 1500 bytes.
 FRAME_BYTES_MAX = 1518
-#: What our ports take, a VLAN tag counted.
+#: Limit of our ports, a VLAN tag counted.
 PORT_BYTES_MAX = FRAME_BYTES_MAX + TAG_BYTES
 _TAGS_MAX = 2
-#: Of a template, what holds more tags than count.
+#: Part of a template that holds more tags than count.
 _HEAD_BYTES = 32
 
 

@@ -35,7 +35,7 @@ class _Model(BaseModel):
 
 
 class Ethernet(_Model):
-    """Addresses that are absent are the tester's and the device's own."""
+    """Addresses default to the tester's and the device's own."""
 
     src: Mac | None = None
     dst: Mac | None = None
@@ -169,7 +169,7 @@ class Range(_Model):
 
 
 class Flows(_Model):
-    """Flows of a stream, told apart by addresses and ports."""
+    """Flows of a stream, which differ in addresses and ports."""
 
     count: int = Field(default=1, ge=1, le=2**31 - 1)
     order: Literal["increment", "uniform", "zipf"] = "increment"
@@ -202,7 +202,7 @@ class OurStream(_Model):
     places: tuple[Annotated[int, Field(ge=0, le=65535)], ...] | None = Field(
         default=None, min_length=1
     )
-    #: Stream and sequence number in the payload; without them frames come back as `other`.
+    #: Stream and sequence number in the payload; without them frames are received as `other`.
     signature: bool = True
     #: Frames carry the time when they were sent: 14 bytes of payload instead of 8.
     latency: bool = False
@@ -221,7 +221,7 @@ class OurStream(_Model):
 
 
 class PcapSides(_Model):
-    """Who sends what enters at each port; with one of the two, the other has the rest."""
+    """Sources whose frames enter at each port; with one of the two, the other has the rest."""
 
     t0: tuple[Annotated[str, AfterValidator(check_end)], ...] = ()
     t1: tuple[Annotated[str, AfterValidator(check_end)], ...] = ()
@@ -243,13 +243,13 @@ class Pcap(_Model):
     t1: str | None = None
     #: Both directions of a link in one file; `first`: the first frame's sender is t0's.
     sides: Literal["first"] | PcapSides | None = None
-    #: Gaps between frames; absent: as captured at rates as 1x, else evenly.
+    #: Gaps between frames; default: as captured at rates as 1x, else evenly.
     pacing: Pacing | None = None
     #: `own`: from the tester to the device; `keep`: as they were captured.
     macs: Literal["own", "keep"] = "own"
-    #: So often in a round, each time with other IP addresses.
+    #: Repetitions in a round, each with other IP addresses.
     loops: int = Field(default=1, ge=1, le=65536)
-    #: Of each address, so many at its end vary.
+    #: Number of low address bits that vary.
     bits: int = Field(default=8, ge=1, le=32)
 
     @model_validator(mode="after")

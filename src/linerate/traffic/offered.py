@@ -18,7 +18,7 @@ from linerate.traffic.weights import fitted
 
 #: The engine's.
 STREAMS_MAX = 8192
-#: Of a name in the engine, and without what timed parts are called.
+#: Length of a name in the engine, without the suffix of timed parts.
 NAME_MAX = 47
 _NAME_MAX = NAME_MAX - len(TIMED_SUFFIX)
 #: Keys of streams that do not send all the time.
@@ -29,13 +29,13 @@ MPLS_TYPES = ("8847", "8848")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileTraffic(Traffic):
-    """What a profile looks like, to those who measure."""
+    """A profile, as seen by the measuring code."""
 
     profile: Profile
     full: Offered
     #: In the order of the profile's streams, for the engine.
     weights: tuple[int, ...] = field(hash=False)
-    #: How much faster than the profile says: gaps and starts come so much sooner.
+    #: Speed-up over the profile's own times: gaps and starts shrink by it.
     faster: float = field(default=1.0, hash=False)
 
     @property
@@ -46,7 +46,7 @@ class ProfileTraffic(Traffic):
 
     @property
     def offered(self) -> Offered:
-        """What full scale is."""
+        """Full scale."""
         return self.full
 
     @property
@@ -93,7 +93,7 @@ class ProfileTraffic(Traffic):
 
 
 def loadtest_of(profile: Profile, rate: Rate, directions: int | None, link_bps: int) -> Loadtest:
-    """A loadtest that offers a profile on links of so many bit/s; raises TrafficError.
+    """A loadtest that offers a profile on links of this bit rate; raises TrafficError.
 
     `directions` None: as the profile says.
     """
@@ -141,7 +141,7 @@ def sending(offered: Offered) -> tuple[int, ...]:
 
 
 def with_directions(profile: Profile, directions: int | None) -> Profile:
-    """The same with streams of one direction or both; what is absent is mirrored."""
+    """The same with streams of one direction or both; a missing one is mirrored."""
     sides = {int(stream.get("port", 0)) for stream in profile.streams}
     if directions == 1 and sides != {0}:
         kept = tuple(stream for stream in profile.streams if not stream.get("port", 0))
@@ -169,7 +169,7 @@ def _untimed(stream: Stream) -> Stream:
 
 
 def sooner(stream: Stream, by: float) -> dict[str, Any]:
-    """The times of a stream whose rate is so many times what it says, in proportion."""
+    """The times of a stream at this multiple of its rate, in proportion."""
     made: dict[str, Any] = {}
     if "start_us" in stream:
         made["start_us"] = stream["start_us"] / by
@@ -208,7 +208,7 @@ def _hex(mac: str) -> str:
 
 
 def _shares(profile: Profile, link_bps: int) -> tuple[tuple[Share, ...], bool]:
-    """What each stream has, and whether those are rates rather than weights."""
+    """Share of each stream, and whether those are rates rather than weights."""
     sizes = [mean_bytes_of(stream) for stream in profile.streams]
     rates = [
         own_pps(stream, size, link_bps) for stream, size in zip(profile.streams, sizes, strict=True)
@@ -256,7 +256,7 @@ def _is_mpls(stream: Stream) -> bool:
 
 
 def _names(streams: Iterable[Stream]) -> list[str]:
-    """Names that differ, those of timed parts too: counters are told apart by them."""
+    """Unique names, those of timed parts too: counters are keyed by them."""
     taken: set[str] = set()
     alike: dict[str, Iterator[str]] = {}
     names = []

@@ -1,4 +1,4 @@
-"""What to offer, as a value: a profile is streams in the engine's words, whoever described them."""
+"""A traffic profile as a value: streams in the engine's words, whatever its source."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ Stream = Mapping[str, Any]
 #: Those keys that are not the engine's.
 OWN_KEYS = ("port", "rx_port", "timeable")
 
-#: Of frames that have times: as captured, or evenly spaced.
+#: Gaps of frames that have times: as captured, or evenly spaced.
 Pacing = Literal["captured", "even"]
 
 
@@ -42,7 +42,7 @@ class Profile:
 
 
 def engine_keys(stream: Stream) -> dict[str, Any]:
-    """What the engine reads of it."""
+    """Keys that the engine reads."""
     return {key: value for key, value in stream.items() if key not in OWN_KEYS}
 
 
@@ -56,7 +56,7 @@ class Source(Protocol):
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name in messages."""
 
     def recognises(self, text: str) -> bool:
         """Whether a text (a name, or a file's) is of this kind; does not raise."""
@@ -65,4 +65,4 @@ class Source(Protocol):
         """Read it; raises TrafficError."""
 
     def words(self, typed: str) -> list[str]:
-        """What a shell may complete to; none but for names."""
+        """Words for shell completion; none but for names."""

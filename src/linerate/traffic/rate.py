@@ -1,4 +1,4 @@
-"""How much of a profile: `100%` of the line, `1x` its own rates, `5mpps`, `2gbps`."""
+"""The rate of a profile: `100%` of the line, `1x` its own rates, `5mpps`, `2gbps`."""
 
 import math
 import re
@@ -18,7 +18,7 @@ _FACTORS = {"k": 10**3, "m": 10**6, "g": 10**9}
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """What the busier direction is asked for."""
+    """Intended rate of the busier direction."""
 
     amount: Fraction
     unit: Unit
@@ -68,7 +68,7 @@ def own_pps(stream: Stream, frame_bytes: int | Fraction, link_bps: int) -> Fract
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What a stream has of all: frames a second, or in a round; the two are not mixed."""
+    """Share of a stream: frames a second, or in a round; the two are not mixed."""
 
     side: int
     #: FCS counted; of several sizes the mean.

@@ -1,4 +1,4 @@
-"""How long a stream's frames are on the wire, FCS counted: the longest, and the mean."""
+"""Length of a stream's frames, FCS counted: the longest, and the mean."""
 
 from fractions import Fraction
 

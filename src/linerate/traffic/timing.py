@@ -1,4 +1,4 @@
-"""Which of a profile's streams are timed, and whether all of their frames are."""
+"""Timed streams of a profile, and whether all of their frames are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ Part = Literal["all", "some", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How a stream of a profile is timed, beside the stream as it is sent."""
+    """Timing of a stream of a profile, beside the stream as it is sent."""
 
     part: Part
     sent: dict[str, Any]
 
 
 def part_of(stream: Stream) -> Part:
-    """Which of its frames can be timed."""
+    """Part of its frames that can be timed."""
     if not is_signed(stream) or not has_room(stream):
         return "none"
     return "all" if stream.get("latency") or not WHOLE.isdisjoint(stream) else "some"

@@ -1,4 +1,4 @@
-"""Which kind of YAML a file is: ours, a TRex stateless one or a TRex stateful one."""
+"""Kind of a YAML file: ours, a TRex stateless one or a TRex stateful one."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -18,7 +18,7 @@ def is_yaml(text: str) -> bool:
 
 
 def read_yaml(text: str) -> Any:  # noqa: ANN401 (what YAML can hold)
-    """What a YAML file holds; raises TrafficError with the file and the line."""
+    """Contents of a YAML file; raises TrafficError with the file and the line."""
     path = Path(text)
     try:
         now = path.stat()
@@ -31,7 +31,7 @@ def read_yaml(text: str) -> Any:  # noqa: ANN401 (what YAML can hold)
 
 @lru_cache(maxsize=1)
 def _parsed(path: Path, _changed_ns: int, _size: int) -> Any:  # noqa: ANN401
-    """Each kind of profile asks for the same file; nobody changes what it gets."""
+    """Each kind of profile asks for the same file; the result is not modified."""
     return safe_load.read_yaml(path)
 
 

@@ -38,7 +38,7 @@ def complain(text: object) -> None:
 
 
 def is_terminal() -> bool:
-    """Whether what is said is read by a person."""
+    """Whether the output is a terminal."""
     return sys.stdout.isatty()
 
 
@@ -50,7 +50,7 @@ def confirmed(question: str) -> bool:
 
 
 def let_go() -> None:
-    """The reader of a pipe is gone: nothing more is said, no error at the end either."""
+    """The reader of a pipe is gone: no further output, no error at the end either."""
     sys.stderr.close()
 
 

@@ -15,7 +15,7 @@ from linerate.analysis.audit.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What was found in a table."""
+    """Findings in a table."""
 
     table: Table
     findings: tuple[Finding, ...]
@@ -38,7 +38,7 @@ class Audit:
         return self.under(ABOVE_THE_LINE)
 
     def under(self, heading: str) -> tuple[Finding, ...]:
-        """What was found under a heading."""
+        """Findings under a heading."""
         return tuple(found for found in self.findings if found.heading == heading)
 
 

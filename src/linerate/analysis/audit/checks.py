@@ -1,4 +1,4 @@
-"""What a row's figures must agree on: each check one function, registered where it stands."""
+"""Checks that a row's figures agree: one function each, which registers itself."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Finding:
     row: Row
     #: The arithmetic: what follows, and what is published.
     sentence: str
-    #: What the row's other figures agree with.
+    #: The row's other figures that agree.
     others: str = ""
     #: The figure that the others outvote; empty when they don't.
     wrong: str = ""

@@ -55,7 +55,7 @@ class Row:
     link_bps: float
     #: `mpps`, or frames a second in millions.
     rate: Figure | None = None
-    #: How the rate is written: Mpps or frames/s.
+    #: Unit of the packet rate: Mpps or frames/s.
     rate_unit: str = "Mpps"
     percent: Figure | None = None
     l1_gbps: Figure | None = None
@@ -75,7 +75,7 @@ class Row:
 
     @property
     def mpps(self) -> Span | None:
-        """What the packet rate stands for."""
+        """Range of packet rates that round to the published one."""
         if self.rate is None:
             return None
         scale = 1.0 if self.rate_unit == "Mpps" else 1e-6
@@ -114,7 +114,7 @@ class Table:
     rows: tuple[Row, ...]
     #: Line and what is wrong with it.
     unreadable: tuple[tuple[int, str], ...] = ()
-    #: What the table doesn't say and was taken for granted.
+    #: Assumptions about what the table lacks.
     assumed: tuple[str, ...] = ()
 
 

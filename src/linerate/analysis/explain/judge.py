@@ -46,7 +46,7 @@ def explain(evidence: Evidence) -> Verdict:
 
 
 def _confidence(evidence: Evidence, finding: Finding) -> Confidence:
-    """Of a suspect trial nothing is known for sure."""
+    """A suspect trial supports at most medium confidence."""
     doubted = evidence.suspect and not evidence.invalid and finding.confidence == "high"
     return "medium" if doubted else finding.confidence
 
@@ -128,7 +128,7 @@ def _took(evidence: Evidence) -> str:
 
 
 def _busy(evidence: Evidence) -> str:
-    """How busy both sides were."""
+    """Load of both sides in words."""
     said = [
         f"{worker.name} had {worker.spare_percent:.0f} % of its time to spare"
         for worker in (sender(evidence), busiest(evidence))
@@ -138,7 +138,7 @@ def _busy(evidence: Evidence) -> str:
 
 
 def _measure_next(evidence: Evidence) -> list[str]:
-    """What would tell more."""
+    """Further measurements that would narrow it down."""
     wanted = []
     if not forwarders(evidence):
         wanted.append("give `show runtime` of the same trial: who works how much on a packet")

@@ -1,4 +1,4 @@
-"""What a verdict says: the limit, why we think so, and what it rests on."""
+"""A verdict: the limit, the reasons, and the evidence."""
 
 from typing import Literal, get_args
 
@@ -41,7 +41,7 @@ class _Model(BaseModel):
 class Ceiling(_Model):
     """A rate that one resource can't exceed, over all directions that carry traffic."""
 
-    #: What it is of: `link`, `tester`, `pcie`, `card-pps`, `worker forwarder-0`, …
+    #: Resource: `link`, `tester`, `pcie`, `card-pps`, `worker forwarder-0`, …
     name: str
     #: The limit that it stands for when it is reached.
     limit: Limit
@@ -51,21 +51,21 @@ class Ceiling(_Model):
 
 
 class Finding(_Model):
-    """What one rule has to say."""
+    """Result of one rule."""
 
     limit: Limit
     confidence: Confidence
     #: One sentence, with figures, that stands by itself.
     sentence: str
     evidence: tuple[Quote, ...] = ()
-    #: What to try next, the most promising first.
+    #: Next steps, the most promising first.
     try_: tuple[str, ...] = ()
     #: Share of the packets lost for want of capacity that this accounts for, 0 to 1.
     explains: float = 1.0
 
 
 class Verdict(_Model):
-    """Which resource limits, and why we think so."""
+    """The limiting resource, and the reasons."""
 
     limit: Limit
     #: Other limits that hold as well, or are within the error of the first.

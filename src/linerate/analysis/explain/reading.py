@@ -1,4 +1,4 @@
-"""What several rules read from the evidence; pure functions, nothing is judged here."""
+"""Readings of the evidence that several rules share; pure functions without judgement."""
 
 from collections.abc import Iterable
 
@@ -6,24 +6,24 @@ from linerate.model.evidence import Cause, Conditions, Evidence, Loss, Node, Quo
 
 #: Nodes that make packets, or take them back, in the process under test (VPP's names, ours).
 GENERATORS = ("pg-input", "pg0", "packet-generator", "generator-", "tester-")
-#: What ran out; the rest was configured, damaged, or the tester's.
+#: Exhausted resources; other causes are configuration, damage, or the tester's.
 CAPACITY: frozenset[Cause] = frozenset(
     ("tx-ring", "rx-ring", "handoff-ring", "card-pps", "pcie", "buffers", "flow-table", "other")
 )
-#: Losses at rings, which a worker that is off its CPU causes too.
+#: Losses at rings, which a descheduled worker causes too.
 AT_RINGS: frozenset[Cause] = frozenset(("tx-ring", "rx-ring", "handoff-ring"))
 #: A cause must account for this share of the lost packets to be the limit.
 MAIN_SHARE = 0.5
-#: What may be missing, of the packets sent, without a reason: as exact as pacing is. A device sends
-#: frames of its own, and a few of ours are in its queues, or meet cold caches, at either end.
+#: Share of the sent packets that may be missing without a reason: the precision of pacing. A device
+#: sends frames of its own, and a few of ours are in its queues, or meet cold caches, at either end.
 NOISE_SHARE = 0.001
 #: Rates are the same within this: the spread of a quiet machine.
 SAME_WITHIN = 0.03
 #: A rate so near to the line is limited by it.
 NEAR_LINE_PERCENT = 97.0
-#: What was asked for was offered from here on.
+#: Share of the intended load from which on it counts as offered.
 REACHED_SHARE = 0.98
-#: A device that takes so much less than is sent meanwhile has it wait.
+#: A device that takes less than is sent by this share makes the sender wait.
 BEHIND = 0.02
 #: Nodes of our engine: the tester's that send, any port's that receive.
 TESTER_TX, PORT_RX = "tester-tx-", "port-rx-"
@@ -52,7 +52,7 @@ def capacity_losses(evidence: Evidence) -> list[Loss]:
 
 
 def lost_for_capacity(evidence: Evidence) -> int:
-    """Packets lost for want of something, those left out that the host's absences cost."""
+    """Packets lost at an exhausted resource, without those lost while workers were descheduled."""
     lost = total(capacity_losses(evidence))
     return lost - min(_by_absence(evidence), _lost_at_rings(evidence))
 
@@ -99,7 +99,7 @@ def all_came_back(evidence: Evidence) -> bool:
 
 
 def all_is_explained(evidence: Evidence) -> bool:
-    """Whether each packet that did not come back, but for noise, was lost at a known place."""
+    """Whether each packet that was not received was lost at a known place, except for noise."""
     return not more_than_noise(evidence, unexplained(evidence))
 
 
@@ -111,7 +111,7 @@ def total(losses: Iterable[Loss]) -> int:
 def main_losses(evidence: Evidence, cause: Cause) -> list[Loss]:
     """Losses of that cause if they are most of all that were lost for capacity, else none.
 
-    What the host's absences cost is nobody's limit.
+    Packets lost while workers were descheduled show no limit.
     """
     everything = lost_for_capacity(evidence)
     found = [loss for loss in capacity_losses(evidence) if loss.cause == cause]
@@ -121,7 +121,7 @@ def main_losses(evidence: Evidence, cause: Cause) -> list[Loss]:
 
 
 def share_of_losses(evidence: Evidence, losses: Iterable[Loss]) -> float:
-    """What part of all that were lost for capacity these are, 0 to 1."""
+    """Share of these in all packets lost at exhausted resources, 0 to 1."""
     everything = lost_for_capacity(evidence)
     return min(1.0, total(losses) / everything) if everything else 0.0
 
@@ -149,10 +149,10 @@ def rate_pps(worker: Worker) -> float | None:
 
 
 def hertz(worker: Worker) -> float | None:
-    """Its clock: as said, or all clocks that its nodes say they used, if that is all there are.
+    """Clock rate: as reported, or else the sum of all nodes' cycles.
 
-    A polling VPP worker never rests and books empty polls on the polling node, so
-    that Σ clocks a packet × packets a second is the whole clock.
+    A polling VPP worker never rests and counts idle polls as Clocks of the polling node, so Σ
+    clocks a packet × packets a second is the whole TSC.
     """
     if worker.tsc_hz:
         return worker.tsc_hz
@@ -167,7 +167,7 @@ def capacity_pps(worker: Worker) -> float | None:
 
 
 def received_pps(evidence: Evidence) -> float | None:
-    """What came through, by the tester, or by the workers' own word."""
+    """Rate received by the tester, or counted by the workers."""
     if evidence.conditions is not None:
         return evidence.conditions.received_pps
     sent = [worker.out_pps for worker in forwarders(evidence) if worker.out_pps]
@@ -215,7 +215,7 @@ def sender(evidence: Evidence) -> Worker | None:
 
 
 def sent_by(worker: Worker) -> int:
-    """Packets that went out of its tx nodes while clocks were read."""
+    """Packets sent by its tx nodes while cycles were read."""
     return sum(node.vectors for node in _sending(worker))
 
 
@@ -229,9 +229,9 @@ def _sending(worker: Worker) -> list[Node]:
 
 
 def taken_share(evidence: Evidence) -> float | None:
-    """What the device took at load of what was sent meanwhile; None when that is unknown.
+    """Share of the sent packets that the device took under load; None when unknown.
 
-    As its own ports count it, or as it came back, from a device whose ports we don't know.
+    By the counters of its own ports, or by what the tester received where those are unknown.
     """
     tester = sender(evidence)
     if tester is None or not tester.seconds:

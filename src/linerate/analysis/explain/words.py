@@ -14,9 +14,9 @@ from linerate.model.evidence import FULL_VECTOR, Evidence, Worker
 
 
 def clocks_text(worker: Worker) -> str:
-    """Where a polling worker's clocks go: graph + polling, times its rate.
+    """Use of a polling worker's cycles: graph + polling, times its rate.
 
-    `594 clocks of graph + 128 of polling a packet × 3.28 Mpps = 2.37 GHz, its whole clock`.
+    `594 cycles of graph + 128 of polling a packet × 3.28 Mpps = 2.37 GHz, its whole clock`.
     """
     packets = worker.packets
     if not packets:
@@ -33,7 +33,7 @@ def clocks_text(worker: Worker) -> str:
 
 
 def node_shares(worker: Worker) -> str:
-    """Each node's clocks and share, dearest first, the load's own maker set apart.
+    """Each node's cycles and share, most expensive first, the load generator listed separately.
 
     `ip4-rewrite 9.5 (24 %), …; the generator pg-input 49.6 beside them`.
     """
@@ -56,7 +56,7 @@ def node_shares(worker: Worker) -> str:
 
 
 def behind_text(evidence: Evidence) -> str:
-    """What waits before the device, where nothing is lost yet for that."""
+    """Packets that wait before the device, where none are lost yet."""
     share = taken_share(evidence)
     if share is None or not fell_behind(evidence) or capacity_losses(evidence):
         return ""
@@ -64,7 +64,7 @@ def behind_text(evidence: Evidence) -> str:
 
 
 def saturation_text(worker: Worker) -> str:
-    """How we know that a worker has no time left."""
+    """Evidence that a worker has no idle polls."""
     if not worker.vectors_per_call and worker.spare_percent is not None:
         return f"{worker.spare_percent:.1f} % of its time with nothing to do"
     fullness = f"{worker.vectors_per_call:.0f} of {FULL_VECTOR} packets a call"
@@ -74,7 +74,7 @@ def saturation_text(worker: Worker) -> str:
 
 
 def capacity_text(worker: Worker) -> str:
-    """`2.60 GHz ÷ 1,234.0 clocks a packet = 2.11 Mpps`."""
+    """`2.60 GHz ÷ 1,234.0 cycles/packet = 2.11 Mpps`."""
     alone = capacity_pps(worker)
     if alone is None:
         return ""

@@ -22,7 +22,7 @@ def clean(dry_run: Kept = False, as_json: JsonOption = False) -> None:
         since = [one for one in cleanup.find() if (one.kind, one.name) not in known]
         cleanup.remove(since)
         found += since
-    # What is there still could not be removed: it belongs to somebody with more rights.
+    # Leftovers that could not be removed: they belong to a user with more rights.
     left = {(one.kind, one.name) for one in cleanup.find()} if found else set()
     rows = [
         {"kind": one.kind, "name": one.name, "removed": (one.kind, one.name) not in left}

@@ -19,7 +19,7 @@ LISTEN = "127.0.0.1:9470"
 #: Nobody's scrape waits longer.
 TIMEOUT_MAX = 30
 TOKEN_BYTES = 24
-#: Of a file that holds nothing but a token.
+#: Largest size of a token file.
 TOKEN_CHARS_MAX = 1024
 
 

@@ -46,7 +46,7 @@ from linerate.traffic.connections import check_duration
 from linerate.ui.console import Console
 from linerate.ui.screen import complain, one_line, say
 
-#: What `--ndr` says for the line's rate.
+#: Value of `--ndr` for the line rate.
 LINE: Literal["line"] = "line"
 
 

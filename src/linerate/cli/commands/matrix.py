@@ -29,7 +29,7 @@ from linerate.ui.screen import complain, say
 
 
 def _names() -> list[str]:
-    """Of all cases, and the words that choose several."""
+    """Names of all cases, and the words that select several."""
     keys = [case.configuration.key for case in matrix.cases()]
     return keys + [f"{key}=" for key in matrix.CHOSEN_BY]
 
@@ -83,7 +83,7 @@ def matrix_command(
 
 
 def _hop(base: Testbed, looked: matrix.Looked) -> Hop | None:
-    """What the wire costs by itself; without it, costs are said as they are."""
+    """Cost of the link by itself; without it, costs are printed unadjusted."""
     if not any(line.testbed.wire == "veth" for line in looked.lines):
         return None
     try:

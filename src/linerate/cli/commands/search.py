@@ -53,7 +53,7 @@ from linerate.traffic.connections import check_duration
 from linerate.ui.console import Console
 from linerate.ui.screen import complain, one_line, say
 
-#: Loads nearer to each other are not told apart: what is offered is exact to a thousandth.
+#: Loads closer than this are equal: offered load is exact to a thousandth.
 WIDTH_MIN = 0.001
 WIDTH_MAX = 0.5
 
@@ -171,7 +171,7 @@ def _loadtests(testbed: Testbed, names: str, sizes: str | None) -> tuple[Loadtes
 
 
 def outcome(run: Run) -> int:
-    """0 when all goals were found, be it that no load holds one; not when nothing came back."""
+    """0 when all goals were found, even if no load meets one; not when nothing was received."""
     whole = run.status == "complete" and all(one.found for one in run.searches)
     back = any(not result.nothing_came_back for result in run.results)
     return 0 if whole and back and run.searches else FAILED

@@ -61,7 +61,7 @@ def self_bench(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure linerate itself: clocks a packet, and beside it what peers take."""
+    """Measure linerate itself in cycles/packet, beside its peers."""
     try:
         chosen = registry.select(only)
     except ValueError as error:

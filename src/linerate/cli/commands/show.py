@@ -63,7 +63,7 @@ def _console() -> Console:
 
 @show.command(epilog="Example: [bold]linerate show runtime --engine bench-1[/]")
 def runtime(name: EngineName = None, as_json: JsonOption = False) -> None:
-    """Show each worker's nodes, calls, vectors and clocks, as VPP does."""
+    """Show each worker's nodes, calls, vectors and Clocks, as VPP does."""
     with _connect(name) as telemetry:
         hertz = int(telemetry.ask("/linerate/info")["tsc_hz"])
         answers = [
@@ -132,7 +132,7 @@ def offload(name: EngineName = None, as_json: JsonOption = False) -> None:
 
 
 class FlowOrder(StrEnum):
-    """What `show flows` sorts by."""
+    """Sort order of `show flows`."""
 
     PPS = "pps"
     PACKETS = "packets"

@@ -1,4 +1,7 @@
-"""What a report on a NIC needs: identity, driver, place and state; nothing that names its owner."""
+"""Contents of a report on a NIC.
+
+It has identity, driver, place and state, and nothing that names its owner.
+"""
 
 import re
 import subprocess
@@ -53,7 +56,7 @@ def _pci(host: Host, nic: Nic) -> dict[str, Any]:
 
 
 def _driver(host: Host, nic: Nic) -> dict[str, str]:
-    """Of a kernel's driver its versions; of DPDK's no more than which has the card."""
+    """Versions of a kernel driver; of DPDK's only the name."""
     text = host.output("ethtool", "-i", nic.interface) if nic.interface else None
     pairs = (line.partition(":") for line in (text or "").splitlines())
     said = {key: value.strip() for key, _, value in pairs if key in _OF_DRIVER}

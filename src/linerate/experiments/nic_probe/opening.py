@@ -23,7 +23,7 @@ MEGABYTES = 160
 
 
 class TargetError(ValueError):
-    """What was named can't be probed, in one line."""
+    """The named target can't be probed, in one line."""
 
 
 @dataclass(frozen=True, slots=True)

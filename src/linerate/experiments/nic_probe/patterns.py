@@ -1,7 +1,7 @@
-"""What is tried: patterns and actions in testpmd's words.
+"""Probed patterns and actions in testpmd's words.
 
-Addresses are of 198.18.0.0/15 and 2001:2::/48, kept for benchmarks (RFC 2544, RFC 5180): a
-rule that stands for a moment on a live port touches nobody's traffic.
+Addresses are of 198.18.0.0/15 and 2001:2::/48, reserved for benchmarks (RFC 2544, RFC 5180): a rule
+that exists for a moment on a live port matches no real traffic.
 """
 
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ ACTIONS = (
     Words("pass", "passthru"),
 )
 
-#: Of what is filled in, the first pattern and actions that were accepted.
+#: For filling the table, the first pattern and actions that were accepted.
 FLOWS = ("ipv4 udp flow", "ipv4 tcp flow", "ipv4 addresses", "ipv6 udp flow")
 FLOW_ACTIONS = ("mark+q", "queue", "mark", "drop", "cnt+q", "rss")
 

@@ -9,11 +9,11 @@ from linerate.experiments.nic_probe import patterns
 from linerate.experiments.nic_probe.patterns import Words
 from linerate.experiments.nic_probe.rules import Answer, Refusal, Rules
 
-#: So many refusals in a row, and the table is taken to be full.
+#: Successive refusals after which the table counts as full.
 FULL_AFTER = 64
-#: So many rules are removed one by one, to know what that takes; the others at once.
+#: Rules that are removed one by one, to time it; the others at once.
 REMOVED_SINGLY = 1000
-#: How often one given rule is made and removed.
+#: Number of times that one given rule is created and destroyed.
 REPEATS = 100
 
 Step = Callable[[str, int], None]
@@ -44,7 +44,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How long orders took, in nanoseconds."""
+    """Durations of orders, in nanoseconds."""
 
     count: int
     min: int
@@ -72,7 +72,7 @@ def times(ns: list[int]) -> Times | None:
 
 @dataclass(slots=True)
 class Filling:
-    """How many rules fit, and what they took."""
+    """Number of rules that fit, and their programming times."""
 
     rule: str
     max_rules: int

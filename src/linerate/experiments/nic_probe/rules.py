@@ -10,13 +10,13 @@ class RuleTextError(Exception):
     """A rule that is not in testpmd's syntax: where, and what was expected."""
 
     def __init__(self, rule: str, column: int, said: str) -> None:
-        """`column` counts from 1; `said` is the engine's line."""
+        """`column` counts from 1; `message` is the engine's line."""
         super().__init__(said)
         self.rule = rule
         self.column = column
         self.said = said
 
-    #: Of the text around the wrong word.
+    #: Length of the text around the wrong word.
     _SHOWN = 66
 
     def shown(self) -> str:
@@ -50,13 +50,13 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of one order."""
+    """Result of one order."""
 
-    #: How long the port took, as the engine's control thread saw it.
+    #: Time in the port's driver, measured by the engine's control thread.
     ns: int
     #: None: accepted.
     refusal: Refusal | None = None
-    #: Of the rule that was made.
+    #: Id of the created rule.
     rule: int = 0
 
 

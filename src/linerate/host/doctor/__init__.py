@@ -1,4 +1,4 @@
-"""What an expert looks at on a host before a test: `linerate doctor` (docs/doctor.md)."""
+"""Checks of a host before a test, as an expert makes them: `linerate doctor` (docs/doctor.md)."""
 
 from linerate.base.memory_size import needed_megabytes
 from linerate.host.doctor.checks import Form, checks
@@ -72,7 +72,7 @@ def examine_shortly(
 
 
 def busy_now(host: Host, workers: tuple[int, ...], seconds: float = 0.2) -> Finding | None:
-    """What else runs on CPUs, by a short look before a run; None when nothing does, or none can.
+    """Programs that use the CPUs, by a short sample before a run; None without, or when unreadable.
 
     The caller sleeps: nothing of its own is seen.
     """

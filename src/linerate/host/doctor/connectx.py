@@ -1,4 +1,4 @@
-"""What the firmware of a ConnectX is configured to (mstflint, or NVIDIA's MFT)."""
+"""Firmware configuration of a ConnectX (mstflint, or NVIDIA's MFT)."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What a check finds."""
+"""Findings of checks."""
 
 from typing import Literal
 
@@ -33,7 +33,7 @@ class Finding(_Model):
     """One check, on one subject."""
 
     check: str
-    #: Which card, where there may be several.
+    #: The card, where there may be several.
     subject: str = ""
     #: fault: costs rate or makes figures doubtful. note: worth knowing. unknown: `found` says why.
     state: State
@@ -44,11 +44,11 @@ class Finding(_Model):
     source: str = ""
     #: Commands that mend it, as they are to be typed.
     fix: tuple[str, ...] = ()
-    #: What to do where no command does it, or besides.
+    #: Advice where no command does it, or in addition.
     advice: str = ""
     #: Boot parameters that mend it; printed only.
     boot: str = ""
-    #: What --fix does: nothing but what is safe and can be taken back.
+    #: Repair by --fix: only what is safe and can be undone.
     repair: tuple[Repair, ...] = ()
     #: Whether a result that was measured so is worth little: a report's header says it.
     heavy: bool = False

@@ -89,7 +89,7 @@ class Host:
         return text.split()[0].rpartition("/")[2] or None if text else None
 
     def output(self, *command: str) -> str | None:
-        """What a command prints; None when it is not installed, fails, or was not recorded."""
+        """Output of a command; None when it is not installed, fails, or was not recorded."""
         if command not in self._outputs:
             self._outputs[command] = self._run(command)
         return self._outputs[command]
@@ -99,7 +99,7 @@ class Host:
         self._outputs.clear()
 
     def need_output(self, *command: str) -> str:
-        """What a command prints; raises UnknownError."""
+        """Output of a command; raises UnknownError."""
         text = self.output(*command)
         if text is None:
             raise UnknownError(f"{' '.join(command)}: {self.trouble(' '.join(command))}")

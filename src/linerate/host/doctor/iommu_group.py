@@ -46,7 +46,7 @@ def _harmless(host: Host, address: str) -> bool:
 
 
 def _use(host: Host, address: str) -> str:
-    """What the host has a device of the group for, in words."""
+    """The host's use of a device of the group, in words."""
     if not _known(host, address):
         return "nothing says what it is"
     if is_nic(host, address):

@@ -28,7 +28,7 @@ class RepairError(Exception):
 
 
 class State(BaseModel):
-    """What a repair changes: a file's value, or a device's driver and its override."""
+    """State before a repair: a file's value, or a device's driver and its override."""
 
     value: str
     override: str = ""
@@ -41,7 +41,7 @@ class Entry(BaseModel):
     before: State
     #: None: it was about to be made, or to be taken back.
     after: State | None = None
-    #: Of the interface that a device had before it was bound; empty: of none.
+    #: MAC address of the interface that a device had before it was bound; empty: none.
     mac: str = ""
 
 
@@ -137,7 +137,7 @@ def save(host: Host, journal: Journal) -> None:
 
 
 def _check_owner(path: object, status: os.stat_result) -> None:
-    """What others may write says nothing of what was before."""
+    """A journal that others may write is not trusted."""
     if not stat.S_ISDIR(status.st_mode) and not stat.S_ISREG(status.st_mode):
         raise RepairError(f"{path}: no file of the doctor's, remove it")
     if status.st_uid != os.geteuid():

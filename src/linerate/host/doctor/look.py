@@ -1,4 +1,4 @@
-"""What all checks look at: the host, its workers and cards, and two moments of it."""
+"""Input of all checks: the host, its workers and cards, and two samples of it."""
 
 import os
 from dataclasses import dataclass
@@ -10,19 +10,19 @@ from linerate.host.doctor.nics import Nic
 
 #: Ticks a second in /proc (USER_HZ, the same on every architecture that DPDK runs on).
 TICKS = 100
-#: How long a look takes: long enough for processes of a few per cent to show.
+#: Duration of a sample: long enough for processes of a few per cent to show.
 LOOK_SECONDS = 0.5
 
 
 class CpuTicks(NamedTuple):
-    """What a CPU did since boot, in ticks."""
+    """Ticks of a CPU since boot."""
 
     total: int
     steal: int
 
 
 class Process(NamedTuple):
-    """What a process did since its start."""
+    """CPU time of a process since its start."""
 
     command: str
     ticks: int
@@ -43,7 +43,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class PortNeeds:
-    """What a testbed asks of the host; of one engine without ports where there is no testbed."""
+    """Prerequisites of a testbed; without one, of an engine without ports."""
 
     #: PCI addresses of its ports.
     addresses: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Look:
     """A host, looked at."""
 
     host: Host
-    #: CPUs of the workers, and whether somebody said so.
+    #: CPUs of the workers, and whether they were given.
     workers: tuple[int, ...]
     workers_given: bool
     #: Cards that are for packets: chosen, or not used by the host.

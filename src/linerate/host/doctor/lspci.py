@@ -1,4 +1,4 @@
-"""What `lspci -Dvv` says of a card's payload and requests (pciutils, ls-caps.c)."""
+"""A card's payload and request sizes from `lspci -Dvv` (pciutils, ls-caps.c)."""
 
 import re
 from typing import NamedTuple

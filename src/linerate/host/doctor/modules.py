@@ -27,7 +27,7 @@ def available(host: Host, module: str) -> bool | None:
 
 
 def package(host: Host) -> str:
-    """What to install to have it: one line's end."""
+    """Package that provides it: the end of a line."""
     words = (line.partition("=") for line in (host.read("/etc/os-release") or "").splitlines())
     ids = {key: value.strip('"') for key, _, value in words}
     if ids.get("ID") == "ubuntu":

@@ -1,4 +1,4 @@
-"""How the host uses a NIC: what it would lose if a driver were taken from it."""
+"""Use of a NIC by the host, which it would lose with the driver."""
 
 import ipaddress
 import json

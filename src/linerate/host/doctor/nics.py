@@ -16,7 +16,7 @@ BIFURCATED = ("mlx5_core", "mlx4_core", "mana")
 _BIFURCATED_VENDORS = ("15b3",)
 FOR_DPDK = ("vfio-pci", "igb_uio", "uio_pci_generic")
 
-#: What they are called, and Gb/s of a port where all of that name have the same (pci.ids).
+#: Names of models, and Gb/s of a port where all of that name have the same (pci.ids).
 _MODELS: dict[str, tuple[str, float | None]] = {
     "8086:125c": ("I226-V", 2.5),
     "8086:125b": ("I226-LM", 2.5),
@@ -58,23 +58,23 @@ class Nic:
     numa_node: int | None
     #: Whether the host has routes over it, or it is part of a bridge or bond.
     used_by_host: bool
-    #: What its link runs at; None when it is down or nobody says.
+    #: Speed of its link; None when it is down or unknown.
     speed_bps: float | None
 
     @property
     def model(self) -> str:
-        """What it is called."""
+        """Name of the model."""
         return _MODELS.get(self.ids, (self.ids, None))[0]
 
     @property
     def rated_bps(self) -> float | None:
-        """What a port of it can do, where that is known."""
+        """Rated speed of a port, where known."""
         rated = _MODELS.get(self.ids, ("", None))[1]
         return rated * 1e9 if rated else None
 
     @property
     def port_bps(self) -> float | None:
-        """What it runs at, or could."""
+        """Actual speed, or else the rated one."""
         return self.speed_bps or self.rated_bps
 
     @property
@@ -84,12 +84,12 @@ class Nic:
 
     @property
     def card(self) -> str:
-        """What all ports of a card have in common."""
+        """Address that all ports of a card share."""
         return self.address.rpartition(".")[0]
 
     @property
     def subject(self) -> str:
-        """How a table calls it."""
+        """Name in a table."""
         return self.address.removeprefix("0000:") + (f" {self.interface}" * bool(self.interface))
 
 

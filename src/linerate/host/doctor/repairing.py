@@ -28,12 +28,12 @@ __all__ = ["JOURNAL", "Outcome", "RepairError", "apply", "describe", "undo"]
 _BUS = "/sys/bus/pci"
 _DRIVERS = f"{_BUS}/drivers"
 _MODPROBE_SECONDS = 30
-#: What the kernel says of a device without an override.
+#: The kernel's text for a device without an override.
 _NONE = "(null)"
 
 
 class Outcome(NamedTuple):
-    """What came of a repair, or of taking it back."""
+    """Result of a repair, or of undoing it."""
 
     done: bool
     line: str
@@ -88,7 +88,7 @@ def undo(host: Host) -> list[Outcome]:
         stuck: set[str] = set()
         for entry in list(reversed(journal.entries)):
             if _where(entry.repair) in stuck:
-                # What it found is beneath a later repair that is still there.
+                # Its original state is beneath a later repair that is still there.
                 continue
             outcome = _left(host, entry) if restarted else _undo_one(host, journal, entry)
             if outcome is not None and outcome not in outcomes:

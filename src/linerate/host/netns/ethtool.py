@@ -7,8 +7,8 @@ import socket
 import struct
 
 _SIOCETHTOOL = 0x8946
-#: What would leave work undone, or frames joined, on a wire that is no wire: ETHTOOL_SRXCSUM,
-#: STXCSUM, STSO, SGSO, SGRO.
+#: Offloads that leave work undone, or join frames, on a virtual link: ETHTOOL_SRXCSUM, STXCSUM,
+#: STSO, SGSO, SGRO.
 _SETTINGS = (0x15, 0x17, 0x1F, 0x24, 0x2C)
 
 
@@ -18,6 +18,6 @@ def offloads_off(interface: str) -> None:
         for setting in _SETTINGS:
             value = ctypes.create_string_buffer(struct.pack("=II", setting, 0))
             request = struct.pack("16sP16x", interface.encode(), ctypes.addressof(value))
-            # What a driver does not have cannot be on.
+            # A feature that a driver lacks cannot be on.
             with contextlib.suppress(OSError):
                 fcntl.ioctl(control, _SIOCETHTOOL, request)

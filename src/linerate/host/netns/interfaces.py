@@ -65,7 +65,7 @@ def make_veth(here: Interface, there: Interface, mtu: int, macs: tuple[str, str]
 
 
 def bring_up(interface: Interface) -> None:
-    """Bring it up, without ARP: neighbours are told, and a port of ours answers by itself."""
+    """Bring it up, without ARP: neighbours are static, and a port of ours answers by itself."""
     with control(interface.netns, f"bringing {interface.name} up") as route:
         flags = IFF_UP | IFF_NOARP
         route.link("set", index=index_of(route, interface), flags=flags, change=flags)

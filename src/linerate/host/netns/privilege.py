@@ -1,4 +1,4 @@
-"""What making namespaces and running programs in them needs."""
+"""Prerequisites for making namespaces and running programs in them."""
 
 import os
 import shutil

@@ -82,13 +82,13 @@ def end(process: Process, seconds: float) -> None:
 
 
 def last_line(log: Path) -> str:
-    """What a program said last."""
+    """Last line that a program printed."""
     lines = [line.strip() for line in _read(log).splitlines() if line.strip()]
     return lines[-1] if lines else dpdk_log.NOTHING
 
 
 def cause(log: Path) -> str:
-    """What a DPDK program's log says of why it stopped."""
+    """Reason why a DPDK program stopped, from its log."""
     return dpdk_log.cause(_read(log))
 
 

@@ -20,7 +20,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def packet_drops(pid: int) -> dict[str, int]:
-    """Packets dropped since the last question, by interface: the kernel forgets what it told."""
+    """Packets dropped since the last reading, by interface: the kernel clears its counters."""
     drops: dict[str, int] = {}
     for borrowed in _sockets(pid):
         if borrowed.family == socket.AF_PACKET:

@@ -22,7 +22,7 @@ ALL_FRAMES: frozenset[Frames] = frozenset({"ipv4", "mpls"})
 class Place:
     """Where a device runs, and where its files go."""
 
-    #: Of its own, or the tester's too where there is one only.
+    #: CPUs of its own, or the tester's too where there is only one.
     cpus: tuple[int, ...]
     shared: bool
     #: Another one for each device of this host.
@@ -39,7 +39,7 @@ class Running(Protocol):
     """A device that forwards."""
 
     def readings(self, tsc_hz: int) -> Reading:
-        """What it counts itself: losses by place, packets by port; raises SetupError."""
+        """Its own counters: losses by place, packets by port; raises SetupError."""
 
     def workers(self, tsc_hz: int) -> tuple[WorkerReading, ...]:
         """Where its CPU time went, as far as can be known: cheap enough to ask at load."""
@@ -52,7 +52,7 @@ class Running(Protocol):
 class Addressed(Protocol):
     """A running device that reports the MAC addresses of its ports."""
 
-    #: Of ports that refused the configured one: that, and the one that they have.
+    #: Ports that refused the configured address: that, and the actual one.
     refused_macs: Mapping[str, str]
 
 
@@ -63,10 +63,10 @@ class Dut(Protocol):
     name: str
 
     def needs(self, testbed: Testbed) -> list[Need]:
-        """What is missing on this host, and how to get it."""
+        """Missing prerequisites on this host, and how to get them."""
 
     def forwards(self, testbed: Testbed) -> frozenset[Frames]:
-        """Which frames it can forward here."""
+        """Kinds of frames that it can forward here."""
 
     def routes(self, testbed: Testbed) -> bool:
         """Whether it forwards what is sent to its own addresses, and writes new ones."""

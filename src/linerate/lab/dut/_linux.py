@@ -1,4 +1,4 @@
-"""What all devices that are the kernel's own forwarding share: CPUs, counters, time."""
+"""Shared part of all devices that are the kernel's own forwarding: CPUs, counters, time."""
 
 import subprocess
 from collections.abc import Callable, Iterable

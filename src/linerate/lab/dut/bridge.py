@@ -1,4 +1,4 @@
-"""Device `bridge`: a Linux bridge of the two interfaces, whose stations are told, not learnt."""
+"""Device `bridge`: a Linux bridge of the two interfaces, with static stations."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

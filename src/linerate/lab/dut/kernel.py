@@ -19,7 +19,7 @@ from linerate.model.suites import DUT_MACS, MPLS_LABELS, NETWORKS, TESTER_MACS
 from linerate.model.suites import Protocol as Frames
 from linerate.model.testbed import Testbed
 
-#: Of e0 and e1; the tester's ports are the next ones.
+#: Addresses of e0 and e1; the tester's ports are the next ones.
 ADDRESSES = ("100.64.1.1", "100.64.2.1")
 NEIGHBORS = ("100.64.1.2", "100.64.2.2")
 #: linux/socket.h; Python has no name for it.

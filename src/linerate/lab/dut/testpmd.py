@@ -59,7 +59,7 @@ class Console:
         return self._process.pid
 
     def ask(self, *commands: str) -> str:
-        """Type commands, and return what is said until all are done."""
+        """Type commands, and return the output until all are done."""
         before = self.log.stat().st_size
         assert self._process.stdin is not None
         try:

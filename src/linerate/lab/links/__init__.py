@@ -49,7 +49,7 @@ class Ends:
     await_peers: "AwaitPeers | None" = None
     #: Raises SetupError when somebody took the wires away.
     check: Callable[[], None] = field(default=_nothing)
-    #: Of two more wires beside them, where that was asked for and they are no card's.
+    #: Two more links beside them, where requested and not the card's.
     second: "Ends | None" = None
 
 
@@ -65,7 +65,7 @@ class Wire(Protocol):
         """Whether what does not fit on it is not taken from the sender, who offers less then."""
 
     def needs(self, testbed: Testbed) -> list[Need]:
-        """What is missing on this host, and how to get it."""
+        """Missing prerequisites on this host, and how to get them."""
 
     def joined(self, testbed: Testbed, loopbacks: int = 1) -> AbstractContextManager[Ends]:
         """Join the tester's ports to the device's; all is removed on exit. Raises SetupError.

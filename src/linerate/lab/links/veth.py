@@ -15,11 +15,11 @@ from linerate.lab.links import End, Ends, register
 from linerate.model.suites import DUT_PORTS, SECOND_DUT_PORTS, SECOND_TESTER_PORTS, TESTER_PORTS
 from linerate.model.testbed import Testbed
 
-#: Of the interfaces themselves. Frames are sent to and from the addresses of the ports: the
-#: kernel takes those for somebody else's, and does not look at what is in them.
+#: Address of the interfaces themselves. Frames are sent to and from the addresses of the ports: the
+#: kernel takes those for another host's, and does not process them.
 TESTER_INTERFACE_MAC = "02:00:00:00:0f:{:02x}"
 DUT_INTERFACE_MAC = "02:00:00:00:0d:{:02x}"
-#: Of the tester, and of the device, in each loopback.
+#: Ports of the tester, and of the device, in each loopback.
 PORTS = (TESTER_PORTS, DUT_PORTS)
 SECOND_PORTS = (SECOND_TESTER_PORTS, SECOND_DUT_PORTS)
 IPV4_MTU = 1500

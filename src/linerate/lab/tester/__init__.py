@@ -1,4 +1,4 @@
-"""What every tester can do; one adapter a file, named as the tester.
+"""Interface of all testers; one adapter a file, named as the tester.
 
 Ours can be stepped, and is driven by `linerate.lab.trial`. Other people's tools run for a while and
 then say what they sent and got: a `LoadTool` registers itself where it stands.
@@ -62,7 +62,7 @@ class Tester(Protocol):
         """Stop sending now."""
 
     def progress(self) -> Progress:
-        """How far the trial is."""
+        """Progress of the trial."""
 
     def slices(self) -> Slices | None:
         """Slices of the last trial; None when it has none."""
@@ -70,12 +70,12 @@ class Tester(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """What a load tool says of one run; None is what it does not say."""
+    """Report of a load tool on one run; None where it reports nothing."""
 
     #: Entries of the packet ledger: what it sent, and what it lost and got itself.
     sent: tuple[Entry, ...]
     received: tuple[Entry, ...]
-    #: How long it sent, by its own clock.
+    #: Sending time, by its own clock.
     seconds: float
     sender_cpu_percent: float | None = None
     receiver_cpu_percent: float | None = None
@@ -86,11 +86,11 @@ class LoadTool(Protocol):
 
     #: As in a testbed file: the name of its file.
     name: str
-    #: What it can send, in words.
+    #: Kinds of traffic that it can send, in words.
     limits: str
 
     def needs(self) -> list[Need]:
-        """What is missing on this host, and how to get it."""
+        """Missing prerequisites on this host, and how to get them."""
 
     def offers(self, loadtest: Loadtest) -> bool:
         """Whether it can send the traffic of a loadtest."""

@@ -23,11 +23,11 @@ class WithDut(PassedOn):
 
     @property
     def info(self) -> dict[str, Any]:
-        """What the tester's engine says of itself."""
+        """The tester's engine's /linerate/info."""
         return self._engine.info
 
     def readings(self) -> Reading:
-        """All counters of both; the device's losses stand before what came back."""
+        """All counters of both; the device's losses come before the received packets."""
         mine, its = self._tester.readings(), self._dut.readings(self._engine.tsc_hz)
         return Reading(
             ledger=_around(mine.ledger, its.ledger),

@@ -105,7 +105,7 @@ class EngineTester:
         self._telemetry.ask("/linerate/trial/stop")
 
     def progress(self) -> Progress:
-        """How far the trial is."""
+        """Progress of the trial."""
         return readings.read_progress(self._telemetry)
 
     def slices(self) -> Slices | None:

@@ -1,7 +1,7 @@
 """Tester `iperf3`: UDP of one size, client behind t0 and server behind t1.
 
-It can't be stepped or paced to the packet, sends one flow, and counts at its sockets: what it
-does not tell (clocks, rings, when packets came) is not there.
+It can't be stepped or paced to the packet, sends one flow, and counts at its sockets: figures that
+it does not report (cycles, rings, arrival times) are missing.
 """
 
 import json
@@ -65,7 +65,8 @@ def offered(report: dict[str, Any], drops: dict[str, int]) -> Offered:
     try:
         end = report["end"]
         total = end["sum"]
-        # Since 3.17 the sender's and the receiver's sums are apart; before, only losses were told.
+        # Since 3.17 the sender's and the receiver's sums are separate; before, only losses were
+        # reported.
         sent = int(end.get("sum_sent", total)["packets"] or total["packets"])
         lost = int(total["lost_packets"])
         seconds = float(total["seconds"])

@@ -26,7 +26,7 @@ from linerate.model.ledger import Entry
 from linerate.model.suites import DUT_MACS, NETWORKS, Loadtest
 
 FCS_BYTES = 4
-#: What is on its way when the sender stops has come by then.
+#: Packets in flight when the sender stops have arrived by then.
 DRAIN_SECONDS = 0.3
 
 

@@ -1,4 +1,4 @@
-"""What a flow table, and the rules that ports look flows up by, counted in a trial."""
+"""Counters of a flow table, and of the ports' flow rules, in a trial."""
 
 from collections.abc import Iterable, Mapping
 
@@ -8,7 +8,7 @@ from linerate.engine.telemetry import Telemetry
 
 Counters = dict[str, int]
 
-#: What is no counter: how it stands at the end is what counts.
+#: Values that are no counters: their level at the end counts.
 LEVELS = frozenset(("flows", "capacity", "rules", "limit", "threshold_pps"))
 MODE = "flowtable"
 #: Reasons not to record a packet, and to end a flow, by how their counters begin.
@@ -16,7 +16,7 @@ NOT_RECORDED = "not_recorded_"
 
 
 class FlowCounts(BaseModel):
-    """Of all workers' tables together, and of each port's rules. Counters as the engine's."""
+    """Sum of all workers' tables, and the rules of each port. Counters as the engine's."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -25,7 +25,7 @@ class FlowCounts(BaseModel):
     ports: dict[str, Counters] = {}
 
     def since(self, before: "FlowCounts") -> "FlowCounts":
-        """What was counted between two readings; levels are the later ones."""
+        """Counts between two readings; levels are the later ones."""
         return FlowCounts(
             table=_since(self.table, before.table),
             ports={
@@ -66,7 +66,7 @@ class FlowCounts(BaseModel):
 
     @property
     def programming_seconds(self) -> float:
-        """How long rules were made and taken away; one thread does that for all ports."""
+        """Time of creating and destroying rules; one thread does that for all ports."""
         return (
             sum(
                 counters.get("create_ns_mean", 0) * counters.get("promoted", 0)

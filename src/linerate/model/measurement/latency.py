@@ -1,4 +1,4 @@
-"""Latency as the tester timed it: each stream's histogram, and the figures that are told of it."""
+"""Latency as timed by the tester: each stream's histogram, and the reported figures."""
 
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -19,18 +19,18 @@ class _Model(BaseModel):
 class StreamLatency(_Model):
     """One stream in one trial. Disturbed frames have figures of their own.
 
-    Those were under way while a worker of the engine was off its CPU.
+    Those were in flight while a worker of the engine was descheduled.
     """
 
     stream: str
-    #: Ports that its frames leave the tester by, and come back to.
+    #: Ports on which its frames are sent and received.
     port: str
     rx_port: str
     count: int
     min_ns: int
     max_ns: int
     sum_ns: int
-    #: Of |D|, the difference of two latencies one after the other (RFC 3550, 6.4.1).
+    #: Sum of |D|, the difference of two successive latencies (RFC 3550, 6.4.1).
     jitter_sum_ns: int
     jitter_count: int
     #: Frames whose time stamp no longer added up.
@@ -48,7 +48,7 @@ class StreamLatency(_Model):
 
 
 class Times(_Model):
-    """How long frames took, in µs; None where too few came to say."""
+    """Latency of frames, in µs; None where there are too few."""
 
     count: int
     min_us: float | None
@@ -63,7 +63,7 @@ class Times(_Model):
 
 
 class LatencyFigures(Times):
-    """What is told of one stream in one trial."""
+    """Reported latency of one stream in one trial."""
 
     stream: str
     direction: str
@@ -72,7 +72,7 @@ class LatencyFigures(Times):
     lost: int
     duplicated: int
     out_of_order: int
-    #: Frames that no figure above counts: the host kept a worker's CPU meanwhile.
+    #: Frames left out of the figures above: a worker was descheduled while they were in flight.
     disturbed: int = 0
     disturbed_max_us: float | None = None
     damaged: int = 0
@@ -88,7 +88,7 @@ class LatencyThere(Times):
 class LatencyPoint(_Model):
     """One load of several at which latency was measured."""
 
-    #: Of the highest.
+    #: Share of the highest load.
     percent: float
     #: Asked for, all directions together.
     pps: float
@@ -102,7 +102,7 @@ class LatencyLoads(_Model):
     loadtest: str
     text: str
     frame_bytes: int | float
-    #: What the highest load is: the NDR that was found, the one that was given, the line's rate.
+    #: The highest load: the NDR that was found, the given one, the line rate.
     top: Literal["NDR", "given", "line"]
     top_pps: float
     line_pps: float
@@ -151,12 +151,12 @@ def _text(buckets: list[tuple[int, int]]) -> str:
 def figures(
     latency: tuple[StreamLatency, ...], streams: dict[str, Counters]
 ) -> tuple[LatencyFigures, ...]:
-    """What is told; `streams` are their counters in the trial."""
+    """Reported figures; `streams` are their counters in the trial."""
     return tuple(_figures(one, streams.get(one.stream, {})) for one in latency)
 
 
 def times(streams: Iterable[StreamLatency]) -> Times:
-    """How long the frames of all these streams took."""
+    """Latency of the frames of all these streams."""
     known = [one for one in streams if one.count]
     if not known:
         return Times(**dict.fromkeys(Times.model_fields) | {"count": 0})

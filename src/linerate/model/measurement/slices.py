@@ -1,4 +1,4 @@
-"""A trial in slices of 10 ms: what the host disturbed, told from what it did not (docs/trust.md).
+"""A trial in slices of 10 ms: the disturbed ones, and the clean ones (docs/trust.md).
 
 The engine says which slices are disturbed (engine/tester/slices.h); a device's rate and loss are
 those of the others, the clean ones.
@@ -15,12 +15,12 @@ from pydantic import BaseModel, ConfigDict
 CLEAN_US = 1_000_000
 #: … but no longer than its own time and this many times as much as shall be clean.
 MORE = 2
-#: Of what is asked for, a trial is valid with this much clean: the last slice may be cut.
+#: Share of the requested clean time from which a trial is valid: the last slice may be cut.
 ENOUGH = 0.99
 
 
 def limit_us(duration_us: int, clean_us: int) -> int:
-    """How long a trial may go on."""
+    """Longest duration of a trial."""
     return duration_us + MORE * clean_us
 
 
@@ -39,7 +39,7 @@ class Slice(_Model):
     received: int
     #: At places whose counters can be read at any time.
     lost: int
-    #: Of the worker that was away from its CPU for longest, and its name; empty: none was.
+    #: The worker that was descheduled for longest, and its time; empty: none was.
     away_us: int = 0
     worker: str = ""
     disturbed: bool = False
@@ -66,7 +66,7 @@ class Slices(_Model):
 
     @cached_property
     def clean_us(self) -> int:
-        """How long they were together, on the tester's clock."""
+        """Total duration, on the tester's clock."""
         return sum(us for _, us in self._clean_lengths())
 
     @cached_property
@@ -81,7 +81,7 @@ class Slices(_Model):
 
     @cached_property
     def received_pps_interval(self) -> tuple[float, float] | None:
-        """Of the rate received in clean slices: 95 % confidence, by the normal distribution.
+        """Received rate of clean slices: 95 % confidence, by the normal distribution.
 
         None of fewer than two slices.
         """

@@ -1,4 +1,4 @@
-"""What is known of one trial, whoever measured it."""
+"""Measurement of one trial, by any tester."""
 
 from typing import Literal
 
@@ -22,7 +22,7 @@ Counters = dict[str, int]
 
 
 class Load(_Model):
-    """What a trial offers; everything that validity and the verdict measure against."""
+    """Load of a trial; validity and the verdict compare with it."""
 
     #: FCS counted; of several sizes the mean.
     frame_bytes: int | float
@@ -36,13 +36,13 @@ class Load(_Model):
     counted: Counted = "received"
     #: Workers of the device share one CPU by intent, and each is off it while another is on.
     takes_turns: bool = False
-    #: So many frames in a row as fast as asked, and how long that takes does not matter.
+    #: A burst of frames at the requested rate, whose duration does not matter.
     burst: bool = False
     #: The wire does not take what does not fit: what was sent is the load, and may be less.
     pushes_back: bool = False
     #: Packets a second that the tester managed in attempts before, undisturbed and asked for more.
     fell_short_pps: tuple[float, ...] = ()
-    #: Of a traffic profile: what full scale is.
+    #: Full scale of a traffic profile.
     offered: Offered | None = None
 
     @property
@@ -78,12 +78,12 @@ class Load(_Model):
 
     @property
     def signed(self) -> bool:
-        """Whether every frame says whose it is; those that don't come back as `other`."""
+        """Whether every frame has a signature; those without are received as `other`."""
         return self.offered is None or self.offered.signed
 
 
 class Progress(_Model):
-    """How far a trial is, on the tester's clock."""
+    """Progress of a trial, on the tester's clock."""
 
     trial: int
     state: Literal["idle", "running", "draining", "done"]
@@ -108,7 +108,7 @@ class Link(_Model):
     #: 0: unknown.
     speed_bps: int = 0
     duplex: Literal["full", "half"] = "full"
-    #: How often it went down and came up since the port started.
+    #: Number of times that it went down and came up since the port started.
     downs: int = 0
     ups: int = 0
 
@@ -124,7 +124,7 @@ class Queues(_Model):
 
 
 class WorkerReading(_Model):
-    """One worker's clocks so far."""
+    """Cycles of one worker so far."""
 
     name: str
     cpu: int
@@ -141,7 +141,7 @@ class WorkerReading(_Model):
     polling: tuple[str, ...] = ()
 
     def since(self, before: "WorkerReading") -> TimeLedger:
-        """Where the clocks between two readings went."""
+        """Use of the cycles between two readings."""
         return TimeLedger(
             worker=self.name,
             role=self.role,
@@ -166,7 +166,7 @@ class DropCount(_Model):
 
 
 class PortSetting(_Model):
-    """What a port's device was asked for, and what it has: `none` where it has no such thing."""
+    """Requested and actual setting of a port's device: `none` where it has no such setting."""
 
     name: str
     asked: str
@@ -192,7 +192,7 @@ class Reading(_Model):
     connections: dict[str, Counters] = {}
     #: Since the trial began.
     latency: tuple[StreamLatency, ...] = ()
-    #: Of a forwarder that keeps a flow table.
+    #: Flow table of a forwarder that keeps one.
     flows: FlowCounts | None = None
     #: The device under test is not ours: it need not say where each packet went.
     foreign: bool = False
@@ -207,7 +207,7 @@ class RoundTrip(_Model):
 
 
 class Stamp(_Model):
-    """What the machine did to the workers meanwhile (a trial is only as good as that)."""
+    """Disturbances of the workers during a trial."""
 
     roundtrips_before: tuple[RoundTrip, ...] = ()
     roundtrips_after: tuple[RoundTrip, ...] = ()
@@ -219,7 +219,7 @@ class Stamp(_Model):
     voluntary_switches: dict[str, int] = {}
     #: By worker: share of the time in which its thread could have run and did not.
     descheduled_percent: dict[str, float] = {}
-    #: By worker: what its CPU did meanwhile that no scheduler knows of.
+    #: By worker: disturbances of its CPU that no scheduler sees.
     cpus: dict[str, CpuDisturbance] = {}
     paused_us: int = 0
     #: By worker: share of the trial that its thread spent in the kernel.
@@ -240,7 +240,7 @@ class Sample(_Model):
 
 
 class ToolCpu(_Model):
-    """What a load tool says of its own processes, in % of one CPU; None is what it does not say."""
+    """CPU use of a load tool's processes, in % of one CPU; None where not reported."""
 
     name: str
     sender_percent: float | None = None
@@ -272,12 +272,12 @@ class Measurement(_Model):
     #: Templates of connections: started, finished, not started and why.
     connections: dict[str, Counters] = {}
     latency: tuple[StreamLatency, ...] = ()
-    #: Of a forwarder that keeps a flow table.
+    #: Flow table of a forwarder that keeps one.
     flows: FlowCounts | None = None
     stamp: Stamp = Stamp()
     #: A few a second, in the order of time.
     samples: tuple[Sample, ...] = ()
-    #: Of trials that go on until enough of them is undisturbed.
+    #: Slices of trials that continue until enough of them are clean.
     slices: Slices | None = None
     #: Limits of the virtual card that the packets crossed, if any.
     card: Card | None = None
@@ -290,12 +290,12 @@ class Measurement(_Model):
 
     @property
     def seconds(self) -> float:
-        """How long was sent, on the tester's clock."""
+        """Sending time, on the tester's clock."""
         return self.progress.elapsed_us / 1e6
 
     @property
     def duration_us(self) -> int:
-        """How long the trial was to send: in the end as long as it went on."""
+        """Intended sending time: in the end the actual one."""
         asked = self.load.duration_us
         return asked if self.slices is None else max(asked, self.progress.elapsed_us)
 
@@ -326,7 +326,7 @@ class Measurement(_Model):
 
     @property
     def offered(self) -> FrameRate:
-        """What the tester sent.
+        """Packets that the tester sent.
 
         In clean slices it makes up for what it was late with in others: in the long run it sends
         no more than it was asked for, unless that was as much as it can.
@@ -340,7 +340,7 @@ class Measurement(_Model):
 
     @property
     def received(self) -> FrameRate:
-        """What came through: what the tester got back, or what counts instead.
+        """Packets that the tester received, or those that count instead.
 
         What was on its way when a disturbed slice ended is received in a clean one, which makes no
         more of what was offered.
@@ -360,7 +360,7 @@ class Measurement(_Model):
 
     @property
     def percent_of_line(self) -> float:
-        """What came back, of what the line could carry."""
+        """Received rate over the line rate."""
         return self.received.percent_of(self.load.link_bps, self.load.directions)
 
     @property

@@ -22,19 +22,19 @@ IMIX_FLOWS = 1194
 TCP_BYTES = 66
 SYN, SYN_ACK = 2, 18
 ZIPF_FLOWS = 1_000_000
-#: As many as a stream can tell apart: minutes of a flood.
+#: Most flows that a stream can have: minutes of a flood.
 FLOOD_FLOWS = 2**31 - 1
 
 #: Room for a million flows and for what a flood leaves behind.
 TABLE_FLOWS = 1 << 22
-#: A flood's flows are given up soon: else the table is full before the trial begins.
+#: A flood's flows expire soon: else the table is full before the trial begins.
 FLOOD_IDLE_MS = 250
 #: By then the table knows its flows, and a card that takes 22 us a rule its rules.
 WARMUP_SECONDS = 1.0
 
 
 def _ends(way: Way, mirrored: bool) -> dict[str, Any]:
-    """Addresses of a direction; a mirror is told those of the other one."""
+    """Addresses of a direction; a mirror gets those of the other one."""
     src, dst = (way.there, way.here) if mirrored else (way.here, way.there)
     return {"ipv4": {"src": f"{NETWORKS[src]}.1", "dst": f"{NETWORKS[dst]}.1", "ttl": 64}}
 
@@ -65,7 +65,7 @@ class Imix(Traffic):
 
 
 def _share_of_wire(rate: Rate, part: float) -> Rate:
-    """Part of a rate that is said of the wire; without one, weights share it."""
+    """Share of a rate given on the link; without one, weights share it."""
     assert set(rate) <= {"percent", "l1_bps", "max"}, "a share of what is not the wire's"
     return share(rate, part)
 
@@ -133,7 +133,7 @@ class Flood(Traffic):
         return f"{self.frame_bytes} B UDP, each packet a new flow"
 
     def streams(self, way: Way) -> Streams:
-        """Flows in turn, so many that none comes twice."""
+        """Successive flows, so many different ones that none repeats."""
         return [
             way.stream(
                 frame_bytes=self.frame_bytes,

@@ -1,4 +1,4 @@
-"""What to offer: loadtests, and the streams that offer them."""
+"""Loadtests, and the streams that offer them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ TESTER_MACS = ("50:7c:6f:20:30:70", "50:7c:6f:20:30:71")
 DUT_MACS = ("02:00:00:00:0e:00", "02:00:00:00:0e:01")
 TESTER_PORTS = ("t0", "t1")
 DUT_PORTS = ("e0", "e1")
-#: Of a second loopback beside the first.
+#: Ports of a second loopback beside the first.
 SECOND_TESTER_PORTS = ("t2", "t3")
 SECOND_DUT_PORTS = ("e2", "e3")
 NETWORKS = ("16.0.0", "48.0.0")
@@ -22,9 +22,9 @@ MPLS_LABELS = (16, 17)
 
 #: `skewed`: most packets are of one flow, the rest of many.
 Flows = Literal["many", "one", "skewed"]
-#: Of skewed traffic, what the one flow has.
+#: Share of one flow in skewed traffic.
 SKEWED_SHARE = 0.9
-#: Of timed traffic, one frame in so many is.
+#: With timed traffic, one frame in this number is timed.
 TIMED_ONE_IN = 10
 #: Added to a stream's name where only some of its frames are timed: theirs.
 TIMED_SUFFIX = "-latency"
@@ -42,7 +42,7 @@ class Way:
     #: Streams are named after it.
     name: str
     here: int
-    #: Of the port of the device that the frames come to.
+    #: MAC address of the device's port that receives the frames.
     dut_mac: str
     #: In the engine's words, of all streams together.
     rate: Rate
@@ -58,7 +58,7 @@ class Way:
         return {"ethernet": {"src": TESTER_MACS[self.here], "dst": self.dut_mac}}
 
     def stream(self, **more: Any) -> dict[str, Any]:  # noqa: ANN401 (keys of a stream)
-        """What all streams of a direction have in common."""
+        """Common part of all streams of a direction."""
         return {
             "name": self.name,
             "port": TESTER_PORTS[self.here],
@@ -71,7 +71,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What the frames of a loadtest look like."""
+    """Frames of a loadtest."""
 
     #: FCS counted; of several sizes the mean.
     frame_bytes: float
@@ -85,7 +85,7 @@ class Traffic:
         """In words."""
         flows = f"{self.flows} flow" + "s" * (self.flows != "one")
         if self.protocol == "mpls":
-            # Of the standard suite, which has one flow of it.
+            # The standard suite has one MPLS flow.
             kind = "MPLS" if self.flows == "one" else f"MPLS, {flows}"
         else:
             kind = flows
@@ -108,7 +108,7 @@ class Traffic:
         ]
 
     def sides(self, directions: int) -> tuple[int, ...]:
-        """Where frames of so many directions enter: 0 is t0, 1 is t1."""
+        """Sides at which the frames of the directions enter: 0 is t0, 1 is t1."""
         return tuple(range(directions))
 
     def timed(self) -> Self:
@@ -121,7 +121,7 @@ class Traffic:
 
     @property
     def offered(self) -> Offered | None:
-        """What full scale is, where that is not the line's rate of equal frames."""
+        """Full scale, where that is not the line rate of equal frames."""
         return None
 
     @property
@@ -130,7 +130,7 @@ class Traffic:
         return False
 
     def connections(self, dut_macs: tuple[str, str]) -> dict[str, Any] | None:
-        """What the engine replays instead of streams, at full scale."""
+        """Connections that the engine replays instead of streams, at full scale."""
         del dut_macs
         return None
 
@@ -223,7 +223,7 @@ def partly_timed(stream: dict[str, Any]) -> Streams:
 
 
 def timed_name(name: str) -> str:
-    """What the timed frames of a stream are counted by where they are a stream of their own."""
+    """Name of a stream's timed frames where they are a stream of their own."""
     return f"{name}{TIMED_SUFFIX}"
 
 

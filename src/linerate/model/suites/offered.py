@@ -1,4 +1,4 @@
-"""What a traffic profile comes to on a link: each stream's rate, and all of them together."""
+"""A traffic profile on a link: each stream's rate, and all of them together."""
 
 from pydantic import BaseModel, ConfigDict
 
@@ -16,9 +16,9 @@ class StreamRate(_Model):
     #: FCS counted; of a template's packets the mean.
     frame_bytes: int | float
     pps: float
-    #: Of packets of several sizes: the share of each.
+    #: Share of each size in packets of several sizes.
     mix: tuple[tuple[int, float], ...] = ()
-    #: Whether its frames say whose they are; those that don't come back as `other`.
+    #: Whether its frames have signatures; those without are received as `other`.
     signed: bool = True
 
 
@@ -40,7 +40,7 @@ class Profiled(_Model):
 class Offered(_Model):
     """A profile at the rate that was asked for: what a trial sends at full scale."""
 
-    #: What was asked for, as `imix`, and the same in words.
+    #: The name given, as `imix`, and a description.
     profile: str
     text: str
     #: As asked for: `100%`, `1x`, `5mpps`.
@@ -48,7 +48,7 @@ class Offered(_Model):
     streams: tuple[StreamRate, ...]
     #: Some streams send bursts, or begin later: the engine says how many frames that makes.
     uneven: bool = False
-    #: Of templates of connections, begun a second: packets come in whole ones only.
+    #: Connections begun a second: packets come in whole connections only.
     connections_per_second: float = 0.0
 
     @property

@@ -16,9 +16,9 @@ Parse = Callable[[Text], Evidence | None]
 
 
 class Parser(NamedTuple):
-    """How to read one kind of output."""
+    """Parser of one kind of output."""
 
-    #: What it reads, as its user calls it: `VPP show runtime`.
+    #: Name of the output: `VPP show runtime`.
     name: str
     parse: Parse
 

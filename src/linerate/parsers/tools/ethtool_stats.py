@@ -22,8 +22,8 @@ _QUEUE = re.compile(
 _SURE = frozenset({"rx_packets", "rx_packets_phy", "rx0_packets", "rx_queue_0_packets"})
 _LIST_MIN = 4
 
-#: What was lost, by name; counters that say the same again are left out, so that each packet
-#: counts once. rx_no_buffer_count (RNBC) is none: such frames may still wait in the card.
+#: Loss counters by name; duplicates are left out, so that each packet counts once.
+#: rx_no_buffer_count (RNBC) is none: such frames may still wait in the card.
 _LOSSES: tuple[tuple[Cause, str], ...] = (
     # Intel: MPC, the packet buffer was full as the ring took nothing; RQDPC by queue.
     ("rx-ring", r"rx_missed_errors|rx_missed|rx_no_dma_resources|rx_queue_\d+_drops"),
@@ -100,7 +100,7 @@ def _list(
     ports.append(
         Port(
             name=name,
-            # What the card saw, where it says that; what the driver took in otherwise.
+            # Frames seen by the card, where it counts them; otherwise those received by the driver.
             rx_packets=first("rx_packets_phy", "port.rx_packets", "rx_packets"),
             tx_packets=first("tx_packets_phy", "port.tx_packets", "tx_packets"),
             rx_bytes=first("rx_bytes_phy", "port.rx_bytes", "rx_bytes"),

@@ -45,7 +45,7 @@ _CLASS = re.compile(
 )
 #: The PCI class of network controllers.
 _NETWORK = "02"
-#: Who speaks of a device before, or without, its driver.
+#: Messages about a device before, or without, its driver.
 _BUS = frozenset({"pci", "pcieport"})
 #: Drivers of other things with a PCIe link worth printing.
 _NO_NETWORK = frozenset(
@@ -89,7 +89,7 @@ def pcie_kernel(text: Text) -> Evidence | None:
     for device in devices.values():
         if not device.lines:
             continue
-        # What another device's link is, is understood and says nothing of the network.
+        # The link of another device is understood, but says nothing about the network.
         quotes = [text.take(line) for line in device.lines]
         if device.is_card:
             if device.naming is not None:

@@ -18,7 +18,7 @@ _CAPABLE = re.compile(r"^\s*LnkCap:" + _LINK)
 _STATE = re.compile(r"^\s*LnkSta:" + _LINK)
 _PAYLOAD = re.compile(r"^\s*(?:DevCtl:.*?\s)?MaxPayload\s+(?P<bytes>\d{2,4})\s+bytes,\s*MaxReadReq")
 _DRIVER = re.compile(r"^\s*Kernel driver in use:\s*(?P<driver>[\w.-]+)")
-#: How details begin, where a paste took the blanks before them away.
+#: Beginnings of details, where a paste lost the blanks before them.
 _DETAIL = re.compile(
     r"^\s+\S|^(?:Subsystem|Control|Status|Latency|Interrupt|NUMA node|IOMMU group|Region \d+"
     r"|Expansion ROM at|Capabilities|DevCap2?|DevCtl2?|DevSta|LnkCap2?|LnkCtl2?|LnkSta2?"

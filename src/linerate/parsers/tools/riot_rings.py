@@ -44,7 +44,7 @@ def rings(text: Text) -> Evidence | None:
                 destination=match["dst"],
                 priority=match["pri"],
                 used=used,
-                # What it holds: an rte_ring of 2048 has 2047 places.
+                # Its capacity: an rte_ring of 2048 has 2047 places.
                 size=used + free,
                 enqueued=enqueued,
                 dropped=dropped,

@@ -33,8 +33,8 @@ _CYCLES = re.compile(
 )
 _QUEUE = re.compile(r"^rx_q(?:ueue_)?(\d{1,5})_?packets$")
 
-#: Which counters mean a loss: several names for the same packets, of which the last read counts.
-#: RX-dropped is imissed since `start`, TX-dropped what rte_eth_tx_burst() did not take.
+#: Loss counters: several names for the same packets, of which the last read counts. RX-dropped is
+#: imissed since `start`, TX-dropped the packets that rte_eth_tx_burst() did not take.
 _LOSSES: tuple[tuple[Cause, tuple[str, ...]], ...] = (
     ("rx-ring", ("RX-missed", "rx_missed_errors", "RX-dropped")),
     ("damaged", ("RX-errors", "rx_errors")),
@@ -81,7 +81,7 @@ def testpmd_stats(text: Text) -> Evidence | None:
             quote = text.take(line)
             section.quote = section.quote or quote
         elif _ALL.match(line.text) or _STREAM.match(line.text):
-            # What they say is said of the ports too.
+            # Their counts are in the ports' too.
             section, open_section = None, True
             text.take(line)
         elif match := _QUEUES.match(line.text):

@@ -1,7 +1,7 @@
 """VPP's `show errors`, and our engine's (vlib/error.c).
 
-The table counts all that happens, not drops alone: what was made or passed on is told
-from what ended by the severity where there is one, and by the words else.
+The table counts all events, not drops alone: packets generated or passed on are distinguished from
+drops by the severity where there is one, and else by the words.
 """
 
 import re
@@ -17,7 +17,7 @@ _HEAD = re.compile(r"\s*Count\s+Node\s+Reason(\s+Severity)?(\s+Index)?\s*")
 _ROW = re.compile(rf"\s*(?P<count>{COUNT})\s+(?P<node>[A-Za-z][^\s:]*)\s+(?P<reason>\S.*)")
 _SEVERITY = re.compile(r"(?P<reason>.*\S)\s+(?P<severity>error|warn|warning|info)")
 _INDEX = re.compile(r"(?P<reason>.*\S)\s+\d+")
-#: Of `verbose`: one part for each thread, then the sums.
+#: With `verbose`: one part for each thread, then the sums.
 _THREAD = re.compile(r"\s*Thread\s+\d+\s+\((\S+)\):\s*")
 _TOTAL = re.compile(r"\s*Total:\s*")
 #: Words of what is no end of a packet: VPP has them with severity `error` where a node's

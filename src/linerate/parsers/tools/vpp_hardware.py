@@ -18,7 +18,7 @@ _MAC = re.compile(r"\s*Ethernet address\s+[0-9a-f:]{17}\s*")
 _QUEUES = re.compile(
     r"\s*(?P<way>rx|tx): queues (?P<queues>\d{1,6}) \(max \d+\), desc (?P<size>\d{1,9})\b.*"
 )
-#: Of versions before 19.01.
+#: In versions before 19.01.
 _OLD_QUEUES = re.compile(
     r"\s*rx queues (\d{1,6}), rx desc (\d{1,9}), tx queues (\d{1,6}), tx desc (\d{1,9})\s*"
 )
@@ -28,7 +28,7 @@ _PCI = re.compile(
 )
 #: Versions before 18.04 say the speed in Mbit/s here.
 _CARRIER = re.compile(r"\s*carrier (?:up|down)\b(?:.*\bspeed (?P<mbps>\d{1,7})\b)?.*")
-#: What says how a port is set up, and no limit.
+#: Settings of a port that are no limits.
 _SETTING = re.compile(
     r"\s*(?:netdev\s.*|(?:flags|Devargs|switch info|module|max rx packet len|promiscuous"
     r"|vlan offload|(?:rx|tx) offload (?:avail|active)|rss(?: (?:avail|active))?"

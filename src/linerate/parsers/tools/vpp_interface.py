@@ -21,7 +21,7 @@ _ROW = re.compile(
     r"(?P<mtu>\s+\d+(?:/\d+){0,3})?"
     rf"(?:\s+(?P<counter>{_COUNTER})\s+(?P<count>{COUNT}))?\s*"
 )
-#: What the card or its driver lost, not what the graph dropped: that is in `show errors`.
+#: Losses in the card or its driver, not drops in the graph: those are in `show errors`.
 LOSSES = ("rx-miss", "rx-no-buf", "tx-error")
 
 

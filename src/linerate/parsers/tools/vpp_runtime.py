@@ -37,13 +37,13 @@ _BROKEN = re.compile(r'\s*[^\s"]+\s*(?:"[A-Za-z ]+"?|\s[a-z ]+)[\d\s.e+-]*')
 #: Our engine's last line of a worker.
 _CYCLES = re.compile(r"\s*cycles:\s+(.*)")
 _SHARE = re.compile(rf"({NUMBER}) % ([a-z][a-zA-Z ]*)")
-#: What our engine calls its threads that make the load.
+#: Names of our engine's tester threads.
 _TESTER = re.compile(r"tester(?:-\d+)?")
 
 
 @dataclass(slots=True)
 class _Block:
-    """What is known of one thread while its lines come."""
+    """Lines of one thread so far."""
 
     number: int | None = None
     name: str = ""
@@ -54,7 +54,7 @@ class _Block:
     rates: list[float | None] = field(default_factory=lambda: [None, None, None])
     nodes: list[Node] = field(default_factory=list)
     shares: dict[str, float] = field(default_factory=dict)
-    #: Our engine says idle polls apart.
+    #: Our engine reports idle polls separately.
     ours: bool = False
 
     def worker(self) -> Worker | None:

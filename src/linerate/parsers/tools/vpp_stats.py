@@ -178,7 +178,7 @@ def _parsed(body: str) -> object:
 
 def _literal(body: str) -> object:
     with warnings.catch_warnings():
-        # Of escapes that Python doesn't know: a paste is not our code.
+        # For escapes that Python doesn't know: a paste is not our code.
         warnings.simplefilter("ignore")
         try:
             literal: object = ast.literal_eval(body)

@@ -5,7 +5,7 @@ from linerate.report.html.table import Table
 from linerate.report.terminal import mpps
 from linerate.results.store import Result
 
-#: Bars that go further than so many times the lowest of all are cut off.
+#: Bars longer than this multiple of the shortest are cut off.
 CUT = 3.0
 
 

@@ -13,14 +13,14 @@ from linerate.results.store import Result
 
 NAME = "clocks"
 TITLE = "Clocks a packet"
-#: Bars that are so many times as high as the middle one are cut off.
+#: Bars higher than this multiple of the median are cut off.
 CUT = 2.5
 #: For the figure above a bar.
 ROOM = 1.12
 
 
 def picture(results: list[Result], styles: dict[str, Style]) -> Picture:
-    """Of valid results: those of others say nothing."""
+    """Valid results only: others mean nothing."""
     ledgers = {
         (ledger.worker, result.test): ledger
         for result in results
@@ -68,7 +68,7 @@ def picture(results: list[Result], styles: dict[str, Style]) -> Picture:
 
 
 def _end(totals: list[float]) -> float:
-    """Where the axis ends: a test of few packets costs many clocks each, and hid the others."""
+    """End of the axis: a test of few packets has many cycles each, and hid the others."""
     return min(max(totals), CUT * median(totals)) or 1.0
 
 

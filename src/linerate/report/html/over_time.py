@@ -37,7 +37,7 @@ class Sampled:
 def picture(
     results: list[Result], measurements: Mapping[str, Measurement], styles: dict[str, Style]
 ) -> Picture:
-    """Of valid results that were sampled; `measurements` by the name of their trial."""
+    """Valid results with samples; `measurements` by the name of their trial."""
     sampled = [
         (result, measurements[result.trial])
         for result in results
@@ -75,7 +75,7 @@ def _forwarders(result: Result) -> set[str]:
 
 
 def _seconds(measurement: Measurement) -> float:
-    """How long a trial is on the axis; one that was held up is sampled beyond its end."""
+    """Length of a trial on the axis; one that was held up is sampled beyond its end."""
     return max(measurement.seconds, *(sample.at_us / 1e6 for sample in measurement.samples))
 
 

@@ -36,7 +36,7 @@ from linerate.results.store import Result, Run
 
 
 def render(run: Run, name: str, measurements: Mapping[str, Measurement]) -> str:
-    """The whole page. `measurements` by the name of their trial; those absent are said so."""
+    """The whole page. `measurements` by the name of their trial; missing ones are noted."""
     results = run.reported()
     valid = [result for result in results if result.valid]
     styles = node_styles(valid)
@@ -90,7 +90,7 @@ def document(title: str, top: str, body: Iterable[str], pictures: Iterable[Pictu
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a page is put together from, to be put into another one; all of it HTML or JSON."""
+    """Parts of a page, to be put into another one; all of it HTML or JSON."""
 
     heading: str
     body: str
@@ -98,7 +98,7 @@ class Parts:
 
 
 def parts_of(page: str) -> Parts:
-    """Take a page of `document` apart again; no text of a run can look like its seams."""
+    """Split a page of `document` again; no text of a run can look like its boundaries."""
     head, _, rest = page.partition("</h1></header>\n<main>\n")
     body, _, tail = rest.partition("\n</main>\n")
     _, _, data = tail.partition('<script type="application/json" id="figures">')
@@ -116,7 +116,7 @@ def _part(name: str) -> str:
 
 
 def _hash(code: str) -> str:
-    """Of a script, as a content security policy names it."""
+    """Hash of a script for a content security policy."""
     return base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
 
 
@@ -243,7 +243,7 @@ def _flow_table(results: list[Result]) -> str:
 
 
 def _latency(results: list[Result], pictures: list[Picture]) -> str:
-    """Of streams that were timed; nothing where none was."""
+    """Timed streams; nothing without any."""
     rows = tuple(latency.rows(results))
     if not rows:
         return ""

@@ -11,7 +11,7 @@ TICKS = {1: "0", 2: "p50", 10: "p90", 100: "p99", 1000: "p99.9", 10**4: "p99.99"
 NS_PER_US = 1000.0
 #: Lines of one picture; more hide each other.
 LINES_MAX = 6
-#: What is drawn over offered load.
+#: Percentiles drawn over offered load.
 OVER_LOAD = (("p50", "p50_us"), ("p99", "p99_us"), ("p99.9", "p99_9_us"))
 
 #: A line's name, and the histogram.
@@ -35,7 +35,7 @@ def headline(run: Run, loads: LatencyLoads) -> str:
 
 
 def _worst(result: Result, key: str, own: bool = False) -> float | None:
-    """Of the directions."""
+    """The worst direction."""
     told = result.own_latency if own else result.latency
     values = [value for one in told if (value := getattr(one, key)) is not None]
     return max(values, default=None)

@@ -1,4 +1,4 @@
-"""What every picture is: a plotly figure, its main figures in words, and a table of the rest."""
+"""A picture: a plotly figure, its main figures in words, and a table of the rest."""
 
 import html
 from collections.abc import Iterable
@@ -11,8 +11,8 @@ from linerate.results.store import Result
 
 Figure = dict[str, Any]
 
-#: Okabe and Ito's colours, told apart by all who see colours differently
-#: (https://jfly.uni-koeln.de/color/); vermillion is kept for what is lost.
+#: Okabe and Ito's colours, which all readers can distinguish (https://jfly.uni-koeln.de/color/);
+#: vermillion is kept for losses.
 ORANGE = "#E69F00"
 SKY = "#56B4E9"
 GREEN = "#009E73"
@@ -22,7 +22,7 @@ VERMILLION = "#D55E00"
 PURPLE = "#CC79A7"
 GREY = "#999999"
 PALETTE = (BLUE, ORANGE, PURPLE, GREEN, SKY, GREY, YELLOW)
-#: Once the colours are used up, the next round is told apart by these.
+#: Patterns of the next round once the colours are used up.
 PATTERNS = ("", "/", ".", "x", "-")
 
 #: Nodes by which packets enter a worker, and leave it (docs/telemetry.md).
@@ -33,7 +33,7 @@ DROP = "drop"
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How one thing looks, the same in every picture."""
+    """Look of one thing, the same in every picture."""
 
     colour: str
     pattern: str = ""
@@ -49,7 +49,7 @@ class Style:
         }
 
 
-#: Of nodes that took no clocks of their own.
+#: Nodes that took no cycles of their own.
 OTHER = Style(GREY)
 
 
@@ -57,7 +57,7 @@ OTHER = Style(GREY)
 class Picture:
     """A figure, or a sentence why there is none."""
 
-    #: Of the element in the page; letters, digits, dashes.
+    #: Name of the element in the page; letters, digits, dashes.
     name: str
     title: str
     #: The main figures in words, for those who don't see it.
@@ -66,7 +66,7 @@ class Picture:
     #: Said beneath it, or instead of it.
     note: str = ""
     table: Table | None = None
-    #: What stands for what.
+    #: Legend entries.
     legend: tuple[tuple[str, Style], ...] = ()
 
 
@@ -76,7 +76,7 @@ def plain(text: str) -> str:
 
 
 def node_styles(results: Iterable[Result]) -> dict[str, Style]:
-    """One look for each node that took a forwarder's clocks, in path order."""
+    """One look for each node that took a forwarder's cycles, in path order."""
     names: dict[str, None] = {}
     for result in results:
         for ledger in forwarder_ledgers(result.time_at_load):
@@ -120,7 +120,7 @@ def entered(nodes: dict[str, NodeTime]) -> int:
 
 
 def layout(height: int, **more: Any) -> dict[str, Any]:  # noqa: ANN401 (what plotly takes)
-    """What all figures share; colours of text and lines are the page's (page.css)."""
+    """Common layout of all figures; colours of text and lines are the page's (page.css)."""
     return {
         "height": height,
         "autosize": True,

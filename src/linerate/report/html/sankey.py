@@ -43,8 +43,8 @@ class Flow:
 
 def flows(ledger: PacketLedger) -> list[Flow]:
     """Each place's packets; what goes in equals what comes out (the ledger's law)."""
-    # What was held before the trial and came out in it counts negative, and so does what
-    # came from nowhere.
+    # Packets held before the trial and released in it count negative, and so do those without a
+    # source.
     places = {
         "received": ledger.received,
         "duplicated": ledger.duplicated,
@@ -69,7 +69,7 @@ def flows(ledger: PacketLedger) -> list[Flow]:
 
 
 def _apart(place: str) -> str:
-    """Keep a place of loss, whatever the engine calls it, apart from the ledger's own words."""
+    """Mark a place of loss, whatever its name, as different from the ledger's own words."""
     own = ("sent", "originated", "received", "duplicated", "corrupted", "unexplained", HUB, ADDED)
     return f"lost: {place}" if place in own else place
 

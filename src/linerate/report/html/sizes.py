@@ -7,7 +7,7 @@ from linerate.results.store import Run
 
 NAME = "sizes"
 TITLE = "Percent of line over frame size"
-#: Once the colours are used up, lines are told apart by these.
+#: Dashes of lines once the colours are used up.
 DASHES = ("solid", "dash", "dot", "dashdot")
 NOTE = (
     "Medians of repeated trials; thin lines reach from the slowest to the fastest. "
@@ -16,7 +16,7 @@ NOTE = (
 
 
 def picture(run: Run) -> Picture:
-    """Of a sweep's valid points."""
+    """Valid points of a sweep."""
     lines = lines_of(run)
     if not lines:
         return Picture(NAME, TITLE, "", None, "No trial has a valid result.")

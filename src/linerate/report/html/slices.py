@@ -17,7 +17,7 @@ Placed = tuple[Span, tuple[Slice, ...]]
 
 
 def picture(results: list[Result], measurements: Mapping[str, Measurement]) -> Picture:
-    """Of valid results whose trials have slices; `measurements` by the name of their trial."""
+    """Valid results whose trials have slices; `measurements` by the name of their trial."""
     found = [
         (result.test, slices.slices)
         for result in results

@@ -31,7 +31,7 @@ def page(run: Run, name: str, body: list[str], drawn: list[Picture]) -> str:
 
 
 def limits(run: Run) -> Table:
-    """What limits each point, in words."""
+    """Limit of each point, in words."""
     rows = tuple(
         (
             point.result.test,
@@ -46,7 +46,7 @@ def limits(run: Run) -> Table:
 
 
 def absent(run: Run) -> str:
-    """What was not measured, why, and what to do."""
+    """Configurations without a measurement, the reason, and the remedy."""
     assert run.sweep is not None
     if not run.sweep.absent:
         return ""

@@ -18,7 +18,7 @@ class Span:
 
 
 def spans(tests: list[tuple[str, float]]) -> list[Span]:
-    """Place each test, of so many seconds, after the one before."""
+    """Place each test, by its duration, after the one before."""
     gap = GAP * max((seconds for _, seconds in tests), default=0.0)
     placed: list[Span] = []
     start = 0.0

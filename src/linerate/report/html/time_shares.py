@@ -32,7 +32,7 @@ STYLES = {
 
 
 def shares(ledger: TimeLedger) -> dict[str, float]:
-    """Per cent of a worker's elapsed clocks; they add up to what its ledger accounts for."""
+    """Per cent of a worker's elapsed cycles; they add up to the total of its ledger."""
     kinds = dict.fromkeys(STYLES, 0)
     for name, node in ledger.nodes.items():
         kinds[_kind(name)] += node.clocks
@@ -50,7 +50,7 @@ def _kind(node: str) -> str:
 
 
 def picture(results: list[Result]) -> Picture:
-    """Of valid results, all workers: forwarders first, the tester last."""
+    """Valid results, all workers: forwarders first, the tester last."""
     ledgers = {
         (ledger.worker, result.test): ledger for result in results for ledger in result.time_at_load
     }

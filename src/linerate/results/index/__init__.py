@@ -72,7 +72,7 @@ class Index:
         return self.runs / name if name in self._rows else None
 
     def row(self, name: str) -> Row | None:
-        """What is known of one run."""
+        """Data of one run."""
         return self._rows.get(name)
 
     def running(self) -> list[str]:
@@ -86,13 +86,13 @@ class Index:
         return self._fetch(sql, values)
 
     def count(self, query: Query) -> int:
-        """How many fit, on all pages."""
+        """Number of matches, on all pages."""
         sql, values = query.count_sql()
         (row,) = self._fetch(sql, values)
         return int(row["rows"])
 
     def words(self, column: str) -> list[str]:
-        """What a column holds, each once: what there is to choose from."""
+        """Distinct values of a column: the choices."""
         if column not in COLUMNS:
             raise QueryError(f"{column}: no such column")
         values = {str(row[column]) for row in self._rows.values() if row[column]}
@@ -121,7 +121,7 @@ class Index:
 
     def _keep(self) -> None:
         """Keep the rows for the next process; a folder that can't be written has none."""
-        # What can't be read today may be by a later version.
+        # Unreadable ones may be by a later version.
         read = [row for row in self._rows.values() if row["status"] != "broken"]
         lines = [json.dumps({"version": VERSION}), *map(json.dumps, read)]
         with contextlib.suppress(OSError):

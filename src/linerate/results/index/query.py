@@ -1,11 +1,11 @@
-"""What is asked of the list of runs: words to find, columns to compare, an order, a page."""
+"""Query of the list of runs: words to find, columns to compare, an order, a page."""
 
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-#: Of the table, in its order.
+#: Columns of the table, in order.
 COLUMNS = {
     "name": "VARCHAR",
     "started": "TIMESTAMPTZ",
@@ -60,7 +60,7 @@ class Query:
         return f"SELECT {names} FROM runs{where} ORDER BY {order}{page}", values
 
     def count_sql(self) -> tuple[str, list[Any]]:
-        """How many rows fit, as `rows`."""
+        """Number of matching rows, as `rows`."""
         where, values = self._where()
         return f'SELECT count(*) AS "rows" FROM runs{where}', values
 

@@ -14,7 +14,7 @@ from linerate.results.store import Result, Run
 
 #: The first line of a live.jsonl is far shorter.
 FIRST_LINE_BYTES = 65_536
-#: By then a run that has been begun has said by which process.
+#: Time by which a new run has recorded its process.
 NAMELESS_SECONDS = 60.0
 
 
@@ -62,7 +62,7 @@ def broken_row(name: str, problem: str) -> dict[str, Any]:
 
 
 def _command(run: Run) -> str:
-    """Which command, and its words: the first is the program's path."""
+    """The command and its words: the first is the program's path."""
     return " ".join(("linerate", *run.command[1:]))
 
 
@@ -84,7 +84,7 @@ def _ndr_mpps(run: Run) -> float | None:
 
 
 def _verdict(results: list[Result]) -> str:
-    """What limits: each limit once, those of most tests first; `invalid` among them."""
+    """Limits: each once, those of most tests first; `invalid` among them."""
     limits: list[str] = [one.verdict.limit if one.valid else "invalid" for one in results]
     return ", ".join(sorted(dict.fromkeys(limits), key=lambda limit: -limits.count(limit)))
 

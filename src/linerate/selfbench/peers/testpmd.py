@@ -21,9 +21,9 @@ NULL_PORTS = ("net_null0", "net_null1")
 #: testpmd takes no burst above 512.
 BURSTS = (32, 64, 128, 256, 512)
 BURST_SECONDS = 0.1
-#: What makes testpmd fastest where there are no hugepages. DPDK then starts each buffer on
-#: a 4 KiB page of its own, and all of them share few cache sets: small buffers put several
-#: on a page. And a cache smaller than the burst would send each packet to the ring.
+#: Fastest settings of testpmd without hugepages. DPDK then starts each buffer on a 4 KiB page of
+#: its own, and all of them share few cache sets: small buffers put several on a page. And a cache
+#: smaller than the burst would send each packet to the ring.
 FASTEST = ("--mbuf-size=256", "--mbcache=512", "--total-num-mbufs=8192")
 WITHOUT_HUGEPAGES = ("--no-huge", "-m", "256", "--no-shconf")
 READY_SECONDS = 20.0
@@ -33,7 +33,7 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True, slots=True)
 class Testpmd:
-    """How it is started."""
+    """Start parameters."""
 
     mode: str
     vdevs: tuple[str, ...]
@@ -169,7 +169,7 @@ def null_session(testpmd: Testpmd, place: Place, best: dict[Place, int]) -> Iter
     with ExitStack() as stack:
         running = stack.enter_context(Running(testpmd, place))
         if place not in best:
-            # Twice, rounds apart: one moment of a busy machine does not choose.
+            # Twice, at some distance: one moment of a busy machine does not choose.
             tried = [(_try_burst(running, burst), burst) for _ in range(2) for burst in BURSTS]
             best[place] = max(tried)[1]
         running.tell(f"set burst {best[place]}", "start")

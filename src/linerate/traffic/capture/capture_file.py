@@ -22,7 +22,7 @@ _RESOLUTION = 9
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What was captured of one frame, without FCS."""
+    """Captured data of one frame, without FCS."""
 
     #: Since whenever: differences count.
     nanoseconds: int

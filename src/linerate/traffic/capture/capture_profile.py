@@ -26,14 +26,14 @@ _HEADER = 14
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """What to make of a capture."""
+    """Use of a capture."""
 
     #: Frames go to the device, from the tester; else to and from whom they were captured.
     own_macs: bool = True
-    #: So often in a round, each time with other IP addresses: one more in their last `bits`.
+    #: Repetitions in a round, each with other IP addresses: one more in their last `bits`.
     loops: int = 1
     bits: int = 8
-    #: Who sends what enters at t0, and at t1; None: all enters at t0.
+    #: Sources whose frames enter at t0, and at t1; None: all enter at t0.
     sides: Sides | None = None
     pacing: Pacing | None = None
 

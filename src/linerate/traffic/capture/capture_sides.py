@@ -1,4 +1,4 @@
-"""Which port each frame of a capture enters at: by who sent it."""
+"""Port at which each frame of a capture enters, by its source."""
 
 import ipaddress
 import re
@@ -28,7 +28,7 @@ class Sides:
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    """Who sent a frame, and to whom."""
+    """Sender and receiver of a frame."""
 
     macs: tuple[bytes, bytes]
     addresses: tuple[bytes, bytes] | None
@@ -75,7 +75,7 @@ def _by_first(path: Path, ends: Sequence[_Ends]) -> list[int]:
 
 
 class _Group:
-    """What is on one side."""
+    """Addresses of one side."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self.told = bool(words)
@@ -101,7 +101,7 @@ def _within(network: Network) -> Callable[[bytes], bool]:
 
 
 def _side(path: Path, number: int, ends: _Ends, groups: Sequence[_Group]) -> int:
-    """By its sender; by its receiver where one side is all that the other is not told to be."""
+    """By its sender; by its receiver where one side is everything beyond the other's addresses."""
     sent, received = (
         [
             group.has(ends.macs[end], ends.addresses[end] if ends.addresses else None)

@@ -19,7 +19,7 @@ _PASSED = (0, 60)
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How far apart packets are, in microseconds, as TRex has it."""
+    """Gaps between packets, in microseconds, as in TRex."""
 
     #: After a packet of the same side, and of the other.
     ipg: float

@@ -19,7 +19,7 @@ from linerate.traffic.offered import STREAMS_MAX
 from linerate.traffic.profile import TrafficError
 
 RUNNER = Path(__file__).parent / "shim" / "runner.py"
-#: Of a document; a profile that says more says too much.
+#: Largest document; a profile with a larger one is refused.
 DOCUMENT_BYTES = 64 << 20
 #: The user without rights.
 NOBODY = 65534
@@ -155,7 +155,10 @@ class _Document(_Model):
 
 
 class Limits(NamedTuple):
-    """Of a profile's run: of its own CPU time, and of the whole, which scapy's start is part of."""
+    """Limits of a profile's run.
+
+    They bound its own CPU time, and the total, which includes scapy's start.
+    """
 
     cpu_seconds: int = 10
     wall_seconds: float = 60.0
@@ -164,7 +167,7 @@ class Limits(NamedTuple):
 def run_profile(
     path: Path, tunables: Mapping[str, str], limits: Limits | None = None
 ) -> tuple[tuple[TrexStream, ...], tuple[TrexStream, ...]]:
-    """What each side of a profile sends; raises TrafficError."""
+    """Streams of each side of a profile; raises TrafficError."""
     said = _run(path, tunables, limits or Limits())
     try:
         document = _Document.model_validate_json(said)
@@ -228,7 +231,7 @@ def _environment(path: Path, folder: str) -> dict[str, str]:
 
 
 def _user() -> int:
-    """Whom a profile runs as that root starts: who called sudo, or nobody."""
+    """User of a profile that root starts: the caller of sudo, or nobody:nogroup."""
     said = os.environ.get("SUDO_UID", "")
     known = said.isascii() and said.isdigit() and 0 < int(said[:10]) < 1 << 32
     return int(said[:10]) if known else NOBODY
@@ -263,7 +266,7 @@ def _one_line(text: str) -> str:
 
 
 def _mistake_of(path: Path, error: ValidationError) -> str:
-    """Which stream, and what of it."""
+    """The stream, and its problem."""
     first = error.errors()[0]
     place: list[Any] = list(first["loc"])
     if first["type"] == "too_long" and place[:1] == ["sides"] and len(place) == 2:

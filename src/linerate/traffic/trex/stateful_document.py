@@ -1,4 +1,4 @@
-"""Values of a TRex stateful YAML; what is wrong with one is said in a line that names it."""
+"""Values of a TRex stateful YAML; errors name the value in one line."""
 
 import ipaddress
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ class StatefulDocument:
         return value
 
     def number(self, where: str, mapping: Json, key: str, absent: float | None = None) -> float:
-        """0 or more; without `absent` it must be there."""
+        """0 or more; required without `default`."""
         value = mapping.get(key, absent)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
             raise self.refusal(f"{where}.{key}".lstrip("."), "expected a number, 0 or more")

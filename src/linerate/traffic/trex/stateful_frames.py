@@ -1,4 +1,4 @@
-"""What a TRex stateful YAML makes of captured frames: IPv6 of IPv4, and a VLAN tag of each port."""
+"""Changes of captured frames by a TRex stateful YAML: IPv6 for IPv4, a port's VLAN tag."""
 
 import ipaddress
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _OF_IPV4 = {1: "ICMP", 2: "IGMP"}
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """How frames are sent, beside addresses and ports."""
+    """Changes of frames beside addresses and ports."""
 
     #: IPv4 becomes IPv6.
     as_ipv6: bool
@@ -48,7 +48,7 @@ class Frames:
 
 
 def read_frames(document: StatefulDocument, top: Json) -> Frames:
-    """Of the whole YAML; raises TrafficError."""
+    """Read the whole YAML; raises TrafficError."""
     section = document.mapping("ipv6", top.get("ipv6", {}), {"enable", *MSBS})
     as_ipv6 = "ipv6" in top and bool(section.get("enable", True))
     client, server = (

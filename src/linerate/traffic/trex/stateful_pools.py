@@ -16,7 +16,7 @@ OWN = {"distribution", "clients_start", "clients_end", "servers_start", "servers
 LISTS = {"generator_clients", "generator_servers"}
 POOL = {"name", "distribution", "ip_start", "ip_end", "track_ports"} | IGNORED
 ORDERS = {"seq": "sequential", "random": "random"}
-#: What TRex calls the first pool, whatever its name.
+#: TRex's name for the first pool, whatever its name.
 FIRST = "default"
 
 
@@ -24,7 +24,7 @@ FIRST = "default"
 class Pools:
     """Those of both sides, in the engine's words."""
 
-    #: Of each side.
+    #: Pools of each side.
     lists: tuple[list[dict[str, str]], list[dict[str, str]]]
 
     def words(self) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class Pools:
 
 
 def read_pools(document: StatefulDocument, top: Json) -> Pools:
-    """Of the whole YAML; raises TrafficError."""
+    """Read the whole YAML; raises TrafficError."""
     generator = document.mapping("generator", top.get("generator", {}), OWN | LISTS | IGNORED)
     if any(key in top for key in LISTS):
         if any(key in generator for key in LISTS):

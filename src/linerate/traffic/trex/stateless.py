@@ -20,11 +20,11 @@ from linerate.traffic.trex.profile_process import (
 from linerate.traffic.trex.stream_chains import timed
 from linerate.traffic.yaml_kinds import is_kind
 
-#: Of the engine.
+#: Limit of the engine.
 VALUE_MAX = (1 << 63) - 1
 FRAME_MIN, FRAME_MAX = FRAME_BYTES_MIN - FCS_BYTES, FRAME_BYTES_MAX - FCS_BYTES
 SIGNATURE_BYTES = 8
-#: Of a latency stream, before the signature.
+#: Stamp of a latency stream, before the signature.
 STAMP_BYTES = 6
 OPS = {"inc": "increment", "dec": "decrement", "random": "random"}
 ICMP_BYTES = 8
@@ -82,7 +82,7 @@ def _template(where: str, stream: TrexStream) -> bytes:
     try:
         packet = base64.b64decode(stream.packet, validate=True)
     except ValueError as error:
-        # Of what is no base64, and of what is no ASCII.
+        # Raised for invalid base64, and for other than ASCII.
         raise TrafficError(f"{where}: packet: {error}") from error
     if not 14 <= len(packet) <= FRAME_MAX:
         raise TrafficError(f"{where}: packet of {len(packet)} bytes; expected 14 to {FRAME_MAX}")
@@ -107,7 +107,7 @@ class _Program:
         self._seed = stream.seed
         self._variables: list[dict[str, Any]] = []
         self._tuples: list[dict[str, Any]] = []
-        #: Of each variable: its bytes, its least and its highest value.
+        #: For each variable: its bytes, its least and its highest value.
         self._known: dict[str, tuple[int, int, int]] = {}
         self._carries = {
             one.next_var: one.name
@@ -171,7 +171,7 @@ class _Program:
         self._variables.append(made)
 
     def _range(self, one: Variable, highest: int) -> tuple[int, int]:
-        """TRex pads it so that steps come back to its end; ours begin anew there."""
+        """TRex pads it so that steps return to its end; ours begin anew there."""
         low, high = one.min, highest if one.max is None else one.max
         if low > high:
             raise self._refuse(f"STLVmFlowVar {one.name}: min_value is above max_value")

@@ -17,7 +17,8 @@ from linerate.ui.exporter.scene import Scene
 from linerate.ui.exporter.vpp import read_segment
 from linerate.ui.screen import complain
 
-#: Who asks again so soon gets what the one before got: ten viewers cost an engine as much as one.
+#: A scrape within this time gets the previous one's data: ten viewers cost an engine as much as
+#: one.
 FRESH_SECONDS = 0.5
 
 Say = Callable[[str], None]
@@ -31,7 +32,7 @@ class Exporter(Collector):
     """Collects metrics of all engines; one scrape at a time."""
 
     def __init__(self, limit_seconds: float = LIMIT_SECONDS, say: Say = _say) -> None:
-        """`limit_seconds` is what an engine has for its answers, `say` is told what is refused."""
+        """`limit_seconds` is an engine's time for its answers, `say` receives refusals."""
         self._limit_seconds = limit_seconds
         self._say = say
         self._runs = Runs()

@@ -1,4 +1,4 @@
-"""Which run an engine was started for: its configuration lies in the run's folder."""
+"""The run of an engine: its configuration is in the run's folder."""
 
 import json
 import os
@@ -26,7 +26,7 @@ class LastResult:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """What is known of a run while it is measured."""
+    """State of a run during the measurement."""
 
     #: Name of its folder.
     run: str

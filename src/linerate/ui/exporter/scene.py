@@ -1,4 +1,4 @@
-"""What one scrape saw: engines, the runs that they belong to, and VPP."""
+"""Contents of one scrape: engines, their runs, and VPP."""
 
 from dataclasses import dataclass, field
 
@@ -15,5 +15,5 @@ class Scene:
     #: By engine; those that no lab of ours started are missing.
     runs: dict[str, RunState] = field(default_factory=dict)
     vpp: Evidence | None = None
-    #: How long all of it took.
+    #: Total duration.
     seconds: float = 0.0

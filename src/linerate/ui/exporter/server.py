@@ -1,7 +1,7 @@
 """The exporter's HTTP server: GET /metrics, and nothing else.
 
-Whatever a client does or leaves undone, it takes one of a few places for a few seconds: who drips
-a request, or never reads the answer, keeps nobody else waiting for long.
+A client takes one of a few connections for a few seconds at most: one that sends its request
+slowly, or never reads the answer, delays no other for long.
 """
 
 import hmac

@@ -14,7 +14,7 @@ SOCKET = Path("/run/vpp/stats.sock")
 #: Nodes, interfaces, errors: what metrics are made of.
 PATTERNS = ("^/sys/node/", "^/if/", "^/err/")
 TIMEOUT_SECONDS = 0.8
-#: Of a VPP with thousands of nodes; more is not read.
+#: Size of a VPP with thousands of nodes; more is not read.
 DUMP_CHARS_MAX = 16 << 20
 
 

@@ -46,7 +46,7 @@ class BenchState(State):
 
 
 Responses = dict[int | str, dict[str, Any]]
-#: Of all: the guard's refusals too.
+#: Responses of all: the guard's refusals too.
 REFUSED: Responses = {
     400: {"model": Refusal, "description": "Not asked rightly"},
     401: {"model": Refusal, "description": "The token is missing or wrong"},
@@ -114,7 +114,7 @@ def _runs(router: APIRouter, library: Library) -> None:
 
 
 def _state(library: Library, runner: Runner | None) -> BenchState:
-    """What is being measured, here or by others."""
+    """The current measurement, here or by others."""
     if runner is None:
         return BenchState(allowed=False, run=library.running())
     said = runner.state()
@@ -147,7 +147,7 @@ def _start(library: Library, runner: Runner, order: Order) -> None:
 def _benches(router: APIRouter, library: Library, runner: Runner | None) -> None:
     @router.get("/bench")
     def bench() -> BenchState:
-        """What is being measured."""
+        """The current measurement."""
         return _state(library, runner)
 
     @router.post("/bench", status_code=202, responses=BODY)
@@ -193,7 +193,7 @@ def _live(router: APIRouter, library: Library) -> None:
 
 
 def state_of(request: Request, runner: Runner | None, known: str) -> str:
-    """What a page says of starting: `no`, `token` (it has to be shown first), or `yes`."""
+    """Whether a page may start benches: `no`, `token` (it has to be given first), or `yes`."""
     if runner is None:
         return "no"
     return "yes" if request.scope.get(known) else "token"

@@ -25,7 +25,7 @@ from linerate.ui.serve.runner import Runner
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the command was told."""
+    """Settings of the command."""
 
     runs: Path
     rules: Rules

@@ -12,7 +12,7 @@ from plotly.offline import get_plotlyjs
 from linerate import __version__
 from linerate.report.html import page
 
-#: By name: what a browser is told that it is.
+#: Content types by name.
 KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8",
          "svg": "image/svg+xml"}  # fmt: skip
 OWN = ("serve.css", "live.css", "serve.js", "live.js", "charts.js", "icon.svg")

@@ -1,4 +1,4 @@
-"""Who may ask for what: the one door before all pages and the API.
+"""Access control: the one door before all pages and the API.
 
 On loopback everybody on this host may read. Off loopback nothing is read without the token, and
 nothing is started or stopped without it anywhere. A browser shows the token once, in an address,
@@ -23,7 +23,7 @@ Receive = Callable[[], Awaitable[Message]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 COOKIE = "linerate"
-#: What a page of ours adds to what changes something: no page of another host can.
+#: Header that our pages add to requests that change something: no page of another host can.
 OWN_HEADER = b"x-linerate"
 #: In the scope: whether who asks has the token.
 KNOWN = "linerate.known"
@@ -50,7 +50,7 @@ HEADERS = (
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is asked of those who come."""
+    """Rules for requests."""
 
     #: Nothing is read without the token.
     closed: bool
@@ -58,7 +58,7 @@ class Rules:
 
     @property
     def cookie(self) -> str:
-        """What a browser keeps of the token."""
+        """Cookie derived from the token."""
         return hmac.new(self.token.encode(), b"linerate cookie", hashlib.sha256).hexdigest()
 
 
@@ -98,7 +98,7 @@ class Guard:
             await _say(scope, out, refused)
 
     async def _count(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer so many at a time; live data counts its own."""
+        """Answer a limited number at a time; live data counts its own."""
         if scope["path"] == "/api/live":
             await self._app(scope, receive, send)
             return
@@ -133,7 +133,7 @@ class Guard:
         return ""
 
     def _change(self, headers: dict[bytes, bytes], known: bool, by_header: bool) -> None:
-        """What starts or stops something comes from who has the token, and from our own page."""
+        """Requests that start or stop something need the token, and come from our own page."""
         if not known:
             raise RefusedError(401, "open the address with the token that linerate serve printed")
         origin = headers.get(b"origin")

@@ -42,7 +42,7 @@ class Library:
             return self._index.select(query), self._index.count(query)
 
     def words(self, columns: tuple[str, ...]) -> dict[str, list[str]]:
-        """What there is to choose from in some columns."""
+        """Choices in some columns."""
         with self._lock:
             self._refresh()
             return {column: self._index.words(column) for column in columns}
@@ -64,13 +64,13 @@ class Library:
     def document(self, name: str) -> bytes:
         """Content of a valid run.json. Raises NoSuchRunError, OSError, StoreError."""
         folder = self.folder(name)
-        # Whole, before it is said how long it is: a bench replaces it.
+        # Whole, before its length is sent: a bench replaces it.
         content = read_beneath(self.runs, f"{name}/run.json", RUN_BYTES_MAX)
         run_of(content, folder / "run.json")
         return content
 
     def evidence(self, folder: Path, trial: str) -> Measurement | None:
-        """What was measured in a trial; None where that is lost."""
+        """Measurement of a trial; None where it is lost."""
         try:
             return load_measurement(folder, trial, self.runs)
         except StoreError:

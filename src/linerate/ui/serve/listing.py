@@ -12,7 +12,7 @@ ROWS = 100
 #: Columns that a list of their words filters by.
 CHOICES = ("dut", "wire", "card", "verdict", "status")
 LABELS = {"dut": "DUT", "wire": "Wire", "card": "Card", "verdict": "Verdict", "status": "Status"}
-#: What is shown: column, heading, whether it is a figure.
+#: Shown columns: column, heading, whether it is a figure.
 SHOWN = (
     ("started", "Date (UTC)", False),
     ("dut", "DUT", False),
@@ -28,7 +28,7 @@ SHOWN = (
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the address asks for."""
+    """Query of the address."""
 
     fields: dict[str, str]
     sort: str

@@ -105,7 +105,7 @@ def _compare(router: APIRouter, library: Library) -> None:
 
 
 def _failed(title: str, error: Exception) -> HTMLResponse:
-    """A run that is not there, or is broken: said in a page, and no end of anything."""
+    """A missing or broken run: shown in a page, without further effect."""
     status = 404 if isinstance(error, NoSuchRunError) else 422
     return page(
         title, f'<h1>{escape(title)}</h1><p class="warning">{escape(str(error))}</p>', status=status
@@ -123,7 +123,7 @@ def _broken(library: Library, name: str, folder: Path, why: str) -> HTMLResponse
 
 
 def no_such_page(what: str) -> HTMLResponse:
-    """What a person gets who asks for an address that is none."""
+    """Page for an unknown address."""
     said = f'<h1>No such page</h1><p>{escape(what)} is none; there is the <a href="/">list</a>.</p>'
     return page("No such page", said, status=404)
 
@@ -133,7 +133,7 @@ def _live(router: APIRouter, runner: Runner | None) -> None:
     def live(
         request: Request, name: Annotated[str, Query(alias="run", max_length=200)] = ""
     ) -> HTMLResponse:
-        """What is measured now, or how a run was measured."""
+        """The current measurement, or the history of a run's."""
         start = state_of(request, runner, KNOWN)
         title, now = (f"How {name} was measured", name) if name else ("Live", "What is measured")
         body = template("live.html").substitute(

@@ -1,4 +1,7 @@
-"""HTTP connections that can't wear the server out: so many, and each asks and reads in time."""
+"""HTTP connections that can't exhaust the server.
+
+They are limited in number, and have deadlines for reading and writing.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
@@ -131,5 +134,5 @@ async def abort(scope: MutableMapping[str, Any]) -> None:
     transport = scope.get(TRANSPORT)
     if transport is not None:
         transport.abort()
-        # What is sent from now on is left out.
+        # Data sent from now on is left out.
         await asyncio.sleep(0)

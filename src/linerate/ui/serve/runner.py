@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from linerate.model.suites import SUITES, select
 from linerate.model.testbed import DUTS, ENGINE_MODES, RX_MODES, WIRES, Testbed, with_options
 
-#: A bench that was told to stop has measured its last trial by then.
+#: Time in which a stopped bench has measured its last trial.
 STOP_SECONDS = 20.0
 SAID_BYTES = 4_000
 
@@ -27,7 +27,7 @@ Word = Field(default=None, max_length=80, pattern=_WORD)
 
 
 class Order(BaseModel):
-    """What to measure; each field is the option of `linerate bench` of that name."""
+    """A bench to run; each field is the option of `linerate bench` of that name."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -69,14 +69,14 @@ class BusyError(Exception):
 
 
 class State(BaseModel):
-    """What became of the last bench that was started here."""
+    """Result of the last bench that was started here."""
 
     running: bool = False
     pid: int | None = None
     command: list[str] = []
     started: float | None = None
     exit_code: int | None = None
-    #: What it said last, if it failed.
+    #: Its last output, if it failed.
     said: str = ""
 
 

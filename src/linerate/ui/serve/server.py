@@ -48,7 +48,7 @@ class Server:
                 loop="asyncio",
                 # An address may have the token in it: none is written down.
                 access_log=False,
-                # What nonsense was sent is no news; what went wrong here is.
+                # Malformed requests are no news; errors of our own are.
                 log_level="error",
                 server_header=False,
                 proxy_headers=False,

@@ -1,4 +1,4 @@
-"""What all pages have in common: head, navigation, scripts; all text in them is escaped."""
+"""Common part of all pages: head, navigation, scripts; all text in them is escaped."""
 
 from functools import cache
 from html import escape
@@ -52,7 +52,7 @@ def _link(where: str, name: str, here: str) -> str:
 
 
 def options(words: list[str], chosen: str, empty: str) -> str:
-    """What a `select` offers; `empty` stands for no choice."""
+    """Options of a `select`; `empty` stands for no choice."""
     pairs = [("", empty), *((word, word) for word in words)]
     if chosen and chosen not in words:
         pairs.append((chosen, chosen))

@@ -26,18 +26,18 @@ from linerate.ui.serve.protocol import Send, abort
 #: Spectators at a time.
 STREAMS_MAX = 64
 POLL_SECONDS = 0.5
-#: How often it is looked for a run, and whether one has ended without saying so.
+#: Interval of the search for a run, and for one that ended without a record.
 LOOK_SECONDS = 2.0
 HEARTBEAT_SECONDS = 15.0
 #: A spectator that takes nothing for so long is let go.
 SLOW_SECONDS = 10.0
-#: Of a long run, those who come late see the end.
+#: For a long run, late viewers see the end.
 BACKLOG_BYTES = 4_000_000
 CHUNK_BYTES = 256_000
 
 
 class Streams:
-    """How many spectators there are; may be asked from any thread."""
+    """Number of spectators; may be read from any thread."""
 
     def __init__(self) -> None:
         self.open = 0
@@ -103,7 +103,7 @@ def event(name: str, data: Any) -> bytes:  # noqa: ANN401 (JSON)
 
 
 def _identity(name: str) -> bytes:
-    """What the numbers of a run's events begin with: another run's mean nothing there."""
+    """Prefix of the numbers of a run's events: another run's mean nothing there."""
     return f"{quote(name, safe='')}:".encode()
 
 
@@ -138,7 +138,7 @@ async def live(
         yield event("end", {"name": name})
         return
     offset = _line_start(path, _offset_of(last_id, name) if last_id else offset)
-    # Who is told all from the beginning forgets what was told before.
+    # A viewer that gets all from the beginning discards its earlier data.
     yield event("run", {"name": name, "resumed": offset > 0})
     async for chunk in _lines(library, path, max(offset, _first(path))):
         yield chunk
@@ -146,7 +146,7 @@ async def live(
 
 
 async def _lines(library: Library, path: Path, offset: int) -> AsyncIterator[bytes]:
-    """What is in the file, and what comes, until the run has ended."""
+    """Lines of the file, and new ones, until the run has ended."""
     name = path.parent.name
     quiet = 0.0
     while True:
@@ -227,7 +227,7 @@ def _is_event(line: bytes) -> bool:
 
 
 def _ended(text: bytes) -> bool:
-    """Whether the run said that it ended, and nothing after that."""
+    """Whether the run recorded its end, and nothing after that."""
     last = text.rstrip().rsplit(b"data: ", 1)[-1]
     with contextlib.suppress(ValueError):
         said = json.loads(last)

@@ -50,7 +50,7 @@ class TopApp(App[None]):
     ]
 
     def __init__(self, take_look: TakeLook, seconds: float, view: str, engine: str | None) -> None:
-        """Take a look every so many seconds."""
+        """Refresh at this interval in seconds."""
         super().__init__()
         self._take_look = take_look
         self._seconds = seconds
@@ -83,11 +83,11 @@ class TopApp(App[None]):
             await asyncio.sleep(self._seconds)
 
     async def look_now(self) -> None:
-        """Take a look and show it; the view answers keys meanwhile."""
+        """Read and show it; the view answers keys in between."""
         wanted = FLOWS if self._view.name == "flows" else 0
         seen = await asyncio.to_thread(self._take_look, wanted)
         if not self.query("#head"):
-            return  # Closed meanwhile: there is nothing to draw on.
+            return  # Closed in between: there is nothing to draw on.
         for name, one in self._look.snapshots.items():
             self._before[name] = one
         self._look = seen
@@ -100,7 +100,7 @@ class TopApp(App[None]):
 
     @property
     def change(self) -> Change | None:
-        """What the chosen engine did since the last look; None when there is none."""
+        """Activity of the chosen engine since the last reading; None without any."""
         names = sorted(self._look.snapshots)
         if not names:
             return None
@@ -130,7 +130,7 @@ class TopApp(App[None]):
         self._fill(change)
 
     def _fill(self, change: Change) -> None:
-        """Write the rows; columns anew only when they changed, so that nobody's place is lost."""
+        """Write the rows; columns anew only when they changed, so that the cursor stays."""
         widget: DataTable[Text] = self.query_one(DataTable)
         order = self._orders[self._view.name]
         shown = (self._view.name, order)

@@ -1,4 +1,4 @@
-"""What an engine did between two snapshots."""
+"""Activity of an engine between two snapshots."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ class Change:
 
     @property
     def seconds(self) -> float:
-        """How long rates are over."""
+        """Interval of rates."""
         return self.now.at - self.before.at
 
     def rate(self, later: int, earlier: int) -> float:
-        """How much a counter grew a second."""
+        """Growth of a counter per second."""
         return max(later - earlier, 0) / self.seconds if self.seconds > 0 else 0.0
 
     def ledgers(self) -> list[TimeLedger]:
-        """Where each worker's clocks went."""
+        """Use of each worker's cycles."""
         before = {worker.name: worker for worker in self.before.workers}
         return [
             worker.since(before[worker.name])
@@ -36,7 +36,7 @@ class Change:
         ]
 
     def total(self, worker: str, node: str) -> NodeTime:
-        """What a node counted since counters were cleared."""
+        """Counts of a node since counters were cleared."""
         now = _node(self.now, worker, node)
         return now.minus(_node(self.base, worker, node)) if self.base else now
 

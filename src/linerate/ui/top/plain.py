@@ -1,4 +1,4 @@
-"""What `linerate top` says without a live view: one table as text, or all of them as JSON."""
+"""`linerate top` without a live view: one table as text, or all of them as JSON."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ from linerate.model.ledger import TimeLedger
 from linerate.ui.top.change import Change
 from linerate.ui.top.views import FIGURE_WIDTH, VIEWS, View, table, written
 
-#: What a worker's clocks were spent on, in the line above the tables.
+#: Uses of a worker's time, in the line above the tables.
 SPENT: tuple[tuple[str, Callable[[TimeLedger], int]], ...] = (
     ("busy", lambda ledger: ledger.node_clocks),
     ("vain", lambda ledger: ledger.idle_clocks),

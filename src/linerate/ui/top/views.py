@@ -10,7 +10,7 @@ from linerate.ui.top.change import Change
 
 Value = str | int | float | None
 Row = tuple[Value, ...]
-#: How a column's values are written.
+#: Format of a column's values.
 Kind = Literal["text", "count", "rate", "bits", "number", "percent", "seconds"]
 #: Workers to show; none means all.
 Only = str | None
@@ -22,7 +22,7 @@ class Column:
 
     name: str
     kind: Kind
-    #: Of text; figures have their own.
+    #: Width of text; figures have their own.
     width: int = 0
 
 
@@ -207,7 +207,7 @@ def _rings(snapshot: Snapshot | None) -> dict[str, dict[str, Any]]:
     sort=3,
 )
 def rings(change: Change, _only: Only) -> Iterator[Row]:
-    """How full each ring is now; a card's counts modulo 2^32."""
+    """Fill level of each ring; a card's counts modulo 2^32."""
     before, base = _rings(change.before), _rings(change.base)
     for name, row in _rings(change.now).items():
         enqueued = (row["enqueued"] - before.get(name, row)["enqueued"]) % 2**32
@@ -297,7 +297,7 @@ def streams(change: Change, _only: Only) -> Iterator[Row]:
     ),
 )
 def latency(change: Change, _only: Only) -> Iterator[Row]:
-    """How long the frames of latency streams took since their trial began, in seconds."""
+    """Latency of the frames of latency streams since their trial began, in seconds."""
     for one in change.now.latency:
         tops = [one.quantile_ns(share) for share in (0.5, 0.9, 0.99, 0.999, 1.0)]
         seconds = (None if top is None else top / 1e9 for top in tops)
@@ -306,7 +306,7 @@ def latency(change: Change, _only: Only) -> Iterator[Row]:
 
 #: From a thousand on with a letter.
 _LETTERS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
-#: Of a figure, at most.
+#: Largest width of a figure.
 FIGURE_WIDTH = 7
 
 

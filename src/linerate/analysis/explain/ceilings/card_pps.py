@@ -1,4 +1,4 @@
-"""How many packets a second the card's own engine takes."""
+"""Packet rate of the card's own engine."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""How fast flows can be put into the card's flow table."""
+"""Rate at which flows can be programmed into the card's flow table."""
 
 from collections.abc import Iterator
 

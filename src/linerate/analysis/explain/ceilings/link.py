@@ -1,4 +1,4 @@
-"""What the link carries: L1, preamble and gap counted."""
+"""Link capacity: L1, preamble and gap counted."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What fits through PCIe: a forwarded frame crosses it once in each direction."""
+"""PCIe capacity: a forwarded frame crosses it once in each direction."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from linerate.analysis.explain.model import Ceiling
 from linerate.base import line_rate
 from linerate.model.evidence import Evidence, PcieLink
 
-#: Where nobody says at which size: the smallest, and the largest of the published tables.
+#: Sizes where none is known: the smallest, and the largest of the published tables.
 SIZES = (line_rate.FRAME_BYTES_MIN, 1514)
 
 
@@ -27,7 +27,7 @@ def virtual_card(evidence: Evidence) -> Iterator[Ceiling]:
 
 @ceiling
 def real_card(evidence: Evidence) -> Iterator[Ceiling]:
-    """What the kernel or lspci says of a real card's link."""
+    """A real card's link as the kernel or lspci reports it."""
     sizes = (evidence.conditions.frame_bytes,) if evidence.conditions else SIZES
     for found in evidence.pcie:
         link = wire_link(found)
@@ -45,8 +45,8 @@ def real_card(evidence: Evidence) -> Iterator[Ceiling]:
 def wire_link(found: PcieLink) -> line_rate.PcieLink | None:
     """The same link, for arithmetic; None when speed or width is unknown.
 
-    Where nobody says the maximum payload: 128 bytes, which every device must take
-    (PCI Express Base Specification, 7.5.3.4) and most small boxes leave it at.
+    Without a known maximum payload 128 bytes are assumed, which every device must support (PCI
+    Express Base Specification, 7.5.3.4) and most small boxes use.
     """
     if not found.gigatransfers or not found.lanes:
         return None

@@ -1,4 +1,4 @@
-"""What rings pass on: between two visits a ring takes no more than its slots."""
+"""Ring capacity: between two visits a ring takes no more than its slots."""
 
 from collections.abc import Iterator
 

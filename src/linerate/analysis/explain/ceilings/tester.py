@@ -1,4 +1,4 @@
-"""What the tester can send and take back by itself."""
+"""Rate that the tester reaches by itself."""
 
 from collections.abc import Iterator
 

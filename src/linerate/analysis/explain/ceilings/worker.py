@@ -1,4 +1,4 @@
-"""What each worker can carry, and what the spread over their queues leaves of it."""
+"""Capacity of each worker, and the part that the spread over their queues leaves of it."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from linerate.model.evidence import Evidence
 
 @ceiling
 def workers(evidence: Evidence) -> Iterator[Ceiling]:
-    """Each worker: TSC Hz ÷ clocks per packet, over its share of the packets."""
+    """Each worker: TSC Hz ÷ cycles/packet, over its share of the packets."""
     busy = [worker for worker in forwarders(evidence) if worker.packets]
     total = sum(worker.packets for worker in busy)
     for worker in busy:
@@ -35,7 +35,7 @@ def workers(evidence: Evidence) -> Iterator[Ceiling]:
 
 @ceiling
 def queue_spread(evidence: Evidence) -> Iterator[Ceiling]:
-    """What all workers would carry if the fullest queue had no more than its share."""
+    """Rate of all workers if the fullest queue had no more than its share."""
     all_workers = forwarders(evidence)
     total = sum(worker.packets for worker in all_workers)
     capacities = [pps for worker in all_workers if (pps := capacity_pps(worker)) is not None]

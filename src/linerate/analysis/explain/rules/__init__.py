@@ -16,7 +16,7 @@ Judge = Callable[[Evidence], Finding | None]
 
 
 class Stage(IntEnum):
-    """Which findings count before which."""
+    """Precedence of findings."""
 
     #: The trial has no result.
     VALIDITY = 0
@@ -28,7 +28,7 @@ class Stage(IntEnum):
     RESOURCE = 3
     #: Signs without losses to go with them.
     SIGN = 4
-    #: What can be said when nothing else can.
+    #: Findings that count only without any other.
     LAST = 5
 
 

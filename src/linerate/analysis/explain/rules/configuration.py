@@ -20,7 +20,7 @@ OWN_MESSAGES = ("icmp4-error", "icmp6-error")
 #: Places at most that are named in the sentence.
 NAMED = 3
 
-#: What to change, by the reason that a counter gives; the first that matches counts.
+#: Remedies by the reason of a counter; the first match counts.
 _CHANGES = tuple(
     (re.compile(reason, re.IGNORECASE), change)
     for reason, change in (

@@ -7,11 +7,11 @@ from linerate.analysis.explain.reading import busiest
 from linerate.analysis.explain.rules import Stage, rule
 from linerate.model.evidence import Evidence, FlowOffload
 
-#: So many of the rules that were asked for were refused.
+#: Share of refused rules that counts as a limit.
 REFUSED_SHARE = 0.01
 #: A table that lost entries to others a moment ago is as good as full.
 FULL_SHARE = 0.9
-#: With so many of the packets looked up, what is left is not what limits.
+#: With this share of packets looked up by the card, the rest is not the limit.
 MARKED_ENOUGH_PERCENT = 90.0
 #: Rules are made without a pause: flows wait for theirs.
 PROGRAMMING_PERCENT = 75.0
@@ -43,7 +43,7 @@ def flow_offload(evidence: Evidence) -> Finding | None:
 
 
 def _troubles(table: FlowOffload) -> Iterator[str]:
-    """What is wrong, the worst first."""
+    """Problems of the offload, the worst first."""
     if table.marked_percent is not None and table.marked_percent >= MARKED_ENOUGH_PERCENT:
         return
     if not table.on:

@@ -18,7 +18,7 @@ LINE_FULL_PERCENT = 99.9
 
 @rule("line", Stage.WHOLE, reference="IEEE 802.3: frame, 8 bytes of preamble, 12 of gap")
 def line(evidence: Evidence) -> Finding | None:
-    """All that the links carry came back, but for what the host's absences cost."""
+    """All that the links carry was received, except for losses while workers were descheduled."""
     given = evidence.conditions
     if given is None or not given.link_bps:
         return None

@@ -6,7 +6,7 @@ from linerate.analysis.explain.rules import Stage, rule
 from linerate.analysis.explain.rules.worker_cpu import saturated_worker
 from linerate.model.evidence import Evidence
 
-#: Of a saturated worker's time.
+#: Share of a saturated worker's time.
 WAITING_PERCENT = 25.0
 
 

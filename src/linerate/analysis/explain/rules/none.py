@@ -1,4 +1,4 @@
-"""Nothing limits: all that was offered came back, and more could have been offered."""
+"""No limit: all offered packets were received, and more could have been offered."""
 
 from linerate.analysis.explain.model import Finding
 from linerate.analysis.explain.reading import (

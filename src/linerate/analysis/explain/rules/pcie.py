@@ -14,7 +14,7 @@ from linerate.model.evidence import Evidence, PcieLink
 
 #: A link that does so much of what it can do is used up.
 USED_UP = 0.99
-#: Of a real card the arithmetic is nearer or farther off by so much.
+#: Tolerance of the arithmetic for a real card.
 NEAR = 0.1
 
 SPEC = "PCI Express Base Specification 3.1, 2.2; Neugebauer et al., SIGCOMM 2018"
@@ -46,7 +46,7 @@ def pcie_refused(evidence: Evidence) -> Finding | None:
 
 
 def use(evidence: Evidence) -> float:
-    """Share of the virtual card's PCIe link that what came back took, by its own formula."""
+    """Share of the virtual card's PCIe link used by the received packets, by its own formula."""
     given, card = evidence.conditions, evidence.card
     if given is None or card is None or card.pcie is None:
         return 0.0

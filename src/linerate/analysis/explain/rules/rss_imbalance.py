@@ -26,7 +26,7 @@ def rss_imbalance(evidence: Evidence) -> Finding | None:
         return None
     if evidence.card is not None and evidence.card.rx_queues == 1:
         return None
-    # What is lost between workers was spread by software, not by the card.
+    # Packets lost between workers were spread by software, not by the card.
     if main_losses(evidence, "handoff-ring"):
         return None
     share = worker.packets / sum(one.packets for one in everyone)

@@ -7,7 +7,7 @@ from linerate.analysis.explain.rules.worker_cpu import lost_for_workers, saturat
 from linerate.analysis.explain.words import behind_text
 from linerate.model.evidence import Evidence
 
-#: Of a saturated worker's time. The kernel books whole ticks, and of a short trial few.
+#: Share of a saturated worker's time. The kernel counts whole ticks, few in a short trial.
 KERNEL_PERCENT = 40.0
 
 

@@ -1,4 +1,4 @@
-"""The tester could not offer more, and all that it offered came back."""
+"""The tester could not offer more, and all that it offered was received."""
 
 from linerate.analysis.explain.model import Finding
 from linerate.analysis.explain.reading import (
@@ -108,7 +108,7 @@ def _far_text(given: Conditions) -> str:
 
 
 def _came_back_text(evidence: Evidence, given: Conditions) -> str:
-    """`all 4.37 Mpps that the tester offered came back`, or how many packets of it did not."""
+    """`all 4.37 Mpps that the tester offered were received`, or how many of them were not."""
     but = [f"{missing(evidence):,} packets"] if missing(evidence) else []
     if given.absence_packets:
         but.append(f"{given.absence_packets:,} that were lost while the host had a worker's CPU")

@@ -30,7 +30,7 @@ LESS = "offer a tenth of the load: if the same share is lost, it is no want of c
 
 @rule("unexplained", Stage.MISSING, reference=LAW)
 def most_is_unexplained(evidence: Evidence) -> Finding | None:
-    """Nothing came back, or a device that counts does not count most of what is missing."""
+    """Nothing was received, or a device's counters do not explain most of the missing packets."""
     given = evidence.conditions
     if given is None or not _matters(evidence):
         return None
@@ -76,7 +76,7 @@ def percent(packets: int, of: int) -> str:
 
 
 class _Counter:
-    """How many packets were counted at one place of the path."""
+    """Packets counted at one place of the path."""
 
     def __init__(self, source_name: str, packets: int, quote: Quote) -> None:
         self.source_name = source_name
@@ -86,7 +86,7 @@ class _Counter:
 
 
 def _device_counters(evidence: Evidence) -> list[_Counter]:
-    """What the device's ports received, and what they sent; nothing where it does not say."""
+    """Packets received and sent by the device's ports; nothing where it has no counters."""
     ports = [port for port in evidence.ports if port.side == "dut"]
     received = [port for port in ports if port.rx_packets]
     sent = [port for port in ports if port.tx_packets]

@@ -23,7 +23,7 @@ from linerate.model.evidence import FULL_SHARE, FULL_VECTOR, Evidence, Loss, Nod
 
 #: A CPU that the kernel forwards on.
 KERNEL = "kernel-"
-#: What such a CPU could forward is at most so much more than it did.
+#: Factor by which such a CPU's capacity may exceed its rate.
 AGREES_WITHIN = 1.2
 VECTORS = "VPP documentation: vectors a call near 256 and no empty polls mean saturation"
 
@@ -40,7 +40,7 @@ def saturated_worker(evidence: Evidence) -> Worker | None:
 
 
 def _fills_its_cpu(worker: Worker) -> bool:
-    """Whether the clocks that it spends on packets account for the rate, where that is known.
+    """Whether its cycles for packets explain the rate, where they are known.
 
     Of a CPU that the kernel forwards on, all that is not idle is not the device's.
     """
@@ -53,11 +53,11 @@ def _fills_its_cpu(worker: Worker) -> bool:
 
 
 def lost_for_workers(evidence: Evidence) -> list[Loss]:
-    """What was lost before workers that had no time: at rx rings, or at rings between them."""
+    """Packets lost before busy workers: at rx rings, or at rings between them."""
     if ring_is_short(evidence):
         return []
     if kernel_saturated(evidence):
-        # What one interface sends the next receives on the same CPU: there it found no room.
+        # One interface's tx is the next one's rx on the same CPU: there it found no room.
         return main_losses(evidence, "tx-ring") or main_losses(evidence, "rx-ring")
     return main_losses(evidence, "rx-ring") or main_losses(evidence, "handoff-ring")
 
@@ -75,7 +75,7 @@ def kernel_saturated(evidence: Evidence) -> bool:
 
 @rule("worker-cpu", Stage.RESOURCE, reference=VECTORS)
 def worker_cpu(evidence: Evidence) -> Finding | None:
-    """A worker never polls in vain, and packets wait or are lost before it."""
+    """A worker has no idle polls, and packets wait or are lost before it."""
     worker = saturated_worker(evidence)
     if worker is None:
         return None
@@ -104,7 +104,7 @@ def _dearest(worker: Worker) -> tuple[Quote, ...]:
 
 
 def _by_clocks(nodes: Iterable[Node]) -> list[Node]:
-    """Nodes that did something, the one with most clocks first."""
+    """Nodes that processed packets, by cycles."""
     spent = [(node, (node.clocks_per_packet or 0.0) * node.vectors) for node in nodes]
     return [node for node, clocks in sorted(spent, key=lambda pair: -pair[1]) if clocks]
 

@@ -36,7 +36,7 @@ class Check(NamedTuple):
     order: int
     name: str
     form: Form
-    #: What there is of it to find: of the host one thing at most, one of each card.
+    #: Findings of the check: for the host at most one, for each card one.
     findings: Callable[[Look], Iterator[Finding]]
 
 
@@ -62,7 +62,7 @@ def check(name: str, order: int, form: Form = Form.LONG) -> Callable[[CheckHost]
 
 
 def _settled(found: Finding) -> Finding:
-    """What is right needs no mending."""
+    """Correct settings need no fix."""
     if found.state != "ok":
         return found
     return found.model_copy(

@@ -1,4 +1,4 @@
-"""Which driver has a card, and which one DPDK needs."""
+"""The driver of a card, and the one that DPDK needs."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ class _Wanted:
     source: str
     #: Devices that must get it together.
     devices: tuple[str, ...]
-    #: Of what it is chosen by: an IOMMU, or none.
+    #: Criterion of the choice: an IOMMU, or none.
     place: str = ""
     refusal: str = ""
 

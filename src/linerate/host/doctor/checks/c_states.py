@@ -1,4 +1,4 @@
-"""How long a worker that sleeps takes to wake."""
+"""Wake-up latency of a sleeping worker."""
 
 from linerate.base.line_rate import line_rate
 from linerate.host.doctor.checks import check
@@ -7,7 +7,7 @@ from linerate.host.doctor.findings import Finding
 from linerate.host.doctor.host_view import UnknownError
 from linerate.host.doctor.look import Look
 
-#: What a ring of 1,024 frames holds back for at 14.88 Mpps, halved.
+#: Half of the time that a ring of 1,024 frames lasts at 14.88 Mpps.
 _MOST_US = 34
 _PPS = line_rate(10e9, 64).packets_per_second
 

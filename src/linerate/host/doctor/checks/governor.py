@@ -1,4 +1,4 @@
-"""Who chooses the workers' clock."""
+"""The governor that sets the workers' clock."""
 
 from linerate.host.doctor.checks import Form, check
 from linerate.host.doctor.cpus import CPU_SYSFS, cpu_list

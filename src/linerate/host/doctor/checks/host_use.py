@@ -1,4 +1,4 @@
-"""What the host uses a testbed's NIC for."""
+"""Use of a testbed's NIC by the host."""
 
 from linerate.host.doctor.checks import check_nic
 from linerate.host.doctor.findings import Finding

@@ -9,7 +9,7 @@ from linerate.host.doctor.look import Look
 _NODES = "/sys/devices/system/node"
 _GLOBAL = "/sys/kernel/mm/hugepages"
 _PAGE_KB = 2048
-#: Of the memory that is free, no more than this is taken.
+#: Largest share of the free memory that is taken.
 _SHARE = 0.5
 
 
@@ -24,7 +24,7 @@ def sizes_kb(host: Host, folder: str) -> dict[int, str]:
 
 
 def free_kb(host: Host, folder: str) -> int:
-    """What of them is free; raises UnknownError when nothing says."""
+    """Free memory of them; raises UnknownError when unreadable."""
     paths = {size: f"{at}/free_hugepages" for size, at in sizes_kb(host, folder).items()}
     pages = {size: host.number(path) for size, path in paths.items()}
     if all(count is None for count in pages.values()):

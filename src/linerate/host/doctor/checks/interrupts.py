@@ -8,7 +8,7 @@ from linerate.host.doctor.findings import Finding
 from linerate.host.doctor.host_view import UnknownError
 from linerate.host.doctor.look import Look
 
-#: Interrupts a second on all workers' CPUs together that nobody notices.
+#: Negligible rate of interrupts on all workers' CPUs together.
 MOST_RATE = 10.0
 
 

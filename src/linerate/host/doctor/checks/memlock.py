@@ -1,4 +1,4 @@
-"""How much memory a user may pin."""
+"""Limit of memory that a user may pin."""
 
 import re
 

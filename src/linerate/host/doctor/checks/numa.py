@@ -15,7 +15,7 @@ def numa(look: Look, nic: Nic) -> Finding | None:
         return None
     far = [cpu for cpu in look.workers if nodes.get(cpu, nic.numa_node) != nic.numa_node]
     near = sorted(cpu for cpu, node in nodes.items() if cpu and node == nic.numa_node)
-    # Workers nobody chose may be there for another card; then some on its node will do.
+    # Default workers may be there for another card; then some on its node suffice.
     bad = bool(far) and (look.workers_given or len(far) == len(look.workers))
     return Finding(
         check="numa",

@@ -9,7 +9,7 @@ from linerate.host.doctor.nics import PCI, Nic, lanes_of, speed_of
 from linerate.parsers.files import evidence_of_text
 from linerate.parsers.text import text_of
 
-#: What a published box made of a card in half of its lanes.
+#: Published rate of a box with a card in half of its lanes.
 _PUBLISHED = "an 82599ES in x4 forwarded 12.9 of 20 Gb/s in B1"
 
 
@@ -64,7 +64,7 @@ def _in_sysfs(look: Look, nic: Nic) -> tuple[PcieLink, PcieLink] | None:
 
 
 def _in_dmesg(look: Look, nic: Nic) -> tuple[PcieLink, PcieLink]:
-    """What the kernel said when it found the card."""
+    """The kernel's messages when it detected the card."""
     text = None if look.hurried else look.host.output("dmesg")
     said = evidence_of_text(text_of(text, "dmesg")) if text else None
     for link in said.pcie if said else ():

@@ -1,4 +1,4 @@
-"""How much a card may ask of memory at once."""
+"""Largest read request of a card."""
 
 from linerate.host.doctor.checks import check_nic
 from linerate.host.doctor.findings import Finding

@@ -6,7 +6,7 @@ from linerate.host.doctor.host_view import UnknownError
 from linerate.host.doctor.look import CpuTicks, Look
 
 MOST_PERCENT = 1.0
-#: Below so many ticks there is no share to speak of.
+#: Ticks below which a share is meaningless.
 _TICKS_MIN = 20
 
 

@@ -7,7 +7,7 @@ from linerate.host.doctor.host_view import UnknownError
 from linerate.host.doctor.look import Look
 from linerate.host.doctor.virtual import hypervisor
 
-#: Of intel_pstate and of the other drivers: the file, and what it says when turbo is off.
+#: Files of intel_pstate and of the other drivers, and their value when turbo is off.
 _SWITCHES = ((f"{CPU_SYSFS}/intel_pstate/no_turbo", "1"), (f"{CPU_SYSFS}/cpufreq/boost", "0"))
 
 

@@ -45,12 +45,12 @@ def int2mac(value: int) -> str:
 
 
 def increase_ip(text: str, val: int = 1) -> str:
-    """The address so many further."""
+    """The address plus `value`."""
     return int2ip((ip2int(text) + val) % (1 << 32))
 
 
 def increase_mac(text: str, val: int = 1) -> str:
-    """The address so many further."""
+    """The address plus `value`."""
     return int2mac((int(text.replace(":", ""), 16) + val) % (1 << 48))
 
 
@@ -119,7 +119,7 @@ def _first_packet(name: str, relative: bool) -> Packet:
 
 
 def _ethernet(what: str, data: bytes) -> Packet:
-    """Of nothing scapy would make a header of its own."""
+    """For empty bytes scapy would make a header of its own."""
     if len(data) < ETHERNET_BYTES:
         raise ProfileError(f"{what}: expected {ETHERNET_BYTES} bytes or more, not {len(data)}")
     return Ether(data)
@@ -148,7 +148,7 @@ class STLTXSingleBurst(STLTXMode):
     """It ends."""
 
     def __init__(self, total_pkts: int = 1, **rates: Any) -> None:
-        """After so many packets."""
+        """Number of packets."""
         super().__init__(**rates)
         self.said |= {"type": "bursts", "frames": total_pkts, "count": 1, "gap_us": 0}
 
@@ -159,7 +159,7 @@ class STLTXMultiBurst(STLTXMode):
     def __init__(
         self, pkts_per_burst: int = 1, ibg: float = 0.0, count: int = 1, **rates: Any
     ) -> None:
-        """After each burst, for so many microseconds."""
+        """Gap after each burst, in microseconds."""
         super().__init__(**rates)
         self.said |= {"type": "bursts", "frames": pkts_per_burst, "count": count, "gap_us": ibg}
 
@@ -170,7 +170,7 @@ class STLFlowStats:
     kind = "stats"
 
     def __init__(self, pg_id: int, **more: Any) -> None:
-        """Of this number; nothing more is asked for."""
+        """Number of the group; nothing more is needed."""
         if asked := [name for name, value in more.items() if value]:
             raise ProfileError(f"{type(self).__name__} {asked[0]}: not supported")
         self.pg_id = pg_id

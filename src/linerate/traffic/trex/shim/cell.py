@@ -1,4 +1,4 @@
-"""What a process gives up before it runs another's program: every lock that the kernel has.
+"""Privileges that a process drops before it runs another's program: every lock of the kernel.
 
 Two of them keep it from writing: the filter of system calls, which refuses to open any file for
 that, and Landlock. What it reads is Python, its libraries and the profile's folder (Landlock), as a
@@ -27,13 +27,13 @@ PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 #: Whom root's profiles run as, when it is not known who called sudo.
 NOBODY = 65534
 PR_SET_KEEPCAPS = 8
-#: Of <linux/capability.h>. Landlock bounds it; kept only where Python is root's to read.
+#: From <linux/capability.h>. Landlock bounds it; kept only where Python is root's to read.
 CAPABILITY_VERSION_3, CAP_DAC_READ_SEARCH = 0x20080522, 2
-#: Of <linux/audit.h>, in the order of MACHINES.
+#: From <linux/audit.h>, in the order of MACHINES.
 ARCHITECTURES = (0xC000003E, 0xC00000B7)
 EPERM, ENOTTY, ENOSYS = 1, 25, 38
 ALLOW, ERRNO = 0x7FFF0000, 0x00050000
-#: Of BPF: load a word, jump if equal, if at least, if any bit is set, and return.
+#: BPF instructions: load a word, jump if equal, if at least, if any bit is set, and return.
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 #: In <linux/seccomp.h>'s seccomp_data.
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
@@ -42,8 +42,8 @@ OPENS_TO_WRITE = 0o1103
 #: TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX and TCGETS2: a terminal's others type
 #: for its user.
 IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x802C542A)
-#: Of fcntl: locks that others wait for, leases, and signals to an owner (F_SETLK, F_SETLKW,
-#: F_SETOWN, F_SETSIG, F_SETOWN_EX, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY).
+#: Commands of fcntl: locks that others wait for, leases, and signals to an owner (F_SETLK,
+#: F_SETLKW, F_SETOWN, F_SETSIG, F_SETOWN_EX, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_NOTIFY).
 FCNTLS = (6, 7, 8, 10, 15, 37, 38, 1024, 1026)
 LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
 LANDLOCK_CREATE_RULESET_VERSION = LANDLOCK_PATH_BENEATH = 1

@@ -147,7 +147,7 @@ class STLVmTupleGen(CTRexVmDescBase):
 
 
 class _At(CTRexVmDescBase):
-    """What has an offset by name or number."""
+    """Field with an offset by name or number."""
 
     def __init__(self, pkt_offset: Any, offset_fixup: int) -> None:
         self._offset, self._fixup = pkt_offset, offset_fixup

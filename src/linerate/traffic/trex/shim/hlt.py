@@ -25,9 +25,9 @@ from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Dot1Q, Ether
 
-#: What frames have beside what is counted here, and what they have on the wire beside that.
+#: Bytes of frames beyond those counted here, and L1 bytes beyond those.
 FCS, GAPS = 4, 20
-#: Of the server, of ports, and of files that it would write: no concern of a stream.
+#: Words for the server, ports, and files that it would write: irrelevant to a stream.
 IGNORED = (
     "mode port_handle port_handle2 bidirectional stream_id split_by_cores save_to_yaml save_to_pcap"
 )
@@ -45,21 +45,21 @@ DEFAULTS: dict[str, Any] = {
     "tcp_src_port": 1024, "tcp_dst_port": 80, "tcp_seq_num": 1, "tcp_ack_num": 1,
     "tcp_data_offset": 5, "tcp_window": 4069, "udp_src_port": 1024, "udp_dst_port": 80,
 }  # fmt: skip
-#: Absent they are None or 0.
+#: By default None or 0.
 OTHERS = (
     "rate_pps rate_bps rate_percent name l3_protocol l3_length l4_protocol mac_src2 mac_dst2 "
     "vlan_protocol_tag_id ip_id ip_fragment_offset ip_checksum ipv6_traffic_class ipv6_flow_label "
     "ipv6_length ipv6_next_header tcp_checksum tcp_urgent_ptr udp_length ignore_macs pg_id "
     "consistent_random disable_flow_stats flow_stats_id"
 )
-#: Bits of the byte that follows IPv4's first, said in one of three ways.
+#: Bits of the byte that follows IPv4's first, given in one of three ways.
 TOS = (
     {"ip_tos_field": 1, "ip_mbz": 0},
     {"ip_delay": 4, "ip_throughput": 3, "ip_reliability": 2, "ip_cost": 1, "ip_reserved": 0},
     {"ip_dscp": 2, "ip_cu": 0},
 )
 FLAGS = ("fin", "syn", "rst", "psh", "ack", "urg")
-#: What walks: where its last bytes are, how many, how its first value is said.
+#: Walking fields: the place of their last bytes, their number, the form of the first value.
 WALKS = {
     "mac_src": ("Ethernet.src", 2, 4), "mac_dst": ("Ethernet.dst", 2, 4),
     "ip_src": ("IP.src", 0, 4), "ip_dst": ("IP.dst", 0, 4),
@@ -249,7 +249,7 @@ class _Packet:
         )  # fmt: skip
 
     def _walk(self, name: str, first: int, as_number: Any, tag: int = 0) -> None:
-        """From its first value on, so many steps up or down; or any value at all."""
+        """From its first value on, a number of steps up or down; or any value at all."""
         said = self._said
         mode = said[f"{name}_mode"] or "fixed"
         count, step = int(said[f"{name}_count"] or 1), as_number(said[f"{name}_step"] or 1)
@@ -275,7 +275,7 @@ class _Packet:
             self._vm.append(STLVmWrFlowVar(variable, place, offset_fixup=further, add_val=add))
 
     def _size(self, link: int, network: int, packet: Any) -> int:
-        """How long the packet is, or the longest of them."""
+        """Length of the packet, or of the longest of them."""
         said, mode = self._said, self._said["length_mode"]
         if mode == "auto":
             return len(packet)
@@ -321,7 +321,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _mac(text: Any) -> str:
-    """Of 01:23:45:67:89:10, 01-23-…, 0123.4567.8910 or {01 23 45 67 89 10}."""
+    """From 01:23:45:67:89:10, 01-23-…, 0123.4567.8910 or {01 23 45 67 89 10}."""
     parts = re.findall("[0-9a-fA-F]+", str(text))
     digits = "".join(part.zfill(2) for part in parts)
     if len(digits) != 12:

@@ -28,7 +28,8 @@ MODES = {
 }
 #: The graphical interface writes those of all kinds.
 OF_BURSTS = {key for _, keys in MODES.values() for key in keys}
-#: Of `flags`: the packet's own source, its own destination (two bits), a stream that only waits.
+#: Bits of `flags`: the packet's own source, its own destination (two bits), a stream that only
+#: waits.
 SRC_BY_PACKET, DST_MODE, DUMMY, FLAGS_MAX = 1, 3, 8, 15
 
 
@@ -54,7 +55,7 @@ def _entry(number: int, entry: Any) -> dict[str, Any]:
 
 
 def _check(where: str, said: dict[Any, Any], keys: set[str]) -> None:
-    """What is not understood is refused, as it may be what the frames would be."""
+    """Unsupported words are refused, as they may change the frames."""
     for key in said:
         if key not in keys:
             raise ProfileError(f"{where}{key}: not supported")

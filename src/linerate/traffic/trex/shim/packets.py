@@ -7,7 +7,7 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
 from scapy.packet import NoPayload, Packet, Padding, Raw
 
-#: What TRex's scapy has where a profile says nothing; ours would ask the host's routes.
+#: Defaults of TRex's scapy where a profile gives nothing; ours would ask the host's routes.
 DEFAULTS: tuple[tuple[type[Packet], dict[str, str]], ...] = (
     (Ether, {"dst": "00:00:00:01:00:00", "src": "00:00:00:02:00:00"}),
     (IP, {"src": "16.0.0.1", "dst": "48.0.0.1"}),
@@ -22,7 +22,7 @@ TRANSPORTS: tuple[tuple[type[Packet], str, int], ...] = (
 
 
 class ProfileError(Exception):
-    """What a profile asks for and can't have, in one line."""
+    """An unsupported request of a profile, in one line."""
 
 
 def layers_of(packet: Packet) -> list[Packet]:
@@ -56,18 +56,18 @@ class Places:
     """Offsets by name, as "IP.src", "IP:1.src", "802|1Q.vlan", "UDP"."""
 
     def __init__(self, packet: Packet) -> None:
-        """Of a packet that is settled."""
+        """For a complete packet."""
         self._layers: list[tuple[Packet, int]] = []
         whole = len(bytes(packet))
         for layer in layers_of(packet):
             self._layers.append((layer, whole - len(bytes(layer))))
 
     def of_layer(self, text: str) -> int:
-        """Of "IP" or "IP:1"."""
+        """From "IP" or "IP:1"."""
         return self._find(text)[1]
 
     def of_field(self, text: str) -> int:
-        """Of "IP.src" or "IP:1.src": the byte in which it begins."""
+        """From "IP.src" or "IP:1.src": the byte in which it begins."""
         layer_text, dot, field = text.partition(".")
         if not dot:
             raise ProfileError(f"pkt_offset '{text}': expected a layer and a field, as IP.src")

@@ -11,7 +11,7 @@ from scapy.utils import RawPcapReader
 PACKETS_MAX = 256
 SUFFIXES = (".pcap", ".pcapng", ".cap")
 CAPTURES_MAX = 1000
-#: Of a capture that takes no time.
+#: Rate of a capture without duration.
 AT_ONCE_PPS = 1e6
 
 
@@ -76,7 +76,7 @@ class Replayed:
 
     @property
     def pps(self) -> float:
-        """Of each packet, which comes once in a lap."""
+        """Rate of each packet, which comes once in a lap."""
         lap_us = sum(self.gaps_us)
         return 1e6 / lap_us if lap_us > 0 else AT_ONCE_PPS
 
@@ -86,7 +86,7 @@ class Replayed:
 
 
 def _microseconds(meta: Any) -> float:
-    """Of a pcap's packet, or of a pcapng's."""
+    """Time of a pcap's packet, or of a pcapng's."""
     if hasattr(meta, "sec"):
         return float(meta.sec) * 1e6 + float(meta.usec)
     return float((meta.tshigh << 32) | meta.tslow) * 1e6 / float(meta.tsresol)

@@ -23,11 +23,11 @@ class Finder:
     """Every module of TRex's library is `api`; a class that `api` lacks is no module of it."""
 
     def __init__(self, api: types.ModuleType) -> None:
-        """Which one that is."""
+        """Number of the port."""
         self._api = api
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Of importlib."""
+        """As in importlib."""
         del path, target
         root = name.partition(".")[0]
         if not name.rpartition(".")[2].islower():
@@ -50,7 +50,7 @@ class Finder:
 
 
 def load_profile(path: str) -> Any:
-    """What its register() returns."""
+    """Result of its register()."""
     folder = os.path.dirname(path)
     sys.path.insert(0, folder)
     spec = importlib.util.spec_from_file_location("profile_of_trex", path)
@@ -75,7 +75,7 @@ def value_of(text: str) -> Any:
 
 
 def arguments(function: Any, tunables: dict[str, str], side: int) -> dict[str, Any]:
-    """What get_streams() takes: tunables by name, or as the words of a command line."""
+    """Arguments of get_streams(): tunables by name, or as the words of a command line."""
     parameters = inspect.signature(function).parameters
     open_ended = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
     given: dict[str, Any] = {"direction": side, "port_id": side}

@@ -11,7 +11,7 @@ REFUSED: Numbers = {
     "semop": (65, 193), "semctl": (66, 191), "semtimedop": (220, 192), "msgget": (68, 186),
     "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187), "mq_open": (240, 180),
     "mq_unlink": (241, 181),
-    # What it could start, signal, slow down or look into.
+    # Calls that start, signal, slow down or inspect processes.
     "clone": (56, 220), "fork": (57, None), "vfork": (58, None), "execve": (59, 221),
     "execveat": (322, 281), "setsid": (112, 157), "setpgid": (109, 154), "kill": (62, 129),
     "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
@@ -20,7 +20,7 @@ REFUSED: Numbers = {
     "ioprio_set": (251, 30), "sched_setparam": (142, 118), "sched_setscheduler": (144, 119),
     "sched_setattr": (314, 274), "sched_setaffinity": (203, 122), "migrate_pages": (256, 238),
     "move_pages": (279, 239),
-    # What it could change of files; `memfd_create` is memory that no limit counts.
+    # Calls that change files; `memfd_create` is memory that no limit counts.
     "creat": (85, None), "mknod": (133, None), "mknodat": (259, 33), "mkdir": (83, None),
     "mkdirat": (258, 34), "rmdir": (84, None), "unlink": (87, None), "unlinkat": (263, 35),
     "rename": (82, None), "renameat": (264, 38), "renameat2": (316, 276), "link": (86, None),
@@ -34,7 +34,7 @@ REFUSED: Numbers = {
     "name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265),
     "memfd_create": (319, 279), "sync": (162, 81), "syncfs": (306, 267), "io_setup": (206, 0),
     "fanotify_init": (300, 262),
-    # What it could change of the host.
+    # Calls that change the host.
     "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51),
     "unshare": (272, 97), "setns": (308, 268), "swapon": (167, 224), "swapoff": (168, 225),
     "quotactl": (179, 60), "acct": (163, 89), "reboot": (169, 142), "vhangup": (153, 58),

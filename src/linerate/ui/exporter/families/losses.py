@@ -7,7 +7,7 @@ from prometheus_client.metrics_core import Metric
 from linerate.ui.exporter.families import counter, families, gauge
 from linerate.ui.exporter.scene import Scene
 
-#: Of the ledger, what goes up and down.
+#: Gauges of the ledger.
 HELD = "held"
 
 

@@ -15,7 +15,7 @@ COMMON = {
     "tx_packets": ("transmit_packets", "Packets that the port sent."),
     "tx_bytes": ("transmit_bytes", "Bytes that the port sent, FCS counted."),
 }
-#: What is no counter.
+#: Values that are no counters.
 LEVELS = {
     "link_up": ("linerate_port_up", "Whether the port's link is up, where its driver says so."),
     "flow_rules": ("linerate_port_flow_rules", "Flow rules that stand on the port."),

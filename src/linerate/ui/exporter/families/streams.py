@@ -1,4 +1,4 @@
-"""Streams of the tester: what was sent, and what came back."""
+"""Streams of the tester: packets sent, and received."""
 
 from collections.abc import Iterator
 

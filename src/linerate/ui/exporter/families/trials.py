@@ -8,7 +8,7 @@ from linerate.ui.exporter.families import counter, families, gauge
 from linerate.ui.exporter.scene import Scene
 
 STATES = ("idle", "running", "draining", "done")
-#: Of the trial that runs, or of the last one: each trial begins at 0.
+#: The current trial, or the last one: each trial begins at 0.
 LEVELS = {
     "elapsed_us": ("elapsed_seconds", 1e-6, "How long the trial has sent, on the tester's clock."),
     "paused_us": ("paused_seconds", 1e-6, "How long the tester's worker was off its CPU."),

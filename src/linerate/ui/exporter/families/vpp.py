@@ -23,7 +23,7 @@ SOURCE = "From VPP's stats segment."
 
 
 def clocks_of(node: Node) -> float:
-    """All clocks of a node; the parser says them by packet, or by call."""
+    """All cycles of a node; the parser has them by packet, or by call."""
     by = node.vectors or node.calls or node.suspends
     return round((node.clocks_per_packet or 0.0) * by)
 
@@ -37,7 +37,7 @@ COUNTERS: tuple[tuple[str, str, Callable[[Node], float]], ...] = (
 
 
 def kind_of_vpp(node: str) -> str:
-    """What a node of VPP is there for."""
+    """Purpose of a node of VPP."""
     if not node.startswith(FORWARDING):
         for end, kind in KINDS.items():
             if node.endswith(end):

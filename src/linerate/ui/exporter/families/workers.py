@@ -10,7 +10,7 @@ from linerate.model.suites import SECOND_TESTER_PORTS, TESTER_PORTS
 from linerate.ui.exporter.families import Sample, counter, families, gauge
 from linerate.ui.exporter.scene import Scene
 
-#: What a node is there for, by how its name begins; what is not listed forwards packets.
+#: Purpose of a node, by the prefix of its name; others forward packets.
 KINDS = {
     "port-rx": "receive",
     "port-tx": "transmit",
@@ -40,7 +40,7 @@ def kind_of(node: str) -> str:
     return next((kind for start, kind in KINDS.items() if node.startswith(start)), "forward")
 
 
-#: Where a worker that does both takes in what came back to the tester.
+#: Where a worker in both roles receives packets for the tester.
 _TESTER_RECEIVES = tuple(f"port-rx-{port}-" for port in (*TESTER_PORTS, *SECOND_TESTER_PORTS))
 
 
@@ -63,7 +63,7 @@ SPENT: dict[str, Spent] = {
 
 @families
 def workers(scene: Scene) -> Iterator[Metric]:
-    """Where each worker's clocks went."""
+    """Use of each worker's cycles."""
     each = [
         (engine, worker, one.more.get(worker.name, {}))
         for engine, one in scene.look.snapshots.items()
@@ -123,7 +123,7 @@ _NODE_COUNTERS: tuple[tuple[str, str, Callable[[NodeTime], int]], ...] = (
 
 @families
 def nodes(scene: Scene) -> Iterator[Metric]:
-    """Calls, packets and clocks of each node of each worker, as `show runtime` has them."""
+    """Calls, packets and cycles of each node of each worker, as `show runtime` has them."""
     for name, text, value in _NODE_COUNTERS:
         yield counter(
             f"linerate_node_{name}",
