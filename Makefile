@@ -8,7 +8,7 @@
 #   make test-trixie   C tests and two loadtests on Debian 13, in a root of its own (as root)
 #   make test-sid      the same on Debian unstable, for the newest DPDK that Debian has
 #   make test-nics   real NIC drivers, on NICs that QEMU emulates   make test-nics NICS=igb
-#   make lint     clang-format, clang-tidy, ruff, mypy
+#   make lint     clang-format, clang-tidy, include cycles, ruff, mypy
 #   make fuzz     each fuzz target for FUZZ_SECONDS   make fuzz-parsers, make fuzz-files   Python's alone
 #   make fuzz-coverage   lines of each parser that its seeds reach, in per cent
 #   make screenshots   docs/images/report*.png, of a bench that it runs
@@ -200,6 +200,8 @@ lint-python: setup-lint
 lint-c: setup setup-lint
 	@echo "linerate: clang-format"
 	@clang-format --dry-run -Werror $(C_FILES)
+	@echo "linerate: include cycles"
+	@build-aux/include-cycles
 	@test -f build/lint/build.ninja || $(STEP) "configuring the engine for clang-tidy" \
 		lint-setup $(BIN)/meson setup build/lint -Dtests=true
 	@$(STEP) "clang-tidy" clang-tidy sh -c 'printf "%s\n" "$$@" | \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine.h"
 
-#include "card/card.h"
+#include "card/cards.h"
 #include "core/memory.h"
 #include "core/node.h"
 #include "core/worker.h"
@@ -31,11 +31,6 @@ static char name[64] = "engine";
 static int cpus[CPUS_MAX];
 static unsigned nb_cpus;
 static bool eal_started;
-
-const char *engine_name(void)
-{
-	return name;
-}
 
 static void parse_name(const struct config_node *root)
 {
@@ -234,7 +229,7 @@ int engine_start(const char *program)
 		return rc;
 	rc = create_all();
 	if (rc == 0)
-		rc = commands_start();
+		rc = commands_start(name);
 	if (rc == 0)
 		rc = workers_start();
 	return rc;

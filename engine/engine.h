@@ -5,7 +5,6 @@
 
 #include "core/config.h"
 
-const char *engine_name(void);
 /* Reads the whole file; returns the number of mistakes, each printed. Before EAL. */
 unsigned engine_parse(struct config *config);
 /* EAL, memory, ports, graphs, workers. Returns 0 or -errno after saying why. */

@@ -18,7 +18,6 @@
 #ifndef LINERATE_CARD_H
 #define LINERATE_CARD_H
 
-#include "core/config.h"
 #include "pacer.h"
 
 #include <rte_common.h>
@@ -29,7 +28,6 @@
 #define CARD_PORTS 2
 #define CARD_QUEUES_MAX 16
 
-struct ledger;
 struct waker;
 
 /* address << 16 | length: x86-64 and AArch64 user addresses have 47 or 48 bits. */
@@ -149,22 +147,11 @@ struct card {
  * for less than a pause. */
 #define CARD_CREDIT_US 250
 
-/* Reads the "cards" array. */
-void cards_parse(const struct config_node *array);
-struct card *card_find(const char *name);
-/* The card's port that a port object's "card" and "index" name; NULL after counting a mistake. */
-struct card_port *card_parse_port(const struct config_node *node);
-unsigned cards_count(void);
-struct card *card_at(unsigned index);
-/* With EAL up; `tx_queues` a port. Returns 0 or -errno after saying why. */
-int cards_create(uint16_t tx_queues);
 /*
  * A frame's VLAN tags come on top of max_frame_bytes, as with real NICs: IEEE 802.3 allows
  * 1522 bytes with one (3.2.7), and the second of IEEE 802.1ad makes it 1526.
  */
 bool card_frame_fits(const struct card *card, const uint8_t *frame, unsigned length);
-void cards_ledger_rx(struct ledger *ledger);
-void cards_ledger_tx(struct ledger *ledger);
 
 /* Now, on the card's clock. Only for the worker that carries the card. */
 uint64_t card_clock(struct card *card);
@@ -184,9 +171,6 @@ uint32_t card_rss_hash(
 /* Fills the indirection table round robin. */
 void card_rss_spread(struct card_rss *rss, uint16_t queues);
 void card_rss_init(void);
-#define CARD_RSS_KEY_BYTES 40
-/* The hash's key; for symmetric hashes after card_rss_init() only. */
-const uint8_t *card_rss_key(bool symmetric);
 
 /* The card as a bare wire: what came in on one port leaves by the other. */
 int card_shunt_create(struct card *card);

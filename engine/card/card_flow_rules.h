@@ -15,6 +15,7 @@
 #ifndef LINERATE_CARD_FLOW_RULES_H
 #define LINERATE_CARD_FLOW_RULES_H
 
+#include "core/config.h"
 #include "card.h"
 
 #include <pthread.h>

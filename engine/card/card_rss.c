@@ -8,19 +8,12 @@
 #include "card.h"
 
 #include "core/flow_tuple.h"
-
-/* The key of Microsoft's verification suite, and the 0x6d5a key of "Scalable TCP Session
- * Monitoring with Symmetric Receive-side Scaling" (Woo, Park; 2012). */
-static const uint8_t microsoft_key[CARD_RSS_KEY_BYTES] = {0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e,
-	0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3, 0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b,
-	0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe,
-	0xac, 0x01, 0xfa};
-static uint8_t symmetric_key[CARD_RSS_KEY_BYTES];
+#include "core/rss_key.h"
 
 /* table[symmetric][byte position][byte value]: one look-up a byte instead of eight bit steps. */
 static uint32_t table[2][FLOW_TUPLE_BYTES][256];
 
-static void table_fill(uint32_t rows[FLOW_TUPLE_BYTES][256], const uint8_t key[CARD_RSS_KEY_BYTES])
+static void table_fill(uint32_t rows[FLOW_TUPLE_BYTES][256], const uint8_t key[RSS_KEY_BYTES])
 {
 	for (unsigned position = 0; position < FLOW_TUPLE_BYTES; position++) {
 		uint64_t window = 0; /* 40 bits of key from this byte on */
@@ -40,15 +33,8 @@ static void table_fill(uint32_t rows[FLOW_TUPLE_BYTES][256], const uint8_t key[C
 
 void card_rss_init(void)
 {
-	for (unsigned i = 0; i < sizeof(symmetric_key); i++)
-		symmetric_key[i] = i % 2 == 0 ? 0x6d : 0x5a;
-	table_fill(table[0], microsoft_key);
-	table_fill(table[1], symmetric_key);
-}
-
-const uint8_t *card_rss_key(bool symmetric)
-{
-	return symmetric ? symmetric_key : microsoft_key;
+	table_fill(table[false], rss_key(false));
+	table_fill(table[true], rss_key(true));
 }
 
 static uint32_t toeplitz(bool symmetric, const uint8_t *tuple, unsigned bytes)

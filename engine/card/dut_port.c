@@ -9,7 +9,7 @@
 #include "core/worker.h"
 #include "port/fresh.h"
 #include "port/port.h"
-#include "card.h"
+#include "cards.h"
 #include "card_flow_rules.h"
 
 #include <errno.h>

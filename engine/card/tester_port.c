@@ -8,7 +8,7 @@
 #include "core/memory.h"
 #include "port/fresh.h"
 #include "port/port.h"
-#include "card.h"
+#include "cards.h"
 #include "copy.h"
 #include "deliver.h"
 

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ledger.h"
 
-#include "card/card.h"
-#include "handoff/handoff.h"
-#include "port/port.h"
-#include "tester/tester.h"
-#include "node.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static ledger_source_t sources[LEDGER_STAGES];
 
 const char *ledger_kind_name(enum ledger_kind kind)
 {
@@ -91,37 +87,16 @@ void ledger_add_counter(struct ledger *ledger, enum ledger_kind kind, const uint
 		watch(ledger, (unsigned)(entry - ledger->entries), packets);
 }
 
-static void ledger_read_drops(struct ledger *ledger, const struct node_state *state)
+void ledger_source_register(enum ledger_stage stage, ledger_source_t source)
 {
-	for (unsigned r = 0; r < NODE_REASONS_MAX && state->type->reasons[r] != NULL; r++) {
-		bool consumed = (state->type->consumed & (1u << r)) != 0;
-
-		if (state->drops[r] != 0 || ledger->watches)
-			ledger_add_counter(ledger, consumed ? LEDGER_CONSUMED : LEDGER_LOSS,
-				&state->drops[r], "%s: %s", state->name, state->type->reasons[r]);
-	}
-}
-
-static void ledger_read_nodes(struct ledger *ledger)
-{
-	for (struct node_state *state = node_states(); state != NULL; state = state->link) {
-		if (state->originated != 0)
-			ledger_add(ledger, LEDGER_ORIGINATED, state->originated, "%s", state->name);
-		if (state->held != 0)
-			ledger_add(ledger, LEDGER_HELD, state->held, "%s", state->name);
-		ledger_read_drops(ledger, state);
-	}
+	sources[stage] = source;
 }
 
 static void read_all(struct ledger *ledger)
 {
-	tester_ledger_sent(ledger);
-	cards_ledger_rx(ledger);
-	ports_ledger(ledger);
-	handoff_ledger(ledger);
-	ledger_read_nodes(ledger);
-	cards_ledger_tx(ledger);
-	tester_ledger_received(ledger);
+	for (unsigned i = 0; i < LEDGER_STAGES; i++)
+		if (sources[i] != NULL)
+			sources[i](ledger);
 }
 
 void ledger_read(struct ledger *ledger)

@@ -7,6 +7,7 @@
 #ifndef LINERATE_LEDGER_H
 #define LINERATE_LEDGER_H
 
+#include <rte_common.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -60,6 +61,28 @@ void ledger_read(struct ledger *ledger);
 /* The same, and keeps the counters of losses. Places that ask a device have none. */
 void ledger_watch(struct ledger *ledger);
 void ledger_free(struct ledger *ledger);
+
+/* The path of a packet, in whose order the ledger is read. */
+enum ledger_stage {
+	LEDGER_STAGE_SENDER,
+	LEDGER_STAGE_CARD_RX,
+	LEDGER_STAGE_PORTS,
+	LEDGER_STAGE_HANDOFF,
+	LEDGER_STAGE_NODES,
+	LEDGER_STAGE_CARD_TX,
+	LEDGER_STAGE_RECEIVER,
+	LEDGER_STAGES,
+};
+typedef void (*ledger_source_t)(struct ledger *ledger);
+
+/* Each stage has one source, which registers itself in the file where it counts. */
+void ledger_source_register(enum ledger_stage stage, ledger_source_t source);
+#define LEDGER_SOURCE_REGISTER(stage, source) \
+	RTE_INIT(ledger_source_register_##source) \
+	{ \
+		ledger_source_register(stage, source); \
+	}
+
 /* Sum of one kind. */
 uint64_t ledger_sum(const struct ledger *ledger, enum ledger_kind kind);
 

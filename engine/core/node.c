@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "node.h"
 
+#include "ledger.h"
 #include "worker.h"
 
 #include <errno.h>
@@ -143,3 +144,26 @@ rte_edge_t node_add_next(struct node_type *type, const char *next)
 		return RTE_EDGE_ID_INVALID;
 	return edge;
 }
+
+static void read_drops(struct ledger *ledger, const struct node_state *state)
+{
+	for (unsigned r = 0; r < NODE_REASONS_MAX && state->type->reasons[r] != NULL; r++) {
+		bool consumed = (state->type->consumed & (1u << r)) != 0;
+
+		if (state->drops[r] != 0 || ledger->watches)
+			ledger_add_counter(ledger, consumed ? LEDGER_CONSUMED : LEDGER_LOSS,
+				&state->drops[r], "%s: %s", state->name, state->type->reasons[r]);
+	}
+}
+
+static void read_nodes(struct ledger *ledger)
+{
+	for (struct node_state *state = node_states(); state != NULL; state = state->link) {
+		if (state->originated != 0)
+			ledger_add(ledger, LEDGER_ORIGINATED, state->originated, "%s", state->name);
+		if (state->held != 0)
+			ledger_add(ledger, LEDGER_HELD, state->held, "%s", state->name);
+		read_drops(ledger, state);
+	}
+}
+LEDGER_SOURCE_REGISTER(LEDGER_STAGE_NODES, read_nodes)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "worker.h"
 
-#include "port/port.h"
-#include "node.h"
 #include "waker.h"
 
 #include <errno.h>
@@ -20,6 +18,7 @@ static unsigned nb_forwarders;
 static int main_cpu;
 static char layout[256];
 static struct worker *creating;
+static bool system_calls; /* some port makes one or more a vector */
 
 static struct worker *worker_add(const char *name, enum worker_role role, int cpu)
 {
@@ -174,9 +173,14 @@ const char *workers_layout(void)
 	return layout;
 }
 
+void workers_expect_system_calls(void)
+{
+	system_calls = true;
+}
+
 uint64_t worker_away_limit(void)
 {
-	uint64_t us = ports_make_system_calls() ? WORKER_AWAY_SYSTEM_CALLS_US : WORKER_AWAY_US;
+	uint64_t us = system_calls ? WORKER_AWAY_SYSTEM_CALLS_US : WORKER_AWAY_US;
 
 	return rte_get_tsc_hz() / 1000000 * us;
 }
@@ -184,14 +188,13 @@ uint64_t worker_away_limit(void)
 /* Where calls are system calls, long ones are work. */
 uint64_t worker_call_limit(void)
 {
-	return ports_make_system_calls() ? worker_away_limit()
-					 : rte_get_tsc_hz() / 1000000 * WORKER_CALL_US;
+	return system_calls ? worker_away_limit() : rte_get_tsc_hz() / 1000000 * WORKER_CALL_US;
 }
 
 /* Where polls are system calls, long ones are work. */
 uint64_t worker_stall_limit(void)
 {
-	if (ports_make_system_calls())
+	if (system_calls)
 		return worker_away_limit();
 	return rte_get_tsc_hz() / 1000000 * WORKER_STALL_US;
 }

@@ -113,6 +113,8 @@ struct worker {
 /* Unless the kernel sends them one by one, at 1 to 3 us each. */
 #define WORKER_AWAY_SYSTEM_CALLS_US 1500
 
+/* Before workers start: a call of a node may be a system call or several. */
+void workers_expect_system_calls(void);
 uint64_t worker_away_limit(void);
 uint64_t worker_call_limit(void);
 uint64_t worker_stall_limit(void);

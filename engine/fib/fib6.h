@@ -62,8 +62,9 @@ int fib6_add(const uint8_t *prefix, uint8_t length, uint32_t next_hop);
 int fib6_delete(const uint8_t *prefix, uint8_t length);
 /* Whether exactly this prefix is there, and its next hop. */
 bool fib6_find(const uint8_t *prefix, uint8_t length, uint32_t *next_hop);
-/* Number of groups in use; lines are counted in fib6_lines.h. */
+/* Number in use. */
 unsigned fib6_group_count(void);
+unsigned fib6_line_count(void);
 
 /* The ways to look up, which all find the same; the best comes last. `addresses` points to
  * each address, with no alignment. */

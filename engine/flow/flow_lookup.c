@@ -15,7 +15,6 @@
 
 /* Distance in packets at which mbufs and headers are prefetched. */
 #define AHEAD 4
-#define SAMPLE_EVERY 32
 
 #define TCP_FLAGS_AFTER 13
 #define IP6_HEADER_BYTES 40
@@ -256,8 +255,8 @@ static __rte_always_inline void update_all(
 	}
 }
 
-/* Packets until the next sample: SAMPLE_EVERY on average, and never in step with traffic that
- * repeats itself. */
+/* The next sample comes after so many packets: FLOW_SAMPLE_EVERY on the average, and never in step
+ * with traffic that repeats itself. */
 static uint32_t sample_distance(struct flow_table *table)
 {
 	uint32_t dice = table->sample_dice;
@@ -266,7 +265,7 @@ static uint32_t sample_distance(struct flow_table *table)
 	dice ^= dice >> 17;
 	dice ^= dice << 5;
 	table->sample_dice = dice;
-	return SAMPLE_EVERY / 2 + 1 + (dice >> 8) % SAMPLE_EVERY;
+	return FLOW_SAMPLE_EVERY / 2 + 1 + (dice >> 8) % FLOW_SAMPLE_EVERY;
 }
 
 static void sample(

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A flow's place in the table: buckets, records, numbers. For the table's own files. */
+/*
+ * A flow's place in the table: buckets, records, numbers. For the table's own files: the walk of
+ * vectors is in flow_lookup.c, timers and orders in flow_expire.c.
+ */
 #ifndef LINERATE_FLOW_PLACE_H
 #define LINERATE_FLOW_PLACE_H
 

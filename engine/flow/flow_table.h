@@ -61,7 +61,8 @@ struct flow_counters {
 /* Between the worker and the offload thread, by rings of one writer and one reader each, which copy
  * words of 8 bytes. */
 
-/* Every 32nd packet or so. */
+/* Average sampling interval of a worker, in packets. */
+#define FLOW_SAMPLE_EVERY 32
 struct flow_sample {
 	uint32_t mark;
 	uint16_t marked; /* 1: the packet came with it */

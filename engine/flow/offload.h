@@ -19,9 +19,6 @@
 
 #include <stdbool.h>
 
-/* Average sampling interval of a worker, in packets. */
-#define OFFLOAD_SAMPLE_EVERY 32
-
 /* Reads the "offload" object; without it, nothing is offloaded. */
 void offload_parse(const struct config_node *node);
 bool offload_wanted(void);

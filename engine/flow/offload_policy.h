@@ -13,7 +13,7 @@
 #ifndef LINERATE_OFFLOAD_POLICY_H
 #define LINERATE_OFFLOAD_POLICY_H
 
-#include "offload.h"
+#include "flow_table.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -217,3 +217,4 @@ void handoff_ledger(struct ledger *ledger)
 	if (held != 0)
 		ledger_add(ledger, LEDGER_HELD, held, "handoff rings");
 }
+LEDGER_SOURCE_REGISTER(LEDGER_STAGE_HANDOFF, handoff_ledger)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ethdev_rss.h"
 
-#include "card/card.h"
 #include "core/flow_tuple.h"
+#include "core/rss_key.h"
 
 #include <errno.h>
 #include <rte_ethdev.h>
@@ -22,7 +22,7 @@ struct hash {
 static void fill_key(uint8_t *key, unsigned bytes, bool symmetric)
 {
 	for (unsigned i = 0; i < bytes; i++)
-		key[i] = card_rss_key(symmetric)[i % CARD_RSS_KEY_BYTES];
+		key[i] = rss_key(symmetric)[i % RSS_KEY_BYTES];
 }
 
 static int read_hash(uint16_t port_id, struct hash *hash)

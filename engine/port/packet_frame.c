@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "packet_frame.h"
 
-#include "modes/csum.h"
+#include "core/checksum.h"
 
 /*
  * A stack on this machine that sends over veth leaves the checksum of UDP and TCP to a card that

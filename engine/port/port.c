@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "port.h"
 
+#include "core/ledger.h"
+#include "core/worker.h"
+
 #include <errno.h>
 #include <rte_cycles.h>
 #include <stdio.h>
@@ -90,10 +93,13 @@ static void port_parse(const struct config_node *node)
 	port->mac_given = config_child(node, "mac").json != NULL;
 	config_mac(node, "mac", &port->mac);
 	port_known_keys(node, port->driver);
-	if (port->driver->parse(port, node) == 0)
-		ports[nb_ports++] = port;
-	else
+	if (port->driver->parse(port, node) != 0) {
 		free(port);
+		return;
+	}
+	ports[nb_ports++] = port;
+	if (port->system_calls)
+		workers_expect_system_calls();
 }
 
 void ports_parse(const struct config_node *array)
@@ -147,14 +153,6 @@ bool ports_need_pci(void)
 
 	for (unsigned i = 0; i < count; i++)
 		if (strncmp(arguments[i], "-a", 2) == 0)
-			return true;
-	return false;
-}
-
-bool ports_make_system_calls(void)
-{
-	for (unsigned i = 0; i < nb_ports; i++)
-		if (ports[i]->system_calls)
 			return true;
 	return false;
 }
@@ -229,9 +227,10 @@ void port_link_note(struct port *port, struct port_link *link, bool up)
 	__atomic_store_n(&port->link_down, !up, __ATOMIC_RELAXED);
 }
 
-void ports_ledger(struct ledger *ledger)
+static void read_drivers(struct ledger *ledger)
 {
 	for (unsigned i = 0; i < nb_ports; i++)
 		if (ports[i]->driver->ledger != NULL)
 			ports[i]->driver->ledger(ports[i], ledger);
 }
+LEDGER_SOURCE_REGISTER(LEDGER_STAGE_PORTS, read_drivers)

@@ -204,12 +204,10 @@ static inline struct port_queue *port_queue(struct port *port, unsigned index)
 /* Fills arguments (NULL-terminated by the caller) and returns how many. */
 unsigned ports_eal_arguments(const char **arguments, unsigned max);
 bool ports_need_pci(void);
-bool ports_make_system_calls(void);
 int ports_configure(void);
 int ports_start(void);
 void ports_stop(void);
 void ports_tick(void);
-void ports_ledger(struct ledger *ledger);
 
 /* The driver's functions of the same name; on a port without them ENOTSUP, and the error says so.
  */

@@ -8,6 +8,7 @@
 #include <rte_malloc.h>
 #include <string.h>
 
+rte_spinlock_t router_lock = RTE_SPINLOCK_INITIALIZER;
 struct adjacency *adjacencies;
 
 static uint32_t nb_adjacencies, max_adjacencies;

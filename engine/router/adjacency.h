@@ -9,9 +9,13 @@
 
 #include <rte_common.h>
 #include <rte_ether.h>
+#include <rte_spinlock.h>
 #include <rte_vect.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Of all that the router knows: who changes any of it holds this; lookups take no lock. */
+extern rte_spinlock_t router_lock;
 
 #define ADJACENCY_LABELS_MAX 8
 #define ADJACENCY_NONE UINT32_MAX

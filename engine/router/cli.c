@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
 #include "cli_command.h"
 #include "route_text.h"
 
@@ -145,7 +147,7 @@ static bool plain_route(const char *text, const char *end, struct router_order *
 	return route_text_address(text + sizeof(via) - 1, end, &order->via.ip4) == end;
 }
 
-unsigned cli_parse(const char *file, const char *text, size_t length, cli_sink_t sink,
+unsigned cli_parse(const char *file, const char *text, size_t length, router_sink_t sink,
 	void *context, FILE *complaints)
 {
 	struct cli_line line = {

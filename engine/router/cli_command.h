@@ -6,9 +6,10 @@
 #ifndef LINERATE_CLI_COMMAND_H
 #define LINERATE_CLI_COMMAND_H
 
-#include "cli.h"
+#include "router_order.h"
 
 #include <rte_common.h>
+#include <stdio.h>
 
 #define CLI_WORD_BYTES 64
 #define CLI_WORDS_MAX 128
@@ -20,7 +21,7 @@ struct cli_line {
 	const char *file;
 	unsigned number;
 	FILE *complaints;
-	cli_sink_t sink;
+	router_sink_t sink;
 	void *context;
 	unsigned nb_words, next;
 	char words[CLI_WORDS_MAX][CLI_WORD_BYTES];

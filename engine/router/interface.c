@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "interface6.h"
-
-#include "adjacency.h"
+#include "interface.h"
 
 #include "modes/forwarder.h"
+#include "adjacency.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -49,7 +48,6 @@ void interfaces_reset(bool up)
 		interfaces[i].index = i;
 	memset(implied, 0, sizeof(implied));
 	interfaces_martians = interfaces_check_sources = false;
-	interfaces6_reset();
 	for (unsigned i = 0; i < forwarder_ports(); i++) {
 		struct port *port = forwarder_port(i);
 
@@ -59,6 +57,14 @@ void interfaces_reset(bool up)
 		interface->port = port;
 		interface->up = up;
 	}
+}
+
+struct interface *interface_find(const char *name)
+{
+	for (unsigned i = 0; i < INTERFACES_MAX; i++)
+		if (interfaces[i].port != NULL && strcmp(interfaces[i].name, name) == 0)
+			return &interfaces[i];
+	return NULL;
 }
 
 static uint64_t mac_word(const struct rte_ether_addr *mac)
@@ -148,6 +154,51 @@ const char *interface_add_address(struct interface *interface, uint32_t address,
 	return NULL;
 }
 
+/* Sub-interfaces: an interface of the frames of a port that have certain tags. */
+
+static struct interface *free_place(void)
+{
+	for (unsigned i = PORTS_MAX; i < INTERFACES_MAX; i++)
+		if (interfaces[i].port == NULL)
+			return &interfaces[i];
+	return NULL;
+}
+
+const char *sub_interface_create(struct interface *parent, const char *name,
+	const struct vlan_tags *tags, struct interface **created)
+{
+	struct interface *interface = free_place();
+
+	if (parent->vlan.outer != 0)
+		return "a sub-interface has none of its own: expected a port";
+	if (tags->outer == 0 || tags->outer > VLAN_ID_MAX || tags->inner > VLAN_ID_MAX)
+		return "expected a VLAN id from 1 to 4094";
+	if (vlan_find(parent->index, tags) != VLAN_NONE)
+		return "a sub-interface of that port has that VLAN already";
+	if (interface_find(name) != NULL || port_find(name) != NULL)
+		return "an interface has that name already";
+	if (interface == NULL)
+		return "there can be 256 sub-interfaces";
+	snprintf(interface->name, sizeof(interface->name), "%s", name);
+	interface->port = parent->port;
+	interface->vlan = *tags;
+	vlan_set(parent->index, tags, interface->index);
+	*created = interface;
+	return NULL;
+}
+
+/* The node that puts the tags on. */
+int sub_interface_create_output(struct interface *interface)
+{
+	char port_tx[RTE_NODE_NAMESIZE];
+	const char *const nexts[] = {"drop", port_tx, NULL};
+
+	snprintf(port_tx, sizeof(port_tx), "port-tx-%s", interface->port->name);
+	return node_clone("vlan-output", interface->name, interface, nexts) == RTE_NODE_ID_INVALID
+		       ? -1
+		       : 0;
+}
+
 /* The nodes that send to an interface themselves, by the same edges in the same order. */
 static int add_tx_edge(struct interface *interface)
 {
@@ -189,14 +240,6 @@ int interfaces_create(void)
 		interface_set_urpf(interface, interface->urpf);
 	}
 	return 0;
-}
-
-struct interface *interface_find(const char *name)
-{
-	for (unsigned i = 0; i < INTERFACES_MAX; i++)
-		if (interfaces[i].port != NULL && strcmp(interfaces[i].name, name) == 0)
-			return &interfaces[i];
-	return NULL;
 }
 
 bool interface_on_subnet(const struct interface *interface, uint32_t address)

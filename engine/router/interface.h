@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SUB_INTERFACES_MAX 256
 #define INTERFACES_MAX (PORTS_MAX + SUB_INTERFACES_MAX)
 #define INTERFACE_ADDRESSES_MAX 16
 /* RFC 791 3.2: what every link carries without cutting it. */

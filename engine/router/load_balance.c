@@ -4,7 +4,6 @@
 #include "core/memory.h"
 #include "core/rcu.h"
 #include "interface.h"
-#include "load_balance_fill.h"
 
 #include <errno.h>
 #include <rte_jhash.h>

@@ -12,26 +12,14 @@
 #define LINERATE_LOAD_BALANCE_H
 
 #include "adjacency.h"
+#include "load_balance_fill.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #define LOAD_BALANCES_MAX 4096u
-#define LOAD_BALANCE_PATHS_MAX 64u
 #define LOAD_BALANCE_WEIGHT_MAX 255u
-#define LOAD_BALANCE_BUCKETS 256u
 #define LOAD_BALANCE_BUCKET_SHIFT (32 - 8)
-
-struct load_balance_path {
-	uint32_t adjacency;
-	uint16_t weight; /* from 1 on */
-	bool up;         /* its interface is; filled in here */
-};
-
-struct load_balance_paths {
-	unsigned count;
-	struct load_balance_path paths[LOAD_BALANCE_PATHS_MAX];
-};
 
 /* The path's adjacency for a flow's hash. */
 static __rte_always_inline uint32_t load_balance_choose(

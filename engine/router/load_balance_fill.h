@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Assignment of a load balance's buckets to paths. */
+/* Paths and buckets of a load balance, and the assignment of buckets to paths. */
 #ifndef LINERATE_LOAD_BALANCE_FILL_H
 #define LINERATE_LOAD_BALANCE_FILL_H
 
-#include "load_balance.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LOAD_BALANCE_PATHS_MAX 64u
+#define LOAD_BALANCE_BUCKETS 256u
+
+struct load_balance_path {
+	uint32_t adjacency;
+	uint16_t weight; /* from 1 on */
+	bool up;         /* its interface is; filled in here */
+};
+
+struct load_balance_paths {
+	unsigned count;
+	struct load_balance_path paths[LOAD_BALANCE_PATHS_MAX];
+};
 
 /*
  * Assigns the buckets again: they belong to `before`'s paths and shall belong to `paths`', those

@@ -2,8 +2,8 @@
 #include "neighbor.h"
 
 #include "core/clock.h"
+#include "adjacency.h"
 #include "packet.h"
-#include "routes6.h"
 
 #include <errno.h>
 #include <string.h>
@@ -17,6 +17,12 @@ static unsigned nb_neighbors;
 static unsigned nb_pending;
 static uint32_t buckets[BUCKETS];
 static unsigned timeout_s = NEIGHBOR_TIMEOUT_S;
+static const struct neighbor_routes *routes[ADDRESS_IP6 + 1]; /* by enum address_family */
+
+void neighbor_routes_register(uint8_t family, const struct neighbor_routes *of_family)
+{
+	routes[family] = of_family;
+}
 
 void neighbors_reset(void)
 {
@@ -80,23 +86,6 @@ static void neighbor_unlink(struct neighbor *neighbor)
 	*place = neighbor->link;
 }
 
-/* A host route of its own, in the family's fib. */
-static void route_of_neighbor(const struct interface *interface, const struct neighbor *neighbor)
-{
-	if (neighbor->address.family == ADDRESS_IP6)
-		route6_add_neighbor(interface, neighbor->address.ip6, neighbor->adjacency);
-	else
-		route_add_neighbor(interface, neighbor->address.ip4, neighbor->adjacency);
-}
-
-static void no_route_of_neighbor(const struct neighbor *neighbor)
-{
-	if (neighbor->address.family == ADDRESS_IP6)
-		route6_delete_neighbor(neighbor->address.ip6, neighbor->adjacency);
-	else
-		route_delete_neighbor(neighbor->address.ip4, neighbor->adjacency);
-}
-
 /* Takes back the entry of a neighbour that has long not answered and that nothing needs; of the
  * same family, so that its adjacency stays in the same nodes' hands. */
 static struct neighbor *neighbor_recycle(uint8_t family)
@@ -110,7 +99,7 @@ static struct neighbor *neighbor_recycle(uint8_t family)
 			neighbor->nb_pending > 0 || now < neighbor->next_request ||
 			neighbor->address.family != family)
 			continue;
-		no_route_of_neighbor(neighbor);
+		routes[family]->delete (neighbor);
 		neighbor_unlink(neighbor);
 		return neighbor;
 	}
@@ -154,7 +143,7 @@ static struct neighbor *neighbor_make(
 	adjacency->address = address->family == ADDRESS_IP4 ? address->ip4 : 0;
 	adjacency->interface = neighbor->interface;
 	adjacency->mtu = interface->mtu;
-	route_of_neighbor(interface, neighbor);
+	routes[address->family]->add(interface, neighbor);
 	return neighbor;
 }
 

@@ -80,6 +80,21 @@ struct neighbor_batch {
 	struct rte_mbuf *failed[NEIGHBOR_BATCH];
 };
 
+/* A neighbour has a host route as long as it is in the table: the functions of its family's routes,
+ * called with router_lock held, which register themselves. */
+struct neighbor_routes {
+	void (*add)(const struct interface *interface, const struct neighbor *neighbor);
+	void (*delete)(const struct neighbor *neighbor);
+};
+void neighbor_routes_register(uint8_t family, const struct neighbor_routes *of_family);
+#define NEIGHBOR_ROUTES_REGISTER(name, family, add_function, delete_function) \
+	static const struct neighbor_routes neighbor_routes_##name = { \
+		.add = add_function, .delete = delete_function}; \
+	RTE_INIT(neighbor_routes_register_##name) \
+	{ \
+		neighbor_routes_register(family, &neighbor_routes_##name); \
+	}
+
 /* Not 0: some worker should call neighbors_collect(). */
 extern uint32_t neighbors_due;
 

@@ -334,6 +334,10 @@ int router_create(void)
 		rc = interfaces_create();
 	routes = nb_orders - prefixes6 + route_list_count();
 	if (rc == 0)
+		rc = routes_create_fixed();
+	if (rc == 0)
+		rc = routes6_create_fixed();
+	if (rc == 0)
 		rc = routes_create(routes + PREFIXES_TO_SPARE);
 	if (rc == 0 && interfaces6_any())
 		rc = routes6_create(prefixes6 + PREFIXES_TO_SPARE);

@@ -7,9 +7,9 @@
 #ifndef LINERATE_ORDERS_H
 #define LINERATE_ORDERS_H
 
-#include "cli.h"
+#include "router_order.h"
 
-/* Takes an order (a cli_sink_t). Returns NULL, or what is wrong with it. */
+/* Takes an order (a router_sink_t). Returns NULL, or what is wrong with it. */
 const char *order_read(void *context, const struct router_order *order);
 /* Checks that need all addresses; NULL when there is no mistake. */
 const char *order_check(const struct router_order *order);

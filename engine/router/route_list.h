@@ -6,7 +6,7 @@
 #ifndef LINERATE_ROUTE_LIST_H
 #define LINERATE_ROUTE_LIST_H
 
-#include "cli.h"
+#include "router_order.h"
 #include "interface.h"
 
 #include <stdbool.h>

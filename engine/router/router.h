@@ -5,14 +5,14 @@
 
 #include "core/config.h"
 #include "core/node.h"
-#include "cli.h"
+#include "router_order.h"
 #include "neighbor.h"
 
 /* Reads the "router" object, and the CLI text that it names: orders for router_create(). */
 void router_parse(const struct config_node *node);
 /* Carries one order out while the router runs. Returns 0 or -errno. */
 int router_apply(const struct router_order *order);
-/* The same for a line of the CLI (a cli_sink_t): NULL, or what is wrong with it. */
+/* The same for a line of the CLI (a router_sink_t): NULL, or what is wrong with it. */
 const char *router_change(void *context, const struct router_order *order);
 /* Tables, adjacencies and edges; then the orders of the configuration. */
 int router_create(void);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The "router" object of the configuration: JSON, and the CLI text that it names. */
+#include "cli.h"
 #include "interface6.h"
 #include "mpls.h"
 #include "neighbor.h"
@@ -309,6 +310,7 @@ void router_parse(const struct config_node *node)
 
 	/* As with VPP, text must bring its interfaces up itself. */
 	interfaces_reset(!cli);
+	interfaces6_reset();
 	if (!config_is_object(node))
 		return;
 	config_known(node, keys);

@@ -4,7 +4,7 @@
 #define LINERATE_ROUTER_CONFIG_H
 
 #include "core/config.h"
-#include "cli.h"
+#include "router_order.h"
 
 /* The keys of a path; a route or label has them itself, or a list of such objects in "paths". */
 #define ROUTER_PATH_KEYS "via", "port", "weight", "out_labels"

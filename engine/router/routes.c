@@ -6,7 +6,6 @@
 #include "load_balance.h"
 #include "neighbor.h"
 #include "packet.h"
-#include "routes6.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,8 +22,6 @@ struct own_route {
 	bool special;
 	uint32_t adjacency;
 };
-
-rte_spinlock_t router_lock = RTE_SPINLOCK_INITIALIZER;
 
 static struct own_route own_routes[OWN_ROUTES_MAX];
 static unsigned nb_own_routes;
@@ -67,7 +64,7 @@ static int own_route_add(uint32_t prefix, uint8_t length, bool special, uint32_t
 	return fib4_add(prefix, length, adjacency);
 }
 
-static int create_fixed_adjacencies(void)
+int routes_create_fixed(void)
 {
 	static const uint8_t kinds[] = {
 		[ADJACENCY_INDEX_NO_ROUTE] = ADJACENCY_UNREACHABLE,
@@ -193,12 +190,8 @@ static unsigned own_routes_needed(void)
 
 int routes_create(unsigned prefixes)
 {
-	int rc = create_fixed_adjacencies();
+	int rc = fib4_create(prefixes + own_routes_needed(), ADJACENCY_INDEX_NO_ROUTE);
 
-	if (rc == 0)
-		rc = routes6_create_fixed();
-	if (rc == 0)
-		rc = fib4_create(prefixes + own_routes_needed(), ADJACENCY_INDEX_NO_ROUTE);
 	if (rc == 0)
 		rc = mpls_table_create();
 	for (unsigned i = 0; i < RTE_DIM(special_routes) && rc == 0; i++)
@@ -213,8 +206,6 @@ int routes_create(unsigned prefixes)
 	}
 	/* RFC 3032 and 4182: explicit null says to look at what is beneath it. */
 	label_add_lookup(0, true);
-	if (interfaces6_any())
-		label_add_lookup(2, true);
 	label_add_lookup(0, false);
 	return 0;
 }
@@ -349,21 +340,23 @@ int route_delete(uint32_t prefix, uint8_t length)
 	return rc;
 }
 
-void route_add_neighbor(const struct interface *interface, uint32_t address, uint32_t adjacency)
+/* A host route for the neighbour, unless the prefix has a route of its own. */
+static void add_neighbor(const struct interface *interface, const struct neighbor *neighbor)
 {
-	uint32_t next_hop;
+	uint32_t address = neighbor->address.ip4, next_hop;
 
 	if (interface_on_subnet(interface, address) && !fib4_find(address, 32, &next_hop))
-		(void)fib4_add(address, 32, adjacency);
+		(void)fib4_add(address, 32, neighbor->adjacency);
 }
 
-void route_delete_neighbor(uint32_t address, uint32_t adjacency)
+static void delete_neighbor(const struct neighbor *neighbor)
 {
-	uint32_t next_hop;
+	uint32_t address = neighbor->address.ip4, next_hop;
 
-	if (fib4_find(address, 32, &next_hop) && next_hop == adjacency)
+	if (fib4_find(address, 32, &next_hop) && next_hop == neighbor->adjacency)
 		(void)fib4_delete(address, 32);
 }
+NEIGHBOR_ROUTES_REGISTER(ip4, ADDRESS_IP4, add_neighbor, delete_neighbor)
 
 static int label_set_paths(
 	uint32_t label, bool bottom, uint32_t before, const struct load_balance_paths *paths)

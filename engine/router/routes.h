@@ -10,7 +10,6 @@
 #include "adjacency.h"
 #include "interface.h"
 
-#include <rte_spinlock.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,7 +25,7 @@ enum ip4_lookup_reason {
 	LOOKUP_REASONS,
 };
 
-/* The first adjacencies, made by routes_create(). */
+/* The first adjacencies, made by routes_create_fixed(). */
 enum {
 	ADJACENCY_INDEX_NO_ROUTE,
 	ADJACENCY_INDEX_LOCAL,
@@ -35,8 +34,8 @@ enum {
 	ADJACENCY_INDEX_REASONS, /* one a reason */
 };
 
-extern rte_spinlock_t router_lock;
-
+/* The adjacencies above. Returns 0 or -errno. */
+int routes_create_fixed(void);
 /* Tables, special prefixes, and what the interfaces' addresses imply, with room for that many
  * more prefixes. Returns 0 or -errno after saying why. */
 int routes_create(unsigned prefixes);
@@ -67,9 +66,5 @@ int label_delete_path(uint32_t label, bool bottom, const struct route_path *path
 /* The label is taken off and what is beneath is looked up. */
 void label_add_lookup(uint32_t label, bool bottom);
 int label_delete(uint32_t label, bool bottom);
-
-/* For neighbours, router_lock held: a host route unless a route of its own is there. */
-void route_add_neighbor(const struct interface *interface, uint32_t address, uint32_t adjacency);
-void route_delete_neighbor(uint32_t address, uint32_t adjacency);
 
 #endif

@@ -150,9 +150,13 @@ int routes6_create(unsigned prefixes)
 	for (unsigned i = 0; i < RTE_DIM(interfaces) && rc == 0; i++)
 		if (interface6_enabled[i])
 			rc = create_connected(&interfaces[i]);
-	if (rc != 0)
+	if (rc != 0) {
 		fprintf(stderr, "routes: IPv6 cannot be set up: %s\n", strerror(-rc));
-	return rc;
+		return rc;
+	}
+	/* RFC 3032 and 4182: explicit null says to look at what is beneath it. */
+	label_add_lookup(2, true);
+	return 0;
 }
 
 static int route6_add_locked(const uint8_t *prefix, uint8_t length,
@@ -214,19 +218,21 @@ int route6_delete(const uint8_t *prefix, uint8_t length)
 }
 
 /* Link-local neighbours are on every link: the fib has no routes to them. */
-void route6_add_neighbor(
-	const struct interface *interface, const uint8_t *address, uint32_t adjacency)
+static void add_neighbor(const struct interface *interface, const struct neighbor *neighbor)
 {
+	const uint8_t *address = neighbor->address.ip6;
 	uint32_t next_hop;
 
 	if (interface6_holding(address) == interface && !fib6_find(address, 128, &next_hop))
-		(void)fib6_add(address, 128, adjacency);
+		(void)fib6_add(address, 128, neighbor->adjacency);
 }
 
-void route6_delete_neighbor(const uint8_t *address, uint32_t adjacency)
+static void delete_neighbor(const struct neighbor *neighbor)
 {
+	const uint8_t *address = neighbor->address.ip6;
 	uint32_t next_hop;
 
-	if (fib6_find(address, 128, &next_hop) && next_hop == adjacency)
+	if (fib6_find(address, 128, &next_hop) && next_hop == neighbor->adjacency)
 		(void)fib6_delete(address, 128);
 }
+NEIGHBOR_ROUTES_REGISTER(ip6, ADDRESS_IP6, add_neighbor, delete_neighbor)

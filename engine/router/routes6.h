@@ -34,9 +34,4 @@ int route6_add(const uint8_t *prefix, uint8_t length, const struct interface *in
 	const uint8_t *via);
 int route6_delete(const uint8_t *prefix, uint8_t length);
 
-/* As route_add_neighbor() and route_delete_neighbor(). */
-void route6_add_neighbor(
-	const struct interface *interface, const uint8_t *address, uint32_t adjacency);
-void route6_delete_neighbor(const uint8_t *address, uint32_t adjacency);
-
 #endif

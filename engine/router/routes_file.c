@@ -97,7 +97,7 @@ static const char *line_read(const char *text, const char *end, struct router_or
 	return text == end || *text == '#' ? NULL : "expected the end of the line";
 }
 
-unsigned routes_file_parse(const char *file, const char *text, size_t length, cli_sink_t sink,
+unsigned routes_file_parse(const char *file, const char *text, size_t length, router_sink_t sink,
 	void *context, FILE *complaints)
 {
 	struct router_order order = {.kind = ORDER_ROUTE_ADD};

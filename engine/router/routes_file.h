@@ -6,14 +6,14 @@
 #ifndef LINERATE_ROUTES_FILE_H
 #define LINERATE_ROUTES_FILE_H
 
-#include "cli.h"
+#include "router_order.h"
 
 /* Number of mistakes that are reported, before the number of further ones. */
 #define ROUTES_FILE_COMPLAINTS 20
 
 /* Reads the whole text; `sink` gets an ORDER_ROUTE_ADD a route. Each mistake is one line,
  * `file:line: what was expected`, on `complaints`; returns their number. */
-unsigned routes_file_parse(const char *file, const char *text, size_t length, cli_sink_t sink,
+unsigned routes_file_parse(const char *file, const char *text, size_t length, router_sink_t sink,
 	void *context, FILE *complaints);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "vlan.h"
 
-#include "interface.h"
-
 #include <string.h>
 
 /* Interfaces with two tags: open addressing, never more than half full. */

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#define SUB_INTERFACES_MAX 256
 #define VLAN_TAG_BYTES 4
 #define VLAN_IDS 4096
 #define VLAN_ID_MASK 0xfffu

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Actions of a rule: "mark id 1", "rss queues 0 1 end". */
 #include "rule_cause.h"
-#include "rule_scan.h"
+#include "rule_text.h"
 
 #include <rte_ethdev.h>
 #include <string.h>

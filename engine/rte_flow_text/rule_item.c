@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Items of a pattern: "ipv4 src is 10.0.0.1 dst spec 10.0.0.0 dst prefix 8". */
 #include "rule_cause.h"
-#include "rule_scan.h"
+#include "rule_text.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

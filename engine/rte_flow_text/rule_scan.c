@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <rte_common.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

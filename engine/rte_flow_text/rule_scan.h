@@ -3,9 +3,17 @@
 #ifndef LINERATE_RULE_SCAN_H
 #define LINERATE_RULE_SCAN_H
 
-#include "rule_text.h"
-
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#define RULE_MESSAGE_BYTES 320
+
+struct rule_mistake {
+	unsigned column; /* of the word that is wrong, from 1; behind the text when one lacks */
+	char word[24];   /* its beginning; "" at the end of the text */
+	char message[RULE_MESSAGE_BYTES]; /* what was expected instead */
+};
 
 struct rule_scan {
 	const char *text;
@@ -32,10 +40,5 @@ bool rule_scan_number(struct rule_scan *scan, uint64_t max, uint64_t *value);
  * of `bytes` begins with its name. */
 int rule_scan_choice(
 	struct rule_scan *scan, const void *entries, size_t count, size_t bytes, const char *more);
-
-/* An item with its fields, and an action with its parameters, up to "/". Return false after a
- * mistake. */
-bool rule_item_parse(struct rule_scan *scan, struct rule_text *rule);
-bool rule_action_parse(struct rule_scan *scan, struct rule_text *rule);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rule_scan.h"
+#include "rule_text.h"
 
 #include <string.h>
 

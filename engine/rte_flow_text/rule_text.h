@@ -10,6 +10,8 @@
 #ifndef LINERATE_RULE_TEXT_H
 #define LINERATE_RULE_TEXT_H
 
+#include "rule_scan.h"
+
 #include <rte_flow.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +19,6 @@
 #define RULE_ITEMS_MAX 16
 #define RULE_ACTIONS_MAX 16
 #define RULE_QUEUES_MAX 64
-#define RULE_MESSAGE_BYTES 320
 
 union rule_header {
 	struct rte_flow_item_eth eth;
@@ -61,13 +62,12 @@ struct rule_text {
 	uint16_t queues[RULE_QUEUES_MAX]; /* of all rss actions */
 };
 
-struct rule_mistake {
-	unsigned column; /* of the word that is wrong, from 1; behind the text when one lacks */
-	char word[24];   /* its beginning; "" at the end of the text */
-	char message[RULE_MESSAGE_BYTES]; /* what was expected instead */
-};
-
 /* Returns 0, or -1 and fills *mistake. */
 int rule_text_parse(const char *text, struct rule_text *rule, struct rule_mistake *mistake);
+
+/* An item with its fields, and an action with its parameters, up to "/". Return false after a
+ * mistake. */
+bool rule_item_parse(struct rule_scan *scan, struct rule_text *rule);
+bool rule_action_parse(struct rule_scan *scan, struct rule_text *rule);
 
 #endif

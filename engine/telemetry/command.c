@@ -17,6 +17,7 @@
 #endif
 
 static struct command *commands;
+static const char *engine_name;
 
 /*
  * DPDK before 24.03 splits commands with strtok(), which keeps its position for all threads
@@ -30,14 +31,20 @@ char *strtok(char *restrict text, const char *restrict delimiters)
 	return strtok_r(text, delimiters, &rest);
 }
 
+const char *command_engine_name(void)
+{
+	return engine_name;
+}
+
 void command_register(struct command *command)
 {
 	command->link = commands;
 	commands = command;
 }
 
-int commands_start(void)
+int commands_start(const char *name)
 {
+	engine_name = name;
 	for (struct command *command = commands; command != NULL; command = command->link) {
 		int rc = rte_telemetry_register_cmd(command->path, command->answer, command->help);
 

@@ -21,8 +21,9 @@ void command_register(struct command *command);
 		command_register(&(command)); \
 	}
 
-/* Offers all commands; after EAL. Returns 0 or -errno. */
-int commands_start(void);
+/* Offers all commands of the engine with that name; after EAL. Returns 0 or -errno. */
+int commands_start(const char *engine_name);
+const char *command_engine_name(void);
 
 /* Answers. DPDK 23.03 renamed the unsigned calls; these are the same on all releases. */
 void answer_u64(struct rte_tel_data *dict, const char *name, uint64_t value);

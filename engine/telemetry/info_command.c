@@ -4,7 +4,6 @@
 #include "core/worker.h"
 #include "modes/forwarder.h"
 #include "command.h"
-#include "engine.h"
 
 #include <rte_cycles.h>
 #include <rte_version.h>
@@ -17,7 +16,7 @@ static int info_answer(const char *command, const char *parameters, struct rte_t
 	rte_tel_data_start_dict(data);
 	answer_string(data, "version", LINERATE_VERSION);
 	answer_string(data, "dpdk", rte_version());
-	answer_string(data, "name", engine_name());
+	answer_string(data, "name", command_engine_name());
 	answer_u64(data, "pid", (uint64_t)getpid());
 	answer_u64(data, "tsc_hz", rte_get_tsc_hz());
 	answer_string(data, "memory", memory_kind());

@@ -26,7 +26,7 @@ static uint64_t refused_sum(const struct offload_counters *counters)
 /* Packets a second that a flow needs for a place. */
 static uint64_t threshold_pps(const struct offload_port *offload)
 {
-	return (uint64_t)(offload->threshold * OFFLOAD_SAMPLE_EVERY /
+	return (uint64_t)(offload->threshold * FLOW_SAMPLE_EVERY /
 			  ((double)OFFLOAD_HALF_LIFE_MS / MS_PER_S));
 }
 

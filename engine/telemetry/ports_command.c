@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* /linerate/ports, /linerate/port, /linerate/card. */
-#include "card/card.h"
+#include "card/cards.h"
 #include "core/node.h"
 #include "port/port.h"
 #include "command.h"

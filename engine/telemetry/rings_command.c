@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* /linerate/rings: of cards, and between workers. */
-#include "card/card.h"
+#include "card/cards.h"
 #include "core/worker.h"
 #include "handoff/handoff.h"
 #include "command.h"

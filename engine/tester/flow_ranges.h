@@ -8,14 +8,12 @@
 #ifndef LINERATE_FLOW_RANGES_H
 #define LINERATE_FLOW_RANGES_H
 
-#include "core/config.h"
 #include "popularity.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct flows;
-struct stream;
 
 #define FLOWS_MAX 10000000
 /* Limit of flows in turn, so that a flood lasts for a while. */
@@ -81,9 +79,6 @@ struct flow_words {
 	uint32_t src[FLOWS_BURST], dst[FLOWS_BURST], ports[FLOWS_BURST];
 };
 
-/* Reads a stream's "flows", its layers and modifiers being known. Returns NULL when there are
- * none, and after counting mistakes. The caller frees it. */
-struct flows *flows_parse(struct stream *stream, const struct config_node *node);
 /* Before the first frame: sets the stream's frames per second. Returns false when it gives no valid
  * number of new flows per second. */
 bool flows_set_rate(struct flows *flows, double pps);

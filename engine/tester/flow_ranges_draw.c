@@ -7,6 +7,7 @@
  */
 #include "flow_ranges.h"
 
+#include <rte_branch_prediction.h>
 #include <rte_common.h>
 #include <rte_cpuflags.h>
 #include <rte_vect.h>

@@ -133,7 +133,7 @@ static void parse_layered(struct stream *stream, const struct config_node *node)
 	stream->mean_bytes = stream->frame_bytes;
 	if (stream_parse_layers(stream, &layers)) {
 		stream_parse_modifiers(stream, &modifiers);
-		stream->flows = flows_parse(stream, &flows);
+		stream->flows = stream_parse_flows(stream, &flows);
 	}
 	check_room(stream, node);
 }

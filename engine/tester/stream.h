@@ -147,6 +147,9 @@ bool stream_parse_modifiers(struct stream *stream, const struct config_node *arr
 bool stream_parse_places(struct stream *stream, const struct config_node *array);
 /* When they are sent, if it says so; after its places. */
 bool stream_parse_times(struct stream *stream, const struct config_node *array);
+/* Its "flows", when layers and modifiers are known. NULL when there are none, and after counting
+ * mistakes. */
+struct flows *stream_parse_flows(struct stream *stream, const struct config_node *node);
 /* Fills in lengths and checksum sums. */
 void stream_finish(struct stream *stream);
 void stream_free(struct stream *stream);

@@ -446,7 +446,7 @@ uint64_t tester_received(void)
 	return received;
 }
 
-void tester_ledger_sent(struct ledger *ledger)
+static void read_sent(struct ledger *ledger)
 {
 	for (unsigned i = 0; i < tester.nb_ports; i++) {
 		const struct tester_port *port = &tester.ports[i];
@@ -463,8 +463,9 @@ void tester_ledger_sent(struct ledger *ledger)
 				port->port->name);
 	}
 }
+LEDGER_SOURCE_REGISTER(LEDGER_STAGE_SENDER, read_sent)
 
-void tester_ledger_received(struct ledger *ledger)
+static void read_received(struct ledger *ledger)
 {
 	uint64_t duplicated = 0, corrupted = 0;
 
@@ -479,3 +480,4 @@ void tester_ledger_received(struct ledger *ledger)
 	ledger_add(ledger, LEDGER_CORRUPTED, corrupted, "tester: damaged frames");
 	ledger_add(ledger, LEDGER_OTHER, tester.other, "tester: other frames");
 }
+LEDGER_SOURCE_REGISTER(LEDGER_STAGE_RECEIVER, read_received)

@@ -78,8 +78,6 @@ struct tester_port *tester_port_of(int port);
 /* Frames of all ports since the engine began. */
 uint64_t tester_sent(void);
 uint64_t tester_received(void);
-void tester_ledger_sent(struct ledger *ledger);
-void tester_ledger_received(struct ledger *ledger);
 
 /* Whether the trial of that number is stopped while the port's link is down. */
 static inline bool tester_gives_up(const struct tester_port *port, uint32_t number)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trial.h"
 
-#include "card/card.h"
+#include "card/cards.h"
 #include "connections.h"
 #include "drain.h"
 #include "link_watch.h"

@@ -4,7 +4,6 @@
 
 #include "core/rcu.h"
 #include "fib/fib6.h"
-#include "fib/fib6_lines.h"
 #include "router/address.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
  * 10 Mpps and of 1 Mpps. */
 static void zipf_finds_the_best(void)
 {
-	static const double rates[] = {10e6 / OFFLOAD_SAMPLE_EVERY, 1e6 / OFFLOAD_SAMPLE_EVERY};
+	static const double rates[] = {10e6 / FLOW_SAMPLE_EVERY, 1e6 / FLOW_SAMPLE_EVERY};
 
 	for (unsigned i = 0; i < 8; i++) {
 		struct world world;
@@ -35,7 +35,7 @@ static void zipf_does_not_flap(void)
 
 		random_state = 77 + i;
 		shuffle();
-		world_start(&world, 512, 22, i == 0 ? 100000 : 1e6 / OFFLOAD_SAMPLE_EVERY);
+		world_start(&world, 512, 22, i == 0 ? 100000 : 1e6 / FLOW_SAMPLE_EVERY);
 		world.demoted = calloc(FLOWS, sizeof(bool));
 		run_zipf(&world, 12);
 		before = world.demotions;

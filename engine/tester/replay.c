@@ -6,9 +6,9 @@
  */
 #include "core/ledger.h"
 #include "core/memory.h"
-#include "tester/stream.h"
-#include "fresh.h"
-#include "port.h"
+#include "port/fresh.h"
+#include "port/port.h"
+#include "stream.h"
 
 #include <errno.h>
 #include <rte_malloc.h>
