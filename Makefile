@@ -123,12 +123,12 @@ bench: build
 
 peers: build setup-peers
 	@echo "linerate: measuring ours and the peers, in turn"
-	@$(BIN)/linerate self-bench $(ARGS)
+	@$(BIN)/python -m bench.peers $(ARGS)
 
 # Into a file first: a run that failed leaves the table as it was.
 performance: build setup-peers
 	@echo "linerate: measuring all for docs/performance.md"
-	@COLUMNS=80 $(BIN)/linerate self-bench $(ARGS) > build/performance.txt
+	@COLUMNS=80 $(BIN)/python -m bench.peers $(ARGS) > build/performance.txt
 	@build-aux/replace-block docs/performance.md < build/performance.txt
 
 # Fails when a trial is invalid, and when the page has an error or asks for anything.

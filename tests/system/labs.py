@@ -20,9 +20,9 @@ ENDS_IN_SECONDS = 120.0
 
 
 @contextmanager
-def lab(*words: str) -> Iterator[Lab]:
-    """Start `linerate WORDS`; what still runs when the test has failed is ended as by Ctrl-C."""
-    command = [sys.executable, "-m", "linerate", *words]
+def lab(*words: str, module: str = "linerate") -> Iterator[Lab]:
+    """Start `python -m MODULE WORDS`; what still runs when the test has failed is ended as by Ctrl-C."""
+    command = [sys.executable, "-m", module, *words]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:

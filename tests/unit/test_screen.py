@@ -173,7 +173,6 @@ COMMANDS = [
     ["nic", "probe", "card", "--rule", NAME],
     ["exporter", "--listen", NAME],
     ["serve", "--listen", NAME],
-    ["self-bench", "--only", NAME],
     [NAME],
     [f"--{NAME}"],
 ]

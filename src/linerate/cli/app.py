@@ -2,7 +2,7 @@
 
 import signal
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from typer.exceptions import TyperException
@@ -156,13 +156,6 @@ COMMANDS = (
         "[bold]linerate line 2.5G 64 --pps 3280000[/] # of a measured rate",
     ),
     Listed(
-        "self-bench",
-        "linerate.cli.commands.self_bench:self_bench",
-        "Measure linerate itself: clocks a packet, and beside it what peers take.",
-        "Examples:\n\n[bold]linerate self-bench[/] # all, against the peers that are here\n\n"
-        "[bold]linerate self-bench --only io,macswap --repeats 9 --json[/]",
-    ),
-    Listed(
         "show",
         "linerate.cli.commands.show:show",
         "Tables of a live engine; ledgers of a run.",
@@ -208,20 +201,25 @@ def linerate(
     """Options of the command itself."""
 
 
-def _mistaken(error: TyperException) -> None:
+def _mistaken(error: TyperException, name: str) -> None:
     """Say in a line what is wrong with the command line; help that was shown says it all."""
     if message := " ".join(error.format_message().split()):
-        of = getattr(getattr(error, "ctx", None), "command_path", "linerate")
+        of = getattr(getattr(error, "ctx", None), "command_path", name)
         complain(f"{of}: {message} (see {of} --help)")
 
 
 def main() -> None:
-    """Run the command; every expected failure is one line."""
+    """Run `linerate`."""
+    run_command(app, "linerate")
+
+
+def run_command(command: typer.Typer, name: str) -> NoReturn:
+    """Run a command and exit; every expected failure is one line."""
     show_errors_clean()
     try:
-        sys.exit(app(prog_name="linerate", standalone_mode=False))
+        sys.exit(command(prog_name=name, standalone_mode=False))
     except TyperException as error:
-        _mistaken(error)
+        _mistaken(error, name)
         sys.exit(error.exit_code)
     except typer.Abort:
         complain("linerate: given up, nothing was answered")

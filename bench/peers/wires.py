@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.peers.frames import stream
+from bench.peers.model import Place, Sample, Session, Side
+from bench.peers.session import EngineSession, engine_session
+from bench.peers.testpmd import Running, Testpmd
 from linerate.model.suites import DUT_MACS, DUT_PORTS, TESTER_MACS, TESTER_PORTS
-from linerate.selfbench.frames import stream
-from linerate.selfbench.model import Place, Sample, Session, Side
-from linerate.selfbench.peers.testpmd import Running, Testpmd
-from linerate.selfbench.session import EngineSession, engine_session
 
 MEGABYTES = 512
 #: Descriptors of a ring, as a power of two: as many as our card has.

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.peers.model import Kind, NotMeasuredError, Place, Sample, Session, Side
+from bench.peers.registry import register
 from linerate.base.errors import SetupError
 from linerate.lab import rig
 from linerate.lab.rig import Rig, Trials
@@ -18,8 +20,6 @@ from linerate.lab.trial import TrialError, run_trial
 from linerate.model.measurement import Load, Measurement
 from linerate.model.suites import Loadtest, Traffic
 from linerate.model.testbed import Testbed, with_options
-from linerate.selfbench.model import Kind, NotMeasuredError, Place, Sample, Session, Side
-from linerate.selfbench.registry import register
 
 FRAME_BYTES = 64
 FULL_SCALE_PPM = 1_000_000

@@ -3,8 +3,8 @@
 import json
 import subprocess
 
+from bench.peers.model import NotMeasuredError, Place, Stamp
 from linerate.engine.engine_process import companion
-from linerate.selfbench.model import NotMeasuredError, Place, Stamp
 
 NAME = "linerate-handover"
 MILLISECONDS = 100

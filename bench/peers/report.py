@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
+from bench.peers.model import Place, Result
+from bench.peers.testpmd import FASTEST, WITHOUT_HUGEPAGES
 from linerate.host.machine import Environment
 from linerate.report.terminal import environment_line, plain_table
-from linerate.selfbench.model import Place, Result
-from linerate.selfbench.peers.testpmd import FASTEST, WITHOUT_HUGEPAGES
 
 EXPLAINED = (
     "the second clocks and Mpps are the peer's; ratio: ours over the peer's, in Mpps;\n"

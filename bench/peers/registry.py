@@ -1,6 +1,6 @@
 """All benchmarks, in the order in which they were registered."""
 
-from linerate.selfbench.model import Kind
+from bench.peers.model import Kind
 
 _kinds: dict[str, Kind] = {}
 

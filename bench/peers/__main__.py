@@ -1,4 +1,4 @@
-"""`linerate self-bench`: progress while it measures, a table or JSON when it has."""
+"""`python -m bench.peers`: progress while it measures, then a table or JSON."""
 
 import json
 import os
@@ -8,23 +8,24 @@ from typing import Annotated
 import typer
 from rich.progress import Progress, TaskID
 
+from bench.peers import curves, kinds, place, registry, report
+from bench.peers.handover import take_stamp
+from bench.peers.model import Kind, Place, Result
+from bench.peers.runner import Runner
 from linerate import __version__
 from linerate.base.atomic_write import write_whole
-from linerate.cli.completion import several_of
+from linerate.cli.app import run_command
 from linerate.cli.options import JsonOption
 from linerate.cli.run_into_folder import BY_SIGNAL, new_progress, signals
 from linerate.cli.usage import FAILED, USAGE
 from linerate.engine import engine_process
 from linerate.experiments.bench import Interrupted
 from linerate.host import machine
-from linerate.selfbench import curves, kinds, place, registry, report
-from linerate.selfbench.handover import take_stamp
-from linerate.selfbench.model import Kind, Place, Result
-from linerate.selfbench.runner import Runner
 from linerate.ui.console import Console
 from linerate.ui.screen import complain, say
 
-__all__ = ["kinds", "self_bench"]
+app = typer.Typer(rich_markup_mode="rich", add_completion=False)
+__all__ = ["app", "kinds"]
 
 
 class Bar:
@@ -45,12 +46,11 @@ class Bar:
         self._progress.refresh()
 
 
-def self_bench(
+@app.command()
+def peers(
     only: Annotated[
         str | None,
-        typer.Option(
-            help="Only these.", metavar="NAME,…", autocompletion=several_of(registry.known)
-        ),
+        typer.Option(help="Only these.", metavar="NAME,…"),
     ] = None,
     repeats: Annotated[int, typer.Option(help="How often each is measured.", min=1, max=100)] = 5,
     seconds: Annotated[
@@ -103,3 +103,7 @@ def _measure(
     finally:
         os.sched_setaffinity(0, own_cpus)
     return results, 0
+
+
+if __name__ == "__main__":
+    run_command(app, "python -m bench.peers")

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from linerate.selfbench.model import Kind, NotMeasuredError, Place, Session
-from linerate.selfbench.modes import ours
-from linerate.selfbench.registry import register
+from bench.peers.model import Kind, NotMeasuredError, Place, Session
+from bench.peers.modes import ours
+from bench.peers.registry import register
 
 #: Memory of `io`, in pages of 2 MiB.
 PAGES_NEEDED = 160

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from linerate.selfbench import card
-from linerate.selfbench.frames import one_core, stream
-from linerate.selfbench.model import Curve, Kind, NotMeasuredError, Place, Sample, Session, Side
-from linerate.selfbench.registry import register
-from linerate.selfbench.session import EngineSession, engine_session
+from bench.peers import card
+from bench.peers.frames import one_core, stream
+from bench.peers.model import Curve, Kind, NotMeasuredError, Place, Sample, Session, Side
+from bench.peers.registry import register
+from bench.peers.session import EngineSession, engine_session
 
 #: Packets that one side puts in, or takes out, at once.
 BATCHES = (1, 4, 16, 64, 256)

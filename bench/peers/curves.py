@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from bench.peers.model import Curve, Result
 from linerate.report.html.page import document, picture_html
 from linerate.report.html.picture import BLUE, ORANGE, Figure, Picture, Style, layout, plain
 from linerate.report.html.table import NO_FIGURE, Table
-from linerate.selfbench.model import Curve, Result
 
 Point = tuple[Curve, Result]
 

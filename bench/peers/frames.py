@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from bench.peers.model import Place
 from linerate.model.suites import DUT_MACS, TESTER_MACS
-from linerate.selfbench.model import Place
 
 #: Frames that a replay port can hold at most.
 FRAMES_MAX = 65536

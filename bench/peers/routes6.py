@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from ipaddress import IPv6Address
 from typing import Any
 
+from bench.peers.frames import FRAMES_MAX, one_core, stream
+from bench.peers.model import Kind, Place
+from bench.peers.path import path
+from bench.peers.registry import register
 from linerate.model.suites import DUT_MACS, TESTER_MACS
-from linerate.selfbench.frames import FRAMES_MAX, one_core, stream
-from linerate.selfbench.model import Kind, Place
-from linerate.selfbench.path import path
-from linerate.selfbench.registry import register
 
 PREFIXES = 200_000
 #: Shape of the Internet's table: prefixes of each length per thousand; the rest of all are /48.

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
-from linerate.selfbench.frames import one_core, stream
-from linerate.selfbench.model import Kind, Place, Sample, Session, Side
-from linerate.selfbench.peers.testpmd import NULL_PORTS, Testpmd, null_session
-from linerate.selfbench.registry import register
-from linerate.selfbench.session import EngineSession, check, engine_session
+from bench.peers.frames import one_core, stream
+from bench.peers.model import Kind, Place, Sample, Session, Side
+from bench.peers.registry import register
+from bench.peers.session import EngineSession, check, engine_session
+from bench.peers.testpmd import NULL_PORTS, Testpmd, null_session
 
 #: Modes that make their packets themselves: nothing is received, by either side.
 GENERATING = ("txonly", "flowgen")

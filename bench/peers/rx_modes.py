@@ -17,10 +17,10 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
+from bench.peers.model import Kind, NotMeasuredError, Place, Sample, Session, Side
+from bench.peers.registry import register
+from bench.peers.session import EngineSession, engine_session
 from linerate.model.testbed import RX_MODES
-from linerate.selfbench.model import Kind, NotMeasuredError, Place, Sample, Session, Side
-from linerate.selfbench.registry import register
-from linerate.selfbench.session import EngineSession, engine_session
 
 MEGABYTES = 128
 PINGS = 100

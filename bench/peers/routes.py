@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address
 from typing import Any
 
-from linerate.selfbench.frames import FRAMES_MAX, next_hop, one_core, router_cli, stream, varied
-from linerate.selfbench.model import Kind, Place
-from linerate.selfbench.path import path
-from linerate.selfbench.registry import register
+from bench.peers.frames import FRAMES_MAX, next_hop, one_core, router_cli, stream, varied
+from bench.peers.model import Kind, Place
+from bench.peers.path import path
+from bench.peers.registry import register
 
 MILLION = 1_000_000
 FIRST_ROUTE = int(IPv4Address("16.0.0.0"))

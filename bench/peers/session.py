@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.peers.model import NotMeasuredError, Place
 from linerate.engine.engine_process import Engine, Files, refusal
 from linerate.engine.telemetry import Telemetry, rows
-from linerate.selfbench.model import NotMeasuredError, Place
 
 #: Caches fill and clocks rise before anything is measured.
 WARM_UP_SECONDS = 0.2

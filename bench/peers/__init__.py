@@ -1,4 +1,4 @@
-"""The self-bench: ours and its peers on this machine, in one run, alternating.
+"""Linerate and its peers on this machine, in one run, alternating.
 
 One kind of benchmark a file, registered where it stands; docs/performance.md says what
 each name measures.

@@ -9,13 +9,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from bench.peers.model import Kind, NotMeasuredError, Place, Sample, Session, Side
+from bench.peers.registry import register
+from bench.peers.session import EngineSession, engine_session
 from linerate.base.drivers import on_interface
 from linerate.base.errors import SetupError
 from linerate.host.netns.interfaces import Interface
 from linerate.lab import syscall_loops
-from linerate.selfbench.model import Kind, NotMeasuredError, Place, Sample, Session, Side
-from linerate.selfbench.registry import register
-from linerate.selfbench.session import EngineSession, engine_session
 
 MEGABYTES = 128
 #: By driver, the system call of its loop. libpcap has none of its own.

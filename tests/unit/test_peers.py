@@ -6,14 +6,9 @@ from contextlib import contextmanager
 from io import StringIO
 
 import pytest
-from rich.console import Console
-from typer.testing import CliRunner
-
-from linerate.cli.app import app
-from linerate.cli.commands import self_bench
-from linerate.host.machine import Environment
-from linerate.selfbench import curves, kinds, registry, report
-from linerate.selfbench.model import (
+from bench.peers import __main__ as command
+from bench.peers import curves, kinds, registry, report, testpmd
+from bench.peers.model import (
     Curve,
     Kind,
     NotMeasuredError,
@@ -25,10 +20,13 @@ from linerate.selfbench.model import (
     result_of,
     spread_percent,
 )
-from linerate.selfbench.peers import testpmd
-from linerate.selfbench.place import choose
-from linerate.selfbench.routes import INTERNET_PREFIXES, internet_prefixes
-from linerate.selfbench.runner import ATTEMPTS, Runner
+from bench.peers.place import choose
+from bench.peers.routes import INTERNET_PREFIXES, internet_prefixes
+from bench.peers.runner import ATTEMPTS, Runner
+from rich.console import Console
+from typer.testing import CliRunner
+
+from linerate.host.machine import Environment
 
 assert kinds  # registers all
 PLACE = Place(main_cpu=0, work_cpu=1, hugepages=False)
@@ -237,14 +235,14 @@ def test_internet_table_has_its_shape():
 
 def test_command_prints_json(monkeypatch):
     given = [Result("io", 8.0, 300.0, 1.0, "testpmd", 16.0, 2.0, 150.0)]
-    monkeypatch.setattr(self_bench, "_measure", lambda *arguments: (given, 0))
-    done = CliRunner().invoke(app, ["self-bench", "--only", "io", "--json"])
+    monkeypatch.setattr(command, "_measure", lambda *arguments: (given, 0))
+    done = CliRunner().invoke(command.app, ["--only", "io", "--json"])
     assert done.exit_code == 0
     assert json.loads(done.stdout)[0]["ratio"] == 2.0
 
 
 def test_command_says_which_names_there_are():
-    done = CliRunner().invoke(app, ["self-bench", "--only", "nothing"])
+    done = CliRunner().invoke(command.app, ["--only", "nothing"])
     assert done.exit_code == 2
     assert "no benchmark 'nothing'" in done.stderr
 

@@ -1,8 +1,8 @@
 """`io` over net_memif, ours and testpmd's, both driven by our tester."""
 
-from linerate.selfbench import wires
-from linerate.selfbench.model import Kind
-from linerate.selfbench.registry import register
+from bench.peers import wires
+from bench.peers.model import Kind
+from bench.peers.registry import register
 
 register(
     Kind(

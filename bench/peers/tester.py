@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from bench.peers.frames import layers, replay, stream, varied
+from bench.peers.model import Kind, NotMeasuredError, Place, Sample, Session, Side
+from bench.peers.registry import register
+from bench.peers.session import EngineSession, engine_session
 from linerate.model.suites import DUT_MACS
-from linerate.selfbench.frames import layers, replay, stream, varied
-from linerate.selfbench.model import Kind, NotMeasuredError, Place, Sample, Session, Side
-from linerate.selfbench.registry import register
-from linerate.selfbench.session import EngineSession, engine_session
 
 #: Streams of IMIX: number of frames of each size.
 IMIX = ((64, 7), (594, 4), (1518, 1))

@@ -1,6 +1,6 @@
 """Every kind of benchmark there is; importing one registers it, in this order."""
 
-from linerate.selfbench import (  # isort: skip
+from bench.peers import (  # isort: skip
     modes,
     routes,
     routes6,

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from bench.peers import wires
+from bench.peers.model import Kind, Place, Session, Side
+from bench.peers.registry import register
+from bench.peers.session import engine_session
+from bench.peers.wires import WireSession
 from linerate.lab.engine_config import router_cli
 from linerate.lab.links.card import CARD
 from linerate.model.suites import DUT_MACS, DUT_PORTS, TESTER_MACS, TESTER_PORTS
-from linerate.selfbench import wires
-from linerate.selfbench.model import Kind, Place, Session, Side
-from linerate.selfbench.registry import register
-from linerate.selfbench.session import engine_session
-from linerate.selfbench.wires import WireSession
 
 MEGABYTES = 384
 

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from linerate.selfbench.model import NotMeasuredError, Place, Sample, Session, Side
-from linerate.selfbench.session import EngineSession, engine_session
+from bench.peers.model import NotMeasuredError, Place, Sample, Session, Side
+from bench.peers.session import EngineSession, engine_session
 
 #: Not of the path: where packets come from and go to.
 ENDS = ("port-rx", "port-tx")

@@ -5,9 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Protocol
 
-from linerate.engine.engine_process import EngineError
-from linerate.engine.telemetry import TelemetryError
-from linerate.selfbench.model import (
+from bench.peers.model import (
     Kind,
     NotMeasuredError,
     Pair,
@@ -18,6 +16,8 @@ from linerate.selfbench.model import (
     Stamp,
     result_of,
 )
+from linerate.engine.engine_process import EngineError
+from linerate.engine.telemetry import TelemetryError
 
 #: Pairs tried for each that is wanted, while the stamp does not hold.
 ATTEMPTS = 2

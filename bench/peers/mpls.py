@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from linerate.selfbench.frames import layers, next_hop, one_core, router_cli, stream
-from linerate.selfbench.model import Kind, Place
-from linerate.selfbench.path import path
-from linerate.selfbench.registry import register
+from bench.peers.frames import layers, next_hop, one_core, router_cli, stream
+from bench.peers.model import Kind, Place
+from bench.peers.path import path
+from bench.peers.registry import register
 
 LABEL_IN, LABEL_OUT = 16, 17
 

@@ -11,10 +11,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO
 
+from bench.peers.model import NotMeasuredError, Place, Sample, Session
+from bench.peers.session import packet_rate
 from linerate.engine.telemetry import Telemetry, TelemetryError
 from linerate.host import dpdk_runtime
-from linerate.selfbench.model import NotMeasuredError, Place, Sample, Session
-from linerate.selfbench.session import packet_rate
 
 PROGRAM = "dpdk-testpmd"
 NULL_PORTS = ("net_null0", "net_null1")

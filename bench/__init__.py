@@ -1,0 +1,1 @@
+"""Benchmarks of linerate itself; not part of the package."""

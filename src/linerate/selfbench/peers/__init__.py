@@ -1,1 +1,0 @@
-"""Programs that ours are compared with; one adapter a file."""
