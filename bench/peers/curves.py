@@ -1,4 +1,4 @@
-"""Curves of the self-bench: cycles/packet over a parameter, ours and the peer's."""
+"""Curves of the peers: cycles/packet over a parameter, ours and the peer's."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,7 +21,7 @@ def render(curves: Mapping[str, Curve], results: Sequence[Result]) -> str:
         for number, (title, points) in enumerate(groups.items(), start=1)
     ]
     body = [picture_html(one) for one in drawn] or ["<p>No curve was measured.</p>"]
-    return document("linerate self-bench", "What it costs", body, drawn)
+    return document("linerate and its peers", "What it costs", body, drawn)
 
 
 def picture(name: str, title: str, points: Sequence[Point]) -> Picture:

@@ -1,4 +1,4 @@
-"""The self-bench for people: one table, 80 columns, and a line for what has no figure."""
+"""Report of the peers: one table, 80 columns, and a line for what has no figure."""
 
 from collections.abc import Sequence
 

@@ -147,7 +147,7 @@ _RECEIVING: dict[str, tuple[str, dict[str, Any]]] = {
     "tester-rx": ("tester, taking back and checking", {}),
     "tester-rx-payload": ("tester, payload checked too", {"check_payload": True}),
     "tester-rx-1518": ("tester, taking back 1,518 bytes", {"frame_bytes": 1518}),
-    "tester-rx-1518-payload": (
+    "tester-1518-check": (
         "tester, 1,518 bytes checked",
         {"frame_bytes": 1518, "check_payload": True},
     ),

@@ -58,7 +58,7 @@ class ToolSession:
         """Let it run once."""
         try:
             load = _load(self.testbed, self.loadtest, seconds)
-            return _sample(self.rig.by_tool(self.loadtest, load, "self-bench"))
+            return _sample(self.rig.by_tool(self.loadtest, load, "peers"))
         except SetupError as error:
             raise NotMeasuredError(str(error)) from error
 
@@ -97,7 +97,7 @@ def side(loadtest: Loadtest, **options: Any) -> Side:  # noqa: ANN401 (of with_o
                 yield ToolSession(made, testbed, loadtest)
                 return
             try:
-                trials = stack.enter_context(made.under_test(loadtest, "self-bench"))
+                trials = stack.enter_context(made.under_test(loadtest, "peers"))
             except SetupError as error:
                 raise NotMeasuredError(str(error)) from error
             yield TrialSession(trials, testbed, loadtest)

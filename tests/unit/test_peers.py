@@ -1,4 +1,4 @@
-"""The self-bench, with sides that measure nothing: statistics, order, table, JSON."""
+"""The bench of peers, with sides that measure nothing: statistics, order, table, JSON."""
 
 import json
 import shutil
