@@ -2,7 +2,7 @@
 
 from linerate.base.memory_size import needed_megabytes
 from linerate.host.doctor.checks import Form, checks
-from linerate.host.doctor.checks.busy import busy
+from linerate.host.doctor.checks.cpu import busy
 from linerate.host.doctor.cpus import likely_workers
 from linerate.host.doctor.findings import Finding
 from linerate.host.doctor.host_view import Host, UnknownError

@@ -129,7 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
             host = name[0] if name[1] and not name[2].endswith("]") else name[2]
             if is_loopback(host):
                 return True
-            self._answer(HTTPStatus.FORBIDDEN, b"only for this host\n", "text/plain")
+            self._answer(HTTPStatus.FORBIDDEN, b"Host header not allowed\n", "text/plain")
             return False
         given = self.headers.get("Authorization", "")
         if hmac.compare_digest(given.encode("latin-1", "replace"), f"Bearer {token}".encode()):

@@ -114,7 +114,7 @@ class Guard:
         """Look at who asks; returns where to send a browser that showed the token, or nothing."""
         headers = dict(scope["headers"])
         if not self._rules.closed and _host(headers) not in LOOPBACK_NAMES:
-            raise RefusedError(403, "this server is asked by another name than it has")
+            raise RefusedError(403, "Host header not allowed")
         by_header, by_cookie = self._bearer(headers), self._cookie(headers)
         scope[KNOWN] = by_header or by_cookie
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)

@@ -1,4 +1,4 @@
-"""Ceilings: rates that one resource can't exceed, each computed in a file of its own.
+"""Ceilings: rates that one resource can't exceed, each computed by one function.
 
 All are over all directions that carry traffic, so that they compare with what a
 trial received.

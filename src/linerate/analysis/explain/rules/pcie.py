@@ -1,6 +1,6 @@
 """The card's PCIe link is too narrow."""
 
-from linerate.analysis.explain.ceilings.pcie import SIZES, wire_link
+from linerate.analysis.explain.ceilings.links import SIZES, wire_link
 from linerate.analysis.explain.model import Finding
 from linerate.analysis.explain.reading import (
     main_losses,

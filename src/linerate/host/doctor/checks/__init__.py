@@ -1,4 +1,4 @@
-"""Checks: each looks at one thing, in a file of its own, registered where it stands.
+"""Checks: each looks at one thing, in the file of its topic, registered where it stands.
 
 A check that can't be made raises UnknownError, and is shown with why. A missing or broken file
 never ends the others.

@@ -1,4 +1,4 @@
-"""Capacity of each worker, and the part that the spread over their queues leaves of it."""
+"""Ceilings of the workers and of the tester."""
 
 from collections.abc import Iterator
 
@@ -52,3 +52,15 @@ def queue_spread(evidence: Evidence) -> Iterator[Ceiling]:
             f"evenly, {len(all_workers)} workers carry {format_pps(alone * len(all_workers))}"
         ),
     )
+
+
+@ceiling
+def tester(evidence: Evidence) -> Iterator[Ceiling]:
+    """As measured over the bare wire with the same traffic."""
+    if evidence.tester_ceiling_pps:
+        yield Ceiling(
+            name="tester",
+            limit="tester",
+            mpps=evidence.tester_ceiling_pps / 1e6,
+            derivation="measured over the bare wire, same traffic, no device between",
+        )

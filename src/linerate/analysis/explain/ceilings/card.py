@@ -1,4 +1,4 @@
-"""Ring capacity: between two visits a ring takes no more than its slots."""
+"""Ceilings of the card: packet rate, rings, flow table."""
 
 from collections.abc import Iterator
 
@@ -6,6 +6,18 @@ from linerate.analysis.explain.ceilings import ceiling
 from linerate.analysis.explain.model import Ceiling
 from linerate.analysis.explain.reading import forwarders
 from linerate.model.evidence import Evidence
+
+
+@ceiling
+def card_pps(evidence: Evidence) -> Iterator[Ceiling]:
+    """As set for the virtual card; both ports share it."""
+    if evidence.card is not None and evidence.card.pps_ceiling:
+        yield Ceiling(
+            name="card packet rate",
+            limit="card-pps",
+            mpps=evidence.card.pps_ceiling / 1e6,
+            derivation="the card's packet rate as configured, both ports together",
+        )
 
 
 @ceiling
@@ -66,3 +78,16 @@ def handoff_ring(evidence: Evidence) -> Iterator[Ceiling]:
             mpps=sum(passed) / 1e6,
             derivation=f"slots of {len(passed)} rings × visits of their readers a second",
         )
+
+
+@ceiling
+def flow_offload(evidence: Evidence) -> Iterator[Ceiling]:
+    """Rules a second: new flows above that stay in software."""
+    for table in evidence.offload:
+        if table.rules_per_second:
+            yield Ceiling(
+                name="flow table programming",
+                limit="flow-offload",
+                mpps=table.rules_per_second / 1e6,
+                derivation=f"{table.rules_per_second:,.0f} rules a second, so many new flows",
+            )
