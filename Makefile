@@ -4,7 +4,8 @@
 #   make peers    linerate against testpmd, here   make peers ARGS="--only io,mac"
 #   make injection   limits injected and limits named, for docs/injection.md
 #   make trust    how far our own figures can be trusted, for docs/trust.md   ARGS="ndr 30"
-#   make test     C tests under ASan and UBSan, then pytest
+#   make test     in five minutes: C tests under ASan and UBSan, unit tests, each feature once
+#   make test-full   all tests      make test-more   what CI adds to make test   (docs/testing.md)
 #   make test-trixie   C tests and two loadtests on Debian 13, in a root of its own (as root)
 #   make test-sid      the same on Debian unstable, for the newest DPDK that Debian has
 #   make test-nics   real NIC drivers, on NICs that QEMU emulates   make test-nics NICS=igb
@@ -61,7 +62,8 @@ SOURCES := $(shell find src engine bench -type f ! -path '*/__pycache__/*') meso
 	pyproject.toml
 
 .PHONY: help setup setup-test setup-nics setup-peers setup-lint setup-fuzz setup-fuzz-parsers build \
-	bench peers performance injection setup-screenshots screenshots test test-engine test-python \
+	bench peers performance injection setup-screenshots screenshots test test-more test-full \
+	test-engine test-lab test-python \
 	test-nics test-trixie test-sid trust lint lint-c lint-python fuzz fuzz-engine fuzz-parsers fuzz-files \
 	fuzz-coverage setup-docs docs deb wheel image test-packages clean
 
@@ -147,7 +149,34 @@ injection: build setup-test
 trust: build setup-test
 	@PYTHONPATH=. $(BIN)/python -m tests.trust $(ARGS)
 
-test: build test-engine test-python
+test: test-engine test-lab
+
+# Each with its ten slowest tests.
+PYTEST := $(BIN)/python -m pytest --durations 10
+# Tests that make network namespaces: by sudo, where make is not run as root.
+NAMESPACE_TESTS := tests/system/test_router_real.py tests/system/test_router_real6.py \
+	tests/system/test_socket_drivers.py tests/system/test_wires.py
+ifneq ($(shell id -u),0)
+with-namespaces = @echo "linerate: testing with network namespaces, by sudo" && sudo env \
+	PYTHONDONTWRITEBYTECODE=1 $(PYTEST) -p no:cacheprovider $(1) $(NAMESPACE_TESTS)
+else
+with-namespaces =
+endif
+
+test-lab: build setup-test
+	@echo "linerate: testing the lab"
+	@$(PYTEST) -n 4 -m "not alone and not slow" tests/unit
+	@echo "linerate: testing each feature once"
+	@$(PYTEST) -m "smoke or (alone and not slow)" tests/unit tests/system
+	$(call with-namespaces,-m smoke)
+
+# The rest of the whole but for what takes minutes.
+test-more: build setup-test
+	@echo "linerate: testing the whole"
+	@$(PYTEST) -m "not smoke and not slow" tests/system
+	$(call with-namespaces,-m "not smoke and not slow")
+
+test-full: build test-engine test-python
 
 test-engine: setup-test
 	@test -f build/asan/build.ninja || $(STEP) "configuring the engine with ASan and UBSan" \
@@ -160,18 +189,13 @@ test-engine: setup-test
 test-python: build setup-test
 ifeq ($(strip $(ARGS)),)
 	@echo "linerate: testing the lab"
-	@$(BIN)/python -m pytest -n 4 -m "not alone" tests/unit
+	@$(PYTEST) -n 4 -m "not alone" tests/unit
 	@echo "linerate: testing the whole"
-	@$(BIN)/python -m pytest --durations 20 tests/system
-	@$(BIN)/python -m pytest -m alone tests/unit
+	@$(PYTEST) tests/system
+	@$(PYTEST) -m alone tests/unit
+	$(call with-namespaces,)
 else
-	@$(BIN)/python -m pytest $(ARGS)
-endif
-ifneq ($(shell id -u),0)
-	@echo "linerate: testing with network namespaces, by sudo"
-	@sudo env PYTHONDONTWRITEBYTECODE=1 $(BIN)/python -m pytest -p no:cacheprovider $(ARGS) \
-		tests/system/test_router_real.py tests/system/test_router_real6.py \
-		tests/system/test_socket_drivers.py tests/system/test_wires.py
+	@$(PYTEST) $(ARGS)
 endif
 
 test-trixie test-sid: test-%:

@@ -37,6 +37,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(line)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`@pytest.mark.smoke("id")` marks the parameters of that id alone."""
+    for item in items:
+        ids = [word for mark in item.iter_markers("smoke") for word in mark.args]
+        callspec = getattr(item, "callspec", None)
+        if ids and callspec is not None and callspec.id not in ids:
+            item.own_markers = [mark for mark in item.own_markers if mark.name != "smoke"]
+
+
 @contextmanager
 def _as_urgent_as_workers() -> Iterator[None]:
     """Have no test wait ten times as long as it works, while an engine polls on every CPU."""

@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.host import HostWatch
 from tests.system import labs
 from tests.system.labs import Lab, wait_for
 
 from linerate.engine.engine_process import live_engines
 from linerate.results.store import Run, load_measurement, load_run
 
+#: How often a bench is repeated whose trials were not valid.
+BENCHES = 3
 SHORT = ("--duration", "500ms", "--json")
 
 
@@ -52,6 +55,7 @@ def check_laws(document: dict[str, Any], run: Run) -> None:
 
 
 @pytest.mark.parametrize("dut", ["router", "io", "macswap"])
+@pytest.mark.smoke("router")
 def test_both_ledgers_balance(tmp_path: Path, dut: str) -> None:
     document, run = bench(tmp_path, "--dut", dut, "--only", "U1,U2,B2,B4")
     check_laws(document, run)
@@ -65,25 +69,33 @@ def test_both_ledgers_balance(tmp_path: Path, dut: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("card", "limit"),
+    ("card", "limits"),
     [
-        ("{pps_ceiling: 500000}", "card-pps"),
-        ("{pcie: {gigatransfers: 2.5, lanes: 1, max_payload_bytes: 128}}", "pcie"),
-        ("{link: 100M}", "line"),
-        ("{link: 100M, rx_ring: 32, tx_ring: 128}", None),
-        ("{link: 100G, rx_queues: 4}", None),
+        ("{pps_ceiling: 500000}", {"card-pps"}),
+        ("{pcie: {gigatransfers: 2.5, lanes: 1, max_payload_bytes: 128}}", {"pcie"}),
+        ("{link: 100M}", {"line"}),
+        ("{link: 100M, rx_ring: 64, tx_ring: 128}", {"line"}),
+        # Which of the two is faster is the host's affair; a line of 148.8 Mpps is not the limit.
+        ("{link: 100G, rx_queues: 4}", {"tester", "worker-cpu"}),
     ],
 )
 def test_the_limit_that_is_set_is_the_limit_that_is_named(
-    tmp_path: Path, card: str, limit: str | None
+    tmp_path: Path, card: str, limits: set[str]
 ) -> None:
+    """Benches are repeated until each loadtest had a valid trial, a few times at most."""
     testbed = tmp_path / "testbed.yaml"
     testbed.write_text(f"card: {card}\ndut: {{mode: io}}\n")
-    document, run = bench(tmp_path, str(testbed), "--only", "U2,B2")
-    check_laws(document, run)
-    for trial in document["trials"]:
-        if limit is not None and trial["valid"]:
-            assert trial["limit"] == limit
+    host, missing = HostWatch(), ["U2", "B2"]
+    for _ in range(BENCHES):
+        document, run = bench(tmp_path, str(testbed), "--only", ",".join(missing))
+        check_laws(document, run)
+        for trial in document["trials"]:
+            if trial["valid"]:
+                assert trial["limit"] in limits, trial["verdict"]["sentence"]
+                missing.remove(trial["test"])
+        if not missing:
+            return
+    host.no_result(f"{', '.join(missing)}: no valid trial in {BENCHES} benches")
 
 
 def test_the_tables_are_printed(tmp_path: Path) -> None:

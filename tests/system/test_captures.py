@@ -7,6 +7,7 @@ host's is looked at.
 import itertools
 from pathlib import Path
 
+import pytest
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
 from scapy.utils import RawPcapReader, wrpcap
@@ -91,6 +92,7 @@ def test_bursts_and_silence_are_kept(start_engine: StartEngine, tmp_path: Path) 
         assert counts == [*expected(side, 2), 0]
 
 
+@pytest.mark.smoke
 def test_both_directions_come_through(start_engine: StartEngine, tmp_path: Path) -> None:
     """Seven rounds in 300 ms, and what comes in the first 13 ms of the eighth."""
     made = streams(offered_by(str(known(tmp_path)), Testbed(), "1x"), DUT_MACS, {"percent": 100})

@@ -42,6 +42,7 @@ def check_law(outcome: Outcome) -> None:
     ],
 )
 @pytest.mark.parametrize("mode", ["io", "macswap"])
+@pytest.mark.smoke("io-card0-card packet rate")
 def test_every_packet_is_explained(
     start_engine: StartEngine, card: dict[str, Any], place: str | None, mode: str
 ) -> None:
@@ -110,6 +111,7 @@ def test_burst_sends_as_many_as_asked(start_engine: StartEngine) -> None:
     assert outcome.of_kind("sent") == 12346
 
 
+@pytest.mark.smoke
 def test_flows_are_spread_over_queues(start_engine: StartEngine) -> None:
     """Four queues: many flows reach them all, one flow one of them, MPLS as configured."""
     mpls = [

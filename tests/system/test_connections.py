@@ -128,6 +128,7 @@ def seen_conversations(file: Path) -> dict[tuple[str, ...], list[tuple[str, tupl
 
 
 @needs_tshark
+@pytest.mark.smoke
 def test_every_conversation_is_the_templates(start_engine: StartEngine, tmp_path: Path) -> None:
     made = write_all(tmp_path)
     (tmp_path / "ten.yaml").write_text(profile(cps=CPS, ipg_us=2_000, rtt_us=10_000))

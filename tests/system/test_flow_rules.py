@@ -55,6 +55,7 @@ def received_on(engine: Engine, queue: int) -> int:
     return sum(row["vectors"] for row in rows if row["node"] == f"port-rx-e0-{queue}")
 
 
+@pytest.mark.smoke
 def test_marks_and_counts(start_engine: StartEngine) -> None:
     engine = start(start_engine)
     made = create(engine, FLOW, "queue index 2 / mark id 7 / count")

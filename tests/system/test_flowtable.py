@@ -55,6 +55,7 @@ def check_law(outcome: Outcome) -> None:
 
 
 @pytest.mark.parametrize("protocol", ["udp", "tcp"])
+@pytest.mark.smoke("udp")
 def test_both_directions_are_one_flow(start_engine: StartEngine, protocol: str) -> None:
     engine = start_engine(card_config({}, forwarder(), both_directions(protocol, frame_bytes=90)))
     outcome = run_trial(engine, 0.2)

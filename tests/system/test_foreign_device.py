@@ -73,6 +73,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.smoke("drop and duplicate")
 def test_what_a_device_does_is_counted_to_the_frame(tmp_path: Path, case: str) -> None:
     with two_links() as links, device(links, "disturber.py", "1", *CASES[case]) as disturber:
         counted = measure(tmp_path, links.here, "B2" if case == "all" else "U2")

@@ -176,6 +176,7 @@ def _empty(folder: Path) -> str:
     return str(file)
 
 
+@pytest.mark.smoke
 def test_only_the_engines_user_may_ask(engine: Engine) -> None:
     path = path_of(engine)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

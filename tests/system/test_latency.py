@@ -56,6 +56,7 @@ def check(outcome: Outcome, latency: tuple[StreamLatency, ...]) -> None:
 
 
 @pytest.mark.parametrize("forwarder", [None, {"mode": "io"}])
+@pytest.mark.smoke("forwarder1")
 def test_each_timed_frame_is_in_a_histogram(
     tmp_path: Path, forwarder: dict[str, Any] | None
 ) -> None:

@@ -62,6 +62,7 @@ def test_stops_when_asked(start_engine: StartEngine, number: signal.Signals) -> 
     assert engine.last_words().startswith("exit code 0")
 
 
+@pytest.mark.smoke
 def test_stops_in_the_middle_of_a_trial(start_engine: StartEngine) -> None:
     engine = start_engine(card_config({}, IO, [stream(0), stream(1)]))
     with engine.connect() as telemetry:
@@ -105,6 +106,7 @@ def test_never_outlives_the_process_that_started_it(tmp_path: Path) -> None:
     assert not Path(said["socket"]).parent.exists()
 
 
+@pytest.mark.smoke
 def test_check_says_each_mistake_in_a_line(tmp_path: Path) -> None:
     config = card_config({"rx_ring": 100}, {"mode": "ioo"}, [stream(0, frame_bytes=10)])
     config["ports"][0]["card"] = "card9"

@@ -33,6 +33,7 @@ FLOWS = [{"field": "ipv4.src", "op": "increment", "min": "16.0.0.1", "max": "16.
 @pytest.mark.parametrize(
     "mode", ["flowtable", "mac", "csum", "l2fwd", "xconnect", "l2switch", "rxonly"]
 )
+@pytest.mark.smoke("l2switch-card0")
 def test_every_packet_is_explained(
     start_engine: StartEngine, mode: str, card: dict[str, Any]
 ) -> None:

@@ -38,6 +38,7 @@ def made(table: list[dict[str, Any]]) -> set[tuple[str, str]]:
     return {(row["pattern"], row["actions"]) for row in table if row["created"]}
 
 
+@pytest.mark.smoke
 def test_a_card_takes_flows_until_it_is_full() -> None:
     found = document('card:{"capacity": 100, "guaranteed": 100, "programming_us": 0}')
     flows = {

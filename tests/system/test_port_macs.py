@@ -51,6 +51,7 @@ def memif(number: int, role: str, here: int, sockets: Path, mac: str) -> dict[st
     return {"device": f"net_memif{number}", "devargs": f"role={role},id={here},{socket},mac={mac}"}
 
 
+@pytest.mark.smoke
 def test_a_router_in_a_process_of_its_own_forwards_over_memif(tmp_path: Path) -> None:
     assert_forwards(bench(tmp_path, "--wire", "memif", "--dut", "router"))
 

@@ -45,6 +45,7 @@ def check_spread(engine: Engine) -> None:
     assert handed_over == 0
 
 
+@pytest.mark.smoke
 def test_a_card_with_four_queues_feeds_two_workers_without_hand_off(
     start_engine: StartEngine,
 ) -> None:

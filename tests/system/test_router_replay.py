@@ -147,6 +147,7 @@ def some_packets(router: str) -> list[Packet]:
     return packets
 
 
+@pytest.mark.smoke
 def test_ip4_byte_for_byte(start_engine: StartEngine, tmp_path: Path) -> None:
     replay = Replay(start_engine, tmp_path)
     macs = replay.macs()
@@ -181,6 +182,7 @@ def mpls(router: str, label: int, ttl: int, inner_ttl: int = 64) -> Packet:
     return Ether(raw(packet / inner))
 
 
+@pytest.mark.smoke
 def test_mpls_byte_for_byte(start_engine: StartEngine, tmp_path: Path) -> None:
     replay = Replay(start_engine, tmp_path)
     macs = replay.macs()
@@ -370,6 +372,7 @@ def some_packets6(router: str) -> list[Packet]:
     return packets
 
 
+@pytest.mark.smoke
 def test_ip6_byte_for_byte(start_engine: StartEngine, tmp_path: Path) -> None:
     """New Ethernet addresses and the hop limit less one; what follows the header is untouched."""
     replay = Replay(start_engine, tmp_path, {"cli": IP6_CLI})

@@ -1,7 +1,7 @@
 """`linerate search` with the real engine: limits of a known size are found.
 
-On a busy machine a search may find no valid trial; it is never wrong. Then there is nothing to
-compare, and the test is skipped.
+On a busy host a search may find no valid trial; it is never wrong. It is repeated a few times; then
+there is nothing to compare, and the test is skipped if others had the CPUs, and fails if not.
 """
 
 import json
@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.host import HostWatch
 
 from linerate.results.store import load_measurement, load_run
 
+#: How often a search is repeated that found nothing.
+SEARCHES = 3
 #: Of what is known, either way.
 WITHIN = 0.005
 LOSES = 0.002
@@ -22,27 +25,37 @@ LOSES = 0.002
 def search(folder: Path, *arguments: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "linerate", "search", *arguments, "--duration", "500ms",
                "--json"]  # fmt: skip
-    done = subprocess.run(
-        [*command, "--runs", str(folder)], capture_output=True, text=True, timeout=600, check=False
-    )
-    document: dict[str, Any] = json.loads(done.stdout)
-    check_laws(Path(document["run"]))
+    host = HostWatch()
+    for _ in range(SEARCHES):
+        done = subprocess.run(
+            [*command, "--runs", str(folder)],
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        document: dict[str, Any] = json.loads(done.stdout)
+        check_laws(Path(document["run"]))
+        assert done.returncode == (0 if document["found"] else 1), done.stderr
+        if document["found"]:
+            break
     if not document["found"]:
-        assert done.returncode == 1
-        pytest.skip(f"the machine was too busy: {document['problem']}")
-    assert done.returncode == 0, done.stderr
+        host.no_result(document["problem"])
     return document
 
 
 def check_laws(folder: Path) -> None:
     """Both ledgers balance in every trial, and each has its evidence and verdict."""
-    for result in load_run(folder).results:
+    results = load_run(folder).results
+    assert results
+    for result in results:
         assert result.packets.violations == []
         assert result.verdict.sentence
         assert all(ledger.closes for ledger in result.time)
         load_measurement(folder, result.trial)
 
 
+@pytest.mark.smoke
 def test_a_cards_packet_rate_is_found(tmp_path: Path) -> None:
     document = search(tmp_path, "--card", "pps=1M,link=10G", "--dut", "io")
     ndr, pdr = document["goals"]
@@ -64,6 +77,7 @@ def test_who_loses_at_random_has_a_pdr_and_no_ndr(tmp_path: Path) -> None:
     assert tenth["lower_pps"] is None or tenth["lower_pps"] < pdr["lower_pps"] / 2
     assert pdr["lower_pps"] == pytest.approx(document["max_pps"], rel=WITHIN)
     assert pdr["upper_pps"] is None
+    assert any(trial["valid"] for trial in document["trials"])
     for trial in document["trials"]:
         if trial["valid"]:
             lost = trial["ledger"]["losses"].get("lose-e0: lost at random", 0)

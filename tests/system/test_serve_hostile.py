@@ -64,6 +64,7 @@ def raw(server: Served, data: bytes, seconds: float = 60.0) -> bytes:
     return answer
 
 
+@pytest.mark.smoke
 def test_without_the_token_nothing_is_read_or_started(closed: Served) -> None:
     run = next(closed.runs.glob("2*")).name
     for path in READ:

@@ -73,6 +73,7 @@ def press_until(page: Page, key: str, condition: str) -> None:
     raise AssertionError(f"{condition} is not reached by {key}")
 
 
+@pytest.mark.smoke
 def test_list_open_compare_by_keyboard_alone(browser: Browser, server: Served) -> None:
     watched = Watched(browser, server, color_scheme="light")
     page = watched.page

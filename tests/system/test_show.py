@@ -33,6 +33,7 @@ def engine(start_engine: StartEngine) -> Engine:
 
 
 @pytest.mark.parametrize("table", ["runtime", "errors", "ports", "rings"])
+@pytest.mark.smoke("runtime")
 def test_every_table_at_any_time(engine: Engine, table: str) -> None:
     for _ in range(2):
         assert show(engine, table).strip()

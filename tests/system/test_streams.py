@@ -110,6 +110,7 @@ def test_layers_are_as_asked(start_engine: StartEngine, tmp_path: Path) -> None:
     assert (packet[UDP].sport, packet[UDP].dport) == (7, 9)
 
 
+@pytest.mark.smoke
 def test_modifiers_walk_their_range(start_engine: StartEngine, tmp_path: Path) -> None:
     stream = {
         "layers": [ETHERNET, {"mpls": {}}, {"ipv4": {}}, {"udp": {}}],

@@ -36,6 +36,7 @@ def measured(folder: Path, *arguments: str) -> tuple[dict[str, Any], Run]:
 
 def check_laws(run: Run, folder: Path) -> None:
     """Both ledgers balance in every attempt."""
+    assert run.results
     for result in run.results:
         assert result.packets.sent + result.packets.originated > 0
         assert result.packets.violations == [] or result.test.startswith("tx-only")
@@ -44,6 +45,7 @@ def check_laws(run: Run, folder: Path) -> None:
         load_measurement(folder, result.trial)
 
 
+@pytest.mark.smoke
 def test_a_small_sweep(tmp_path: Path) -> None:
     document, run = measured(
         tmp_path, "sweep", "--config", "mode=io", "--config", "mode=router", "--sizes", "64,1518"

@@ -55,6 +55,7 @@ def check_ledger(trial: dict[str, Any]) -> None:
         assert lost == ledger["sent"] - ledger["received"]
 
 
+@pytest.mark.smoke
 def test_imix_is_seven_four_one_in_every_round(tmp_path: Path) -> None:
     trial, _ = bench(tmp_path, "--traffic", "imix", "--rate", "5%")
     check_ledger(trial)

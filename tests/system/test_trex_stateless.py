@@ -55,6 +55,7 @@ def checksums_are_right(frame: bytes) -> bool:
         ("measured", 1, {}),
     ],
 )
+@pytest.mark.smoke("imix-2-random1")
 def test_packet_for_packet(tmp_path: Path, name: str, sides: int, random: dict[str, int]) -> None:
     path = PROFILES / f"{name}.py"
     more = {"tunables": ["--step", "3"]} if name == "udp_walk" else {}

@@ -64,8 +64,10 @@ def bench(folder: Path, *arguments: str) -> tuple[dict[str, Any], Run]:
     ],
     ids=lambda arguments: "-".join(word for word in arguments if not word.startswith("--")),
 )
+@pytest.mark.smoke("memif-io")
 def test_each_packet_is_accounted_for(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     _, run = bench(tmp_path, *arguments)
+    assert run.results
     for result in run.results:
         assert result.packets.sent > 0
         assert result.packets.received > 0

@@ -1,13 +1,11 @@
 """Measurement to try rules and reports on, and a fake engine to try the lab on."""
 
-import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from tests.command import run_command
 
 from linerate.analysis.explain import explain
 from linerate.analysis.measured_evidence import evidence_of
@@ -211,17 +209,9 @@ def fake_environment(monkeypatch):
 
 @pytest.fixture
 def linerate(fake_environment, tmp_path):
-    """Run the command as a user does."""
+    """Run the command as a user does, in this process."""
 
     def run(*arguments, **environment):
-        return subprocess.run(
-            [sys.executable, "-m", "linerate", *arguments],
-            capture_output=True,
-            text=True,
-            timeout=300,
-            cwd=tmp_path,
-            env=os.environ | environment,
-            check=False,
-        )
+        return run_command(arguments, tmp_path, environment)
 
     return run

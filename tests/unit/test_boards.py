@@ -110,6 +110,7 @@ def test_queries_know_their_variables_and_source(name):
 
 def test_what_is_the_testers_is_known_by_its_kind_not_by_names():
     """A device's port may be called as it likes."""
+    assert len(BOARDS) == 3
     for board in BOARDS.values():
         for panel in panels_of(board):
             for target in panel["targets"]:

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 import typer
+from tests.command import run_command
 from typer.testing import CliRunner
 
 from linerate.cli.app import COMMANDS, app
@@ -129,12 +130,25 @@ def test_a_group_keeps_its_commands():
         (("show", "ledger"), "linerate show ledger: Missing argument 'RUN'."),
     ],
 )
-def test_a_mistake_is_one_line_and_says_where_help_is(arguments, said):
-    done = subprocess.run(
-        [sys.executable, "-m", "linerate", *arguments], capture_output=True, text=True, check=False
-    )
+def test_a_mistake_is_one_line_and_says_where_help_is(arguments, said, tmp_path):
+    done = run_command(arguments, tmp_path, {})
     assert done.returncode == 2
     assert done.stdout == ""
     (line,) = done.stderr.splitlines()
     assert line.startswith(said)
     assert line.endswith("--help)")
+
+
+@pytest.mark.parametrize("listed", COMMANDS, ids=lambda one: one.name)
+def test_each_command_starts_in_a_fresh_process(listed):
+    """Other tests run commands in this process, where all modules are loaded already."""
+    done = subprocess.run(
+        [sys.executable, "-m", "linerate", listed.name, "--help"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"COLUMNS": "200"},
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"linerate {listed.name}" in done.stdout
+    assert listed.text.split(":")[0] in " ".join(done.stdout.split())

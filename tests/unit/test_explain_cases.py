@@ -59,7 +59,9 @@ def test_published_cases(files, limit, also, said):
 
 
 def test_evidence_points_at_the_lines():
-    for quote in judged("cx5-rdma-1q-64b.runtime.txt", "cx5-rdma-1q-64b.errors.txt").evidence:
+    evidence = judged("cx5-rdma-1q-64b.runtime.txt", "cx5-rdma-1q-64b.errors.txt").evidence
+    assert evidence
+    for quote in evidence:
         lines = (CASES / quote.source).read_text().splitlines()
         assert lines[quote.line - 1].strip() == quote.text
 

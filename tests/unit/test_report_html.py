@@ -94,11 +94,12 @@ def test_each_figure_is_there(page):
 
 
 def test_each_picture_is_told_in_words(page):
-    for attrs in page.all("div"):
-        if attrs.get("class") == "picture":
-            assert re.search(r"\d", attrs["aria-label"])
-            assert attrs["role"] == "img"
-            assert attrs["tabindex"] == "0"
+    pictures = [attrs for attrs in page.all("div") if attrs.get("class") == "picture"]
+    assert pictures
+    for attrs in pictures:
+        assert re.search(r"\d", attrs["aria-label"])
+        assert attrs["role"] == "img"
+        assert attrs["tabindex"] == "0"
 
 
 def test_the_page_asks_for_nothing(page):
@@ -209,7 +210,9 @@ def test_bars_of_a_worker_add_up_to_what_a_packet_costs(result):
 
 
 def test_shares_of_a_worker_add_up_to_all_of_its_time(result):
-    for worker in result("U2").time_at_load:
+    workers = result("U2").time_at_load
+    assert workers
+    for worker in workers:
         assert sum(time_shares.shares(worker).values()) == pytest.approx(worker.closed_percent)
 
 

@@ -3,13 +3,12 @@
 import ast
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from rich.table import Table
 from rich.text import Text
+from tests.command import run_command
 from tests.many_runs import make_many
 
 import linerate
@@ -181,11 +180,9 @@ COMMANDS = [
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words)[:20].encode("unicode_escape").decode())  # fmt: skip
 def test_no_command_passes_on_what_a_terminal_obeys(place, words):
     run = str(next((place / "runs").glob("a*")).relative_to(place))
-    said = subprocess.run(
-        [sys.executable, "-m", "linerate", *(run if word == "RUN" else word for word in words)],
-        cwd=place, capture_output=True, check=False, timeout=100,
-    )  # fmt: skip
-    text = (said.stdout + said.stderr).decode("utf-8", "surrogateescape")
+    arguments = tuple(run if word == "RUN" else word for word in words)
+    said = run_command(arguments, place, {"LINERATE_RUNTIME": str(place / "engines")})
+    text = said.stdout + said.stderr
     assert not OBEYED & set(text), text
     assert "Traceback" not in text, text
     assert text

@@ -52,7 +52,9 @@ def test_both_directions_mirror_each_other():
 
 
 def test_many_flows_stay_within_the_networks():
-    for stream in streams(STANDARD["B2"], MACS, {"percent": 100}):
+    made = streams(STANDARD["B2"], MACS, {"percent": 100})
+    assert len(made) == 2
+    for stream in made:
         fields = {modifier["field"]: modifier for modifier in stream["modifiers"]}
         assert set(fields) == {"ipv4.src", "ipv4.dst", "udp.src"}
         for name in ("ipv4.src", "ipv4.dst"):
