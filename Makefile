@@ -163,12 +163,17 @@ else
 with-namespaces =
 endif
 
+# All features once; pytest's own arguments instead, by ARGS.
 test-lab: build setup-test
+ifeq ($(strip $(ARGS)),)
 	@echo "linerate: testing the lab"
 	@$(PYTEST) -n 4 -m "not alone and not slow" tests/unit
 	@echo "linerate: testing each feature once"
 	@$(PYTEST) -m "smoke or (alone and not slow)" tests/unit tests/system
 	$(call with-namespaces,-m smoke)
+else
+	@$(PYTEST) $(ARGS)
+endif
 
 # The rest of the whole but for what takes minutes.
 test-more: build setup-test

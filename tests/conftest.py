@@ -7,14 +7,6 @@ import pytest
 from tests.host import HOST_BUSY
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--update-snapshots",
-        action="store_true",
-        help="write what reports print to tests/data/snapshots",
-    )
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield

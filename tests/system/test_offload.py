@@ -117,7 +117,7 @@ def switched_off(ports: dict[str, Port]) -> bool:
 
 
 @pytest.mark.parametrize("preset", ["x710-patched", "x710"])
-@pytest.mark.smoke
+@pytest.mark.smoke("x710-patched")
 def test_all_flows_are_offloaded(start_engine: StartEngine, tmp_path: Path, preset: str) -> None:
     """At 22 microseconds a rule and at 11 milliseconds."""
     engine = start_engine(config({"preset": preset}))

@@ -112,7 +112,7 @@ def bad_checksums(path: Path) -> str:
     return namespaces.run(f"tshark -r {path} {checks} -Y {wrong}", seconds=BUSY_SECONDS).stdout
 
 
-@pytest.mark.smoke
+@pytest.mark.smoke("af_packet")
 def test_ping(network: Network, tmp_path: Path) -> None:
     with network.b.capture(tmp_path / "b.pcap"):
         for options in (

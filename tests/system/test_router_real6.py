@@ -44,7 +44,7 @@ def hops(said: str) -> list[str]:
     return re.findall(r"^\s*\d+:?\s+([0-9a-f:]+:[0-9a-f:]*)", said, re.MULTILINE)
 
 
-@pytest.mark.smoke
+@pytest.mark.smoke("af_packet")
 def test_ping(network: Network, tmp_path: Path) -> None:
     with network.b.capture(tmp_path / "b.pcap"):
         for options in (

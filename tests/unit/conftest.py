@@ -1,5 +1,8 @@
 """Measurement to try rules and reports on, and a fake engine to try the lab on."""
 
+import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -213,5 +216,23 @@ def linerate(fake_environment, tmp_path):
 
     def run(*arguments, **environment):
         return run_command(arguments, tmp_path, environment)
+
+    return run
+
+
+@pytest.fixture
+def linerate_process(fake_environment, tmp_path):
+    """Run the command in a process of its own: for what it reads once, when it is loaded."""
+
+    def run(*arguments, **environment):
+        return subprocess.run(
+            [sys.executable, "-m", "linerate", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            cwd=tmp_path,
+            env=os.environ | environment,
+            check=False,
+        )
 
     return run

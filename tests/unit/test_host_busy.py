@@ -40,7 +40,7 @@ def watch(tmp_path, monkeypatch):
         hundredths = [0] * 10
         clock = iter([100.0, 110.0])
         own = iter([5.0, 6.0])
-        monkeypatch.setattr(host.time, "monotonic", lambda: next(clock))
+        monkeypatch.setattr("tests.host.time.monotonic", lambda: next(clock))
         monkeypatch.setattr(host, "_own_seconds", lambda: next(own))
         stat = tmp_path / "stat"
         stat.write_text(f"cpu {' '.join(map(str, hundredths))}\ncpu0 1 2 3\n")

@@ -23,6 +23,12 @@ def _in_folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def linerate(linerate_process):
+    """A process: the folder of devices is looked up when modules are loaded."""
+    return linerate_process
+
+
+@pytest.fixture
 def bed(tmp_path):
     """Write a testbed of real ports."""
 

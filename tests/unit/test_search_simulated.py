@@ -5,6 +5,7 @@ The search is the product's, MLRsearch and all; its trials are computed here, wi
 
 import random
 from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -96,7 +97,7 @@ def searched(lost, how=None, max_pps=MAX_PPS):
     )
     device = Simulated(lost, how)
     step = SimpleNamespace(loadtest=SimpleNamespace(name="U2"))
-    measurer = _Measurer(device, step, device)
+    measurer = _Measurer(cast(Any, device), cast(Any, step), cast(Any, device))
     goals = _searched(measurer, how, about)
     assert device.learnt_goals == len(measurer.points)
     return goals, measurer.points
@@ -185,7 +186,7 @@ def test_the_two_loads_are_as_close_as_asked(width):
 def test_what_the_library_is_told_is_what_was_measured():
     device = Simulated(capacity(1e6), How())
     step = SimpleNamespace(loadtest=SimpleNamespace(name="U2"))
-    measured = _Measurer(device, step, device).measure(1.0, 3e6)
+    measured = _Measurer(cast(Any, device), cast(Any, step), cast(Any, device)).measure(1.0, 3e6)
     tried = device.tried("U2.1", 3e6, 1.0)
     assert (measured.loss_count, measured.offered_count) == lost_of(tried.measurement)
     assert measured.loss_ratio == pytest.approx(2 / 3)

@@ -42,6 +42,7 @@ def labelled(router: Router, *stack: int, ttl: int = 9, payload: Packet | None =
     return Ether(raw(frame / (inner() if payload is None else payload)))
 
 
+@pytest.mark.smoke
 def test_3_11_swap(router: Router) -> None:
     """3.10, 3.11: the incoming label is replaced by that of its NHLFE, and sent to the next hop."""
     out = router.send((0, labelled(router, 16))).only(1)

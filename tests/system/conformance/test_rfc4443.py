@@ -154,6 +154,7 @@ def test_2_2_source_address_of_the_destination(router: Router) -> None:
 # 3.1 to 3.4
 
 
+@pytest.mark.smoke
 def test_3_1_no_route(router: Router) -> None:
     """3.1: code 0: no route to the destination."""
     packet = udp6(router, dst=NOWHERE)

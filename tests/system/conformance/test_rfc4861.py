@@ -66,6 +66,7 @@ def check_answer(router: Router, answer: Packet) -> None:
     assert raw(again) == raw(answer)
 
 
+@pytest.mark.smoke
 def test_7_2_4_solicited_advertisement(router: Router) -> None:
     """7.2.4: a solicitation for an address of the interface MUST be answered, S set, to its source."""
     answer = router.send((0, solicitation())).only(0)

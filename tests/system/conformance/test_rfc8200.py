@@ -48,6 +48,7 @@ def udp6(router: Router, size: int = 20, extension: Packet | None = None, **fiel
 
 
 @pytest.mark.parametrize("size", [0, 1, 100, 1452])
+@pytest.mark.smoke("100")
 def test_3_forwarding(router: Router, size: int) -> None:
     """3: hop limit lowered by one, all else as it was; alone in its vector as among others."""
     packet = udp6(router, size)
