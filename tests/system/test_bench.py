@@ -20,6 +20,7 @@ from tests.system.labs import Lab, wait_for
 from linerate.engine.engine_process import live_engines
 from linerate.results.store import Run, load_measurement, load_run
 
+GAVE_UP = "trials in a row have no result"
 #: How often a bench is repeated whose trials were not valid.
 BENCHES = 3
 SHORT = ("--duration", "500ms", "--json")
@@ -31,9 +32,16 @@ def linerate(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def bench(folder: Path, *arguments: str) -> tuple[dict[str, Any], Run]:
-    done = linerate("bench", *arguments, *SHORT, "--runs", str(folder))
-    document = json.loads(done.stdout)
-    assert document["status"] == "complete", done.stderr
+    """Measure, again where the bench gave up because the host had no CPU for any of its trials."""
+    host = HostWatch()
+    for _ in range(BENCHES):
+        done = linerate("bench", *arguments, *SHORT, "--runs", str(folder))
+        document: dict[str, Any] = json.loads(done.stdout)
+        if document["status"] == "complete":
+            break
+        assert GAVE_UP in done.stderr, done.stderr
+    if document["status"] != "complete":
+        host.no_result(done.stderr.splitlines()[-1])
     return document, load_run(Path(document["run"]))
 
 
@@ -75,8 +83,8 @@ def test_both_ledgers_balance(tmp_path: Path, dut: str) -> None:
         ("{pcie: {gigatransfers: 2.5, lanes: 1, max_payload_bytes: 128}}", {"pcie"}),
         ("{link: 100M}", {"line"}),
         ("{link: 100M, rx_ring: 64, tx_ring: 128}", {"line"}),
-        # Which of the two is faster is the host's affair; a line of 148.8 Mpps is not the limit.
-        ("{link: 100G, rx_queues: 4}", {"tester", "worker-cpu"}),
+        # Tester or worker, or neither at the load that a busy host leaves; never the line.
+        ("{link: 100G, rx_queues: 4}", {"tester", "worker-cpu", "none"}),
     ],
 )
 def test_the_limit_that_is_set_is_the_limit_that_is_named(

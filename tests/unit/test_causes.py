@@ -24,7 +24,7 @@ FOR_WANT = (
 
 def drop_reasons():
     """Places as the ledger names them: `ip4-lookup: no route`."""
-    for path in sorted(NODES.glob("*.c")):
+    for path in sorted(NODES.rglob("*.c")):
         for listed in re.findall(r"\.reasons = \{(.*?)\}", path.read_text(), re.DOTALL):
             for reason in re.findall(r'"([^"]*)"', listed):
                 yield f"{path.stem.replace('_', '-')}: {reason}"
