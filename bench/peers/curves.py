@@ -46,7 +46,7 @@ def picture(name: str, title: str, points: Sequence[Point]) -> Picture:
             "layout": layout(
                 380,
                 xaxis={"title": {"text": curve.x_text}, "type": "log", "tickvals": x},
-                yaxis={"title": {"text": "clocks a packet"}, "type": "log", "automargin": True},
+                yaxis={"title": {"text": "cycles a packet"}, "type": "log", "automargin": True},
             ),
         },
         note="Clocks of both sides, a packet; medians of repeats.",
@@ -74,7 +74,7 @@ def _trace(text: str, colour: str, x: list[float], clocks: list[float | None]) -
         "x": x,
         "y": clocks,
         "line": {"color": colour},
-        "hovertemplate": f"{plain(text)}, %{{x}}: %{{y:.1f}} clocks<extra></extra>",
+        "hovertemplate": f"{plain(text)}, %{{x}}: %{{y:.1f}} cycles<extra></extra>",
     }
 
 

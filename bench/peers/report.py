@@ -11,7 +11,7 @@ from linerate.host.machine import Environment
 from linerate.report.terminal import environment_line, plain_table
 
 EXPLAINED = (
-    "the second clocks and Mpps are the peer's; ratio: ours over the peer's, in Mpps;\n"
+    "the second cycles and Mpps are the peer's; ratio: ours over the peer's, in Mpps;\n"
     "median of the repeats; spread: largest less smallest, of the median"
 )
 
@@ -38,8 +38,8 @@ def print_report(
     """Print the machine, the table, what is behind a figure, and what is missing."""
     console.print(Text(environment_line(environment), "dim"), soft_wrap=True)
     console.print()
-    names = (("name", "left"), ("clocks", "right"), ("Mpps", "right"), ("peer", "left"))
-    theirs = ("clocks", "Mpps", "ratio", "spread")
+    names = (("name", "left"), ("cycles", "right"), ("Mpps", "right"), ("peer", "left"))
+    theirs = ("cycles", "Mpps", "ratio", "spread")
     table = plain_table(*names, *((name, "right") for name in theirs))
     for result in results:
         spread = result.spread_percent

@@ -32,7 +32,7 @@ _TIME = re.compile(r"time=([0-9.]+) ms")
 def _run(command: str) -> str:
     said = subprocess.run(command.split(), capture_output=True, text=True, check=False, timeout=60)
     if said.returncode != 0:
-        lines = (said.stderr or said.stdout).strip().splitlines() or ["it said nothing"]
+        lines = (said.stderr or said.stdout).strip().splitlines() or ["no output"]
         raise NotMeasuredError(f"{command}: {lines[-1]}")
     return said.stdout
 

@@ -103,7 +103,7 @@ class Running:
                         return Telemetry(base / self._prefix / "dpdk_telemetry.v2")
             time.sleep(0.02)
         lines = self._words().decode(errors="replace").strip().splitlines()
-        raise NotMeasuredError(f"{PROGRAM} did not start: {(lines or ['it said nothing'])[-1]}")
+        raise NotMeasuredError(f"{PROGRAM} did not start: {(lines or ['no output'])[-1]}")
 
     def _words(self) -> bytes:
         return os.pread(self._log.fileno(), 1 << 20, 0)

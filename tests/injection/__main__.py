@@ -20,7 +20,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=1, help="how often all is run")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="how long a trial sends")
     chosen = parser.parse_args()
-    # What was changed for the trials is put back, whoever ends them.
+    # Changes made for the trials are undone, however they end.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     outcomes: list[Outcome] = []
     with tempfile.TemporaryDirectory(prefix="injection-") as folder:

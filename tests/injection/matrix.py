@@ -15,12 +15,12 @@ from linerate.model.suites import SUITES, Loadtest, Traffic
 from linerate.model.testbed import Testbed, parse
 
 STANDARD = SUITES["standard"].loadtests
-#: Of a rate that is a limit, so much is offered, if the line carries it.
+#: Offered load as a multiple of the injected rate, if the line carries it.
 OFFERED_TIMES = 3.0
 #: Each direction of trials whose batches shall have a certain size; 1514 bytes fit 10 Gb/s.
 BATCHED_PPS = 800_000.0
 
-#: What is done to the engine in the midst of a trial.
+#: Fault of the engine in the midst of a trial.
 Event = Literal["starved", "cut short"]
 
 
@@ -37,7 +37,7 @@ class Strength:
     #: Packets a second, over all directions; None: what the bench would offer.
     offered_pps: Callable[[Loadtest], float] | None = None
     event: Event | None = None
-    #: What its trials show of a closed box, of which only the tester's counters are known.
+    #: The same trials as of a closed box, of which only the tester's counters are known.
     closed_box: Limit | None = None
     #: Measured before, of which nothing is counted: the same with fewer workers.
     beside: Testbed | None = None
@@ -88,7 +88,7 @@ def _limit(maker: Maker) -> Maker:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Turns times and rates into clocks of the machine's time stamp counter."""
+    """Converts times and rates to cycles of the time stamp counter."""
 
     hertz: float
 
@@ -181,7 +181,7 @@ def _worker_cpu(clock: Clock) -> Iterable[Strength]:
 
 
 def _slow_workers(clock: Clock, workers: int, each_pps: float, **dut: Any) -> Testbed:
-    """Workers that sleep their clocks off, so that they need no CPU of their own."""
+    """Workers that sleep through their burnt cycles, so that they need no CPU of their own."""
     burn = {"clocks": clock.each(each_pps), "how": "sleep"}
     return make_testbed(dut={"workers": workers, "rx_mode": "interrupt", "burn": burn} | dut)
 
@@ -290,7 +290,7 @@ def _tx_ring(clock: Clock) -> Iterable[Strength]:
 
 
 def _batches_of(clock: Clock, packets: float) -> dict[str, Any]:
-    """Make a worker take so many packets a call; with two ports, the calls of both."""
+    """Make a worker take this number of packets per call; with two ports, the calls of both."""
     return {"call_clocks": clock.during(packets / BATCHED_PPS * 1e6)}
 
 

@@ -11,7 +11,7 @@ from linerate.analysis.explain import LIMITS
 #: Nothing is injected but what every link has.
 CLEAN = ("line", "none")
 
-#: So many of the injected limits must be named rightly.
+#: Share of the injected limits that must be named rightly.
 RIGHT_MIN = 0.95
 #: A machine that has no time for more of the trials shows nothing.
 WITHOUT_RESULT_MAX = 40
@@ -19,7 +19,7 @@ WITHOUT_RESULT_MAX = 40
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How many of the cases were named rightly."""
+    """Number of cases that were named rightly."""
 
     outcomes: Sequence[Outcome]
 
@@ -45,7 +45,7 @@ class Score:
 
     @property
     def share_right(self) -> float:
-        """Of the injected cases."""
+        """Share of the injected cases."""
         return sum(one.right for one in self.injected) / max(1, len(self.injected))
 
     @property

@@ -34,7 +34,7 @@ TURN_SECONDS = 0.004
 TURNS = 10
 #: An invalid trial is repeated; more often than by the bench, whose trials are longer.
 ATTEMPTS = 5
-#: What else runs on a small machine makes trials invalid.
+#: Other programs on a small machine make trials invalid.
 PRIORITY = -19
 
 Say = Callable[[str], None]
@@ -74,14 +74,14 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """What was measured for a case."""
+    """Measurement of a case."""
 
     evidence: Evidence
     attempts: int
     host_was_busy: bool
 
     def closed_box(self) -> "_Trial":
-        """What would be known of a device that shows no counters of its own."""
+        """Evidence of a device without counters of its own."""
         known = Evidence(
             trial=self.evidence.trial,
             conditions=self.evidence.conditions,
@@ -176,7 +176,7 @@ class Runner:
         return _Trial(evidence, attempt, strength.event is None and caused_by_host(measurement))
 
     def _ceiling(self, testbed: Testbed, loadtest: Loadtest) -> float:
-        """What the tester can do by itself; how many flows there are matters little to it."""
+        """The tester's own rate; the number of flows matters little to it."""
         burn = testbed.tester.burn if testbed.tester is not None else None
         traffic = loadtest.traffic
         clocks = burn.clocks if burn else None

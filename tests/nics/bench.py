@@ -23,7 +23,7 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of one trial."""
+    """Result of one trial."""
 
     status: dict[str, Any]
     ledger: dict[tuple[str, str], int]
@@ -52,7 +52,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Trials:
-    """An engine that started, did these, and stopped; or that said why it did not."""
+    """An engine that started, did these, and stopped; or reported why it did not."""
 
     trials: list[Trial]
     #: By name, what `/linerate/port,NAME` says when all are done.
@@ -73,12 +73,12 @@ class Bench:
 
     guest: Guest
     lab: Lab
-    #: What the doctor said before, and as it mended; none yet.
+    #: The doctor's output before and during the repair; none yet.
     found: Done = field(default_factory=lambda: Done("", 0, "", ""))
     mended: Done = field(default_factory=lambda: Done("", 0, "", ""))
 
     def drivers(self) -> list[str]:
-        """Of the lab's NICs."""
+        """Drivers of the lab's NICs."""
         done = self.guest.run(
             "for nic in " + " ".join(map(address, PORTS)) + "; do "
             "basename $(readlink /sys/bus/pci/devices/$nic/driver); done"
@@ -210,7 +210,7 @@ class Measured:
 
 
 def measured(bench: Bench, testbed: str, step: str) -> Measured:
-    """A bench at a low rate: all that was to be sent was, and came back; nothing is unexplained.
+    """A bench at a low rate: all intended packets were sent and received; none is unexplained.
 
     What it printed is kept as that step of the lab's.
     """
@@ -225,7 +225,7 @@ def measured(bench: Bench, testbed: str, step: str) -> Measured:
     return done
 
 
-#: Of the engine's ports, as streams are addressed.
+#: Addresses of the engine's ports, to which streams are sent.
 MACS = {
     "t0": "50:7c:6f:20:30:70",
     "t1": "50:7c:6f:20:30:71",

@@ -1,4 +1,4 @@
-"""What an emulated lab can do: little. Its loads are low, and nothing is asserted of rates.
+"""Limits of an emulated lab: its loads are low, and no rates are asserted.
 
 The guest's CPUs are threads that take turns on the host's, for milliseconds each, so that a trial in
 it is mostly invalid, and rightly so. `linerate bench --accept-suspect` shows what was counted all the
@@ -6,5 +6,5 @@ same, unless anything but the machine speaks against the trial.
 """
 
 LINK_BPS = 1_000_000_000
-#: Of each direction: far below what a NIC in software and an emulated CPU carry.
+#: Rate of each direction: far below that of a NIC in software and an emulated CPU.
 LOW_PPS = 500

@@ -98,7 +98,7 @@ class Process:
         self._done: Done | None = None
 
     def poll(self) -> Done | None:
-        """What it has done, once it has ended."""
+        """Its result, once it has ended."""
         if self._done is None:
             status = self.guest.agent("guest-exec-status", pid=self.pid)
             if status["exited"]:

@@ -1,16 +1,16 @@
-"""What is plugged into a guest: NICs of one model, wired in pairs, and how DPDK gets at them."""
+"""NICs of a guest: of one model, wired in pairs, and DPDK's access to them."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Of QEMU, with what each needs behind an IOMMU.
+#: Models of QEMU, with their settings behind an IOMMU.
 MODELS = {
     "e1000e": "e1000e",
     "vmxnet3": "vmxnet3",
     "virtio-net": "virtio-net-pci,disable-legacy=on,iommu_platform=on",
     "igb": "igb",
 }
-#: What Linux drives each with.
+#: Linux drivers of each.
 KERNEL_DRIVERS = {
     "e1000e": "e1000e",
     "vmxnet3": "vmxnet3",

@@ -1,4 +1,4 @@
-"""What needs modules of a distribution's kernel: VLANs, MPLS, flow tables, XDP, bridges."""
+"""Tests that need modules of a distribution's kernel: VLANs, MPLS, flow tables, XDP, bridges."""
 
 import json
 import time
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.nics.guest import Guest
 
-#: What 100 % of the load is: some 1,488 frames a second of 64 bytes.
+#: Nominal link rate: some 1,488 frames a second of 64 bytes.
 LINK = "1M"
 SECONDS = 300.0
 
@@ -84,7 +84,7 @@ def test_xdp(guest: Guest) -> None:
 
 
 def test_a_bridge_that_filters_vlans(guest: Guest) -> None:
-    """Of two VLANs the bridge lets one pass; what is lost in it is the bridge's."""
+    """The bridge forwards one of two VLANs; packets lost in it are the bridge's."""
     guest.run(BRIDGE)
     try:
         streams = [_tagged(100), _tagged(200)]

@@ -121,7 +121,7 @@ def test_probe(bench: Bench) -> None:
 
 
 def lost_on_wire(ports: dict[str, dict[str, Any]], ends: tuple[str, str]) -> int:
-    """What each end's NIC sent and the other's never saw, by their own counters."""
+    """Frames that each end's NIC sent and the other's never received, by their own counters."""
     one, other = (ports[end] for end in ends)
     both = ((one, other), (other, one))
     seen = ("rx_packets", "rx_missed")
@@ -157,7 +157,7 @@ def test_a_bench_names_a_link_that_stays_down(bench: Bench) -> None:
 
 
 def test_the_doctor_names_a_link_that_is_down(bench: Bench) -> None:
-    """Of a NIC that the kernel still has, with its interface up and no cable."""
+    """A NIC that the kernel still has, with its interface up and no cable."""
     testbed = bench.testbed("all", mode="io")
     with bench.left_to_linux("t0"), bench.guest.unplugged("t0"):
         name = bench.guest.run(f"ls {net_of('t0')} | tail -n 1").out.strip()

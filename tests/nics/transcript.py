@@ -1,4 +1,4 @@
-"""What `linerate` said in guests: `python -m tests.nics.transcript` renews docs/nics from it."""
+"""Output of `linerate` in guests: `python -m tests.nics.transcript` renews docs/nics from it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +8,7 @@ from tests.nics.labs import MODELS, NIC_DRIVERS, Lab
 
 ROOT = Path(__file__).parents[2]
 SEEN = ROOT / "build" / "nics" / "seen"
-#: A step's file, and what is said above it; in the order of a user's steps.
+#: A step's file, and its heading; in the order of a user's steps.
 STEPS = {
     "doctor": "What is wrong",
     "fix": "Mended",
@@ -27,7 +27,7 @@ driver for DPDK. The testbeds are those of the README with the guest's addresses
 Emulated CPUs take turns, so that trials are mostly invalid: `--accept-suspect` shows one, marked. Left
 out are the doctor's reasons and remedies, and tables of clocks.
 """
-#: Of a bench: what follows is left out.
+#: From here on the output of a bench is left out.
 CLOCKS = "Where the forwarder's cycles went"
 
 

@@ -1,4 +1,4 @@
-"""What the system tests share: engines that are always stopped, folders of their own."""
+"""Common fixtures of the system tests: engines that are always stopped, folders of their own."""
 
 import itertools
 import os

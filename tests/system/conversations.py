@@ -11,7 +11,7 @@ from scapy.packet import Packet, Raw
 from scapy.utils import wrpcap
 
 CLIENT, SERVER = "client", "server"
-#: Who says what; who sends, and its payload.
+#: A conversation: the sender, and its payload.
 Said = list[tuple[str, bytes]]
 Conversation = list[tuple[str, Packet]]
 HOSTS = {CLIENT: "10.9.8.7", SERVER: "172.16.5.4"}
@@ -56,7 +56,7 @@ class Tcp:
 
 
 def tcp(port: int, said: Said) -> Conversation:
-    """Handshake, what is said, both sides' FIN."""
+    """Handshake, payloads, both sides' FIN."""
     connection = Tcp(port)
     connection.send(CLIENT, "S")
     connection.send(SERVER, "SA")

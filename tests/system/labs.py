@@ -50,7 +50,7 @@ def hold(process: Lab) -> None:
 
 
 def release(process: Lab) -> None:
-    """Let it go on; a signal that was sent meanwhile is the first that it meets."""
+    """Resume it; a signal that was sent before is the first that it meets."""
     process.send_signal(signal.SIGCONT)
 
 
@@ -80,7 +80,7 @@ def sends(runs: Path, loadtest: str) -> bool:
 
 
 def shown(*words: str) -> str:
-    """What a command prints, run in this process: beside engines that poll, a start takes long."""
+    """Output of a command, run in this process: beside engines that poll, a start takes long."""
     done = CliRunner().invoke(app, words, env={"COLUMNS": "80"}, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.stdout

@@ -128,7 +128,7 @@ def kernel_makes(host: Host, kind: str) -> bool:
         said = host.run(f"ip link add link below0 name above0 type {kind}", check=False)
         return said.returncode == 0
     finally:
-        # What stands on it goes with it.
+        # Interfaces on top of it are deleted with it.
         host.run("ip link delete below0")
 
 

@@ -1,7 +1,7 @@
-"""Limits made on purpose: a forwarder and a tester that burn clocks.
+"""Injected limits: a forwarder and a tester that burn cycles.
 
-What was burnt is looked at in clocks, of which the engine keeps a ledger, and in packets only
-within a wide range: other programs take the CPUs too.
+Burnt cycles are checked by the engine's time ledger, and by packets only within a wide range: other
+programs take the CPUs too.
 """
 
 import os
@@ -185,7 +185,7 @@ def test_a_slow_tester_is_as_slow_as_asked(start_engine: StartEngine, bare_wire:
     tester = check(engine, outcome)["tester"]
     assert of_node(tester, "tester-burn-t0", "vectors") == outcome.of_kind("sent")
     assert clocks * 0.9 < burnt_per_packet(tester, "tester-burn-") < clocks * 1.5
-    # On the tester's clock, which stands still while the tester is off its CPU.
+    # On the tester's clock, which stops while the tester is descheduled.
     elapsed = outcome.status["elapsed_us"] / 1e6
     assert outcome.of_kind("sent") < tsc_hz(engine) / clocks * elapsed * 1.1
 

@@ -1,4 +1,4 @@
-"""Captures as they are: gaps and directions, whatever the host does meanwhile.
+"""Captures as they are: gaps and directions, despite disturbances by the host.
 
 Frames are counted between marks that are due at known times on the same clock, so no time of the
 host's is looked at.
@@ -20,7 +20,7 @@ from linerate.model.testbed import Testbed
 from linerate.traffic import offered_by
 
 MACS = ("02:00:00:00:00:01", "02:00:00:00:00:02")
-#: Of 41 frames in 41 ms: how many begin in which millisecond, 5 µs apart, and whose they are.
+#: 41 frames in 41 ms: the number that begin in a millisecond, at 5 µs intervals, and their side.
 BURSTS = {0: (12, 0), 3: (1, 0), 7: (20, 1), 25: (7, 0), 40: (1, 0)}
 ROUND_MS = 41
 
@@ -41,7 +41,7 @@ def known(folder: Path) -> Path:
 
 
 def expected(side: int, rounds: int) -> list[int]:
-    """How many frames come in each millisecond."""
+    """Number of frames in each millisecond."""
     one = [BURSTS[at][0] if at in BURSTS and BURSTS[at][1] == side else 0 for at in range(ROUND_MS)]
     return one * rounds
 

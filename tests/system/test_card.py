@@ -62,7 +62,7 @@ def test_oversize_frames_have_a_place(start_engine: StartEngine) -> None:
 
 
 def test_packet_rate_ceiling_is_kept(start_engine: StartEngine) -> None:
-    """What passes is what the ceiling allows in the time, and no more than its FIFO above."""
+    """The ceiling bounds the packets that pass in the time, but for its FIFO."""
     card = {"pps_ceiling": 100_000}
     streams = bidirectional(rate={"pps": 200_000})
     outcome = run_trial(start_engine(card_config(card, {"mode": "io"}, streams)), 0.5)
@@ -73,7 +73,7 @@ def test_packet_rate_ceiling_is_kept(start_engine: StartEngine) -> None:
 
 
 def test_a_burst_waits_for_the_cards_packet_engine(start_engine: StartEngine) -> None:
-    """At 10 Mpps 2,500 packets may wait: so many more come while a late tester catches up."""
+    """At 10 Mpps 2,500 packets may wait: as many arrive while a late tester catches up."""
     card = {"pps_ceiling": 10_000_000, "rx_ring": 8192, "tx_ring": 8192}
     outcome = run_trial(
         start_engine(card_config(card, {"mode": "io"}, [stream(0, burst=4000)])), 0.1

@@ -27,7 +27,7 @@ FIELDS = (
 CHECKS = [
     option for layer in ("ip", "tcp", "udp") for option in ("-o", f"{layer}.check_checksum:TRUE")
 ]
-#: What tshark says of a packet that is wrong; of a checksum 0 is bad, 1 good.
+#: tshark's checksum status: 0 is bad, 1 good.
 STATUS = ("ip.checksum.status", "tcp.checksum.status", "udp.checksum.status")
 COMPLAINTS = ("_ws.malformed", "tcp.analysis.flags")
 #: The clients' packets leave by e2, the servers' by e3: each into a file.
@@ -110,7 +110,7 @@ def seen_conversations(file: Path) -> dict[tuple[str, ...], list[tuple[str, tupl
         )
         flags, length, hop, ttl = line.split("|")[-4:]
         assert (malformed, analysis) == ("", "")
-        # Of IP, and of TCP or UDP.
+        # Status of IP, and of TCP or UDP.
         assert [status for status in statuses if status] == ["1", "1"]
         sport, dport = tsport or usport, tdport or udport
         assert ttl == "63"

@@ -1,4 +1,4 @@
-"""Flows are told of: IPFIX to nfcapd, the totals read by nfdump; JSON lines."""
+"""Flow export: IPFIX to nfcapd, the totals read by nfdump; JSON lines."""
 
 import json
 import shutil
@@ -59,7 +59,7 @@ def collector(folder: Path, port: int) -> Iterator[None]:
     try:
         labs.wait_for(lambda: "Startup" in (folder.parent / "nfcapd.log").read_text())
         yield
-        # What was sent waits in its socket until it is read; what was read is written at the end.
+        # Messages wait in the socket until they are read; the file is written at the end.
         labs.wait_for(lambda: unread_bytes(port) == 0)
     finally:
         process.terminate()
@@ -67,7 +67,7 @@ def collector(folder: Path, port: int) -> Iterator[None]:
 
 
 def unread_bytes(port: int) -> int:
-    """What waits at this host's UDP sockets of that port."""
+    """Bytes that wait at this host's UDP sockets of that port."""
     rows = [line.split() for line in Path("/proc/net/udp").read_text().splitlines()[1:]]
     queues = [row[4] for row in rows if row[1].endswith(f":{port:04X}")]
     assert queues
@@ -95,7 +95,7 @@ def test_nfdump_agrees_with_the_tester(start_engine: StartEngine, tmp_path: Path
         outcome = run_trial(engine, 1.0)
         assert outcome.unexplained == 0
         engine.stop()
-    # What the forwarder has received it has recorded, whether it could send it or not.
+    # The forwarder has recorded all packets that it received, whether it could send them or not.
     recorded = outcome.of_kind("received") + sum(
         count for place, count in outcome.losses().items() if place.startswith("port-tx")
     )

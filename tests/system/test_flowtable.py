@@ -141,8 +141,8 @@ def test_replayed_packets(start_engine: StartEngine) -> None:
     found = read_flows(engine)
     assert found["flows"] == FLOWS
     assert found["packets"] > 0
-    # What is on its way between the two counters is a few vectors; between their readings other
-    # work may come, but not each time.
+    # Packets in flight between the two counters are a few vectors; other work may run between their
+    # readings, but not each time.
     with engine.connect() as telemetry:
         labs.wait_for(lambda: abs(not_received(read_ledger(telemetry))) <= 4 * 256)
 

@@ -26,7 +26,7 @@ def what_it_did(disturber: "subprocess.Popen[str]") -> dict[str, int]:
 
 
 def measure(folder: Path, interfaces: tuple[str, str], test: str) -> collections.Counter[str]:
-    """What the tester counted in all trials of a bench, valid or not: by kind of its ledger."""
+    """Counts of the tester in all trials of a bench, valid or not: by kind of its ledger."""
     bed = {
         "wire": "veth",
         "link": LINK,

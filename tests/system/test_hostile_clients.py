@@ -29,7 +29,7 @@ def path_of(engine: Engine) -> Path:
     return Path(engine.ready["socket"])
 
 
-#: DPDK's telemetry serves so many clients at a time.
+#: Clients that DPDK's telemetry serves at a time.
 PLACES = 10
 
 
@@ -47,7 +47,7 @@ def join(path: Path, seconds: float = 60) -> socket.socket:
 
 @contextmanager
 def hog(path: Path, places: int = PLACES) -> Iterator[None]:
-    """Clients that take so many places, say nothing, and stay; those that left give theirs back."""
+    """Idle clients that occupy `count` places; disconnected ones free theirs."""
     deadline = time.monotonic() + 120
     with ExitStack() as stack:
         while places:
@@ -184,7 +184,7 @@ def test_only_the_engines_user_may_ask(engine: Engine) -> None:
 
 
 def test_parameters_stay_with_their_command(engine: Engine) -> None:
-    """Clients ask at the same time, each for a worker: nobody is told of another's."""
+    """Clients ask at the same time, each for a worker: none gets another's parameters."""
     wrong: list[str] = []
     until = time.monotonic() + SECONDS
 

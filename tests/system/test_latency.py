@@ -20,8 +20,8 @@ from linerate.model.measurement.latency import StreamLatency, read_latency
 from linerate.results.store import load_measurement, load_run
 
 DELAY_US = 2000
-#: All that a trial at 20,000 frames a second and stream sends fits into a ring, so whoever is off
-#: its CPU, for however long, nothing is lost.
+#: All frames of a trial at 20,000 frames a second and stream fit into a ring, so none is lost
+#: however long a worker is descheduled.
 ROOMY = {"rx_ring": 8192, "tx_ring": 8192}
 
 
@@ -46,7 +46,7 @@ def check(outcome: Outcome, latency: tuple[StreamLatency, ...]) -> None:
         ("timed1", "t1", "t0"),
     ]
     for one in latency:
-        # Of this trial alone: an earlier one is forgotten.
+        # Of this trial alone, without earlier ones.
         assert one.count + one.disturbed == 4_000
         assert one.damaged == 0
         kept = [text for text in (one.histogram, one.disturbed_histogram) if text]

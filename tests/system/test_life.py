@@ -245,7 +245,7 @@ def test_two_trials_at_once_are_refused(start_engine: StartEngine) -> None:
 
 
 def test_configuration_is_kept(tmp_path: Path) -> None:
-    """What Engine keeps on disk is the configuration it ran, word for word."""
+    """The configuration on disk is the one that Engine ran, word for word."""
     config = {"name": "kept", **card_config({}, IO, [stream(0)])}
     files = Files(tmp_path / "kept.json", tmp_path / "kept.log")
     with Engine(config, files):

@@ -61,7 +61,8 @@ def test_a_cable_pulled_out_ends_the_trial_and_is_the_place_of_loss(
     assert {reason.split(" since ")[0] for reason in said} == {"t0: link down", "e0: link down"}
     assert measured.progress.elapsed_us < load.duration_us
     if place is None:
-        # What waited for a socket of an interface that goes down is on no counter of the kernel's.
+        # Frames that waited for a socket of an interface that goes down are in no counter of the
+        # kernel's.
         return
     assert measured.packets.unexplained == 0
     assert measured.packets.violations == []

@@ -1,4 +1,4 @@
-"""Devices that lose all, half, or one flow of what they get: no verdict says that all came back.
+"""Devices that lose all, half, or one flow: no verdict claims that all packets were received.
 
 On each wire, and of devices that count what they drop and of such that do not.
 """
@@ -27,7 +27,7 @@ needs_root = pytest.mark.skipif(
 
 
 def bench(folder: Path, document: dict[str, Any]) -> tuple[int, dict[str, Any], str]:
-    """Measure U2 until a trial is valid: exit code, the test's row, what was said."""
+    """Measure U2 until a trial is valid: exit code, the test's row, the output."""
     path = folder / "bed.yaml"
     path.write_text(json.dumps(document))
     words = ("bench", str(path), "--only", "U2", "--duration", "300ms", "--json")
@@ -44,12 +44,12 @@ def check(done: tuple[int, dict[str, Any], str], loses: str, limit: str) -> str:
     """Check what a run came to; returns the verdict's sentence."""
     code, row, wrong = done
     assert row["verdict"]["limit"] == limit, row["verdict"]
-    # What is configured to be lost may be lost at the line's rate.
+    # Configured losses may occur at the line rate.
     allowed = {"line"} if limit == "configuration" and loses in ("some", "one-flow") else set()
     assert not ({"line", "tester", "none"} - allowed) & set(row["verdict"]["also"])
     if loses == "all":
         assert code == 1
-        assert "U2: nothing came back of " in wrong
+        assert "U2: received nothing of " in wrong
     else:
         assert code == 0, wrong
         assert 0 < row["ledger"]["received"] < row["ledger"]["sent"]
@@ -115,7 +115,7 @@ def memif_peer(start_engine: StartEngine, loses: str) -> Iterator[tuple[str, str
         yield sockets
 
 
-#: Of an engine: how it loses.
+#: Silent losses of an engine.
 SILENT: dict[str, dict[str, Any]] = {
     "all": {"mode": "rxonly"},
     "half": {"mode": "io", "lose": {"probability": 0.5}},

@@ -68,7 +68,7 @@ def test_frames_are_made_as_fast_as_the_port_takes_them(
         return by_kind["other"], in_rings
 
     wait_for(lambda: read()[0] > 0)
-    # Both readings are between these times, whatever else takes the CPU meanwhile.
+    # Both readings are between these times, whatever else takes the CPU.
     started = time.monotonic()
     before, _ = read()
     time.sleep(1)
@@ -238,7 +238,7 @@ def test_l2switch_joins_three_hosts(switch: Switch) -> None:
 
 
 def is_flooded_after(engine: Engine, host: Host, address: str, seconds: float) -> bool:
-    """Unless the station says something of its own meanwhile, which makes it known again."""
+    """Unless a frame of the station makes it known again in between."""
     time.sleep(seconds)
     before = flooded(engine)
     assert pings(host, address, "-c 1")

@@ -97,7 +97,7 @@ def running(engine: Engine) -> Iterator[Running]:
 
 
 def said(folder: Path) -> list[str]:
-    """What the test's engine had to say of offload."""
+    """Messages of the test's engine about offload."""
     (log,) = folder.glob("engine-*.log")
     lines = log.read_text(encoding="utf-8").splitlines()
     return [line for line in lines if "offload" in line or "rules" in line]

@@ -1,4 +1,4 @@
-"""What ports on DPDK devices are set to, and frames as long as they take."""
+"""Settings of ports on DPDK devices, and frames as long as they take."""
 
 import json
 import shutil
@@ -75,7 +75,7 @@ def test_long_frames_pass(start_engine: StartEngine, sockets: Path, frame_bytes:
 
 
 def refusal(folder: Path, **changes: Any) -> str:
-    """What the engine says of a port, without being started by a lab."""
+    """The engine's error about a port, without being started by a lab."""
     written = folder / "engine.json"
     mode = {"mode": "rxonly", "ports": ["e0"]}
     made = {"name": "e0", "driver": "ethdev", "device": "net_null0"} | changes

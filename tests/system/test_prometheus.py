@@ -25,11 +25,11 @@ from linerate.engine.engine_process import Engine
 from linerate.engine.telemetry import TelemetryError
 
 BOARDS = Path(__file__).parents[2] / "dashboards"
-#: What Grafana puts in for variables: all of them, and some scrapes.
+#: Grafana's values of variables: all of them, and some scrapes.
 VARIABLES = {"$__rate_interval": "20s", "$engine": ".*", "$worker": ".*", "$port": ".*"}
 #: Only where a stream is timed.
 TIMED = "linerate_stream_latency_seconds"
-#: Of what is there only while a trial runs.
+#: Metrics that exist only during a trial.
 TRIAL = "linerate_trial_state"
 
 pytestmark = pytest.mark.skipif(
@@ -128,7 +128,7 @@ def promtool(document: bytes) -> str:
 
 
 def work(engine: Engine, words: tuple[str, ...], exporter: int, prometheus: int) -> bytes:
-    """Let it work until Prometheus has seen that; returns what was exported meanwhile."""
+    """Let it work until Prometheus has seen that; returns the exports in between."""
     wanted = [query for word in words for query in queries(word)]
     assert wanted, words
     began = time.time()

@@ -18,7 +18,7 @@ from linerate.engine.engine_process import Engine
 pytestmark = needs_namespaces
 
 PATH_MTU = 1200
-#: What moves much data takes long on a machine that is busy with other things.
+#: Bulk transfers take long on a busy machine.
 BUSY_SECONDS = 240
 
 ROUTER: dict[str, Any] = {

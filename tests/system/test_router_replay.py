@@ -102,7 +102,7 @@ class Replay:
         return self._start_engine(config)
 
     def run(self, packets: list[Packet]) -> tuple[list[list[Packet]], dict[str, int]]:
-        """What came out of each port, and what was dropped where."""
+        """Output of each port, and drops by place."""
         engine = self._start(packets)
         with engine.connect() as telemetry:
             wait_for(lambda: telemetry.ask("/linerate/port,e0")["rx_packets"] >= len(packets))
@@ -119,7 +119,7 @@ class Replay:
 
 
 def forwarded(packet: Packet, source: str, destination: str) -> bytes:
-    """What RFC 1812 makes of it: TTL less one, checksum right, new Ethernet addresses."""
+    """Forwarded as in RFC 1812: TTL less one, checksum right, new Ethernet addresses."""
     out = Ether(raw(packet))
     out.src, out.dst = source, destination
     out[IP].ttl -= 1

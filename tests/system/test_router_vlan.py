@@ -17,7 +17,7 @@ from tests.system.trials import run_trial
 SMALL_MTU = 1000
 
 
-#: What the router's interfaces and the hosts' are on; the last is IEEE 802.1ad's.
+#: Tags of the router's interfaces and the hosts'; the last is IEEE 802.1ad's.
 TAGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "untagged": ({}, {}),
     "tagged": ({"vlan": 100}, {"vlan": 200}),

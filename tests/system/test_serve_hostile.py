@@ -25,7 +25,7 @@ from linerate.ui.serve.stream import STREAMS_MAX
 TOKEN = "a-token"
 #: With an answer, on a busy machine.
 PATIENCE_SECONDS = 120
-#: Of the first runs that `make_many` makes.
+#: The first runs that `make_many` makes.
 NAMES = ["20261001-000000-router", "20261002-000000-io"]
 READ = ("/", "/live", "/api/runs", "/api/bench", "/api/live", "/api/openapi.json", "/metrics",
         "/static/live.js", "/runs/RUN", "/runs/RUN/report.html", "/api/runs/RUN",
@@ -150,7 +150,7 @@ def test_what_is_too_long_or_nonsense_is_refused(closed: Served) -> None:
 
 
 def is_closed(connection: socket.socket) -> bool:
-    """Whether the server has closed it; nothing was said yet."""
+    """Whether the server has closed it; nothing was sent yet."""
     try:
         return connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
     except BlockingIOError:

@@ -16,7 +16,7 @@ from linerate.lab.recorder import read
 from linerate.results.store import load_run
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-#: Of a bench on a machine that is busy with others, too.
+#: Time for a bench on a machine that is busy with others, too.
 PATIENCE_MS = 300_000
 PHONE = {"width": 360, "height": 740}
 
@@ -90,7 +90,7 @@ def test_list_open_compare_by_keyboard_alone(browser: Browser, server: Served) -
     expect(page.locator("tbody tr")).to_have_count(1)
     expect(page.locator("tbody tr")).to_contain_text("io")
     page.goto(f"{server.address}/?q=nothing-has-this")
-    expect(page.get_by_role("status")).to_have_text("No run is so: ask for less")
+    expect(page.get_by_role("status")).to_have_text("No runs match this filter")
     page.goto(f"{server.address}/?sort=best_mpps&q=2026100")
     assert page.locator("th[aria-sort=ascending]").inner_text().startswith("Mpps")
     rates = [float(cell) for cell in page.locator('td[data-label="Mpps"]').all_inner_texts()]
@@ -111,7 +111,7 @@ def test_list_open_compare_by_keyboard_alone(browser: Browser, server: Served) -
     expect(page.locator(".picture:visible:not(:has(.main-svg))")).to_have_count(0)
     policy = server.ask("GET", "/")[1]["content-security-policy"]
     elements = policy.partition("style-src-elem ")[2].partition(";")[0]
-    # What plotly puts into the page is let in by its hash: what else is refused is in `wrong`.
+    # Elements that plotly adds to the page are allowed by hash: other refusals are in `wrong`.
     assert elements.startswith("'self' 'sha256-")
     assert "unsafe-inline" not in elements
     assert page.locator("style").count() == 2
@@ -168,7 +168,7 @@ def test_a_bench_from_its_start_to_its_result(browser: Browser, server: Served) 
     (cookie,) = watched.context.cookies()
     assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
     assert server.token not in cookie["value"]
-    # As a person: what the command would refuse is said, and nothing starts.
+    # As a person: the command's refusal is shown, and nothing starts.
     page.get_by_label("Only").fill("Z9")
     # The browser notes each answer that is none.
     with page.expect_console_message(lambda message: " 422 " in message.text):
@@ -248,7 +248,7 @@ def test_a_bench_is_stopped_from_the_page(browser: Browser, server: Served) -> N
 
 
 def told(count: int, resumed: bool, first: int = 0) -> str:
-    """Events of a run: so many samples, from one on, each of ten packets."""
+    """Events of a run: the samples from `first` on, each of ten packets."""
     lines: list[dict[str, Any]] = [
         {"event": "sample", "number": 1, "label": "U2", "at": 1000 + n, "at_us": n, "seconds": 1,
          "sent_pps": 10, "received_pps": 10, "workers": {}, "packets": [["tester", "received", 10]]}

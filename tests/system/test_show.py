@@ -45,7 +45,7 @@ def test_tables_say_what_happened(engine: Engine) -> None:
     outcome = run_trial(engine, 0.1)
     assert outcome.of_kind("sent") == 1000
     assert outcome.unexplained == 0
-    # The senders are told, now and then, and there is no route to them either.
+    # Errors are sent now and then, and there is no route to the senders either.
     dropped = outcome.grown["ip4-lookup: no route", "loss"]
     assert 1000 < dropped <= 1000 + outcome.of_kind("originated")
     (line,) = [line for line in show(engine, "errors").splitlines() if "no route" in line]

@@ -1,5 +1,7 @@
-"""A forwarder that is kept off its CPU for a moment: what that cost is in slices that count as the
-host's, and the trial goes on until it has as many others as were asked for."""
+"""A forwarder that is descheduled for a moment.
+
+The losses are in slices that count as the host's, and the trial goes on until it has enough others.
+"""
 
 import os
 import subprocess

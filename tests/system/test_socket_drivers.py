@@ -250,7 +250,7 @@ def test_system_calls_and_copied_bytes_are_counted(
 
 
 def wait_for_log(folder: Path, text: str) -> str:
-    """What the engine said, once it has said this."""
+    """Wait for this text in the engine's log."""
     (log,) = folder.glob("engine-*.log")
     deadline = time.monotonic() + 120
     while text not in (said := log.read_text()):

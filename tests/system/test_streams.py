@@ -1,4 +1,4 @@
-"""What the tester sends, read back from a capture by scapy: fields, lengths, checksums."""
+"""Frames of the tester, read back from a capture by scapy: fields, lengths, checksums."""
 
 from collections import Counter
 from pathlib import Path

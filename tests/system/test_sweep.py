@@ -64,7 +64,7 @@ def test_a_small_sweep(tmp_path: Path) -> None:
 
 
 def test_a_matrix_of_what_does_not_forward(tmp_path: Path) -> None:
-    """What takes all, what sends by itself, and two loopbacks at once."""
+    """Modes that consume all, modes that originate, and two loopbacks at once."""
     only = ("--only", "rx-only,tx-only,loopback-4")
     document, run = measured(tmp_path, "matrix", *only)
     check_laws(run, Path(document["run"]))

@@ -128,7 +128,7 @@ def test_signatures_change_payload_and_checksums_alone(tmp_path: Path) -> None:
 
 
 def test_thousands_of_streams_are_counted(start_engine: StartEngine) -> None:
-    """Of 4,096 streams each has its own counters, and they add up to the ledger's."""
+    """Each of 4,096 streams has its own counters, and they add up to the ledger's."""
     from tests.system.configs import card_config
     from tests.system.trials import run_trial
 

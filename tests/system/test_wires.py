@@ -112,7 +112,7 @@ def start_lab(tmp_path: Path) -> Iterator[StartLab]:
 
 
 def ended(lab: Lab, folder: Path) -> tuple[Run, str]:
-    """Let a lab go on to its end: what it kept, and what it said."""
+    """Let a lab run to its end: its files, and its output."""
     labs.release(lab)
     _, said = lab.communicate(timeout=labs.ENDS_IN_SECONDS)
     (run,) = folder.iterdir()
@@ -143,7 +143,7 @@ def test_what_a_killed_lab_left_is_cleaned(start_lab: StartLab, tmp_path: Path) 
     # goes on removes what it made.
     mine = left_by(lab.pid)
     assert mine
-    # What a live lab owns is nobody's to remove.
+    # Property of a live lab must not be removed.
     living = json.loads(linerate("clean", "--json").stdout)
     assert not [row for row in living["found"] if row["name"] in mine]
     assert left_by(lab.pid) == mine
@@ -205,6 +205,6 @@ def test_a_killed_process_ends_the_run_in_one_line(
 
 
 def owner(process: Path) -> int:
-    """Which process started another."""
+    """Process that started another."""
     fields = (process / "stat").read_text().rpartition(")")[2].split()
     return int(fields[1])

@@ -86,7 +86,7 @@ def check_law(outcome: Outcome) -> None:
 
 
 def check_counters(engine: Engine) -> None:
-    """What all workers did adds up to what the ports counted."""
+    """The counters of all workers add up to those of the ports."""
     with engine.connect() as telemetry:
         workers = runtimes(telemetry)
         for port in ("e0", "e1"):
@@ -204,7 +204,7 @@ def test_rss_is_changed_while_frames_come(start_engine: StartEngine) -> None:
         rings = {name: count - before[name] for name, count in enqueued(telemetry).items()}
         total = telemetry.ask("/linerate/trial")
     assert total["drained"] == 1
-    # What stays on its queue: the flows of queue 0 on e0, and all that come in on e1.
+    # Flows that stay on their queue: those of queue 0 on e0, and all that arrive at e1.
     stays = {q for q in range(4) if rings[f"card0_port0_rx{q}"]}
     assert stays == {0, 1, 2, 3}
     rows = stream_rows(engine)
@@ -303,7 +303,7 @@ def test_stations_are_known_on_all_workers(start_engine: StartEngine, steer: boo
 
 
 def cpu_seconds(pid: int, tid: int) -> float:
-    """What the thread has used of its CPU."""
+    """CPU time of the thread."""
     fields = Path(f"/proc/{pid}/task/{tid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -349,7 +349,7 @@ def test_each_rx_mode_forwards_and_sleeps(
         assert asleep > 0
         assert share > 0.7
         assert (cpu_seconds(engine.pid, tids[name]) - used[name]) / elapsed < 0.3
-    # It ends by itself, asleep or not: nobody kills it here.
+    # It ends by itself, asleep or not: it is not killed here.
     os.kill(engine.pid, signal.SIGTERM)
     wait_for(lambda: state_of(engine.pid) == "Z")
 

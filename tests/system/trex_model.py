@@ -1,4 +1,4 @@
-"""What TRex's stateless profiles describe, packet by packet: a second opinion, by scapy.
+"""TRex's stateless profiles, packet by packet: a second opinion, by scapy.
 
 It shares nothing with the shim, the converter and the engine: a profile is loaded here with names
 that only record what they are given, and packets are changed byte by byte as TRex's manual says.
@@ -68,7 +68,7 @@ NAMES |= {"STLVM": STLVM, "CTRexVmInsFixHwCs": argparse.Namespace(L4_TYPE_UDP=11
 
 
 def streams(path: Path, side: int, **more: Any) -> list[Said]:
-    """What a profile's get_streams() returns."""
+    """Result of a profile's get_streams()."""
     module = types.ModuleType("trex_stl_lib.api")
     module.__dict__.update({k: v for k, v in vars(scapy_all).items() if not k.startswith("_")})
     module.__dict__.update(NAMES)
@@ -127,7 +127,7 @@ class Model:
         vm = builder.get("vm", default=[])
         self._steps = vm if isinstance(vm, list) else vm.args[0]
         self._values: dict[str, int] = {}
-        #: Of steps; a profile may use one in several streams.
+        #: Ranges of steps; a profile may use one in several streams.
         self._places: dict[int, tuple[int, int]] = {}
         self._sizes: dict[str, int] = {}
         self._random: dict[str, tuple[int, int]] = {}

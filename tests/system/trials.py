@@ -12,7 +12,7 @@ Ledger = dict[tuple[str, str], int]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one trial did: its last status, and how the ledger grew."""
+    """Result of one trial: its last status, and how the ledger grew."""
 
     status: dict[str, Any]
     grown: Ledger

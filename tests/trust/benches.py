@@ -1,4 +1,4 @@
-"""How often does a bench of the defaults end with all results? The same bench, again and again."""
+"""Share of benches with all results: the same bench with defaults, again and again."""
 
 import json
 import statistics

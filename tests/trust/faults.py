@@ -1,4 +1,4 @@
-"""What happens when something dies, stalls or vanishes under a run? Faults at random moments.
+"""Faults at random moments: processes that die, stall or vanish under a run.
 
 Whatever happens: the command ends, says why in words, leaves nothing behind (after SIGKILL: nothing
 that `linerate clean` does not remove), and what it had measured can be read.
@@ -34,7 +34,7 @@ STOPPED_S = 3.0
 TMPFS_BYTES = 1 << 20
 BUSY = "while True: pass"
 EVERY = 10
-#: What runs wrote that did not end as they must.
+#: Output of runs that did not end as they must.
 KEPT = Path("build/trust")
 
 COMMANDS: dict[str, tuple[str, ...]] = {
@@ -294,14 +294,14 @@ def _published(result: Result, run: Path) -> bool:
 
 @dataclass(slots=True)
 class Sums:
-    """What became of the runs that one fault happened to."""
+    """Results of the runs with one fault."""
 
     runs: int = 0
     wrong: list[str] = field(default_factory=list)
 
 
 def table(_runs: Path, cases: int, seed: int) -> str:
-    """So many faults, a row for each kind. Raises BrokenError when a run did not end as it must.
+    """`count` faults, a row for each kind. Raises BrokenError when a run did not end as it must.
 
     Each case has a seed of its own: `faults 1 --seed THAT` does it again.
     """

@@ -12,7 +12,7 @@ class BrokenError(Exception):
 
 
 def asked(runs: Path, *words: str) -> dict[str, Any]:
-    """What a command measured; raises RuntimeError with its words when it printed no JSON."""
+    """Result of a command; raises RuntimeError with its output when it printed no JSON."""
     command = [sys.executable, "-m", "linerate", *words, "--runs", str(runs), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     try:

@@ -24,13 +24,13 @@ MINUTE_S = 60.0
 ORDER = {"only": "U2", "duration_seconds": 1}
 #: Refusals that are meant: too many at a time.
 MEANT = (200, 503)
-#: What is read before this minute still grows as caches fill.
+#: Figures before this minute still grow as caches fill.
 SETTLED_MINUTE = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Minute:
-    """What the server took at the end of a minute, and how it answered in it."""
+    """Resources of the server at the end of a minute, and its answers in it."""
 
     number: int
     threads: int
@@ -65,7 +65,7 @@ class Asked:
 
 
 def addresses(names: list[str]) -> tuple[str, ...]:
-    """What browsers ask for: lists, a run and its charts, a comparison, the live page."""
+    """Requests of browsers: lists, a run and its charts, a comparison, the live page."""
     return (
         "/",
         "/api/runs",
@@ -105,7 +105,7 @@ def _watch(server: Served, over: threading.Event) -> None:
             if not answer.read1(65536):
                 return
     except (OSError, http.client.HTTPException):
-        # Nothing is said while nothing is measured.
+        # No events while nothing is measured.
         return
     finally:
         connection.close()
@@ -191,5 +191,5 @@ def _growth(seen: list[Minute]) -> str:
 
 
 def table(runs: Path, cases: int, _seed: int) -> str:
-    """So many minutes."""
+    """The given number of minutes."""
     return "\n".join(rows(minutes(runs, cases)))

@@ -50,5 +50,5 @@ def rows(measured: list[tuple[float, float]]) -> Iterator[str]:
 
 
 def table(runs: Path, cases: int, _seed: int) -> str:
-    """So many benches, each stopped while it sends."""
+    """The given number of benches, each stopped while it sends."""
     return "\n".join(rows(list(stops(runs, cases))))

@@ -33,7 +33,7 @@ TRIALS_A_RIG = 10
 SHORTEST_S, LONGEST_S = 0.1, 0.5
 #: A worker's cycles, in per cent of the elapsed ones.
 CYCLES_WITHIN = 1.0
-#: What no rate can be above, but for the counting of one frame.
+#: Bound of all rates, but for the counting of one frame.
 LINE_PERCENT = 100.0001
 EVERY = 50
 
@@ -54,7 +54,7 @@ class Drawn:
 
 @dataclass(slots=True)
 class Sums:
-    """What trials of one wire and mode came to."""
+    """Results of trials of one wire and mode."""
 
     trials: int = 0
     valid: int = 0
@@ -147,7 +147,7 @@ def judge(sums: Sums, case: Drawn, measurement: Measurement) -> None:
 
 
 def table(runs: Path, cases: int, seed: int) -> str:
-    """So many trials, a row for each wire and mode. Raises BrokenError when a law was broken."""
+    """`count` trials, a row for each wire and mode. Raises BrokenError when a law was broken."""
     draw, sums, done, lost = random.Random(seed), dict[tuple[str, str], Sums](), 0, 0
     try:
         while done < cases:

@@ -161,7 +161,7 @@ def ledger_of_worker():
 
 
 class Bursts(Traffic):
-    """Sends as much as the line takes, and is said to come to less: bursts begin later."""
+    """Sends as much as the line takes, and reports less: bursts begin later."""
 
     @property
     def offered(self):
@@ -197,7 +197,7 @@ def sysfs_with_hugepages(folder):
 
 @pytest.fixture
 def fake_environment(monkeypatch):
-    """Environment in which the lab finds the fake engine, and nobody else's."""
+    """Environment in which the lab finds the fake engine, and no other."""
     # Not in tmp_path: the path of a socket has 107 bytes at most.
     # An engine whose lab was killed may still be making its own folder in it.
     with tempfile.TemporaryDirectory(prefix="linerate-", ignore_cleanup_errors=True) as folder:

@@ -23,7 +23,7 @@ class MadeHost(Host):
         self.boot_id = "first"
         #: Answers of commands, by their words.
         self.answers = {("ip", "-j", "address", "show"): "[]"}
-        #: Which devices each driver takes without an override.
+        #: Devices that each driver takes without an override.
         self.ids = {}
         #: Hugepages that can be had, and that are in use.
         self.most_pages = 4096
@@ -131,7 +131,7 @@ class MadeHost(Host):
             self._attach(address, driver)
 
     def _taker(self, address):
-        """Which driver the kernel would give a device to."""
+        """Driver to which the kernel would give a device."""
         override = self.read(f"{PCI}/{address}/driver_override")
         return self.ids[address] if override == "(null)" else override
 

@@ -1,4 +1,4 @@
-"""What pasting does to a command's output: none of it may change what is read."""
+"""Pasting changes a command's output: none of that may change the result."""
 
 import re
 from collections.abc import Callable
@@ -107,7 +107,7 @@ def read(content):
 
 
 def said(evidence, *fields):
-    """What was read, without where it stood and how many blanks were between."""
+    """The result, without positions and the number of blanks."""
     if evidence is None:
         return None
 

@@ -1,11 +1,11 @@
-"""Which load is asked for: lowered by what the tester fell short of undisturbed, by nothing else."""
+"""The intended load: lowered only by undisturbed shortfalls of the tester."""
 
 import pytest
 
 from linerate.analysis.validity import doubts
 from linerate.experiments.asked_load import AskedLoad
 
-#: What a trial of 5 s at 10 Gb/s and 64 bytes is asked for.
+#: Packets of a trial of 5 s at 10 Gb/s and 64 bytes.
 LINE_PACKETS = 74_404_762
 
 

@@ -68,7 +68,7 @@ def test_a_percentage_off_by_more_than_the_rounding_does(
 
 
 def audited_or_line(content):
-    """What was found, or the one line that says why nothing could be."""
+    """The findings, or the one line with the reason for none."""
     try:
         found = audit(table_of(content, "table.csv", 10e9))
     except TableError as error:

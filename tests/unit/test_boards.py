@@ -14,8 +14,8 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "dashboards"
 BOARDS = {path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))}
 COLUMNS = 24
-#: Of Grafana's identifiers of units those that rates, times, shares and counts here need; another
-#: word would be shown as a suffix, without a warning.
+#: Grafana's identifiers of units that rates, times, shares and counts here need; another word would
+#: be shown as a suffix, without a warning.
 UNITS = {"none", "short", "percentunit", "s", "hertz", "ops", "pps", "cps", "bps", "Bps", "bytes"}
 #: Grafana's own variables.
 BUILT_IN = {"__rate_interval", "__interval", "__range"}

@@ -1,4 +1,4 @@
-"""What each drop reason of the engine means: read from its sources, so that none is forgotten."""
+"""Meaning of each drop reason of the engine: read from its sources, so that none is missed."""
 
 import re
 from pathlib import Path

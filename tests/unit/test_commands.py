@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from linerate.cli.app import COMMANDS, app
 
-#: What takes tenths of a second to import on a busy machine.
+#: Modules that take tenths of a second to import on a busy machine.
 SLOW = {
     "MLRsearch",
     "duckdb",
@@ -30,7 +30,7 @@ SLOW = {
 
 
 def slow_modules(*arguments, allowed=(), **environment):
-    """Which of them a command has loaded when it ends."""
+    """Those of them that a command has loaded when it ends."""
     program = (
         "import atexit, json, sys\n"
         f"slow = set({sorted(SLOW)})\n"

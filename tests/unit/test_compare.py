@@ -42,7 +42,7 @@ def test_nothing_differs_from_itself(rates):
 
 @pytest.fixture
 def measured(run, result, evidence):
-    """A run in which so many packets of U2 were lost."""
+    """A run in which this number of packets of U2 was lost."""
 
     def make(lost, **changes):
         return run(result("U1"), result("U2", evidence(losses={MISSED: lost})), **changes)

@@ -1,4 +1,4 @@
-"""What CPUs say of SMIs, frequency and heat: recorded folder trees, and what trials make of it."""
+"""CPU counters of SMIs, frequency and heat: recorded folder trees, and their effect on trials."""
 
 import struct
 
@@ -45,7 +45,8 @@ def tree(tmp_path):
 
 
 def test_all_that_a_cpu_says_is_read(tree):
-    # Registers are a byte apart and eight long: a recorded file holds one, or those far apart.
+    # Registers are a byte from each other and eight long: a recorded file holds one, or distant
+    # ones.
     root = tree(kilohertz=2_400_000, throttles=(3, 4), registers={SMI_COUNT: 77})
     assert read(1, root) == Moment(smis=77, megahertz=2400.0, throttles=7)
 

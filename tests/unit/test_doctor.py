@@ -225,7 +225,7 @@ def test_files_of_proc_sys_are_read():
 
 
 def test_the_live_host_is_recorded_as_it_was_seen(tmp_path):
-    """What is seen in the recording is what was seen when it was made."""
+    """The recording gives the same findings as the host when it was made."""
     look = look_at(RecordingHost(tmp_path / "host"))
     seen = examine(look)
     again = examine(look_at(Host(tmp_path / "host")))
@@ -285,7 +285,7 @@ def test_a_bench_keeps_what_a_short_look_found(linerate, tmp_path):
     (path,) = (tmp_path / "runs").glob("*/run.json")
     kept = json.loads(path.read_text())["host"]
     of_host = {"isolcpus", "governor", "smt", "hugepages", "thp", "steal", "running"}
-    # What else runs stands there only while it runs.
+    # Other programs are listed only while they run.
     assert {each["check"] for each in kept} - {"busy"} == of_host
 
 

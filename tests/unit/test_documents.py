@@ -12,7 +12,7 @@ from linerate.base.safe_load import DEPTH_MAX, DocumentError, json_of, read_json
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 30)
 )
-#: Of a command's address space nothing is said, as libraries reserve some; of what it uses.
+#: Limit of the memory in use, not of a command's address space, as libraries reserve some.
 MEMORY_BYTES = 200 << 20
 TIMEOUT_SECONDS = 60
 
@@ -134,7 +134,7 @@ sys.exit(code if code >= 0 else 255)
 
 
 def run_measured(command, folder):
-    """What it said, its exit code, and the most memory that it had."""
+    """Its output, its exit code, and the most memory that it had."""
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, *command],
         cwd=folder,

@@ -67,7 +67,7 @@ def test_a_killed_engine_is_told(fake_environment, files):
         os.kill(running.pid, 9)
         while (fake_environment / "linerate-test-1").exists() and live_engines():
             time.sleep(0.01)
-        with pytest.raises(EngineError, match="nobody listens"):
+        with pytest.raises(EngineError, match="no listener"):
             running.connect()
     assert list(fake_environment.iterdir()) == []
 
@@ -110,7 +110,7 @@ def test_engines_that_a_dead_lab_was_starting_are_swept_at_once(fake_environment
 
 
 def test_an_engine_that_many_come_to_at_once_is_not_swept(fake_environment):
-    """Its queue of clients is full: it lets nobody in just now, but it lives."""
+    """Its queue of clients is full: it accepts none just now, but it is alive."""
     busy = fake_environment / "linerate-busy"
     busy.mkdir(parents=True)
     path = busy / "dpdk_telemetry.v2"

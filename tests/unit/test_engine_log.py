@@ -1,4 +1,4 @@
-"""Of a log, the line that tells the cause: as DPDK 22.11 and newer print them."""
+"""The line of a log with the cause: as DPDK 22.11 and newer print them."""
 
 import pytest
 
@@ -13,9 +13,9 @@ TELEMETRY: No legacy callbacks, legacy socket not created
 rte_pmd_memif_probe(): Failed to register mp action callback: Operation not supported
 """
 
-#: Log, and what is said of it.
+#: Log, and the reported cause.
 LOGS = {
-    "nothing": ("", "it said nothing"),
+    "nothing": ("", "no output"),
     "a card that is not there": (
         'port e0: DPDK has no device "0000:01:00.0"',
         'port e0: DPDK has no device "0000:01:00.0"',

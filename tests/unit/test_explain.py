@@ -109,7 +109,7 @@ def test_configuration_hides_no_limit(verdict):
 
 
 def test_the_devices_own_messages_about_drops_are_no_loss_of_ours(verdict):
-    # Of 20,000,000 frames without a route, 19,000,000 answers were not sent.
+    # For 20,000,000 frames without a route, 19,000,000 answers were not sent.
     places = {"ip4-lookup: no route": LOST, "icmp4-error: rate limited": LOST - 1_000_000}
     found = verdict(losses=places, sent=2 * LOST)
     assert found.limit == "configuration"
@@ -145,7 +145,7 @@ def test_what_absences_cost_hides_no_limit(verdict, ledger_of_worker):
     found = verdict(losses=lost, time=ledgers, load=HALF)
     assert found.limit == "card-pps"
     assert found.sentence == "the card refused 700,000 packets above its packet rate"
-    # Of who is not known to have been away they count.
+    # Workers whose descheduling is unknown count.
     assert verdict(losses=lost, load=HALF).limit == "unknown"
 
 

@@ -21,7 +21,7 @@ def judged(*names):
             ["i226v-64b-unidirectional.runtime.txt"],
             "card-pps",
             (),
-            ["46 packets a call of 256", "one rx queue", "594 clocks of graph + 128 of polling",
+            ["46 packets a call of 256", "one rx queue", "594 cycles of graph + 128 of polling",
              "3.28 Mpps = 2.37 GHz", "not saturated"],
         ),
         (
@@ -37,7 +37,7 @@ def judged(*names):
             "worker-cpu",
             (),
             ["vpp_wk_0 is saturated", "not the main thread vpp_main", "ip4-rewrite 9.5 (24 %)",
-             "pg-input 49.6, set apart"],
+             "pg-input 49.6, listed separately"],
         ),
         (
             ["riot.ring-stats.txt", "riot.port-extended-stats.txt"],

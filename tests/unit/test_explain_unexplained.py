@@ -1,4 +1,4 @@
-"""What is missing without a reason is said, on every wire: no verdict stands over it."""
+"""Missing packets without a reason are reported, on every wire: no verdict ignores them."""
 
 from typing import Any
 
@@ -15,9 +15,9 @@ LINE = Load(
     frame_bytes=64, directions=1, link_bps=10**10, scale_ppm=1_000_000, duration_us=5_000_000
 )
 HALF = LINE.model_copy(update={"scale_ppm": 500_000})
-#: Of one flow of 250.
+#: One flow of 250.
 ONE_FLOW = 1 / 250
-#: What a trial may look like on each wire, but for what is lost.
+#: Trials on each wire, but for the losses.
 WIRES: dict[str, dict[str, Any]] = {
     "card": {"load": HALF, "ceiling_pps": 7.8e6},
     "ethdev": {"load": HALF, "ceiling_pps": None},
@@ -66,10 +66,12 @@ def test_noise_is_no_unexplained_loss(evidence, wire):
 def test_all_came_back_is_said_of_what_was_received(evidence):
     found = judged(trial(evidence, "card", 0.0))
     assert found.limit == "tester"
-    assert found.sentence.startswith("all 7.44 Mpps that the tester offered came back; ")
+    assert found.sentence.startswith("all 7.44 Mpps that the tester offered were received; ")
     found = judged(trial(evidence, "card", 0.0005))
     assert found.limit == "tester"
-    assert found.sentence.startswith("all 7.44 Mpps that the tester offered came back but 18,601 p")
+    assert found.sentence.startswith(
+        "all 7.44 Mpps that the tester offered were received but 18,601 p"
+    )
 
 
 @pytest.mark.parametrize(("nanoseconds", "far"), [(60.0, False), (380.0, True)])
@@ -104,7 +106,7 @@ def test_a_busy_load_tool_is_no_reason_for_loss(evidence):
 def test_what_is_lost_at_known_places_is_not_unexplained(evidence):
     lost = {"card0 port 0: card packet rate": 20_000_000}
     assert judged(evidence(losses=lost)).limit == "card-pps"
-    # Some of it is: the limit stands, and the rest is said beside it.
+    # Part of it is unexplained: the limit is kept, and the rest is reported beside it.
     found = judged(evidence(losses=lost, unexplained=5_000_000, foreign=True))
     assert found.limit == "card-pps"
     assert "unexplained" in found.also
@@ -117,7 +119,7 @@ def test_a_trial_of_which_nothing_came_back_fails(evidence, result, run):
     done = run(well, empty)
     assert exit_code(done) == 1
     assert nothing_came_back(done).startswith(
-        "U2: nothing came back of 37,202,381 packets sent; 37,202,381 of 37,202,381 packets "
+        "U2: received nothing of 37,202,381 packets sent; 37,202,381 of 37,202,381 packets "
     )
     searched = {
         "loadtest": "U2", "text": "", "frame_bytes": 64, "width": 0.005, "duration_seconds": 1.0,

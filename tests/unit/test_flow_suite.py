@@ -61,7 +61,7 @@ def test_imix_is_seven_four_one_of_1194_flows_a_direction():
         assert sum(one["flows"]["count"] for one in direction) == 1194
         assert len({layer(one, "udp")["dst"] for one in direction}) == 3
     assert [one["weight"] for one in streams("imix-on", {"max": True})] == [7, 4, 1] * 2
-    # Of the line's rate, what the trial asks for is what the engine sends.
+    # Share of the line rate: the engine sends the load that the trial requests.
     mean = TESTS["imix-on"].traffic.frame_bytes
     asked = sum(one["rate"]["percent"] / 100 / (one["frame_bytes"] + 20) for one in made)
     assert asked == pytest.approx(2 / (mean + 20))
@@ -165,7 +165,7 @@ def test_figures_are_those_of_the_wire(evidence):
     }
     made = flow_figures(evidence(flows=COUNTS, ports=ports, idle=0.25))
     assert made is not None
-    # In 5 s; each frame takes 20 bytes more than it is said to have.
+    # In 5 s; each frame takes 20 bytes more than its size.
     assert made.upstream_bps == pytest.approx((15_140 + 200) * 8 / 5)
     assert made.downstream_bps == pytest.approx(84_000 * 8 / 5)
     assert made.busy_percent == pytest.approx(75)

@@ -1,4 +1,4 @@
-"""What counts the lines that fuzzing's seeds reach: no target without its parser's files."""
+"""Line coverage of fuzzing seeds: no target without its parser's files."""
 
 import ast
 import re

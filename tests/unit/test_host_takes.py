@@ -37,7 +37,7 @@ class Observer:
 
 
 class Starved(Bench):
-    """Engines of a test are starved so often."""
+    """Engines of a test that are starved several times."""
 
     def __init__(self, *given, times):
         super().__init__(*given)

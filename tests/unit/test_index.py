@@ -14,7 +14,7 @@ from linerate.results.index.tables import TABLES
 from linerate.results.store import StoreError, load_run
 from linerate.ui.serve.library import Library
 
-#: Whatever else the machine has to do; a process that hangs is told of.
+#: Whatever else the machine has to do; a process that hangs is reported.
 PATIENCE_SECONDS = 300
 
 HOSTILE = "'; DROP TABLE runs; --"
@@ -180,7 +180,7 @@ def test_a_run_whose_process_is_gone_was_killed(runs, monkeypatch):
     say_running(runs / dead, pid=2**22 + 1)
     for name in (unknown, begun):
         say_running(runs / name)
-    # Who begins a run says by which process right after: what said nothing since is dead.
+    # A new run records its process right after its start: one without is dead.
     os.utime(runs / unknown / "run.json", (0, 0))
     os.utime(runs / begun / "run.json", (2**33, 2**33))
     monkeypatch.setattr("linerate.results.index.row.time.time", lambda: 2**33 + 1)
@@ -229,7 +229,7 @@ def test_a_run_that_is_being_written_is_listed_and_then_whole(runs):
     (new / "run.json").write_text(whole)
     index.refresh()
     assert index.row(new.name)["status"] == "complete"
-    # What was broken was not kept for others either.
+    # A broken entry was not kept for others either.
     assert index_of(runs).row(new.name)["status"] == "complete"
 
 

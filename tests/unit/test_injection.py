@@ -7,8 +7,8 @@ from tests.injection.runner import Outcome
 
 from linerate.analysis.explain import LIMITS, Verdict
 
-#: What is no limit to inject.
-#: Devices that lose by configuration or in silence: tests/system/test_lost_in_silence.py.
+#: Verdicts that are no limit to inject. Devices that lose by configuration or in silence:
+#: tests/system/test_lost_in_silence.py.
 NOT_INJECTED = {"unknown", "configuration", "unexplained"}
 MATRIX = matrix(Clock(2.5e9))
 

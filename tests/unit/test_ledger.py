@@ -27,7 +27,7 @@ PLACES = st.dictionaries(
 
 
 def came_besides(places):
-    """What came back beyond the tester's frames."""
+    """Packets received beyond the tester's frames."""
     return sum(packets for (_, kind), packets in places.items() if kind in ("duplicated", "other"))
 
 

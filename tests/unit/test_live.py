@@ -1,4 +1,4 @@
-"""What is written of a run while it is measured: differences that add up to the whole."""
+"""Records of a run during the measurement: differences that add up to the whole."""
 
 import json
 from typing import Any

@@ -23,7 +23,7 @@ LOST = 9_771
 
 @pytest.fixture
 def forgiven(evidence, ledger_of_worker):
-    """A trial that lost packets while the forwarder was off its CPU for a moment."""
+    """A trial that lost packets while the forwarder was descheduled for a moment."""
     away = ledger_of_worker(idle=0.5).model_copy(update={"away_clocks": 10_000_000})
     ledgers: tuple[TimeLedger, ...] = (ledger_of_worker("tester", 0.1, "tester"), away)
     return evidence(losses={"card0 port 0: rx missed (ring full)": LOST}, time=ledgers)
@@ -47,7 +47,7 @@ def test_a_forgiven_loss_is_counted_in_its_row(result, run, forgiven):
     row = re.search(r"^U2\*†.*$", printed(made), re.MULTILINE)
     assert row is not None
     assert "9,771" in row[0].split()
-    assert "† Lost while the host kept a worker's CPU" in printed(made)
+    assert "† Lost while a worker was descheduled" in printed(made)
     line = next(line for line in markdown.render(made).splitlines() if line.startswith("| U2"))
     assert line.startswith("| U2\\*†")
     assert line.endswith("9,771 |")

@@ -47,7 +47,7 @@ def test_all_cases_of_the_comparison_are_there():
         for driver in ("socket-single", "socket-vector-10", "socket-mmap", "libpcap", "io_uring"):
             handed_over = {f"{driver} {mode} locked", f"{driver} {mode} lock-free"}
             assert f"{driver} {mode}" in names
-            # What receives nothing hands nothing over.
+            # Without received packets there is no hand-off.
             assert handed_over.isdisjoint(names) == (mode == "tx-only")
     assert {"kernel", "bridge", "testpmd", "iperf3 one-way", "memif io"} <= set(names)
 
@@ -273,7 +273,7 @@ def test_text_in_a_page_is_text(run, result, evidence):
 
 
 def test_what_a_wire_costs_is_taken_off_who_sends():
-    """10 Mpps at 2.5 GHz through a reader of 50 clocks and a writer of 200, 150 of them a hop."""
+    """10 Mpps at 2.5 GHz through a reader of 50 cycles and a writer of 200, 150 of them a hop."""
     costs = Costs(
         tx=Cost(clocks=180.0),
         workers=(

@@ -1,4 +1,4 @@
-"""What a text was expected to be is said of each text: not of all that they are names."""
+"""Expected values are reported for each text: not for all that they are names."""
 
 import json
 

@@ -16,7 +16,10 @@ NO_JUMP = Refusal("ENOTSUP", "action", "action jump", "no jumps " + "at all " * 
 
 
 class Nic:
-    """Takes so many rules, none with a jump; creating takes as many ns as rules stand."""
+    """Takes a limited number of rules, none with a jump.
+
+    Creating takes as many ns as there are rules.
+    """
 
     def __init__(self, capacity, refuse_on_create=()):
         self.capacity = capacity

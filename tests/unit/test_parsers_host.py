@@ -124,7 +124,7 @@ def test_trex_stream_errors_are_doubts():
         "latency": {5: {"err_cntrs": {"dropped": 2, "dup": 0}}},
     }
     doubts = [quote.text for quote in read(repr(stats)).doubts]
-    assert doubts == ["stream 5: 9 packets came back of 5 sent", "stream 5: dropped 2"]
+    assert doubts == ["stream 5: 9 packets received of 5 sent", "stream 5: dropped 2"]
 
 
 def test_trex_behind_a_brace_that_never_closes():

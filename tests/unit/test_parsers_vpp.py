@@ -12,12 +12,12 @@ DATA = Path(__file__).parents[1] / "data"
 
 
 def case(name):
-    """What somebody published."""
+    """A published output."""
     return (DATA / "cases" / name).read_text()
 
 
 def made(name):
-    """What we wrote in a published form."""
+    """An output that we wrote in a published form."""
     return (DATA / "made" / f"{name}.txt").read_text()
 
 
@@ -306,7 +306,7 @@ def test_our_own_runtime():
         "ip4-lookup fused 100 25600 0 1.40e1 256.00\n"
         "port-rx-0 polling 100 25600 0 2.00e1 256.00\n"
         "port-rx-0 (idle) polling 900 0 0 4.00e1 0.00\n"
-        "cycles: 40.0 % in nodes, 50.0 % in idle polls, 3.5 % in the loop, 1.5 % off the CPU, "
+        "cycles: 40.0 % in nodes, 50.0 % in idle polls, 3.5 % in the loop, 1.5 % descheduled, "
         "5.0 % asleep\n"
     )
     evidence = read(text)

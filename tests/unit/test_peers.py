@@ -195,7 +195,7 @@ def test_table_fits_80_columns():
     assert max(len(line.rstrip()) for line in table) <= 80
     assert all("…" not in line for line in table)
     assert [line.split()[0] for line in table[1:]] == [result.name for result in results]
-    assert lines.count("no-huge, io: no hugepages") == 1  # said once for both
+    assert lines.count("no-huge, io: no hugepages") == 1  # reported once for both
 
 
 def test_testpmd_gets_the_memory_and_cpus_that_ours_has(monkeypatch):

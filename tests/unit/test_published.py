@@ -95,7 +95,7 @@ def test_the_arithmetic_is_said():
     assert repeated.causes == ("1.54 Gb/s are the L1 rate of 2.29 Mpps",)
 
 
-#: 10 GbE, one direction: row and frame size, and what is said of it.
+#: 10 GbE, one direction: row and frame size, and the finding.
 WRONG_LS2088A = {
     "tx-only 64 B": ("52.06 % rounded up",),
     "socket-single 1400 B": ("10.55 % cut, not rounded",),

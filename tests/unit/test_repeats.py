@@ -1,4 +1,4 @@
-"""Repeats: the rank test against all ways of sharing trials out, and what is said of a run."""
+"""Repeats: the rank test against all permutations of trials, and the report of a run."""
 
 import io
 import json

@@ -27,7 +27,7 @@ def drawn(picture):
 
 
 class Page(HTMLParser):
-    """What a browser would find in a page."""
+    """Contents of a page as in a browser."""
 
     def __init__(self, page):
         super().__init__()

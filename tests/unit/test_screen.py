@@ -1,4 +1,4 @@
-"""What reaches a terminal: others' words, but none that it obeys."""
+"""Terminal output: others' text, but no control sequences."""
 
 import ast
 import io
@@ -44,7 +44,7 @@ def test_tables_and_markup():
     assert out.getvalue().count("[bold]z[/]") == 2
 
 
-#: What prints for all others.
+#: Modules that print for all others.
 PLACES = {"ui/screen.py", "ui/console.py"}
 #: Runs in a process of its own, whose document goes through its standard output.
 OWN_PROCESS = {"traffic/trex/shim/runner.py"}

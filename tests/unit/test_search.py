@@ -66,7 +66,7 @@ def test_each_trial_is_in_the_run(linerate):
         assert measurement.load.asked_pps == trial["asked_pps"]
         assert trial["verdict"]["sentence"]
         assert trial["ledger"]["sent"] == measurement.packets.sent
-    # Apart from them.
+    # Separate from them.
     warm_up = load_measurement(folder, "U2-warm-up")
     assert 0 < warm_up.packets.sent < 1e6
     lower = [
@@ -204,7 +204,7 @@ def test_the_report_is_printed(linerate):
 
 
 class Page(HTMLParser):
-    """What a page loads, and where its script writes."""
+    """Requests of a page, and the places where its script writes."""
 
     def __init__(self, text):
         super().__init__()
@@ -297,7 +297,7 @@ def test_an_interval_closes_in_from_both_sides():
 
 
 def away(seconds, idle=0.5):
-    """Ledgers of a forwarder that was off its CPU for so long, of 5 s."""
+    """Ledgers of a forwarder that was descheduled for so long, of 5 s."""
     clocks = 5 * HERTZ
     return (
         TimeLedger(
@@ -321,16 +321,16 @@ def test_loss_that_may_be_the_hosts_is_worth_another_trial(evidence):
     assert not host_decides(absent, [0.005])
     assert not host_decides(evidence(losses={RX: 100_000}, time=away(0)), [0])
     assert not host_decides(evidence(losses={RX: 400_000}, time=away(0.01)), [0])
-    # Few of those 74 million, and no absence known: it was stalled, if it had time to spare.
+    # Few of those 74 million, and no descheduling known: it was stalled, if it had idle polls.
     assert host_decides(evidence(losses={RX: 7_000}, time_at_load=away(0)), [0])
     assert not host_decides(evidence(losses={RX: 8_000}, time_at_load=away(0)), [0])
     assert not host_decides(evidence(losses={RX: 7_000}, time_at_load=away(0, idle=0.01)), [0])
-    # Lost at a ceiling as well: no trial without an absence would hold it.
+    # Lost at a ceiling as well: no undisturbed trial would hold it.
     both = evidence(losses={RX: 100_000, CEILING: 5}, time=away(0.01))
     assert not host_decides(both, [0])
     assert not host_decides(evidence(), [0, 0.005])
     assert not caused_by_host(absent)
-    # A tester that was off its CPU catches up in a burst, of which a card refuses a little.
+    # A descheduled tester catches up in a burst, of which a card refuses a little.
     late = tuple(one.model_copy(update={"role": "tester"}) for one in away(0.001))
     burst = evidence(losses={CEILING: 80}, time=late)
     assert host_decides(burst, [0])
@@ -379,7 +379,7 @@ def test_the_limit_is_named_by_the_lowest_load_that_shows_it(run, result, eviden
 
 
 def test_progress_shows_the_interval_narrowing(fake_environment, tmp_path):
-    """What a terminal would be told, by an observer that only listens."""
+    """Progress for a terminal, by an observer that only listens."""
     from linerate.experiments.search import How, SearchBench, search_plan
     from linerate.model.suites import select
     from linerate.results.store import RunFolder

@@ -1,4 +1,4 @@
-"""The API, asked without a server: what is on the disk may change or be nonsense meanwhile."""
+"""The API without a server: files on the disk may change or be malformed during a request."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ def runs(tmp_path):
 
 
 def get(runs, path, at_start=lambda: None):
-    """Status, headers and body of an answer; `at_start` is done once it is said how long it is."""
+    """Status, headers and body of an answer; `at_start` is called once its length is sent."""
     app = make_app(Settings(runs, Rules(closed=False), start=False))
     messages = []
 

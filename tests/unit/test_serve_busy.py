@@ -148,5 +148,5 @@ def test_ten_pages_that_poll_cost_no_more_after_a_while(runs):
     assert last["threads"] <= THREADS + first["threads"]
     assert last["threads"] == before["threads"]
     assert last["files"] == before["files"]
-    # What an allocator keeps comes and goes; a leak of each request would be far more.
+    # Memory that an allocator keeps varies; a leak of each request would be far more.
     assert last["kb"] < before["kb"] + 32768

@@ -15,7 +15,7 @@ from linerate.ui.serve.server import Server
 
 #: More than kernels keep for a connection.
 LONG = bytes(16 << 20)
-#: Only who waits in vain waits so long.
+#: Reached only by tests that fail.
 PATIENCE_SECONDS = 60
 
 

@@ -98,7 +98,7 @@ def dead_mark():
 
 
 def killed(proc, before=0):
-    """What a killed run leaves."""
+    """Remains of a killed run."""
     session_share.FOLDER.mkdir()
     record = session_share.FOLDER / dead_mark()
     record.write_text(f"{NAME} {before}\n")

@@ -9,7 +9,7 @@ from linerate.base.signals import ENDING, held_back
 
 
 class EndedError(Exception):
-    """What a handler of a command raises."""
+    """Raised by a handler of a command."""
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def raising():
 
 
 def held(*numbers):
-    """Send these meanwhile; returns what was done when they came."""
+    """Send these during the call; returns the state when they arrived."""
     done = []
     try:
         with held_back():

@@ -73,7 +73,7 @@ def test_what_was_lost_in_clean_ones_is_the_devices(evidence):
 
 
 def test_a_loss_that_no_slice_counted_is_told_by_what_is_missing(evidence):
-    """Of a device that is not ours: sent in a disturbed slice and not received in it."""
+    """For a foreign device: sent in a disturbed slice and not received in it."""
     numbers = (3, 4, 5)
     rows = five_seconds(numbers, received=LINE - 1_000)
     measurement = evidence(losses={}, unexplained=10_000).model_copy(
@@ -100,7 +100,7 @@ def test_too_little_undisturbed_time_makes_it_invalid(evidence):
 
 
 def test_no_rate_is_above_what_was_offered(evidence):
-    """What waited in a ring while a worker was away is received in a clean slice."""
+    """Frames that waited in a ring while a worker was descheduled are received in a clean slice."""
     rows = tuple(one(n, received=LINE + 1_024) for n in range(1, 501))
     measurement = evidence().model_copy(update={"slices": Slices(slices=rows)})
     assert measurement.received.packets_per_second <= measurement.offered.packets_per_second

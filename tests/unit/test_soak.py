@@ -81,7 +81,10 @@ def test_what_was_lost_before_needs_no_further_reading(evidence):
 
 
 def unsigned(measurement):
-    """The same of a profile half of whose frames have no signature: those come back as `other`."""
+    """The same of a profile half of whose frames have no signature.
+
+    Those are received as `other`.
+    """
     streams = (
         StreamRate(name="a", side=0, frame_bytes=64, pps=1e6),
         StreamRate(name="b", side=0, frame_bytes=64, pps=1e6, signed=False),
@@ -138,7 +141,7 @@ def test_any_loss_stops_it_and_overtaking_does_not(evidence, tmp_path):
     assert [minute.lost for minute in minutes] == [0, 700]
     assert bench.run.soak is not None
     assert (bench.run.soak.lossy_intervals, bench.run.soak.lost) == (1, 700)
-    # What came late was not lost, and no interval gets fewer than none.
+    # Late frames were not lost, and no interval gets fewer than none.
     bench._interval(whole, whole, lambda: whole)
     assert (minutes[-1].lost, minutes[-1].lost_total) == (0, 0)
     assert bench.run.soak.lossy_intervals == 1

@@ -118,7 +118,7 @@ def test_a_search_whose_engine_is_gone_ends_with_the_reason(tmp_path, starving):
     starving.then = signal.SIGKILL
     run = searched(tmp_path, starving)
     assert run.status == "failed"
-    assert "no engine (nobody listens)" in run.problem or "no such socket" in run.problem
+    assert "no engine (no listener)" in run.problem or "no such socket" in run.problem
     assert not run.searches[0].found
 
 

@@ -1,4 +1,4 @@
-"""The telemetry client, against a socket that answers as told."""
+"""The telemetry client, against a socket with given answers."""
 
 import contextlib
 import json
@@ -145,7 +145,7 @@ def test_nobody_there(tmp_path):
     path = tmp_path / "dead"
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as dead:
         dead.bind(str(path))
-    with pytest.raises(TelemetryError, match="nobody listens"):
+    with pytest.raises(TelemetryError, match="no listener"):
         Telemetry(path)
 
 

@@ -66,7 +66,7 @@ def test_a_size_is_a_profile():
         ("63", "64 to 9728"),
         ("imix-genome:", "expected letters"),
         ("imix-genome:aaq", "letters a to j"),
-        ("imix-genome:aaz", "MTU must be told"),
+        ("imix-genome:aaz", "MTU must be given"),
         ("imix-genome:aaB", "imix-genome:B=90"),
         ("imix-genome:j", "not 16000"),
         ("imix-genome:a=90:a", "capital letter"),
@@ -169,7 +169,7 @@ def test_rates_that_cannot_be_are_refused(rate):
 
 
 def test_frames_that_no_wire_carries_are_refused(tmp_path):
-    """Before anything is started; a card that is told less drops them and says so."""
+    """Before anything is started; a card with a lower limit drops them and counts it."""
     veth = Testbed(wire="veth")
     assert offered_by("1518", veth)
     assert offered_by("9728", Testbed(card={"max_frame_bytes": 9728}))

@@ -33,7 +33,7 @@ from linerate.traffic.ethernet import network_of, tags_of
 
 ENDS = {"src": "16.0.0.1", "dst": "48.0.0.1"}
 ENDS6 = {"src": "2001:db8::1", "dst": "2001:db8:1::1"}
-#: Given, so that scapy asks nobody.
+#: Given, so that scapy sends no ARP.
 MACS = ("02:00:00:00:00:01", "02:00:00:00:00:02")
 ETHER = Ether(src=MACS[0], dst=MACS[1])
 FRAMES = [

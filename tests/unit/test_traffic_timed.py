@@ -1,4 +1,4 @@
-"""Latency of a profile: what is sent stays what it was, and what can't be timed is said."""
+"""Latency of a profile: the sent frames do not change, and untimed ones are reported."""
 
 import re
 from pathlib import Path
@@ -60,7 +60,7 @@ def test_flows_are_renewed_as_often() -> None:
 @given(st.lists(st.tuples(st.integers(1, 1000), st.booleans()), min_size=2, max_size=9))
 @settings(deadline=None)
 def test_the_mix_without_rates_stays(weights: list[tuple[int, bool]]) -> None:
-    """Of a ceiling: within the half weight that whole numbers cost, of each half."""
+    """A ceiling: within the half weight that whole numbers cost, of each half."""
     weights = [(1000, True), *weights]
     profile = [
         {"name": f"{n}", "layers": UDP, "weight": weight, "signature": signed}

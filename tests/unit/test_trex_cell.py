@@ -1,4 +1,4 @@
-"""The cell that TRex profiles run in: what gets through, and what is said where it cannot be had."""
+"""The sandbox of TRex profiles: allowed operations, and the report where it is unavailable."""
 
 import ast
 import contextlib
@@ -116,7 +116,7 @@ def test_nothing_outside_is_touched(tmp_path: Path) -> None:
 
 
 def shim(code: str, *arguments: str) -> str:
-    """What a process of the runner's modules prints."""
+    """Output of a process of the runner's modules."""
     begin = f"import sys; sys.path.insert(0, {str(SHIM)!r})\n"
     done = subprocess.run(
         [sys.executable, "-I", "-B", "-c", begin + code, *arguments],
@@ -152,7 +152,7 @@ def test_without_landlock_the_filter_alone_refuses(tmp_path: Path) -> None:
     profile.write_text(f"open({str(target)!r}, 'w')")
     code = "import cell, runner; cell.LANDLOCK_CREATE = 9999; print(runner.run(sys.argv[1], {}, 5))"
     said = shim(code, str(profile))
-    # Where Python lies in root's home, nobody else can run it.
+    # Where Python lies in root's home, no other user can run it.
     assert "PermissionError: [Errno" in said or "has no Landlock" in said
     assert target.read_text() == "kept"
 

@@ -91,7 +91,7 @@ def test_the_next_stream(tmp_path: Path, top: str, stream: str) -> None:
         ),
     )
     assert sorted(made) == ["A", "B"]
-    # Behind four frames, a millisecond apart.
+    # Behind four frames, at intervals of a millisecond.
     assert made["B"]["start_us"] >= 3000
 
 

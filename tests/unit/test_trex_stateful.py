@@ -46,7 +46,7 @@ def datagram(client: bool, length: int = 30) -> Packet:
     return Ether() / ip / Raw(b"x" * length)
 
 
-#: Client, server, server, client; so many microseconds apart.
+#: Client, server, server, client; gaps in microseconds.
 SENDERS, GAPS = (True, False, False, True), (0, 40, 7, 3000)
 
 
@@ -122,7 +122,7 @@ def test_names_are_found_above_and_told_apart(tmp_path: Path) -> None:
 
 
 def test_what_has_no_effect(tmp_path: Path) -> None:
-    """Who sends is the tester; a profile that says an address of TRex's tells that it is not it."""
+    """The tester is the sender; a profile with an address of TRex's checks that."""
     plain = find(written(tmp_path))
     top = "  mac : [0x00,0x00,0x00,0x01,0x00,0xff]\n  wlength : 1\n"
     profile = find(written(tmp_path, top, more="       wlength : 1\n"))

@@ -212,12 +212,12 @@ HLT_IMIX = """STLHltStream(length_mode="imix", l3_protocol="ipv6", l4_protocol="
 
 
 def test_hltapi_streams(tmp_path: Path) -> None:
-    """What their words mean; direction 1 exchanges addresses."""
+    """Meaning of their words; direction 1 exchanges addresses."""
     made = read(profile(tmp_path, f"return [{HLT}, *{HLT_IMIX}]"))
     one, *mix = (stream for stream in made if stream["port"] == 0)
     back = next(stream for stream in made if stream["port"] == 1)
     assert (one["name"], one["rate"]) == ("h", {"pps": 5.0})
-    # Tags of 3, 0, 7 and 1, 1, 1000 (what is not said twice is 1 the second time); DSCP 10.
+    # Tags of 3, 0, 7 and 1, 1, 1000 (a value given once is 1 the second time); DSCP 10.
     assert one["template"][24:48] == "81006007810033e80800452800ae"[:24]
     assert len(one["template"]) == 2 * 196
     assert (one["template"][12:24], back["template"][12:24]) == ("0" * 12, "001122334455")
@@ -308,7 +308,7 @@ def test_a_time_stamp_needs_six_bytes_more(payload: int, timeable: bool) -> None
     assert (made["signature"], made["timeable"]) == (True, timeable)
 
 
-#: Of `load_pcap`: three packets, 100 and 300 microseconds apart.
+#: Packets of `load_pcap`: three, with gaps of 100 and 300 microseconds.
 REPLAYED = (1_000_000, 1_000_100, 1_000_400)
 
 

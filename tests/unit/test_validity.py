@@ -1,4 +1,4 @@
-"""Which trials have no result, and which are suspect."""
+"""Trials without a result, and suspect ones."""
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_each_reason_is_named(evidence, given, said):
 
 
 def test_a_trial_that_sent_nothing_has_no_result(evidence, bursts):
-    """That is its one reason: nothing else can be said of it."""
+    """That is its one reason: no others apply."""
     (reason,) = reasons(evidence(sent=0, progress={"elapsed_us": 0}))
     assert reason.startswith("nothing was sent: look at the profile's rates")
     offered = bursts.traffic.offered.model_copy(update={"connections_per_second": 0.25})
@@ -86,11 +86,11 @@ def test_a_tester_that_waited_for_its_cpu_is_no_tester(evidence, ledger_of_worke
 
 
 def test_programs_on_the_kernels_cpu_are_not_the_device(evidence, ledger_of_worker):
-    """CPU time of threads is time off the CPU of what forwards in softirqs."""
+    """CPU time of threads is not available to a kernel that forwards in softirqs."""
     before = _worker(1, CpuSeconds(100.0, 50.0, 10.0, 1.0, 39.0), 10**9, 0)
     after = _worker(1, CpuSeconds(105.0, 50.0, 12.0, 1.0, 42.0), 10**9, 5_000_000)
     (reason,) = reasons(evidence(time=(after.since(before),)))
-    assert reason.startswith("kernel-cpu1 was off its CPU for 60.0 % of the trial")
+    assert reason.startswith("kernel-cpu1 was descheduled for 60.0 % of the trial")
 
 
 def test_the_tester_that_fetches_late_is_not_the_devices_loss(evidence):
@@ -123,7 +123,7 @@ def test_what_the_machine_did_makes_a_trial_suspect(evidence):
     assert doubts(suspect) == (
         "forwarder-0: core-to-core round trip 90 → 385 ns",
         "forwarder-0: 10.0 % of its CPU stolen by the hypervisor",
-        "the tester was off its CPU for 2.0 % of the trial",
+        "the tester was descheduled for 2.0 % of the trial",
     )
 
 
@@ -139,14 +139,14 @@ def test_what_an_absent_worker_lost_is_the_machines(evidence, ledger_of_worker):
     workers = (absent(ledger_of_worker, 0.005),)
     lost = {"card0 port 0: rx missed (ring full)": 70_000, "port-tx-e1: no free tx slots": 5_000}
     disturbed = evidence(losses=lost, time=workers, time_at_load=workers)
-    assert doubts(disturbed) == ("forwarder-0: 5.0 ms off its CPU, 75,000 packets lost so",)
+    assert doubts(disturbed) == ("forwarder-0: 5.0 ms descheduled, 75,000 packets lost so",)
     assert explain(evidence_of(disturbed, "U2", "x")).limit == "line"
 
 
 def test_an_absent_forwarder_has_no_result(evidence, ledger_of_worker):
     workers = (absent(ledger_of_worker, 0.6),)
     (reason,) = reasons(evidence(time=workers, time_at_load=workers))
-    assert reason.startswith("forwarder-0 was off its CPU for 12.0 % of the trial")
+    assert reason.startswith("forwarder-0 was descheduled for 12.0 % of the trial")
     assert reason.endswith("stop what else runs on this machine")
 
 

@@ -316,7 +316,7 @@ def test_memif_sockets_are_joined_where_somebody_listens_and_made_elsewhere():
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as peer:
             peer.bind(f"{name}/a.sock")
             peer.listen()
-            # What a peer that was killed left behind is no hindrance.
+            # Remains of a killed peer are no hindrance.
             with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as killed:
                 killed.bind(f"{name}/b.sock")
             with wires.find("memif").joined(testbed) as ends:

@@ -182,7 +182,7 @@ def _nodes(ledger: TimeLedger, path: Path, quotes: _Quotes) -> list[Node]:
 
 def _node_text(name: str, node: NodeTime) -> str:
     clocks = node.clocks_per_packet
-    spent = "in the node before it" if clocks is None else f"{clocks:.1f} clocks a packet"
+    spent = "in the node before it" if clocks is None else f"{clocks:.1f} cycles a packet"
     return f"{name}: {node.vectors_per_call or 0:.1f} packets a call, {spent}"
 
 

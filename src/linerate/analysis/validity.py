@@ -134,7 +134,7 @@ def stretched(measurement: Measurement) -> Iterator[str]:
     """Say when the trial took longer by the wall clock than on the tester's."""
     stretch = stretch_of(measurement)
     if stretch > STRETCH_LIMIT:
-        yield f"duration stretched by {100 * stretch:.1f} %: the tester was off its CPU"
+        yield f"duration stretched by {100 * stretch:.1f} %: the tester was descheduled"
 
 
 def stretch_of(measurement: Measurement) -> float:
@@ -155,7 +155,7 @@ def forwarder_absent(measurement: Measurement) -> Iterator[str]:
         there = sum(1 - ledger.percent(ledger.away_clocks) / 100 for ledger in ledgers)
         if 1 - there > ABSENT_LIMIT:
             yield (
-                f"the forwarder's workers were off their CPU for {100 * (1 - there):.1f} % of the "
+                f"the forwarder's workers were descheduled for {100 * (1 - there):.1f} % of the "
                 "trial: stop what else runs on this machine"
             )
         return
@@ -164,7 +164,7 @@ def forwarder_absent(measurement: Measurement) -> Iterator[str]:
         if absent > ABSENT_LIMIT:
             times = measurement.stamp.involuntary_switches.get(ledger.worker, 0)
             yield (
-                f"{ledger.worker} was off its CPU for {100 * absent:.1f} % of the trial "
+                f"{ledger.worker} was descheduled for {100 * absent:.1f} % of the trial "
                 f"(switched out {times:,} time{'s' * (times != 1)}): stop what else runs on this "
                 "machine"
             )
@@ -384,7 +384,7 @@ def paused(measurement: Measurement) -> Iterator[str]:
     """Report when the tester was descheduled for a while, though not for long."""
     stretch = stretch_of(measurement)
     if STRETCH_DOUBT < stretch <= STRETCH_LIMIT:
-        yield f"the tester was off its CPU for {100 * stretch:.1f} % of the trial"
+        yield f"the tester was descheduled for {100 * stretch:.1f} % of the trial"
 
 
 def lost_to_absence(measurement: Measurement) -> Iterator[str]:
@@ -394,7 +394,7 @@ def lost_to_absence(measurement: Measurement) -> Iterator[str]:
         return
     away = max(forwarder_ledgers(measurement.time), key=lambda ledger: ledger.away_clocks)
     milliseconds = 1e3 * away.away_clocks / away.tsc_hz
-    yield f"{away.worker}: {milliseconds:.1f} ms off its CPU, {lost:,} packets lost so"
+    yield f"{away.worker}: {milliseconds:.1f} ms descheduled, {lost:,} packets lost so"
 
 
 def pushed_back(measurement: Measurement) -> Iterator[str]:
@@ -435,13 +435,13 @@ def unexplained_by_foreign(measurement: Measurement) -> Iterator[str]:
 def duplicated(measurement: Measurement) -> Iterator[str]:
     """Report frames received more than once: they make up for no loss."""
     if measurement.foreign and (again := measurement.packets.duplicated):
-        yield f"{again:,} packets came back once more: the device duplicates"
+        yield f"{again:,} packets received more than once: the device duplicates"
 
 
 def corrupted(measurement: Measurement) -> Iterator[str]:
     """Report damaged frames."""
     if measurement.foreign and (damaged := measurement.packets.corrupted):
-        yield f"{damaged:,} packets came back damaged"
+        yield f"{damaged:,} packets received damaged"
 
 
 SUSPECT: tuple[Rule, ...] = (

@@ -222,7 +222,7 @@ def run_command(command: typer.Typer, name: str) -> NoReturn:
         _mistaken(error, name)
         sys.exit(error.exit_code)
     except typer.Abort:
-        complain("linerate: given up, nothing was answered")
+        complain("linerate: aborted")
         sys.exit(FAILED)
     except KeyboardInterrupt as interrupted:
         sys.exit(128 + getattr(interrupted, "signal_number", signal.SIGINT))

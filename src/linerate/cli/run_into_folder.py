@@ -157,7 +157,7 @@ def nothing_came_back(run: Run) -> str:
         return ""
     names = ", ".join(dict.fromkeys(result.test for result in empty))
     sent = sum(result.packets.sent for result in empty)
-    return f"{names}: nothing came back of {sent:,} packets sent; {empty[0].verdict.sentence}"
+    return f"{names}: received nothing of {sent:,} packets sent; {empty[0].verdict.sentence}"
 
 
 def _report(run: Run, folder: RunFolder, as_json: bool) -> None:

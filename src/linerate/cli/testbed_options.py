@@ -56,7 +56,7 @@ WireOption = Annotated[
 LinkOption = Annotated[
     str | None,
     typer.Option(
-        "--link", help="Rate that 100 % of the line is, of wires without one.", metavar="10G"
+        "--link", help="Nominal link rate, for links that have none (veth, memif).", metavar="10G"
     ),
 ]
 #: Default loadtest.

@@ -345,7 +345,7 @@ def refusal(config: dict[str, Any]) -> str:
         )
     if said.returncode == 0:
         return ""
-    lines = said.stderr.strip().splitlines() or ["it said nothing"]
+    lines = said.stderr.strip().splitlines() or ["no output"]
     return f"this engine: {lines[0].removeprefix(f'{path}: ')}"
 
 

@@ -224,7 +224,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, FileNotFoundError):
         return "no engine (no such socket)"
     if isinstance(error, ConnectionRefusedError):
-        return "no engine (nobody listens)"
+        return "no engine (no listener)"
     if isinstance(error, OSError):
         return (error.strerror or str(error)).lower()
     return f"greeting is not DPDK's: {error}"

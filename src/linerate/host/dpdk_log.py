@@ -52,7 +52,7 @@ _REMEDIES = tuple(
         (r"SIOCGIFINDEX", "there is no such interface in this network namespace"),
     )
 )
-NOTHING = "it said nothing"
+NOTHING = "no output"
 
 
 def cause(log: str) -> str:

@@ -81,7 +81,7 @@ def run(interface: Interface, way: str, call: str, cpu: int, seconds: float) -> 
     command = _command(interface, way, call, cpu, seconds)
     said = subprocess.run(command, capture_output=True, text=True, check=False)
     if said.returncode:
-        raise SetupError((said.stderr.strip() or f"{NAME} said nothing").splitlines()[-1])
+        raise SetupError((said.stderr.strip() or f"{NAME}: no output").splitlines()[-1])
     found = json.loads(said.stdout)
     if not found["packets"]:
         raise SetupError(f"{NAME} {way} {call} moved no packet")

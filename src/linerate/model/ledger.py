@@ -147,8 +147,8 @@ class PacketLedger(_Value):
         """Each way in which a device of ours breaks the law, in one line."""
         broken = {
             f"{self.unexplained:,} packets unexplained": self.unexplained,
-            f"{self.added:,} packets came back that no counter shows leaving": self.added,
-            f"{self.corrupted:,} packets came back damaged": self.corrupted,
+            f"{self.added:,} packets received that no counter shows leaving": self.added,
+            f"{self.corrupted:,} packets received damaged": self.corrupted,
         }
         return [*self.backwards, *(line for line, packets in broken.items() if packets)]
 

@@ -45,7 +45,7 @@ class Search(_Model):
     #: Every goal's two loads were measured for as long as asked, and are near each other.
     found: bool = False
     goals: tuple[Goal, ...] = ()
-    #: By trial: packets lost while the host kept a worker's CPU, in every attempt; not counted.
+    #: By trial: packets lost while a worker was descheduled, in every attempt; not counted.
     lost_by_host: dict[str, int] = {}
 
 

@@ -62,7 +62,7 @@ def sections(pair: Pair) -> list[tuple[str, Row, list[Row]]]:
             change_rows(pair.losses, ""),
         ),
         (
-            "What changed in the clocks a packet, by node",
+            "Changes of cycles/packet, by node",
             ("test", "node", *columns),
             change_rows(pair.clocks, ""),
         ),

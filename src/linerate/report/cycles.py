@@ -16,10 +16,10 @@ FUSED = "fused"
 TESTS_MAX = 8
 
 _SHARES: tuple[tuple[str, Callable[[TimeLedger], float]], ...] = (
-    ("idle polling, %", lambda ledger: ledger.idle_percent),
-    ("loop itself, %", lambda ledger: ledger.percent(ledger.overhead_clocks)),
+    ("idle polls, %", lambda ledger: ledger.idle_percent),
+    ("loop overhead, %", lambda ledger: ledger.percent(ledger.overhead_clocks)),
     ("asleep, %", lambda ledger: ledger.percent(ledger.sleep_clocks)),
-    ("off the CPU, %", lambda ledger: ledger.percent(ledger.away_clocks)),
+    ("descheduled, %", lambda ledger: ledger.percent(ledger.away_clocks)),
     ("accounted for, %", lambda ledger: ledger.closed_percent),
 )
 

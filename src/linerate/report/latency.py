@@ -17,7 +17,7 @@ FIGURES = ("frames", "mean", "p50", "p99", "p99.9", "p99.99", "max", "jitter", "
 COLUMNS = ("test", "of", *FIGURES)
 WIRE = "bare wire"
 EXPLAINED = (
-    "p99.99 of so many frames only as can tell it; jitter: mean difference of two in a row; "
+    "p99.99 only with enough frames; jitter: mean difference of two in a row; "
     f"{WIRE}: the tester's and the wire's own at the same load, included above"
 )
 
@@ -79,7 +79,7 @@ def sentences(result: Result) -> list[str]:
             share = 100 * one.disturbed / (one.count + one.disturbed)
             said.append(
                 f"{_of(one, result)}: {one.disturbed:,} frames ({share:.2g} %) not counted, up to "
-                f"{us(one.disturbed_max_us)} µs: the host kept a worker's CPU meanwhile"
+                f"{us(one.disturbed_max_us)} µs: a worker was descheduled"
             )
         if one.damaged:
             said.append(f"{_of(one, result)}: {one.damaged:,} frames came with a damaged stamp")

@@ -56,7 +56,7 @@ def load_notes(run: Run, loads: LatencyLoads) -> list[str]:
             longest = max(one.disturbed_max_us or 0.0 for one in result.latency)
             said.append(
                 f"{percent:g} %: {disturbed:,} frames not counted, up to {latency.us(longest)} µs: "
-                "the host kept a worker's CPU meanwhile"
+                "a worker was descheduled"
             )
     return said
 

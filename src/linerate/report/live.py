@@ -103,7 +103,7 @@ def _shares(reading: WorkerReading, clocks: int) -> str:
         ("in nodes", busy),
         ("in idle polls", idle),
         ("in the loop", reading.overhead_clocks),
-        ("off the CPU", reading.away_clocks),
+        ("descheduled", reading.away_clocks),
         *((("asleep", reading.sleep_clocks),) if reading.sleep_clocks else ()),
     )
     said = ", ".join(f"{100 * part / clocks if clocks else 0:.1f} % {name}" for name, part in parts)

@@ -15,7 +15,7 @@ COLUMN = "left out"
 SAID = {
     PROVISIONAL: "‡ Provisional: no trial was valid, and one is shown as asked",
     SUSPECT: "* Suspect: the machine was not the same throughout",
-    LEFT_OUT: "† Lost while the host kept a worker's CPU: not taken for the device's",
+    LEFT_OUT: "† Lost while a worker was descheduled: not taken for the device's",
 }
 
 

@@ -23,8 +23,8 @@ EXPLAINED = (
     "the same table; * suspect: --json says why"
 )
 COSTS_EXPLAINED = (
-    "Costs, of each packet received (rx) or sent (tx): clk: clocks of the node that does it; "
-    "above: those of sending beside the hop's own; sys: system calls; B: bytes copied; all: clocks "
+    "Costs, of each packet received (rx) or sent (tx): clk: cycles of the node that does it; "
+    "above: those of sending beside the hop's own; sys: system calls; B: bytes copied; all: cycles "
     "of all nodes, of each that came through; free: Mpps on a wire that costs nothing; kern: share "
     "of the time spent in the kernel; –: not counted"
 )
@@ -99,7 +99,7 @@ def bare(run: Run, wire: str) -> str:
         return ""
     said = f"; bare, the tester does {mpps(max(found))} Mpps, {1e9 / max(found):,.0f} ns a packet"
     hop = run.sweep.hop if run.sweep and wire == "veth" else None
-    return f"{said}; a hop costs its sender {hop.clocks:,.0f} clocks ({hop.call})" if hop else said
+    return f"{said}; a hop costs its sender {hop.clocks:,.0f} cycles ({hop.call})" if hop else said
 
 
 def rate_table(rows: list[Row]) -> Table:

@@ -14,7 +14,7 @@ COLUMNS = ("stream", "frame B", "sent", "received", "lost", "loss", "reordered")
 SHOWN = 10
 #: Sizes that are listed one by one.
 SIZES_SHOWN = 6
-UNSIGNED = "its frames carry no signature: what came back is told by the ledger, not by stream"
+UNSIGNED = "its frames carry no signature: received frames are counted in the ledger, not by stream"
 
 
 def lines(result: Result) -> list[str]:

@@ -141,8 +141,7 @@ def notes(run: Run) -> list[str]:
         lines.append("where the tester can't fill the line, curve and bursts begin at what it can")
     if lost := sum(sum(search.lost_by_host.values()) for search in run.searches):
         lines.append(
-            f"{marks.LEFT_OUT} {lost:,} packets lost while the host kept a worker's CPU: "
-            "not counted"
+            f"{marks.LEFT_OUT} {lost:,} packets lost while a worker was descheduled: not counted"
         )
     return lines
 

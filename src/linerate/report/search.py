@@ -61,7 +61,7 @@ def said(search: Search) -> str:
     """Definitions of the figures."""
     near = "" if search.found else ", not found to the end"
     return (
-        f"offered loads, all directions together, {100 * search.width:g} % apart at most; "
+        f"offered loads, all directions together, {100 * search.width:g} % between them at most; "
         f"trials of {search.duration_seconds:g} s{near}"
     )
 
@@ -136,7 +136,7 @@ def notes(run: Run, search: Search) -> list[str]:
     if search.lost_by_host:
         lost = sum(search.lost_by_host.values())
         lines.append(
-            f"{marks.LEFT_OUT} {lost:,} packets lost while the host kept a worker's CPU, in each "
+            f"{marks.LEFT_OUT} {lost:,} packets lost while a worker was descheduled, in each "
             "attempt: not the device's, not counted"
         )
     return lines

@@ -20,7 +20,7 @@ from linerate.report.ending import how_it_ended
 from linerate.report.host import host_line
 from linerate.results.store import Result, Run
 
-EXPLAINED = "rates and % of line: what came back, both directions together"
+EXPLAINED = "rates and % of line: received, both directions together"
 L2_EXPLAINED = "; L2 counts the FCS"
 #: Columns of the one table, between test and limit.
 L2 = "L2 Gb/s"
@@ -93,9 +93,7 @@ def bench_report(console: Console, run: Run, folder: Path) -> None:
         table = cycles_table([result for result in results if result.valid])
         if table is not None:
             console.print()
-            console.print(
-                Text("Where the forwarder's cycles went: clocks a packet, by node", "bold")
-            )
+            console.print(Text("The forwarder's cycles: cycles/packet, by node", "bold"))
             console.print(table)
     how_it_ended(console, run, folder, f"each packet and cycle: linerate show ledger {folder}")
 
@@ -291,9 +289,9 @@ def time_table(ledger: TimeLedger) -> Table:
     idle_calls = sum(node.idle_calls for node in ledger.nodes.values())
     shares = (
         ("polls that found nothing", f"{idle_calls:,}", ledger.idle_percent),
-        ("the loop itself", f"{ledger.loops:,}", ledger.percent(ledger.overhead_clocks)),
+        ("loop overhead", f"{ledger.loops:,}", ledger.percent(ledger.overhead_clocks)),
         *((("asleep", "", ledger.percent(ledger.sleep_clocks)),) if ledger.sleep_clocks else ()),
-        ("off the CPU", "", ledger.percent(ledger.away_clocks)),
+        ("descheduled", "", ledger.percent(ledger.away_clocks)),
         ("accounted for", "", ledger.closed_percent),
     )
     for title, calls, share in shares:

@@ -288,7 +288,7 @@ def _held_back(pair: Pair) -> str:
     if not count:
         return ""
     which = "all tests" if count == tests else f"{count} of {tests} tests"
-    return f"line or tester held both back in {which} (compare their clocks); "
+    return f"line or tester limited both in {which} (compare their cycles); "
 
 
 def _unknown(pair: Pair) -> str:

@@ -108,7 +108,7 @@ def _parts(text: str, letters: str) -> Iterator[tuple[int, str]]:
 
 def _unknown(text: str, letter: str) -> str:
     if letter == "z":
-        say = f"the MTU must be told, as {PREFIX}z=9018:aaz"
+        say = f"the MTU must be given, as {PREFIX}z=9018:aaz"
     elif letter.isupper():
         say = f"expected its size, as {PREFIX}{letter}=90:aa{letter}"
     else:

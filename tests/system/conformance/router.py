@@ -94,10 +94,10 @@ def engine_config(folder: Path, router: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the router made of one case's frames."""
+    """The router's output for one case's frames."""
 
     out: tuple[list[bytes], ...]
-    #: How often each "node: reason" was counted meanwhile.
+    #: Counts of each "node: reason" during the case.
     reasons: dict[str, int] = field(default_factory=dict)
 
     def only(self, port: int) -> Packet:
@@ -263,7 +263,7 @@ class Router:
         )
 
     def wait(self, seconds: float) -> Outcome:
-        """Let time pass; what the router does of itself meanwhile."""
+        """Let time pass, in which the router acts by itself."""
         deadline = time.monotonic() + seconds
         out: list[list[bytes]] = [[], [], []]
         reasons: Counter[str] = Counter()
@@ -277,7 +277,7 @@ class Router:
 
 
 def forwarded(router: Router, frame: Packet, to: int) -> bytes:
-    """What must come out of port `to`: new Ethernet addresses, TTL less one, checksum right."""
+    """Expected output of port `to`: new Ethernet addresses, TTL less one, checksum right."""
     packet = Ether(raw(frame))
     packet.src, packet.dst = router.macs[to], HOSTS[to]
     packet[IP].ttl -= 1

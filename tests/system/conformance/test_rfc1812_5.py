@@ -474,7 +474,7 @@ def test_5_3_5_2_directed_broadcast(router: Router, dst: str) -> None:
 
 @pytest.mark.parametrize("dst", ["48.0.0.255", "48.0.0.0"])
 def test_5_3_5_2_others_broadcasts(router: Router, dst: str) -> None:
-    """5.3.5.2: of a network that is not attached nobody here knows its broadcast: forwarded."""
+    """5.3.5.2: the broadcast address of a network that is not attached is unknown: forwarded."""
     packet = udp(router, dst=dst)
     port = 2 if dst.endswith("255") else 1
     assert router.send((0, packet)).out[port] == [forwarded(router, packet, port)]
@@ -497,7 +497,7 @@ def test_5_3_5_2_others_broadcasts(router: Router, dst: str) -> None:
     ],
 )
 def test_5_3_7_martian_destinations(router: Router, dst: str, words: str) -> None:
-    """5.3.7: SHOULD NOT forward to addresses that are nobody's; 4.2.2.11: 127/8 MUST NOT."""
+    """5.3.7: SHOULD NOT forward to invalid addresses; 4.2.2.11: 127/8 MUST NOT."""
     outcome = router.send((0, udp(router, dst=dst)))
     assert outcome.nothing
     assert outcome.dropped("ip4-lookup", words)

@@ -178,7 +178,7 @@ def test_3_2_popped_fits(router: Router) -> None:
 
 
 def test_3_4_dont_fragment_after_the_last_label(router: Router) -> None:
-    """3.4: what is looked up again as IPv4 is told its MTU as any other."""
+    """3.4: packets looked up again as IPv4 get MTU errors as any other."""
     payload = inner(SMALL_MTU - 27, dst="80.0.0.1", flags=2)
     error = router.send((0, labelled(router, 24, ttl=64, payload=payload))).only(0)
     assert (error["ICMP"].type, error["ICMP"].code) == (3, 4)

@@ -131,7 +131,7 @@ def test_3_2_pipe_pop_to_a_label(pipe: Router) -> None:
 
 
 def test_3_2_pipe_expiry_beneath(pipe: Router) -> None:
-    """3.5: when the exposed TTL has run out the packet goes no further, and the sender is told."""
+    """3.5: a packet whose exposed TTL has run out is dropped, and its sender gets an error."""
     outcome = pipe.send((0, labelled(pipe, (23, 9), ip_ttl=1)))
     error = outcome.only(0)
     assert (error["ICMP"].type, error["ICMP"].code) == (11, 0)

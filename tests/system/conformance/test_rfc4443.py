@@ -178,7 +178,7 @@ def test_3_1_address_unreachable(router: Router) -> None:
 
 @pytest.mark.parametrize("upper", [UDP(sport=1, dport=2), TCP(sport=1, dport=2)])
 def test_3_1_port_unreachable(router: Router, upper: Packet) -> None:
-    """3.1: code 4 from a destination where nobody listens (SHOULD)."""
+    """3.1: code 4 from a destination without a listener (SHOULD)."""
     packet = packet6(router, upper, dst=ROUTER6[0])
     check_error(router, router.send((0, packet)).only(0), packet, (1, 4))
 

@@ -178,7 +178,7 @@ def test_rfc4291_2_5_sources(router: Router, src: str) -> None:
 
 
 def test_link_layer_broadcast(router: Router) -> None:
-    """RFC 2464 7: unicast packets in multicast frames are for nobody to forward."""
+    """RFC 2464 7: unicast packets in multicast frames must not be forwarded."""
     packet = udp6(router)
     packet.dst = "33:33:00:00:00:01"
     assert router.send((0, packet)).nothing

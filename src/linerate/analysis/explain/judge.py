@@ -145,7 +145,7 @@ def _measure_next(evidence: Evidence) -> list[str]:
     if not evidence.losses:
         wanted.append("give `show errors` and the ports' counters: where packets are lost")
     if evidence.conditions is None:
-        wanted.append("give the tester's statistics: what was offered and what came back")
+        wanted.append("give the tester's statistics: offered and received packets")
     if not evidence.pcie:
         wanted.append("give `dmesg | grep PCIe` or `lspci -vv`: what the card's slot carries")
     return wanted or ["repeat the trial at other loads, with one direction and with one flow"]

@@ -24,7 +24,7 @@ def clocks_text(worker: Worker) -> str:
     polling = sum((node.clocks_per_packet or 0) * node.vectors for node in worker.sources) / packets
     graph = (worker.clocks_per_packet or 0) - polling
     rate = rate_pps(worker)
-    said = f"{graph:.0f} clocks of graph + {polling:.0f} of polling a packet"
+    said = f"{graph:.0f} cycles of graph + {polling:.0f} of polling a packet"
     if not rate:
         return said
     used = (graph + polling) * rate / 1e9
@@ -52,7 +52,7 @@ def node_shares(worker: Worker) -> str:
     made = ", ".join(
         f"{node.name} {clocks:.1f}" for node, clocks in spent.items() if is_generator(node)
     )
-    return f"{said}; the generator's own part, {made}, set apart" if made else said
+    return f"{said}; the generator's own part, {made}, listed separately" if made else said
 
 
 def behind_text(evidence: Evidence) -> str:
@@ -79,6 +79,6 @@ def capacity_text(worker: Worker) -> str:
     if alone is None:
         return ""
     return (
-        f"{(hertz(worker) or 0) / 1e9:.2f} GHz ÷ {worker.clocks_per_packet:,.1f} clocks a packet = "
+        f"{(hertz(worker) or 0) / 1e9:.2f} GHz ÷ {worker.clocks_per_packet:,.1f} cycles a packet = "
         f"{format_pps(alone)}"
     )

@@ -74,7 +74,7 @@ def doctor(
     if testbed is not None and nic:
         mistaken("--nic: the testbed file names its ports")
     if fix and as_json and not yes:
-        mistaken("--fix: add --yes, with --json there is nobody to ask")
+        mistaken("--fix: add --yes, with --json it cannot ask")
     if fix or take_back:
         _may_change(host, alone=fix != take_back)
     with told():

@@ -38,7 +38,7 @@ def exporter_command(
     timeout: Annotated[
         float,
         typer.Option(
-            help="An engine that takes longer is given up for this scrape.",
+            help="An engine that takes longer is skipped in this scrape.",
             parser=as_seconds,
             metavar="0.8s",
         ),

@@ -57,10 +57,10 @@ def probe(
         typer.Option(help="Try this rule alone, in testpmd's syntax.", metavar="TEXT"),
     ] = None,
     max_rules: Annotated[
-        int, typer.Option(help="Make so many rules at most.", min=1, max=1 << 20)
+        int, typer.Option(help="Largest number of rules.", min=1, max=1 << 20)
     ] = 10_000,
     queues: Annotated[
-        int | None, typer.Option(help="Open the port with so many rx queues.", min=1, max=16)
+        int | None, typer.Option(help="Number of rx queues of the port.", min=1, max=16)
     ] = None,
     engine: Annotated[
         str | None, typer.Option(help="Which engine, if several have PORT.", metavar="NAME")

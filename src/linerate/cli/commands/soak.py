@@ -64,7 +64,7 @@ def soak(
     ] = "8h",  # type: ignore[assignment]  # the parser makes a number of it
     every: Annotated[
         float,
-        typer.Option(help="A line so often.", parser=as_long_seconds, metavar="1m"),
+        typer.Option(help="Reporting interval.", parser=as_long_seconds, metavar="1m"),
     ] = "1m",  # type: ignore[assignment]
     stop_at: Annotated[
         StopAt, typer.Option(help="Packets lost that no counter explains; any lost; never.")

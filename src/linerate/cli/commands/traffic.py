@@ -134,7 +134,7 @@ def _asked(stream: Mapping[str, Any]) -> Iterable[str]:
     if stream.get("bursts"):
         bursts = stream["bursts"]
         times = f"{bursts['count']} × " if bursts["count"] else "again and again "
-        yield f"{times}{bursts['frames']} frames, {bursts['gap_us']:g} µs apart"
+        yield f"{times}{bursts['frames']} frames, gap {bursts['gap_us']:g} µs"
     if stream.get("start_us"):
         yield f"from {stream['start_us']:g} µs on"
     if stream.get("latency"):

@@ -152,7 +152,7 @@ def _run(
     try:
         report = json.loads(done.stdout)
     except json.JSONDecodeError as error:
-        said = done.stderr.strip() or "it said nothing"
+        said = done.stderr.strip() or "no output"
         raise SetupError(f"iperf3: {said.splitlines()[-1]}") from error
     return dict(report)
 

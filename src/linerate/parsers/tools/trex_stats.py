@@ -218,13 +218,13 @@ def _doubts(source: _Source, ports: dict[str, Any], flows: dict[str, Any]) -> It
     total = _dict(ports.get("total"))
     sent, received = _count(total.get("opackets")), _count(total.get("ipackets"))
     if sent is not None and received is not None and received > sent:
-        why = f"{received} packets came back of {sent} sent: something else sends on these links"
+        why = f"{received} packets received of {sent} sent: something else sends on these links"
         yield doubt("ipackets", received, why)
     for pgid, flow in _dict(flows.get("flow_stats")).items():
         out = _count(_dict(_dict(flow).get("tx_pkts")).get("total"))
         back = _count(_dict(_dict(flow).get("rx_pkts")).get("total"))
         if out is not None and back is not None and back > out:
-            yield doubt("total", back, f"stream {pgid}: {back} packets came back of {out} sent")
+            yield doubt("total", back, f"stream {pgid}: {back} packets received of {out} sent")
     for pgid, stream in _dict(flows.get("latency")).items():
         for name, value in _dict(_dict(stream).get("err_cntrs")).items():
             if count := _count(value):

@@ -75,7 +75,7 @@ class _Block:
             nodes=tuple(self.nodes),
             idle_in_clocks=not self.ours,
             spare_percent=sum(spare) if spare else None,
-            away_percent=self.shares.get("off the CPU"),
+            away_percent=self.shares.get("descheduled", self.shares.get("off the CPU")),
             quote=self.quote,
         )
 

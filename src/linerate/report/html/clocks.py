@@ -28,7 +28,7 @@ def picture(results: list[Result], styles: dict[str, Style]) -> Picture:
         if entered(ledger.nodes)
     }
     if not ledgers:
-        return Picture(NAME, TITLE, "", None, "No forwarder of ours ran: its clocks are not known.")
+        return Picture(NAME, TITLE, "", None, "No forwarder of ours ran: its cycles are not known.")
     workers = list(dict.fromkeys(worker for worker, _ in ledgers))
     tests = [result.test for result in results]
     traces = [
@@ -46,7 +46,7 @@ def picture(results: list[Result], styles: dict[str, Style]) -> Picture:
         if any(_share(ledgers.get((worker, test)), node) for test in tests)
     ]
     end = _end([_total(ledger) for ledger in ledgers.values()])
-    axis = {"title": {"text": "clocks a packet"}, "range": [0, ROOM * end]}
+    axis = {"title": {"text": "cycles a packet"}, "range": [0, ROOM * end]}
     figure = stacked(workers, traces, axis, tests)
     figure["layout"]["annotations"] += [
         _height(workers.index(worker), test, ledger, end)
@@ -60,7 +60,7 @@ def picture(results: list[Result], styles: dict[str, Style]) -> Picture:
         note=(
             "Clocks of each node over the packets that came into the worker, while packets were "
             "sent; a bar's height is what a packet costs, and those with an arrow go on. "
-            "A fused node's clocks are in the node before it."
+            "A fused node's cycles are in the node before it."
         ),
         legend=tuple(styles.items()),
         table=_table(ledgers),
@@ -97,7 +97,7 @@ def _hover(ledger: TimeLedger | None, node: str) -> str:
     spent = ledger.nodes[node]
     own = clocks(spent)
     return (
-        f"{plain(node)}<br>{spent.clocks / entered(ledger.nodes):.1f} clocks of each packet's"
+        f"{plain(node)}<br>{spent.clocks / entered(ledger.nodes):.1f} cycles of each packet's"
         f"<br>{own} for each of its own {spent.vectors:,} packets"
         f"<br>{spent.vectors_per_call or 0:.1f} packets a call"
     )

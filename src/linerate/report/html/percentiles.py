@@ -105,7 +105,7 @@ def _percentiles(name: str, title: str, lines: list[Line], own: list[Line]) -> P
                 },
             ),
         },
-        note="Each figure is the latency that so many frames did not exceed; grey: the bare wire.",
+        note="Latency that this share of frames did not exceed; grey: the bare wire.",
         legend=tuple((said, look) for said, _, look in drawn),
     )
 

@@ -64,7 +64,7 @@ def details(summary: str, inner: str) -> str:
 def results_table(results: list[Result]) -> Table:
     """All tests: rates, loss, limit; of invalid ones, that they are."""
     return Table(
-        caption="All tests: what came back, both directions together",
+        caption="All tests: received rates, both directions together",
         columns=(
             "test",
             "Mpps",

@@ -24,9 +24,9 @@ STYLES = {
     "input": Style(BLUE),
     "forwarding": Style(GREEN),
     "output": Style(ORANGE),
-    "idle polling": Style(SKY),
-    "the loop itself": Style(YELLOW),
-    "off the CPU": Style(PURPLE),
+    "idle polls": Style(SKY),
+    "loop overhead": Style(YELLOW),
+    "descheduled": Style(PURPLE),
     "asleep": Style(GREY),
 }
 
@@ -36,9 +36,9 @@ def shares(ledger: TimeLedger) -> dict[str, float]:
     kinds = dict.fromkeys(STYLES, 0)
     for name, node in ledger.nodes.items():
         kinds[_kind(name)] += node.clocks
-    kinds["idle polling"] = ledger.idle_clocks
-    kinds["the loop itself"] = ledger.overhead_clocks
-    kinds["off the CPU"] = ledger.away_clocks
+    kinds["idle polls"] = ledger.idle_clocks
+    kinds["loop overhead"] = ledger.overhead_clocks
+    kinds["descheduled"] = ledger.away_clocks
     kinds["asleep"] = ledger.sleep_clocks
     return {kind: ledger.percent(spent) for kind, spent in kinds.items()}
 
@@ -101,7 +101,7 @@ def _in_words(
 ) -> str:
     parts = []
     for worker in workers:
-        idle = [found[worker, test]["idle polling"] for test in tests if (worker, test) in found]
+        idle = [found[worker, test]["idle polls"] for test in tests if (worker, test) in found]
         parts.append(f"{worker} polled idly for {min(idle):.0f} to {max(idle):.0f} % of it")
     return "Share of each worker's time: " + ", ".join(parts) + "."
 

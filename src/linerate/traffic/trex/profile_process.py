@@ -203,7 +203,7 @@ def _run(path: Path, tunables: Mapping[str, str], limits: Limits) -> bytes:
             finally:
                 _end(process)
         if out.stat().st_size >= DOCUMENT_BYTES:
-            raise TrafficError(f"{path.name}: it said more than {DOCUMENT_BYTES >> 20} MB")
+            raise TrafficError(f"{path.name}: its output exceeds {DOCUMENT_BYTES >> 20} MB")
         said = out.read_bytes()
         if process.returncode != 0 or not said:
             raise TrafficError(f"{path.name}: {_death(process.returncode, err, limits)}")

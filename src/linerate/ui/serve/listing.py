@@ -103,7 +103,7 @@ def _sorts(asked: Asked) -> str:
 def _none(asked: Asked) -> str:
     """Why the list is empty, and what fills it."""
     if asked.fields or asked.offset:
-        return "No run is so: ask for less"
+        return "No runs match this filter"
     return "No run yet: linerate bench makes one here, or start one under Live"
 
 

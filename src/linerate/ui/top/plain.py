@@ -11,7 +11,7 @@ from linerate.ui.top.views import FIGURE_WIDTH, VIEWS, View, table, written
 #: Uses of a worker's time, in the line above the tables.
 SPENT: tuple[tuple[str, Callable[[TimeLedger], int]], ...] = (
     ("busy", lambda ledger: ledger.node_clocks),
-    ("vain", lambda ledger: ledger.idle_clocks),
+    ("idle", lambda ledger: ledger.idle_clocks),
     ("loop", lambda ledger: ledger.overhead_clocks),
     ("away", lambda ledger: ledger.away_clocks),
     ("asleep", lambda ledger: ledger.sleep_clocks),

@@ -88,9 +88,9 @@ def nodes(change: Change, only: Only) -> Iterator[Row]:
                 ledger.percent(node.clocks),
             )
         for name, clocks in (
-            ("(idle polling)", sum(node.idle_clocks for node in ledger.nodes.values())),
-            ("(the loop itself)", ledger.overhead_clocks),
-            ("(off the CPU)", ledger.away_clocks),
+            ("(idle polls)", sum(node.idle_clocks for node in ledger.nodes.values())),
+            ("(loop overhead)", ledger.overhead_clocks),
+            ("(descheduled)", ledger.away_clocks),
             ("(asleep)", ledger.sleep_clocks),
         ):
             if clocks:

@@ -20,7 +20,7 @@ def workers(evidence: Evidence) -> Iterator[Ceiling]:
             continue
         share = worker.packets / total
         derivation = (
-            f"{(hertz(worker) or 0) / 1e9:.2f} GHz ÷ {worker.clocks_per_packet:.1f} clocks "
+            f"{(hertz(worker) or 0) / 1e9:.2f} GHz ÷ {worker.clocks_per_packet:.1f} cycles "
             f"a packet ({worker.vectors_per_call:.0f} packets a call)"
         )
         if len(busy) > 1:

@@ -14,7 +14,7 @@ RISEN = 1.2
     "cache-contention",
     Stage.RESOURCE,
     refines="worker-cpu",
-    reference="published loadtests: per-worker clocks rise with workers; docs/workers.md",
+    reference="published loadtests: per-worker cycles rise with workers; docs/workers.md",
 )
 def cache_contention(evidence: Evidence) -> Finding | None:
     """Saturated workers that spend more on a packet than fewer of them did."""
@@ -35,7 +35,7 @@ def cache_contention(evidence: Evidence) -> Finding | None:
         limit="cache-contention",
         confidence="medium",
         sentence=(
-            f"a packet costs {spent:,.0f} clocks with {len(forwarders(evidence))} workers and "
+            f"a packet costs {spent:,.0f} cycles with {len(forwarders(evidence))} workers and "
             f"{before:,.0f} with {conditions.workers}: they share what they write"
         ),
         evidence=(*quotes(worker), conditions.quote),

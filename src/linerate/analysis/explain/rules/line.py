@@ -33,7 +33,7 @@ def line(evidence: Evidence) -> Finding | None:
         limit="line",
         confidence="high",
         sentence=(
-            f"{format_pps(given.received_pps)} of {given.frame_bytes:g} bytes came back: "
+            f"{format_pps(given.received_pps)} of {given.frame_bytes:g} bytes received: "
             f"{given.percent_of_line:.2f} % of the line"
         ),
         evidence=(given.quote,),

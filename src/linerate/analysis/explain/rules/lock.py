@@ -14,7 +14,7 @@ WAITING_PERCENT = 25.0
     "lock",
     Stage.RESOURCE,
     refines="worker-cpu",
-    reference="docs/telemetry.md: clocks that a worker waits for locks",
+    reference="docs/telemetry.md: cycles that a worker waits for locks",
 )
 def lock(evidence: Evidence) -> Finding | None:
     """A saturated worker that mostly waits for others to let go."""

@@ -32,7 +32,7 @@ def none(evidence: Evidence) -> Finding | None:
     )
     if configured:
         places = ", ".join(f"{loss.packets:,} at {loss.place}" for loss in configured[:3])
-        sentence += f"; what did not come back was dropped on purpose: {places}"
+        sentence += f"; the missing packets were dropped as configured: {places}"
     return Finding(
         limit="none",
         confidence="high",

@@ -68,7 +68,7 @@ def _no_time_text(evidence: Evidence, worker: Worker, given: Conditions) -> str:
     left = "" if spare is None else f" and has {spare:.0f} % of its time to spare"
     return (
         f"the tester has no time left at {format_pps(given.offered_pps)}: {sending}{inside}, "
-        f"{each:,.0f} clocks a packet{bare}; {device.name if device else 'the device'} keeps up"
+        f"{each:,.0f} cycles a packet{bare}; {device.name if device else 'the device'} keeps up"
         f"{left}"
     )
 
@@ -102,7 +102,7 @@ def _far_text(given: Conditions) -> str:
     if (given.round_trip_ns or 0.0) <= FAR_NS:
         return ""
     return (
-        "; its CPU and the device's are far apart (a cache line takes "
+        "; its CPU and the device's are far from each other (a cache line takes "
         f"{given.round_trip_ns:.0f} ns to and fro), which each frame pays for"
     )
 
@@ -111,9 +111,9 @@ def _came_back_text(evidence: Evidence, given: Conditions) -> str:
     """`all 4.37 Mpps that the tester offered were received`, or how many of them were not."""
     but = [f"{missing(evidence):,} packets"] if missing(evidence) else []
     if given.absence_packets:
-        but.append(f"{given.absence_packets:,} that were lost while the host had a worker's CPU")
+        but.append(f"{given.absence_packets:,} that were lost while a worker was descheduled")
     kept = f" but {' and '.join(but)}" if but else ""
-    return f"all {format_pps(given.offered_pps)} that the tester offered came back{kept}"
+    return f"all {format_pps(given.offered_pps)} that the tester offered were received{kept}"
 
 
 @rule("tester", Stage.RESOURCE, reference="TRex manual: CPU utilisation and queue_full")

@@ -21,7 +21,7 @@ COUNTERS = (
     "`ip -s -s link`, `ethtool -S` and `nstat`, a switch its interface and ACL counters"
 )
 EMPTY_HANDED = (
-    "nothing came back: check that the links are up, that cables join the ports that the testbed "
+    "nothing received: check that the links are up, that cables join the ports that the testbed "
     "file names, that the device forwards between them, and dut.macs"
 )
 WORKERS = "give `show runtime`, or `top -H`, of the same trial: whether a worker has no time left"
@@ -58,7 +58,7 @@ def _finding(evidence: Evidence, given: Conditions) -> Finding:
         confidence="high",
         sentence=(
             f"{lost:,} of {given.sent_packets:,} packets ({percent(lost, given.sent_packets)}) did "
-            f"not come back, and no counter says where they were lost: {between:,} between "
+            f"not received, and no counter shows where they were lost: {between:,} between "
             f"{start.source_name} ({start.packets:,}) and {end.source_name} ({end.packets:,})"
         ),
         evidence=(start.quote, end.quote),

@@ -86,7 +86,7 @@ def worker_cpu(evidence: Evidence) -> Finding | None:
     aside = f"; not the main thread {main}, which carries no packets" if main else ""
     sentence = (
         f"{worker.name} is saturated ({saturation_text(worker)}): {arithmetic}{before}"
-        f"{behind_text(evidence)}{aside}; its clocks: {node_shares(worker)}"
+        f"{behind_text(evidence)}{aside}; its cycles: {node_shares(worker)}"
     )
     return Finding(
         limit="worker-cpu",
@@ -113,10 +113,10 @@ def _advice(evidence: Evidence, worker: Worker) -> list[str]:
     idle = [one for one in forwarders(evidence) if not one.packets]
     one_flow = evidence.conditions is not None and evidence.conditions.flows == "one"
     if one_flow:
-        return ["one flow can use one worker: a faster core, or fewer clocks a packet"]
+        return ["one flow can use one worker: a faster core, or fewer cycles a packet"]
     more = "spread the load over the workers that have none" if idle else "another worker and queue"
     dearest = _by_clocks(node for node in worker.nodes if not is_generator(node))
-    cheaper = [f"make {node.name} cheaper: it takes the most clocks" for node in dearest[:1]]
+    cheaper = [f"make {node.name} cheaper: it takes the most cycles" for node in dearest[:1]]
     return [more, *cheaper]
 
 

@@ -43,7 +43,9 @@ def running(look: Look) -> Finding:
     return Finding(
         check="running",
         state="fault" if fewest else "ok",
-        found=f"{fewest:,} other thread{'s' * (fewest > 1)} running" if fewest else "nobody else",
+        found=f"{fewest:,} other thread{'s' * (fewest > 1)} running"
+        if fewest
+        else "no other thread",
         wanted="none",
         why="Somebody else works on this host: on the workers' CPUs it takes their time, and "
         "elsewhere their caches.",

@@ -32,7 +32,7 @@ def engines(scene: Scene) -> Iterator[Metric]:
     )
     yield gauge(
         "linerate_engine_tsc_frequency_hertz",
-        "Clocks of the time stamp counter in a second: what all clocks are divided by.",
+        "TSC cycles per second: the divisor of all cycle counters.",
         ("engine",),
         [((name,), float(one.tsc_hz)) for name, one in look.snapshots.items()],
     )

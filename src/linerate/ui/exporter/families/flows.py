@@ -18,7 +18,7 @@ COUNTERS = {
     "created": ("created_flows", "Flows that were begun."),
     "marked": ("marked_packets", "Packets that a port had looked up already."),
     "bad_marks": ("bad_marks", "Packets with the mark of a flow that was gone."),
-    "lost_exports": ("lost_exports", "Records of flows that could not be told."),
+    "lost_exports": ("lost_exports", "Flow records that could not be exported."),
     "lost_samples": ("lost_samples", "Samples for offload that found no room."),
 }
 RULE_LEVELS = {

@@ -42,7 +42,7 @@ def latency(scene: Scene) -> Iterator[Metric]:
         metric.add_metric((engine, one.stream), buckets_of(one), one.sum_ns / 1e9)
     yield metric
     for name, text, value in (
-        ("disturbed", "Frames that are in no bucket: the host kept a worker's CPU meanwhile.", 0),
+        ("disturbed", "Frames that are in no bucket: a worker was descheduled.", 0),
         ("damaged", "Frames whose time stamp could not be read.", 1),
     ):
         yield counter(

@@ -9,11 +9,11 @@ from linerate.ui.exporter.scene import Scene
 
 COUNTERS = {
     "sent": ("sent_packets", "Packets that the tester sent of the stream."),
-    "received": ("received_packets", "Packets of the stream that came back."),
+    "received": ("received_packets", "Packets of the stream received."),
     "duplicated": ("duplicated_packets", "Packets of the stream that came more than once."),
     "out_of_order": ("out_of_order_packets", "Packets that came after a later one."),
-    "corrupted": ("corrupted_packets", "Packets of the stream that came back damaged."),
-    "rx_bytes": ("received_bytes", "Bytes of the stream that came back, FCS counted."),
+    "corrupted": ("corrupted_packets", "Packets of the stream received damaged."),
+    "rx_bytes": ("received_bytes", "Bytes of the stream received, FCS counted."),
 }
 
 

@@ -11,9 +11,9 @@ STATES = ("idle", "running", "draining", "done")
 #: The current trial, or the last one: each trial begins at 0.
 LEVELS = {
     "elapsed_us": ("elapsed_seconds", 1e-6, "How long the trial has sent, on the tester's clock."),
-    "paused_us": ("paused_seconds", 1e-6, "How long the tester's worker was off its CPU."),
+    "paused_us": ("paused_seconds", 1e-6, "Time for which the tester's worker was descheduled."),
     "sent_packets": ("sent_packets", 1.0, "Packets that the trial has sent."),
-    "received_packets": ("received_packets", 1.0, "Packets of the trial that came back."),
+    "received_packets": ("received_packets", 1.0, "Packets of the trial received."),
 }
 
 
@@ -64,7 +64,7 @@ def runs(scene: Scene) -> Iterator[Metric]:
     last = [(engine, run) for engine, run in each if run.last is not None]
     yield gauge(
         "linerate_result_received_packets_per_second",
-        "Rate that came back in the last trial that the run has judged, all directions together.",
+        "Rate received in the last trial that the run has judged, all directions together.",
         ("engine", "run", "trial", "valid"),
         [
             ((engine, run.run, run.last.trial, str(run.last.valid).lower()), run.last.received_pps)

@@ -81,7 +81,7 @@ def workers(scene: Scene) -> Iterator[Metric]:
     yield counter(
         "linerate_worker_clocks",
         "Clocks of a worker by what they were spent on: in nodes that had packets, in idle polls, "
-        "in the loop itself, off its CPU (away), asleep. From /linerate/runtime.",
+        "in loop overhead, descheduled (away), asleep. From /linerate/runtime.",
         ("engine", "worker", "spent"),
         [
             ((engine, worker.name, spent), float(clocks(worker)))

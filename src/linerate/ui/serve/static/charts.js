@@ -6,8 +6,8 @@ const Charts = (function () {
 	const DASHES = ["solid", "dash", "dot", "dashdot"];
 	const PATTERNS = ["", "/", ".", "x", "-"];
 	const KINDS = {
-		input: "#0072B2", forwarding: "#009E73", output: "#E69F00", "idle polling": "#56B4E9",
-		"the loop itself": "#F0E442", "off the CPU": "#CC79A7", asleep: "#999999",
+		input: "#0072B2", forwarding: "#009E73", output: "#E69F00", "idle polls": "#56B4E9",
+		"loop overhead": "#F0E442", "descheduled": "#CC79A7", asleep: "#999999",
 	};
 	const ENTRANCES = /^(port-rx|handoff-rx)/;
 	const EXITS = /^(port-tx|tester-tx)/;
@@ -175,10 +175,10 @@ const Charts = (function () {
 		const kinds = Object.fromEntries(Object.keys(KINDS).map((name) => [name, 0]));
 		for (const [name, values] of Object.entries(worker.nodes)) {
 			kinds[kind(name)] += values[CLOCKS];
-			kinds["idle polling"] += values[IDLE_CLOCKS];
+			kinds["idle polls"] += values[IDLE_CLOCKS];
 		}
-		kinds["the loop itself"] = worker.overhead_clocks;
-		kinds["off the CPU"] = worker.away_clocks;
+		kinds["loop overhead"] = worker.overhead_clocks;
+		kinds["descheduled"] = worker.away_clocks;
 		kinds.asleep = worker.sleep_clocks;
 		for (const name of Object.keys(kinds)) {
 			kinds[name] = worker.clocks ? (100 * kinds[name]) / worker.clocks : 0;
