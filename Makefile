@@ -46,14 +46,14 @@ TEST_PACKAGES := $(CHROMIUM) dpdk dpdk-dev ethtool iperf3 iproute2 iputils-arpin
 # Debian has dpdk-testpmd in dpdk-dev.
 PEER_PACKAGES := dpdk dpdk-dev
 SCREENSHOT_PACKAGES := chromium fonts-dejavu-core
-# Of roots in which we build and test for other Debians.
+# Packages of roots in which we build and test for other Debians.
 DISTRO_PACKAGES := $(BUILD_PACKAGES) ca-certificates make
 NICS_PACKAGES := e2fsprogs fakeroot mmdebstrap qemu-system-x86 util-linux
 LINT_PACKAGES := clang-format clang-tidy
 FUZZ_PACKAGES := clang llvm
 DEB_PACKAGES := debhelper fakeroot lintian
 IMAGE_PACKAGES := buildah
-# Of the root in which packages are tested, and which is the image's base.
+# Packages of the root in which packages are tested, and which is the image's base.
 CLEAN_PACKAGES := ca-certificates
 
 C_DIRS := $(wildcard engine bench tests/engine fuzz)
@@ -273,7 +273,7 @@ fuzz-files: setup-fuzz-parsers
 			fuzz/corpus/files_$$target || exit 1; \
 	done
 
-# Of the targets alone: what they do not run is not theirs to reach.
+# Coverage of the targets alone: what they do not run is not theirs to reach.
 fuzz-coverage: setup-fuzz setup-fuzz-parsers
 	@test -f build/coverage/build.ninja || $(STEP) "configuring the fuzz targets to count lines" \
 		coverage-setup env CC=clang LLVM_PROFILE_FILE=/dev/null $(BIN)/meson setup \

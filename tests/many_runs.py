@@ -10,7 +10,7 @@ LINKS = (1, 10, 25, 100)
 
 
 def make_many(runs: Path, count: int) -> list[str]:
-    """Write so many run folders; modes, links, dates and rates differ. Returns their names."""
+    """Write `count` run folders; modes, links, dates and rates differ. Returns their names."""
     stored = STORED.read_text(encoding="utf-8")
     names = []
     for number in range(count):

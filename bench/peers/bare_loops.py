@@ -53,7 +53,7 @@ class DriverSession:
     way: str
 
     def sample(self, seconds: float) -> Sample:
-        """Clocks of the node that receives, or that sends, and its packets."""
+        """Cycles of the node that receives, or that sends, and its packets."""
         elapsed, nodes = self.engine.node_clocks(seconds)
         # txonly sends by itself what it makes.
         prefixes = ("port-rx-",) if self.way == "rx" else ("port-tx-", "txonly-")

@@ -40,7 +40,7 @@ def picture(name: str, title: str, points: Sequence[Point]) -> Picture:
     return Picture(
         name=name,
         title=title,
-        alt=f"Clocks a packet by {curve.x_text}: " + "; ".join(words) + ".",
+        alt=f"Cycles a packet by {curve.x_text}: " + "; ".join(words) + ".",
         figure={
             "data": [_trace(text, colour, x, clocks) for text, colour, clocks in sides],
             "layout": layout(
@@ -52,7 +52,7 @@ def picture(name: str, title: str, points: Sequence[Point]) -> Picture:
         note="Clocks of both sides, a packet; medians of repeats.",
         legend=tuple((text, Style(colour)) for text, colour, _ in sides),
         table=Table(
-            "Clocks a packet",
+            "Cycles a packet",
             (curve.x_text, curve.ours, curve.peer),
             tuple(
                 (

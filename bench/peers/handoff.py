@@ -83,7 +83,7 @@ def over_card(place: Place, threading: str, batch: int) -> dict[str, Any]:
     return config
 
 
-def apart(place: Place, threading: str, batch: int) -> dict[str, Any]:
+def between_replay_ports(place: Place, threading: str, batch: int) -> dict[str, Any]:
     """Between replay ports: nothing but the two workers."""
     config = one_core(place, _forwarder(threading, batch), [_flows()])
     config["memory"]["megabytes"] = MEGABYTES
@@ -118,7 +118,7 @@ def _register(name: str, made: Config, ours: int, peer: int, drawn: bool) -> Non
     )
 
 
-for _name, _made in (("handoff", over_card), ("handoff-apart", apart)):
+for _name, _made in (("handoff", over_card), ("handoff-apart", between_replay_ports)):
     _register(_name, _made, BATCHES[-1], BATCHES[0], drawn=False)
     for _batch in BATCHES:
         _register(f"{_name}-{_batch}", _made, _batch, _batch, drawn=True)

@@ -16,14 +16,14 @@ def take_stamp(place: Place) -> Stamp:
     program = companion(NAME)
     cpus = (str(place.main_cpu), str(place.work_cpu))
     try:
-        said = subprocess.run(
+        output = subprocess.run(
             [program, *cpus, str(MILLISECONDS)],
             capture_output=True,
             text=True,
             timeout=TIMEOUT_SECONDS,
             check=True,
         )
-        document = json.loads(said.stdout)
+        document = json.loads(output.stdout)
         return Stamp(float(document["roundtrip_ns"]), float(document["mpps"]) * 1e6)
     except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
         raise NotMeasuredError(f"{NAME}: {error}") from error

@@ -171,7 +171,7 @@ def result_of(kind: Kind, pairs: Sequence[Pair], problem: str | None = None) -> 
 
 
 def _clocks(kind: Kind, samples: Sequence[Sample], tsc_hz: float) -> float | None:
-    """Clocks a packet; two cores have no common one."""
+    """Cycles a packet; two cores have no common one."""
     parts = [sample.clocks for sample in samples if sample.clocks is not None]
     if parts:
         return median(parts)

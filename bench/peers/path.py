@@ -1,4 +1,4 @@
-"""Clocks of the router's own nodes: what lies between port-rx and port-tx."""
+"""Cycles of the router's own nodes: what lies between port-rx and port-tx."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ class PathSession:
     engine: EngineSession
 
     def sample(self, seconds: float) -> Sample:
-        """Clocks a packet from ethernet-input to interface-output."""
+        """Cycles a packet from ethernet-input to interface-output."""
         elapsed, nodes = self.engine.node_clocks(seconds)
         sent = sum(node.packets for name, node in nodes.items() if name.startswith("port-tx"))
         entered = nodes[FIRST].packets if FIRST in nodes else 0

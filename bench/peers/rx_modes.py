@@ -30,11 +30,13 @@ _TIME = re.compile(r"time=([0-9.]+) ms")
 
 
 def _run(command: str) -> str:
-    said = subprocess.run(command.split(), capture_output=True, text=True, check=False, timeout=60)
-    if said.returncode != 0:
-        lines = (said.stderr or said.stdout).strip().splitlines() or ["no output"]
+    output = subprocess.run(
+        command.split(), capture_output=True, text=True, check=False, timeout=60
+    )
+    if output.returncode != 0:
+        lines = (output.stderr or output.stdout).strip().splitlines() or ["no output"]
         raise NotMeasuredError(f"{command}: {lines[-1]}")
-    return said.stdout
+    return output.stdout
 
 
 def _host(stack: ExitStack, number: int, device: str) -> str:
@@ -71,9 +73,9 @@ class PingSession:
         idle_percent = self._busy_percent(seconds)
         ping = f"ping -c {PINGS} -i {PING_INTERVAL_SECONDS} -W 1 10.99.0.2"
         awake, started = self._awake_clocks(), time.monotonic()
-        said = _run(f"ip netns exec {self.namespace} {ping}")
+        output = _run(f"ip netns exec {self.namespace} {ping}")
         awake, elapsed = self._awake_clocks() - awake, time.monotonic() - started
-        times_us = [1e3 * float(found) for found in _TIME.findall(said)]
+        times_us = [1e3 * float(found) for found in _TIME.findall(output)]
         if len(times_us) < PINGS // 2:
             raise NotMeasuredError(f"{len(times_us)} of {PINGS} pings were answered")
         details = {
@@ -85,7 +87,7 @@ class PingSession:
         return Sample(packets / elapsed, awake / packets, self.engine.tsc_hz, details)
 
     def _awake_clocks(self) -> int:
-        """Clocks that the worker has not slept, whatever it did with them."""
+        """Cycles that the worker has not slept, whatever it did with them."""
         runtime = self.engine.telemetry.ask(f"/linerate/runtime,{self.engine.worker}")
         return int(runtime["tsc"] - runtime["started_tsc"] - runtime["sleep_clocks"])
 

@@ -30,7 +30,7 @@ class NodeClocks:
 
     @property
     def per_packet(self) -> float:
-        """Clocks a packet."""
+        """Cycles a packet."""
         return self.clocks / self.packets if self.packets else 0.0
 
 
@@ -79,7 +79,7 @@ class EngineSession:
         self.telemetry.ask(start)
 
     def node_clocks(self, seconds: float) -> tuple[float, Mapping[str, NodeClocks]]:
-        """Clocks that passed, and what each node of the last worker did in them."""
+        """Cycles that passed, and what each node of the last worker did in them."""
         return self._node_clocks(seconds, (self.worker,))
 
     def all_node_clocks(self, seconds: float) -> tuple[float, Mapping[str, NodeClocks]]:

@@ -28,7 +28,7 @@ class ReceivingSession:
     engine: EngineSession
 
     def sample(self, seconds: float) -> Sample:
-        """Clocks of the analyser and of taking frames from the port."""
+        """Cycles of the analyser and of taking frames from the port."""
         elapsed, nodes = self.engine.node_clocks(seconds)
         taken = [node for name, node in nodes.items() if name.startswith("port-rx")]
         analyser = nodes.get("analyser")

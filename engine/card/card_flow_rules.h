@@ -2,7 +2,7 @@
 /*
  * The card's flow table: rules with which the card looks up each frame's flow itself, and marks
  * it, chooses its queue, counts or drops it. It takes what rte_flow takes (card_flow_pattern.c says
- * what of it), on each port apart.
+ * the supported part), separately on each port.
  *
  * The number of rules that fit is as with the Intel X710: the first `guaranteed` always do; the
  * others are in buckets of eight, chosen by a hash of the flow, and a rule whose bucket is full is

@@ -82,7 +82,7 @@ static bool card_has_limits(const struct card *card)
 	return card->pps_in.clocks_per_unit != 0 || card->pcie.up.clocks_per_unit != 0;
 }
 
-/* Of those admitted by the link, the frames that the card takes; returns their number. */
+/* Drops the admitted frames that the card refuses; returns the number of the others. */
 static __rte_noinline uint16_t card_takes(struct card_port *port, struct rte_mbuf **mbufs,
 	uint16_t count, struct rte_mbuf **taken, double now)
 {

@@ -62,7 +62,7 @@ static size_t number_in(const char *folder, const char *file)
 	return number;
 }
 
-/* Of all sizes, as EAL takes them; those reserved by others are not free. */
+/* Counts pages of all sizes, as EAL takes them; those reserved by others are not free. */
 static size_t free_hugepage_bytes(void)
 {
 	DIR *folder = opendir(HUGEPAGES_FOLDER);

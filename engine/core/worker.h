@@ -46,7 +46,7 @@ enum worker_request {
 	WORKER_ROUNDTRIP_PONG,
 };
 
-/* How a worker detects received packets; VPP's words. */
+/* Method by which a worker detects received packets; VPP's words. */
 enum rx_mode {
 	RX_POLLING,
 	RX_INTERRUPT, /* sleeps as soon as nothing came for some polls */

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of UDP payload: fits an Ethernet frame over IPv6, and some tunnel. */
+/* Bytes of UDP payload: fits an Ethernet frame over IPv6, and some tunnel. */
 #define IPFIX_MESSAGE_BYTES 1400
 
 struct ipfix {

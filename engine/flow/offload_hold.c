@@ -96,7 +96,7 @@ struct offload_hold *offload_hold_take(uint32_t mark)
 		hold->places++;
 		return hold;
 	}
-	/* Of another generation: its record is not free, so this one is no longer valid. */
+	/* A mark of another generation: its record is not free, so this one is no longer valid. */
 	if (all.slots[FLOW_MARK_INDEX(mark)] != 0 || all.nb_free == 0)
 		return NULL;
 	slot = all.free[--all.nb_free];

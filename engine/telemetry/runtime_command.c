@@ -117,6 +117,6 @@ static int runtime_answer(const char *command, const char *parameters, struct rt
 static struct command runtime = {
 	.path = "/linerate/runtime",
 	.answer = runtime_answer,
-	.help = "Clocks of each node of a worker. Parameter: the worker's name",
+	.help = "Calls, vectors and clocks by node of a worker. Parameter: the worker's name",
 };
 COMMAND_REGISTER(runtime)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A month: longer trials overflow the clocks that count them. */
+/* A month: longer trials overflow their clocks. */
 #define DURATION_US_MAX (30ull * 24 * 3600 * 1000000)
 
 static int answer_links_down(struct rte_tel_data *data)

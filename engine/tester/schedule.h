@@ -32,7 +32,7 @@ struct schedule {
 	uint32_t position;
 	uint32_t nb_slots;
 	struct stream **slots;
-	/* Of frames that have times of their own; else NULL, and the rest is not used. */
+	/* For frames that have times of their own; else NULL, and the rest is not used. */
 	double *at;          /* when each slot is due, as a part of the round: 0 to below 1 */
 	double round_clocks; /* of the trial */
 	double slice_clocks; /* frames due in so long are made at once at most */

@@ -15,7 +15,7 @@
 #define OTHERS_CLOCKS 5000
 #define PAUSE_US 5000
 
-/* Clocks that went by while the frames were worked on. */
+/* Cycles that went by while the frames were worked on. */
 static uint64_t forward(unsigned packets)
 {
 	struct frame frame;

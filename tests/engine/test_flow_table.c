@@ -265,7 +265,7 @@ static void check_counts(const struct flow_export *notice, const struct known_fl
 }
 
 /* The wheel stands at the last whole tick. */
-static void check_told(void)
+static void check_notices(void)
 {
 	uint32_t wheel = now_ms / TICK * TICK;
 	struct flow_export notice;
@@ -298,7 +298,7 @@ static void pass_time(uint32_t milliseconds)
 	while (flow_table_work(table, now_ms) != 0 || now_ms - table->timer.ms >= TICK)
 		;
 	rules_listen();
-	check_told();
+	check_notices();
 	rules_work();
 	CHECK_EQUAL(table->live, nb_live);
 	CHECK_EQUAL(table->touched - table->nb_free, nb_live + rules_waiting());

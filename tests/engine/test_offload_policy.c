@@ -40,7 +40,8 @@ static void zipf_does_not_flap(void)
 		run_zipf(&world, 12);
 		before = world.demotions;
 		run_zipf(&world, 20);
-		printf("       %u of 512 places changed hands in 20 s; %u flows came back\n",
+		printf("       %u of 512 places changed hands in 20 s; %u flows were promoted "
+		       "again\n",
 			world.demotions - before, world.returns);
 		CHECK(world.demotions - before < 26);
 		CHECK(world.returns <= 2);
@@ -59,8 +60,8 @@ static void slow_programming_takes_the_best_first(void)
 	shuffle();
 	world_start(&world, 512, 11000, 100000);
 	run_zipf(&world, 1.5);
-	printf("       after 1.5 s: %u rules, %.1f %% of the best so many\n", world.promotions,
-		100 * share(&world, world.promotions));
+	printf("       after 1.5 s: %u rules, %.1f %% of the same number of best\n",
+		world.promotions, 100 * share(&world, world.promotions));
 	CHECK(world.promotions > 50);
 	CHECK(share(&world, world.promotions) >= 0.9);
 	run_zipf(&world, 16);

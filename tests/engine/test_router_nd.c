@@ -151,7 +151,7 @@ static void input_reasons(void)
 	CHECK_REASON("icmp6-nd-input", "sender has an address of the router", 0, &frame);
 	neighbor_message(&frame, HOST, "ff02::1", 136, 0, HOST, HOST_MAC);
 	CHECK_REASON("icmp6-nd-input", "not for the router", 0, &frame);
-	/* Of the other interface, which must not answer. */
+	/* The address of the other interface gets no answer. */
 	neighbor_message(&frame, HOST, GROUP_0, 135, 0, "2001:db8:0:2::1", HOST_MAC);
 	CHECK_REASON("icmp6-nd-input", "not for the router", 0, &frame);
 	CHECK_EQUAL(harness_flush(), 0);

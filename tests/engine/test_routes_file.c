@@ -141,7 +141,7 @@ int main(void)
 	static const struct test_case cases[] = {
 		{"routes", routes},
 		{"mistakes", mistakes},
-		{"at most so many lines about mistakes", many_mistakes},
+		{"limited number of lines about mistakes", many_mistakes},
 		{"addresses as the C library reads them", addresses},
 		{0},
 	};

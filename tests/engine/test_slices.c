@@ -151,7 +151,7 @@ static void a_stall_with_a_loss_disturbs(void)
 TESTER_CASE(a_stall_with_a_loss_disturbs, STREAM)
 
 /* Away at a slice's end, and not back yet: it is counted when it is. */
-static void absence_over_a_boundary_disturbs_both(void)
+static void pause_over_a_boundary_disturbs_both(void)
 {
 	start(40, 40, 40);
 	pass_ms(9);
@@ -163,7 +163,7 @@ static void absence_over_a_boundary_disturbs_both(void)
 	CHECK(slices_at(0)->disturbed && slices_at(1)->disturbed);
 	CHECK(!slices_at(2)->disturbed);
 }
-TESTER_CASE(absence_over_a_boundary_disturbs_both, STREAM)
+TESTER_CASE(pause_over_a_boundary_disturbs_both, STREAM)
 
 /* Rings that filled while a worker was away are emptied after that. */
 static void recovery_disturbs_the_next(void)
@@ -251,8 +251,7 @@ int main(void)
 		{"an undisturbed trial ends on time", an_undisturbed_trial_ends_on_time_case},
 		{"a disturbed slice is made up for", a_disturbed_slice_is_made_up_for_case},
 		{"a stall with a loss disturbs", a_stall_with_a_loss_disturbs_case},
-		{"absence over a boundary disturbs both",
-			absence_over_a_boundary_disturbs_both_case},
+		{"pause over a boundary disturbs both", pause_over_a_boundary_disturbs_both_case},
 		{"recovery disturbs the next", recovery_disturbs_the_next_case},
 		{"it ends at the limit", it_ends_at_the_limit_case},
 		{"losses are distinguished", losses_are_distinguished_case},

@@ -93,7 +93,7 @@ class Clock:
     hertz: float
 
     def each(self, packets_per_second: float) -> int:
-        """Clocks a packet that leave one worker that rate."""
+        """Cycles a packet that leave one worker that rate."""
         return round(self.hertz / packets_per_second)
 
     def during(self, microseconds: float) -> int:

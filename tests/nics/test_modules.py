@@ -100,9 +100,9 @@ def test_a_bridge_that_filters_vlans(guest: Guest) -> None:
         done = guest.run("python3 /tree/tests/nics/inside/trials.py /tmp/bridge.json", 120)
     finally:
         guest.run("ip link delete br0; ip link delete vt0; ip link delete vt1", check=False)
-    said = json.loads(done.out)
-    assert not said["error"], said["error"]
-    (trial,) = said["trials"]
+    text = json.loads(done.out)
+    assert not text["error"], text["error"]
+    (trial,) = text["trials"]
     assert trial["status"]["sent_packets"] == 400
     assert trial["status"]["received_packets"] == 200
 

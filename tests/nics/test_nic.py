@@ -108,16 +108,16 @@ def test_bench(bench: Bench, mode: str) -> None:
 def test_probe(bench: Bench) -> None:
     probed = bench.guest.run(f"linerate nic probe {address('t0')}", 300)
     keep(bench.lab, "probe", probed)
-    said = probed.out
-    rows = {line[:22].strip(): line[22:].split() for line in said.splitlines()}
+    text = probed.out
+    rows = {line[:22].strip(): line[22:].split() for line in text.splitlines()}
     takes = {name: row for name, row in rows.items() if "yes" in row}
     if bench.lab.model == "igb":
-        assert rows["ipv4 udp flow"][0] == rows["eth type"][0] == "yes", said
+        assert rows["ipv4 udp flow"][0] == rows["eth type"][0] == "yes", text
         assert takes["ipv4 udp flow"][6] == "yes"
-        assert "rules that fit: 8 before" in said
+        assert "rules that fit: 8 before" in text
     else:
-        assert takes == {}, said
-        assert "takes no rte_flow rules" in said
+        assert takes == {}, text
+        assert "takes no rte_flow rules" in text
 
 
 def lost_on_wire(ports: dict[str, dict[str, Any]], ends: tuple[str, str]) -> int:
@@ -152,8 +152,8 @@ def test_a_bench_names_a_link_that_stays_down(bench: Bench) -> None:
         )
     assert done.code != 0
     assert f"waiting for link of t0 ({address('t0')})" in done.err, done
-    said = " ".join(done.out.split())
-    assert f"failed: t0 ({address('t0')}): no link after 15 s: check its cable" in said, done
+    text = " ".join(done.out.split())
+    assert f"failed: t0 ({address('t0')}): no link after 15 s: check its cable" in text, done
 
 
 def test_the_doctor_names_a_link_that_is_down(bench: Bench) -> None:

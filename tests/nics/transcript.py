@@ -20,9 +20,9 @@ STEPS = {
     "undo": "Given back",
 }
 HEAD = """\
-# What was seen on an emulated {model}
+# Output on an emulated {model}
 
-Made by `make test-nics` ([NICs](../nics.md)): what `linerate` said to the README's words, with each
+Made by `make test-nics` ([NICs](../nics.md)): the output of `linerate` for the README's commands, with each
 driver for DPDK. The testbeds are those of the README with the guest's addresses, and the load is low.
 Emulated CPUs take turns, so that trials are mostly invalid: `--accept-suspect` shows one, marked. Left
 out are the doctor's reasons and remedies, and tables of clocks.
@@ -31,11 +31,11 @@ out are the doctor's reasons and remedies, and tables of clocks.
 CLOCKS = "Where the forwarder's cycles went"
 
 
-def keep(lab: Lab, step: str, *said: Done) -> None:
+def keep(lab: Lab, step: str, *message: Done) -> None:
     """Write down a step's commands and what came of them."""
     folder = SEEN / str(lab)
     folder.mkdir(parents=True, exist_ok=True)
-    text = "".join(f"$ {one.command}\n{one.out}" for one in said)
+    text = "".join(f"$ {one.command}\n{one.out}" for one in message)
     (folder / f"{step}.txt").write_text(text, encoding="utf-8")
 
 

@@ -55,13 +55,13 @@ class Tcp:
         self._next[sender] += len(data) + ("S" in flags) + ("F" in flags)
 
 
-def tcp(port: int, said: Said) -> Conversation:
+def tcp(port: int, message: Said) -> Conversation:
     """Handshake, payloads, both sides' FIN."""
     connection = Tcp(port)
     connection.send(CLIENT, "S")
     connection.send(SERVER, "SA")
     connection.send(CLIENT, "A")
-    for sender, data in said:
+    for sender, data in message:
         for at in range(0, len(data), MSS):
             connection.send(sender, "PA", data[at : at + MSS])
         connection.send(SERVER if sender == CLIENT else CLIENT, "A")
@@ -71,7 +71,7 @@ def tcp(port: int, said: Said) -> Conversation:
     return connection.packets
 
 
-def udp(port: int, said: list[tuple[str, Packet | bytes]]) -> Conversation:
+def udp(port: int, message: list[tuple[str, Packet | bytes]]) -> Conversation:
     """Datagrams."""
     return [
         (
@@ -80,7 +80,7 @@ def udp(port: int, said: list[tuple[str, Packet | bytes]]) -> Conversation:
             / UDP(**_ports(sender, port, 50_000))
             / (Raw(data) if isinstance(data, bytes) else data),
         )
-        for sender, data in said
+        for sender, data in message
     ]
 
 
@@ -104,12 +104,12 @@ def dns(name: str, address: str) -> Conversation:
 
 def quic(datagrams: int) -> Conversation:
     """The look of it: long datagrams from the server, short ones from the client."""
-    said: list[tuple[str, Packet | bytes]] = [(CLIENT, b"\x41" + bytes(range(200)) * 6)]
+    message: list[tuple[str, Packet | bytes]] = [(CLIENT, b"\x41" + bytes(range(200)) * 6)]
     for number in range(datagrams):
-        said.append((SERVER, bytes([0x42, number]) + b"\x5a" * 1200))
+        message.append((SERVER, bytes([0x42, number]) + b"\x5a" * 1200))
         if number % 2:
-            said.append((CLIENT, bytes([0x41, number]) + b"\xa5" * 33))
-    return udp(4443, said)
+            message.append((CLIENT, bytes([0x41, number]) + b"\xa5" * 33))
+    return udp(4443, message)
 
 
 MAKERS: dict[str, Callable[[], Conversation]] = {

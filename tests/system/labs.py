@@ -71,10 +71,10 @@ def sends(runs: Path, loadtest: str) -> bool:
     for path in runs.glob("*/live.jsonl"):
         # Its last line may be half written.
         for line in path.read_text().split("\n")[:-1]:
-            said = json.loads(line)
-            if said["event"] == "trial" and said["loadtest"] == loadtest:
-                number = said["number"]
-            elif said["event"] == "sending" and said["number"] == number:
+            message = json.loads(line)
+            if message["event"] == "trial" and message["loadtest"] == loadtest:
+                number = message["number"]
+            elif message["event"] == "sending" and message["number"] == number:
                 return True
     return False
 

@@ -125,8 +125,8 @@ def kernel_makes(host: Host, kind: str) -> bool:
     """Whether the kernel makes links of a kind that stand on another link, as VLANs do."""
     host.run("ip link add below0 type veth peer name below1")
     try:
-        said = host.run(f"ip link add link below0 name above0 type {kind}", check=False)
-        return said.returncode == 0
+        output = host.run(f"ip link add link below0 name above0 type {kind}", check=False)
+        return output.returncode == 0
     finally:
         # Interfaces on top of it are deleted with it.
         host.run("ip link delete below0")

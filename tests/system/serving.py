@@ -61,6 +61,6 @@ def served(runs: Path, *options: str) -> Iterator[Served]:
         yield Served(int(port[1]), token[1], runs, process.pid)
     finally:
         process.send_signal(signal.SIGINT)
-        said = process.communicate(timeout=120)[1]
-    assert said == "", said
+        message = process.communicate(timeout=120)[1]
+    assert message == "", message
     assert process.returncode in (0, -signal.SIGINT, 128 + signal.SIGINT)

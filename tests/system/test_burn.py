@@ -124,7 +124,7 @@ def test_workers_that_sleep_share_a_cpu(
 
 @pytest.mark.parametrize(("workers", "asked"), [(1, 5_000), (3, 25_000)])
 def test_other_workers_cost(start_engine: StartEngine, workers: int, asked: int) -> None:
-    """Clocks a packet rise with the number of workers."""
+    """Cycles a packet rise with the number of workers."""
     burn = {"clocks": 5_000, "contention_clocks": 10_000, "how": "sleep"}
     options = forwarder(workers=workers, rx_mode="interrupt", burn=burn)
     config = card_config({**LINK, "rx_queues": workers}, options, [stream(0, modifiers=FLOWS)])
@@ -217,7 +217,7 @@ def test_stops_while_burning(start_engine: StartEngine, how: str, number: signal
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "text"),
     [
         ({"burn": {"clocks": -1}}, "forwarder.burn.clocks: expected a whole number"),
         ({"burn": {"cycles": 1}}, "forwarder.burn.cycles: unknown key, expected one of: clocks"),

@@ -70,7 +70,7 @@ def merged(folder: Path) -> list[list[str]]:
 
 @needs_tshark
 def test_conversations_over_ip6_with_tags(start_engine: StartEngine, tmp_path: Path) -> None:
-    made = {name: said for name, said in write_all(tmp_path).items() if name in POOLS}
+    made = {name: text for name, text in write_all(tmp_path).items() if name in POOLS}
     asked = loadtest(tmp_path, port_info=[{"vlan": 100}, {"vlan": 200}])
     connections = asked.traffic.connections(DUT_MACS)
     assert connections is not None
@@ -101,10 +101,10 @@ def test_conversations_over_ip6_with_tags(start_engine: StartEngine, tmp_path: P
         seen[template, *client, *server].append((side, tcp_bytes + flags if tcp else udp_bytes))
     assert Counter(key[0] for key in seen) == dict.fromkeys(POOLS, each)
     # All of a template say the same, in its order.
-    for template, said in made.items():
-        told = {tuple(packets) for key, packets in seen.items() if key[0] == template}
-        assert len(told) == 1
-        assert [side for side, _what in told.pop()] == [side for side, _packet in said]
+    for template, text in made.items():
+        reported = {tuple(packets) for key, packets in seen.items() if key[0] == template}
+        assert len(reported) == 1
+        assert [side for side, _what in reported.pop()] == [side for side, _packet in text]
     clients = {key[1] for key in seen}
     assert len(clients) == 9 + 3
 

@@ -21,8 +21,8 @@ pytestmark = pytest.mark.skipif(
 
 def what_it_did(disturber: "subprocess.Popen[str]") -> dict[str, int]:
     disturber.send_signal(signal.SIGTERM)
-    said, _ = disturber.communicate(timeout=30)
-    return {str(kind): int(count) for kind, count in json.loads(said).items()}
+    text, _ = disturber.communicate(timeout=30)
+    return {str(kind): int(count) for kind, count in json.loads(text).items()}
 
 
 def measure(folder: Path, interfaces: tuple[str, str], test: str) -> collections.Counter[str]:

@@ -191,9 +191,9 @@ def test_parameters_stay_with_their_command(engine: Engine) -> None:
     def ask(worker: str) -> None:
         with engine.connect() as telemetry:
             while time.monotonic() < until and not wrong:
-                said = telemetry.ask(f"/linerate/runtime,{worker}")["worker"]
-                if said != worker:
-                    wrong.append(f"{worker}: {said}")
+                reply = telemetry.ask(f"/linerate/runtime,{worker}")["worker"]
+                if reply != worker:
+                    wrong.append(f"{worker}: {reply}")
 
     clients = [threading.Thread(target=ask, args=(name,)) for name in ("tester", "forwarder-0") * 2]
     for client in clients:

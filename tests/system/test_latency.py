@@ -46,7 +46,7 @@ def check(outcome: Outcome, latency: tuple[StreamLatency, ...]) -> None:
         ("timed1", "t1", "t0"),
     ]
     for one in latency:
-        # Of this trial alone, without earlier ones.
+        # Frames of this trial alone, without earlier ones.
         assert one.count + one.disturbed == 4_000
         assert one.damaged == 0
         kept = [text for text in (one.histogram, one.disturbed_histogram) if text]

@@ -99,11 +99,11 @@ def test_never_outlives_the_process_that_started_it(tmp_path: Path) -> None:
     command = [sys.executable, "-c", STARTER, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as starter:
         assert starter.stdout is not None
-        said = json.loads(starter.stdout.readline())
+        output = json.loads(starter.stdout.readline())
         starter.kill()
         starter.wait()
-    assert gone(said["pid"])
-    assert not Path(said["socket"]).parent.exists()
+    assert gone(output["pid"])
+    assert not Path(output["socket"]).parent.exists()
 
 
 @pytest.mark.smoke
@@ -139,7 +139,7 @@ def test_missing_file_and_usage(tmp_path: Path) -> None:
         assert result.returncode == code
 
 
-def test_missing_device_is_said_in_a_line(tmp_path: Path) -> None:
+def test_missing_device_is_reported_in_a_line(tmp_path: Path) -> None:
     config = {
         "name": "nodevice",
         "ports": [

@@ -57,8 +57,8 @@ def test_a_cable_pulled_out_ends_the_trial_and_is_the_place_of_loss(
     assert (links["t0"].state, links["t0"].downs) == ("down", 1)
     assert (links["t1"].state, links["t1"].downs) == ("up", 0)
     # Both ends of the pair lose it; no other rule has anything to say.
-    said = [reason for reason in reasons(measured) if not reason.startswith("packet ledger")]
-    assert {reason.split(" since ")[0] for reason in said} == {"t0: link down", "e0: link down"}
+    text = [reason for reason in reasons(measured) if not reason.startswith("packet ledger")]
+    assert {reason.split(" since ")[0] for reason in text} == {"t0: link down", "e0: link down"}
     assert measured.progress.elapsed_us < load.duration_us
     if place is None:
         # Frames that waited for a socket of an interface that goes down are in no counter of the

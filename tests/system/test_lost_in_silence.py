@@ -33,8 +33,8 @@ def bench(folder: Path, document: dict[str, Any]) -> tuple[int, dict[str, Any], 
     words = ("bench", str(path), "--only", "U2", "--duration", "300ms", "--json")
     for _ in range(TRIES):
         with labs.lab(*words, "--runs", str(folder / "runs")) as lab:
-            said, wrong = lab.communicate(timeout=300)
-        (row,) = json.loads(said)["trials"]
+            message, wrong = lab.communicate(timeout=300)
+        (row,) = json.loads(message)["trials"]
         if row["valid"]:
             return lab.returncode, row, wrong
     pytest.fail(f"no valid trial: {wrong} {row}")
@@ -138,8 +138,8 @@ def test_a_memif_peer_that_loses_in_silence(
             "tester": {"sockets": sockets},
             "dut": {"kind": "external", "macs": MACS},
         }
-        said = check(bench(tmp_path, bed), loses, "unexplained")
-    assert "between sent by the tester" in said
+        message = check(bench(tmp_path, bed), loses, "unexplained")
+    assert "between sent by the tester" in message
 
 
 def interfaces_of(wire: str, interfaces: tuple[str, str]) -> dict[str, Any]:
@@ -164,5 +164,5 @@ def test_a_foreign_device_that_loses_in_silence(tmp_path: Path, wire: str, loses
             "tester": interfaces_of(wire, links.here),
             "dut": {"kind": "external", "macs": MACS},
         }
-        said = check(bench(tmp_path, bed), loses, "unexplained")
-    assert "between sent by the tester" in said
+        message = check(bench(tmp_path, bed), loses, "unexplained")
+    assert "between sent by the tester" in message

@@ -180,8 +180,8 @@ def switch(start_engine: StartEngine) -> Iterator[Switch]:
 
 
 def pings(host: Host, address: str, options: str = "-c 2 -i 0.2") -> bool:
-    said = host.run(f"ping -W 1 {options} {address}", check=False).stdout
-    return " 0% packet loss" in said
+    output = host.run(f"ping -W 1 {options} {address}", check=False).stdout
+    return " 0% packet loss" in output
 
 
 def reasons(engine: Engine) -> dict[str, int]:
@@ -205,8 +205,8 @@ def test_icmpecho_answers_ping_and_arping(switch: Switch) -> None:
     (host,) = switch.hosts
     for options in ("-c 3 -i 0.2", "-c 2 -i 0.2 -s 1472 -M do", "-c 2 -i 0.2 -s 0", "-f -c 300"):
         assert pings(host, "10.3.0.77", options)
-    said = host.run("arping -c 2 -I eth0 10.3.0.78").stdout
-    assert re.search(r"Received 2 response|2 packets received", said), said
+    output = host.run("arping -c 2 -I eth0 10.3.0.78").stdout
+    assert re.search(r"Received 2 response|2 packets received", output), output
     host.run("ping -c 1 -W 1 -b -I eth0 10.3.0.255", check=False)
     counted = reasons(engine)
     assert counted["echo request answered"] >= 307
@@ -267,7 +267,7 @@ def tags_in(path: Path) -> set[tuple[int, int]]:
 
 
 @needs_namespaces
-def test_l2switch_keeps_vlans_apart(switch: Switch, tmp_path: Path) -> None:
+def test_l2switch_keeps_vlans_separate(switch: Switch, tmp_path: Path) -> None:
     vlans = [{"id": 10, "ports": ["e0", "e1"]}, {"id": 20, "ports": ["e0", "e2"]}]
     engine = switch.start(3, {"mode": "l2switch", "l2switch": {"vlans": vlans}})
     script = tmp_path / "send.py"

@@ -92,8 +92,8 @@ def test_one_rule_is_tried() -> None:
 
 
 def test_a_wrong_word_is_pointed_at() -> None:
-    said = probe("card", "--rule", RULE.replace("src is 50560", "sorc is 50560"), code=2).stderr
-    line, caret, expected = said.splitlines()
+    output = probe("card", "--rule", RULE.replace("src is 50560", "sorc is 50560"), code=2).stderr
+    line, caret, expected = output.splitlines()
     assert line[caret.index("^") :].startswith("sorc")
     assert 'expected src, dst, flags or /, not "sorc"' in expected
 

@@ -96,7 +96,7 @@ def running(engine: Engine) -> Iterator[Running]:
     assert outcome.of_kind("received") > 0
 
 
-def said(folder: Path) -> list[str]:
+def message(folder: Path) -> list[str]:
     """Messages of the test's engine about offload."""
     (log,) = folder.glob("engine-*.log")
     lines = log.read_text(encoding="utf-8").splitlines()
@@ -133,7 +133,7 @@ def test_all_flows_are_offloaded(start_engine: StartEngine, tmp_path: Path, pres
         assert port["promoted"] == FLOWS
         assert port["refused"] == port["silent"] == port["lost"] == 0
         assert port["create_ns_min"] >= (22_000 if preset == "x710-patched" else 11_000_000)
-    assert said(tmp_path) == []
+    assert message(tmp_path) == []
 
 
 def test_all_rules_refused(start_engine: StartEngine, tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_all_rules_refused(start_engine: StartEngine, tmp_path: Path) -> None:
         assert sum(by_type.values()) == port["refused"] == 8
         assert port["promoted"] == 0
         assert port["last_error"]
-    lines = said(tmp_path)
+    lines = message(tmp_path)
     assert len(lines) == 2
     for name, line in zip(("e0", "e1"), sorted(lines), strict=True):
         assert line.startswith(f"port {name}: offload is switched off")
@@ -161,8 +161,8 @@ def test_marks_never_come(start_engine: StartEngine, tmp_path: Path) -> None:
     for port in ports.values():
         assert port["silent"] == 8
         assert port["promoted"] == FLOWS
-    assert len(said(tmp_path)) == 2
-    assert all("packets come without their mark" in line for line in said(tmp_path))
+    assert len(message(tmp_path)) == 2
+    assert all("packets come without their mark" in line for line in message(tmp_path))
 
 
 def test_port_reset_while_rules_stand(start_engine: StartEngine, tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_port_reset_while_rules_stand(start_engine: StartEngine, tmp_path: Path)
     assert ports["e0"]["lost"] == FLOWS
     assert ports["e0"]["state"] == "on"
     assert ports["e1"]["promoted"] == FLOWS
-    (line,) = said(tmp_path)
+    (line,) = message(tmp_path)
     assert line.startswith("port e0: rules have lost their effect")
 
 
@@ -213,7 +213,7 @@ def test_a_small_table(start_engine: StartEngine, tmp_path: Path) -> None:
             lambda ports: all(port["rules"] == 8 and port["full"] > 0 for port in ports.values()),
         )
     assert all(port["state"] == "on" for port in ports.values())
-    assert said(tmp_path) == []
+    assert message(tmp_path) == []
 
 
 def test_show_offload(start_engine: StartEngine) -> None:

@@ -21,7 +21,7 @@ def test_io_once():
     with labs.lab(*command, module="bench.peers") as lab:
         said, wrong = lab.communicate(timeout=300)
     assert lab.returncode == 0, wrong
-    (result,) = json.loads(said)
+    (result,) = json.loads(text)
     assert set(KEYS) <= set(result)
     assert result["name"] == "io"
     assert result["clocks_per_packet"] > 0

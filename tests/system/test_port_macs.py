@@ -31,9 +31,9 @@ def sockets() -> Iterator[Path]:
 def bench(folder: Path, *words: str) -> Run:
     words = ("bench", *words, "--only", "U2,U4", "--duration", "300ms", "--json")
     with labs.lab(*words, "--runs", str(folder)) as lab:
-        said, wrong = lab.communicate(timeout=300)
-    assert said, wrong
-    document = json.loads(said)
+        text, wrong = lab.communicate(timeout=300)
+    assert text, wrong
+    document = json.loads(text)
     assert document["status"] == "complete", wrong
     return load_run(Path(document["run"]))
 

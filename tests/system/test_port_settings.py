@@ -87,6 +87,6 @@ def refusal(folder: Path, **changes: Any) -> str:
 
 
 def test_an_unknown_flow_control_is_refused_in_one_line(tmp_path: Path) -> None:
-    said = refusal(tmp_path, flow_control="maybe")
-    assert len(said.splitlines()) == 1
-    assert said.endswith("expected one of: off, rx, tx, full")
+    message = refusal(tmp_path, flow_control="maybe")
+    assert len(message.splitlines()) == 1
+    assert message.endswith("expected one of: off, rx, tx, full")

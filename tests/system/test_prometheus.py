@@ -156,8 +156,8 @@ def bench(exporter: int, prometheus: int, folder: Path) -> bytes:
                 process.send_signal(signal.SIGINT)
                 break
             time.sleep(0.3)
-        said = process.communicate(timeout=labs.ENDS_IN_SECONDS)
-    assert live, f"the trial was not seen: {said}"
+        message = process.communicate(timeout=labs.ENDS_IN_SECONDS)
+    assert live, f"the trial was not seen: {message}"
     return live[-1]
 
 

@@ -105,7 +105,7 @@ def test_fields_of_the_hash_are_as_asked(start_engine: StartEngine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "text"),
     [
         ({"rx_queues": 17}, "ports[0].rx_queues: expected a whole number from 1 to 16"),
         ({"tx_queues": 1}, "tx_queues: 1 are too few for 2 workers, which have one each"),
@@ -116,11 +116,11 @@ def test_fields_of_the_hash_are_as_asked(start_engine: StartEngine) -> None:
     ],
 )
 def test_what_a_device_does_not_take_is_refused(
-    start_engine: StartEngine, changes: dict[str, Any], said: str
+    start_engine: StartEngine, changes: dict[str, Any], text: str
 ) -> None:
     with pytest.raises(EngineError) as refused:
         start_engine(rx_only(**changes))
-    assert said in str(refused.value)
+    assert text in str(refused.value)
 
 
 @needs_namespaces

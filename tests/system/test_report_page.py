@@ -34,7 +34,7 @@ def test_a_report_opens_without_an_error_or_a_request(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         ("<script>console.error('broken')</script>", "console: broken"),
         ("<script>nothing.at.all()</script>", "console: ReferenceError"),
@@ -42,9 +42,9 @@ def test_a_report_opens_without_an_error_or_a_request(tmp_path: Path) -> None:
         ('<div class="picture"></div>', "no picture was drawn"),
     ],
 )
-def test_what_is_wrong_with_a_page_is_found(tmp_path: Path, body: str, said: str) -> None:
+def test_what_is_wrong_with_a_page_is_found(tmp_path: Path, body: str, message: str) -> None:
     page = tmp_path / "page.html"
     page.write_text(f"<!DOCTYPE html><title>x</title>{body}")
     done = screenshots(page)
     assert done.returncode == 1
-    assert said in done.stderr
+    assert message in done.stderr

@@ -97,7 +97,7 @@ def streams() -> list[dict[str, Any]]:
 
 
 def trial(start_engine: StartEngine, lines: Iterator[str], folder: Path) -> tuple[Outcome, int]:
-    """One trial until so many routes were changed and so many packets sent, and the changes."""
+    """One trial until enough routes were changed and packets sent, and the changes."""
     router = {"mode": "router", "router": {"cli": ROUTER_CLI}}
     engine = start_engine(card_config({}, router, streams()))
     changer = Changer(engine, lines, folder)

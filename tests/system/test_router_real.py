@@ -121,18 +121,18 @@ def test_ping(network: Network, tmp_path: Path) -> None:
             "-c 3 -i 0.2 -s 0",
             "-f -c 500",
         ):
-            said = network.a.run(f"ping {options} {network.b.address}").stdout
-            assert " 0% packet loss" in said, said
+            output = network.a.run(f"ping {options} {network.b.address}").stdout
+            assert " 0% packet loss" in output, output
         assert "ttl=63" in network.a.run(f"ping -c 1 {network.b.address}").stdout
     assert bad_checksums(tmp_path / "b.pcap") == ""
 
 
 def test_the_router_answers(network: Network) -> None:
     for address in (network.a.gateway, network.b.gateway):
-        said = network.a.run(f"ping -c 3 -i 0.2 {address}").stdout
-        assert " 0% packet loss" in said, said
-    said = network.a.run(f"arping -c 2 -I eth0 {network.a.gateway}").stdout
-    assert re.search(r"Received 2 response|2 packets received", said), said
+        output = network.a.run(f"ping -c 3 -i 0.2 {address}").stdout
+        assert " 0% packet loss" in output, output
+    output = network.a.run(f"arping -c 2 -I eth0 {network.a.gateway}").stdout
+    assert re.search(r"Received 2 response|2 packets received", output), output
 
 
 def test_traceroute_shows_the_router(network: Network) -> None:
@@ -140,18 +140,18 @@ def test_traceroute_shows_the_router(network: Network) -> None:
     # limits how many it answers at once.
     network.a.run(f"ping -c 2 -i 0.2 -w 10 {network.b.address}")
     for options in ("-n -q 1 -N 1 -w 3", "-n -q 1 -N 1 -w 3 -I"):
-        said = network.a.run(f"traceroute {options} {network.b.address}").stdout
-        hops = re.findall(r"^\s*\d+\s+(\S+)", said, re.MULTILINE)
-        assert hops == [network.a.gateway, network.b.address], said
+        output = network.a.run(f"traceroute {options} {network.b.address}").stdout
+        hops = re.findall(r"^\s*\d+\s+(\S+)", output, re.MULTILINE)
+        assert hops == [network.a.gateway, network.b.address], output
 
 
-def test_what_cannot_be_reached_is_said(network: Network) -> None:
-    said = network.a.run("ping -c 1 -W 2 192.0.2.1", check=False).stdout
-    assert re.search("Destination (Net|Host) Unreachable", said), said
-    said = network.a.run("ping -c 6 -i 1 -W 5 10.2.0.66", check=False, seconds=30).stdout
-    assert "Destination Host Unreachable" in said, said
-    said = network.a.run(f"ping -c 1 -t 1 {network.b.address}", check=False).stdout
-    assert "Time to live exceeded" in said, said
+def test_what_cannot_be_reached_is_reported(network: Network) -> None:
+    output = network.a.run("ping -c 1 -W 2 192.0.2.1", check=False).stdout
+    assert re.search("Destination (Net|Host) Unreachable", output), output
+    output = network.a.run("ping -c 6 -i 1 -W 5 10.2.0.66", check=False, seconds=30).stdout
+    assert "Destination Host Unreachable" in output, output
+    output = network.a.run(f"ping -c 1 -t 1 {network.b.address}", check=False).stdout
+    assert "Time to live exceeded" in output, output
     errors = network.errors()
     assert any("ttl" in reason.lower() for reason in errors), errors
 
@@ -162,22 +162,22 @@ def iperf3(a: Host, b: Host, address: str, options: str) -> str:
         assert server.stdout is not None
         while "listening" not in (line := server.stdout.readline()):
             assert line, "iperf3 does not start"
-        said = a.run(f"iperf3 -c {address} {options}", check=False, seconds=BUSY_SECONDS)
-    assert said.returncode == 0, said.stdout + said.stderr
-    moved = re.findall(r"([\d.]+) ([KMG])bits/sec.*receiver", said.stdout)
-    assert moved, said.stdout
+        output = a.run(f"iperf3 -c {address} {options}", check=False, seconds=BUSY_SECONDS)
+    assert output.returncode == 0, output.stdout + output.stderr
+    moved = re.findall(r"([\d.]+) ([KMG])bits/sec.*receiver", output.stdout)
+    assert moved, output.stdout
     assert float(moved[0][0]) > 0
-    return said.stdout
+    return output.stdout
 
 
 @pytest.mark.parametrize("options", ["-b 200M", "-b 200M -R", "-u -b 20M", "-u -b 20M -R"])
 def test_iperf3(network: Network, tmp_path: Path, options: str) -> None:
     with network.a.capture(tmp_path / "a.pcap"):
-        said = iperf3(network.a, network.b, network.b.address, f"-t 2 {options}")
+        output = iperf3(network.a, network.b, network.b.address, f"-t 2 {options}")
     if "-u" in options:
-        lost = re.search(r"\(([\d.]+)%\)\s+receiver", said)
+        lost = re.search(r"\(([\d.]+)%\)\s+receiver", output)
         assert lost is not None
-        assert float(lost[1]) < 5, said
+        assert float(lost[1]) < 5, output
     assert bad_checksums(tmp_path / "a.pcap") == ""
 
 
@@ -188,10 +188,10 @@ def test_path_mtu(start_engine: StartEngine) -> None:
         stack.enter_context(namespaces.namespaces(a, b))
         engine = over_tap(start_engine, stack, a, b, ROUTER, PATH_MTU)
         a.run(f"ping -c 2 -i 0.2 -w 10 {b.address}")
-        said = a.run(f"tracepath -n -m 4 {b.address}").stdout
-        assert f"pmtu {PATH_MTU}" in said, said
-        hops = re.findall(r"^\s*\d+:\s+(\d\S+)", said, re.MULTILINE)
-        assert {a.gateway, b.address} <= set(hops), said
+        output = a.run(f"tracepath -n -m 4 {b.address}").stdout
+        assert f"pmtu {PATH_MTU}" in output, output
+        hops = re.findall(r"^\s*\d+:\s+(\d\S+)", output, re.MULTILINE)
+        assert {a.gateway, b.address} <= set(hops), output
         too_long = a.run(f"ping -c 1 -W 2 -M do -s {PATH_MTU} {b.address}", check=False)
         assert "message too long" in (too_long.stdout + too_long.stderr).lower()
         iperf3(a, b, b.address, "-n 2M -b 100M")

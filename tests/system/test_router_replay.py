@@ -392,7 +392,7 @@ def packet6(router: str, upper: Packet, **fields: Any) -> Packet:
     return Ether(raw(Ether(src=HOSTS[0], dst=router) / ip / upper))
 
 
-def told6(router: str, about: Packet, message: Packet, source: str = ROUTER6[0]) -> bytes:
+def error6(router: str, about: Packet, message: Packet, source: str = ROUTER6[0]) -> bytes:
     """The error that the sender gets: what fits of its packet behind the message's head."""
     ip = IPv6(src=source, dst=about[IPv6].src, hlim=HOP_LIMIT)
     quoted = Raw(raw(about[IPv6])[:QUOTED_BYTES])
@@ -407,17 +407,17 @@ def test_icmp6_byte_for_byte(start_engine: StartEngine, tmp_path: Path) -> None:
     cases: list[tuple[Packet, bytes]] = []
     for size in (MTU6 - 47, 1450):
         big = packet6(mac, udp / Raw(b"x" * size))
-        cases.append((big, told6(mac, big, ICMPv6PacketTooBig(mtu=MTU6))))
+        cases.append((big, error6(mac, big, ICMPv6PacketTooBig(mtu=MTU6))))
     for hlim, size in ((0, 20), (1, 20), (1, 1400 - 48)):
         old = packet6(mac, udp / Raw(b"y" * size), hlim=hlim)
-        cases.append((old, told6(mac, old, ICMPv6TimeExceeded())))
+        cases.append((old, error6(mac, old, ICMPv6TimeExceeded())))
     nowhere = packet6(mac, udp / Raw(b"z" * 99), dst="2001:db8:dead::1", tc=3, fl=77)
-    cases.append((nowhere, told6(mac, nowhere, ICMPv6DestUnreach(code=0))))
+    cases.append((nowhere, error6(mac, nowhere, ICMPv6DestUnreach(code=0))))
     for address in ROUTER6:
         port = packet6(mac, udp / Raw(b"p" * 9), dst=address)
-        cases.append((port, told6(mac, port, ICMPv6DestUnreach(code=4), address)))
+        cases.append((port, error6(mac, port, ICMPv6DestUnreach(code=4), address)))
         header = packet6(mac, IPv6ExtHdrDestOpt(nh=250) / Raw(b"h" * 9), dst=address)
-        cases.append((header, told6(mac, header, ICMPv6ParamProblem(code=1, ptr=40), address)))
+        cases.append((header, error6(mac, header, ICMPv6ParamProblem(code=1, ptr=40), address)))
         for size in (0, 1, 1000):
             echo = {"id": size, "seq": 7, "data": bytes(n % 251 for n in range(size))}
             request = packet6(mac, ICMPv6EchoRequest(**echo), dst=address, hlim=1)

@@ -92,20 +92,20 @@ def test_ping_through_a_small_mtu(network: tuple[Host, Host]) -> None:
     # The first packet of each size asks for the neighbour; -s 3000 leaves a in three
     # fragments, each of which is cut again for b, and comes back in three.
     for options in ("-c 3 -i 0.2", "-c 3 -i 0.2 -s 3000 -M dont", "-c 3 -i 0.2 -s 972 -M do"):
-        said = a.run(f"ping {options} {b.address}").stdout
-        assert " 0% packet loss" in said, said
-    said = a.run(f"ping -c 2 -i 0.2 {a.gateway}").stdout
-    assert " 0% packet loss" in said, said
+        output = a.run(f"ping {options} {b.address}").stdout
+        assert " 0% packet loss" in output, output
+    output = a.run(f"ping -c 2 -i 0.2 {a.gateway}").stdout
+    assert " 0% packet loss" in output, output
 
 
 @needs_namespaces
-def test_the_mtu_is_told(network: tuple[Host, Host]) -> None:
+def test_the_mtu_is_reported(network: tuple[Host, Host]) -> None:
     a, b = network
     a.run(f"ping -c 2 -i 0.2 {b.address}")
-    said = a.run(f"ping -c 1 -s 1400 -M do {b.address}", check=False)
-    assert re.search(rf"mtu ?= ?{SMALL_MTU}", said.stdout + said.stderr), said
-    said = a.run(f"tracepath -n {b.address}", check=False)
-    assert f"pmtu {SMALL_MTU}" in said.stdout, said.stdout
+    output = a.run(f"ping -c 1 -s 1400 -M do {b.address}", check=False)
+    assert re.search(rf"mtu ?= ?{SMALL_MTU}", output.stdout + output.stderr), output
+    output = a.run(f"tracepath -n {b.address}", check=False)
+    assert f"pmtu {SMALL_MTU}" in output.stdout, output.stdout
 
 
 def tagged_stream(frame_bytes: int, tags: int) -> dict[str, Any]:

@@ -144,8 +144,8 @@ def test_what_is_too_long_or_nonsense_is_refused(closed: Served) -> None:
                  b'{"card": "-x"}', b'{"duration_seconds": 1e999}', b'{"runs": "/tmp"}',
                  b'{"dut": "no-such"}', b'{"only": "Z9"}', b'{"card": "nothing"}'):  # fmt: skip
         headers = {"Authorization": f"Bearer {closed.token}", "Content_Type": "application/json"}
-        status, _, said = closed.ask("POST", "/api/bench", body, **headers)
-        assert status in (400, 422), (body[:40], said)
+        status, _, reply = closed.ask("POST", "/api/bench", body, **headers)
+        assert status in (400, 422), (body[:40], reply)
     assert closed.status("GET", "/api/runs", Authorization=f"Bearer {closed.token}") == 200
 
 
@@ -178,8 +178,8 @@ def test_a_thousand_connections_and_slow_ones(closed: Served) -> None:
         spectators = [connect(watch.encode()) for _ in range(STREAMS_MAX)]
         heads = [one.recv(4096) for one in spectators]
         assert all(b" 200 " in head[:20] for head in heads)
-        status, _, said = closed.ask("GET", "/api/live", **bearer)
-        assert (status, b"too many" in said) == (503, True)
+        status, _, reply = closed.ask("GET", "/api/live", **bearer)
+        assert (status, b"too many" in reply) == (503, True)
         assert closed.status("GET", "/api/runs", **bearer) == 200
         let_go = [begun for one, begun in slow.items() if is_closed(one)]
         # None before its time, however long it took to come so far.

@@ -148,9 +148,9 @@ def test_colours_follow_the_system_or_the_switch(browser: Browser, server: Serve
     expect(page.locator(".picture:visible")).to_have_count(0)
     page.goto(f"{server.address}/runs/20260101-000000-broken")
     expect(page.locator("main")).to_contain_text("This run is broken: run.json: no such file")
-    status, headers, said = server.ask("GET", "/nowhere")
+    status, headers, reply = server.ask("GET", "/nowhere")
     assert (status, headers["content-type"]) == (404, "text/html; charset=utf-8")
-    assert b"No such page" in said
+    assert b"No such page" in reply
     page.goto(f"{server.address}/live")
     page.locator("#scheme").click()
     expect(page.locator("#scheme")).to_have_text("Colours: dark")
@@ -173,7 +173,7 @@ def test_a_bench_from_its_start_to_its_result(browser: Browser, server: Served) 
     # The browser notes each answer that is none.
     with page.expect_console_message(lambda message: " 422 " in message.text):
         page.get_by_role("button", name="Start").click()
-    expect(page.locator("#said")).to_contain_text("Z9")
+    expect(page.locator("#start-error")).to_contain_text("Z9")
     assert [" 422 " in line for line in watched.wrong] == [True]
     watched.wrong.clear()
     page.get_by_label("Only").fill("U2")
@@ -235,8 +235,8 @@ def test_a_bench_is_stopped_from_the_page(browser: Browser, server: Served) -> N
     expect(page.locator("#state")).to_contain_text("sending for 600 s", timeout=PATIENCE_MS)
     cookie = "; ".join(f"{one['name']}={one['value']}" for one in watched.context.cookies())
     headers = {"Cookie": cookie, "X_Linerate": "1", "Content_Type": "application/json"}
-    status, _, said = server.ask("POST", "/api/bench", b"{}", **headers)
-    assert (status, b"runs already" in said) == (409, True)
+    status, _, reply = server.ask("POST", "/api/bench", b"{}", **headers)
+    assert (status, b"runs already" in reply) == (409, True)
     name = json.loads(server.ask("GET", "/api/bench")[2])["run"]
     page.get_by_role("button", name="Stop").click()
     expect(page.locator("#state")).to_contain_text("interrupted", timeout=PATIENCE_MS)
@@ -247,7 +247,7 @@ def test_a_bench_is_stopped_from_the_page(browser: Browser, server: Served) -> N
     watched.check()
 
 
-def told(count: int, resumed: bool, first: int = 0) -> str:
+def reported(count: int, resumed: bool, first: int = 0) -> str:
     """Events of a run: the samples from `first` on, each of ten packets."""
     lines: list[dict[str, Any]] = [
         {"event": "sample", "number": 1, "label": "U2", "at": 1000 + n, "at_us": n, "seconds": 1,
@@ -268,10 +268,10 @@ def test_a_lost_connection_counts_nothing_twice(browser: Browser, server: Served
     """The browser goes on by itself; where the server refused it, the page asks anew."""
     end = 'event: end\ndata: {"name": "a-run"}\n\n'
     answers = [
-        (200, "retry: 10\n" + told(200, resumed=False)),
-        (200, "retry: 10\n" + told(300, resumed=True, first=200)),
+        (200, "retry: 10\n" + reported(200, resumed=False)),
+        (200, "retry: 10\n" + reported(300, resumed=True, first=200)),
         (503, ""),
-        (200, told(700, resumed=False) + end),
+        (200, reported(700, resumed=False) + end),
     ]
     begun: list[str | None] = []
 

@@ -253,10 +253,10 @@ def wait_for_log(folder: Path, text: str) -> str:
     """Wait for this text in the engine's log."""
     (log,) = folder.glob("engine-*.log")
     deadline = time.monotonic() + 120
-    while text not in (said := log.read_text()):
-        assert time.monotonic() < deadline, said
+    while text not in (output := log.read_text()):
+        assert time.monotonic() < deadline, output
         time.sleep(0.05)
-    return said
+    return output
 
 
 @needs_namespaces
@@ -372,14 +372,14 @@ def test_hosts_ping_through_the_router(start_engine: StartEngine, driver: str) -
             ]
         }
         engine = start_engine(forwarding(ports, "router", router=router))
-        said = a.run(f"ping -c 5 -i 0.1 -W 5 {b.address}").stdout
-        assert " 0% packet loss" in said, said
+        output = a.run(f"ping -c 5 -i 0.1 -W 5 {b.address}").stdout
+        assert " 0% packet loss" in output, output
         for host in (a, b):
             host.run("ethtool -K eth0 tx on")
         with b.background("iperf3 -s -1") as server:
             wait_for(lambda: ":5201" in b.run("ss -Hltn").stdout)
-            said = a.run(f"iperf3 -c {b.address} -n 200K --connect-timeout 30000").stdout
-            assert "receiver" in said, said
+            output = a.run(f"iperf3 -c {b.address} -n 200K --connect-timeout 30000").stdout
+            assert "receiver" in output, output
             server.wait(60)
         with engine.connect() as telemetry:
             assert counters(telemetry, "e0")["rx_finished_checksums"] > 0
@@ -388,23 +388,23 @@ def test_hosts_ping_through_the_router(start_engine: StartEngine, driver: str) -
 
 @needs_namespaces
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "output"),
     [
         ({"device": "nonesuch"}, "port e0: nonesuch in {dut}: interface: No such device"),
         ({"netns": "nonesuch"}, "port e0: network namespace nonesuch: No such file"),
     ],
 )
-def test_what_is_missing_is_said_in_one_line(
-    start_engine: StartEngine, wires: Wires, changes: dict[str, Any], said: str
+def test_what_is_missing_is_reported_in_one_line(
+    start_engine: StartEngine, wires: Wires, changes: dict[str, Any], output: str
 ) -> None:
     config = forwarding(wires.duts("socket-vector"), "io")
     config["ports"][0].update(changes)
-    with pytest.raises(EngineError, match=said.format(dut=wires.dut)):
+    with pytest.raises(EngineError, match=output.format(dut=wires.dut)):
         start_engine(config)
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "output"),
     [
         ({"batch": 0}, "batch: expected"),
         ({"batch": 257}, "batch: expected"),
@@ -442,5 +442,5 @@ def test_without_privilege_it_says_which_is_needed(
         check=False,
     )
     assert done.returncode == 1
-    (said,) = [line for line in done.stderr.splitlines() if line.startswith("port ")]
-    assert "packet socket: Operation not permitted; packet sockets need CAP_NET_RAW" in said
+    (output,) = [line for line in done.stderr.splitlines() if line.startswith("port ")]
+    assert "packet socket: Operation not permitted; packet sockets need CAP_NET_RAW" in output

@@ -81,11 +81,11 @@ def test_thousands_of_streams_have_results_of_their_own(tmp_path: Path) -> None:
     check_ledger(trial)
     check_shares(trial["streams"], weights)
     assert [one["name"] for one in trial["streams"]] == [f"s{n}" for n in range(STREAMS)]
-    told = StringIO()
-    terminal.bench_report(Console(file=told, width=80), load_run(run), run)
-    assert f"{STREAMS:,} streams, mean frame 64.0 B" in told.getvalue()
+    reported = StringIO()
+    terminal.bench_report(Console(file=reported, width=80), load_run(run), run)
+    assert f"{STREAMS:,} streams, mean frame 64.0 B" in reported.getvalue()
     if trial["valid"]:
-        assert f"{STREAMS - 10:,} more: --json" in told.getvalue()
+        assert f"{STREAMS - 10:,} more: --json" in reported.getvalue()
 
 
 def test_frames_without_signature_count_by_the_ledger(tmp_path: Path) -> None:

@@ -44,9 +44,9 @@ def left_by(lab: int) -> list[str]:
 def bench(folder: Path, *arguments: str) -> tuple[dict[str, Any], Run]:
     words = ("bench", "--only", "U2", *arguments, "--duration", "300ms", "--json")
     with labs.lab(*words, "--runs", str(folder)) as lab:
-        said, wrong = lab.communicate(timeout=300)
-    assert said, wrong
-    document = json.loads(said)
+        message, wrong = lab.communicate(timeout=300)
+    assert message, wrong
+    document = json.loads(message)
     assert document["status"] == "complete", wrong
     assert left_by(lab.pid) == []
     return document, load_run(Path(document["run"]))
@@ -114,9 +114,9 @@ def start_lab(tmp_path: Path) -> Iterator[StartLab]:
 def ended(lab: Lab, folder: Path) -> tuple[Run, str]:
     """Let a lab run to its end: its files, and its output."""
     labs.release(lab)
-    _, said = lab.communicate(timeout=labs.ENDS_IN_SECONDS)
+    _, message = lab.communicate(timeout=labs.ENDS_IN_SECONDS)
     (run,) = folder.iterdir()
-    return load_run(run), said
+    return load_run(run), message
 
 
 def namespace_of(lab: int, role: str) -> str:
@@ -160,11 +160,11 @@ def test_what_a_killed_lab_left_is_cleaned(start_lab: StartLab, tmp_path: Path) 
     assert load_run(next(tmp_path.iterdir())).reported()[0].test == "U1"
 
 
-def assert_deletion_is_told(lab: Lab, tmp_path: Path) -> None:
-    run, said = ended(lab, tmp_path)
+def assert_deletion_is_reported(lab: Lab, tmp_path: Path) -> None:
+    run, message = ended(lab, tmp_path)
     assert lab.returncode == 1
     assert run.status == "failed"
-    assert "gone: somebody deleted it" in said
+    assert "gone: somebody deleted it" in message
     assert run.reported()[0].test == "U1"
     assert left_by(lab.pid) == []
 
@@ -173,7 +173,7 @@ def test_a_deleted_interface_ends_the_run_in_one_line(start_lab: StartLab, tmp_p
     lab = start_lab("--dut", "kernel")
     dut = namespace_of(lab.pid, "dut")
     subprocess.run(["ip", "-n", dut, "link", "delete", "e0"], check=True)
-    assert_deletion_is_told(lab, tmp_path)
+    assert_deletion_is_reported(lab, tmp_path)
 
 
 @pytest.mark.parametrize("role", ["t0", "dut"])
@@ -182,7 +182,7 @@ def test_a_deleted_namespace_ends_the_run_in_one_line(
 ) -> None:
     lab = start_lab("--dut", "io")
     subprocess.run(["ip", "netns", "delete", namespace_of(lab.pid, role)], check=True)
-    assert_deletion_is_told(lab, tmp_path)
+    assert_deletion_is_reported(lab, tmp_path)
 
 
 @pytest.mark.parametrize("program", ["dpdk-testpmd", "linerate-engine"])
@@ -196,10 +196,10 @@ def test_a_killed_process_ends_the_run_in_one_line(
         if path.read_text().strip() == program[:15] and owner(path.parent) == lab.pid
     ]
     os.kill(pid, signal.SIGKILL)
-    run, said = ended(lab, tmp_path)
+    run, message = ended(lab, tmp_path)
     assert lab.returncode == 1
     assert run.status == "failed"
-    assert len(said.strip().splitlines()) == 1, said
+    assert len(message.strip().splitlines()) == 1, message
     assert run.reported()[0].test == "U1"
     assert left_by(lab.pid) == []
 

@@ -240,7 +240,7 @@ def test_symmetric_hashing_can_be_turned_on(start_engine: StartEngine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "text"),
     [
         ("port=e9", "port: no port is called e9"),
         ("symmetric=1", "expected port=PORT first"),
@@ -254,12 +254,12 @@ def test_symmetric_hashing_can_be_turned_on(start_engine: StartEngine) -> None:
     ],
 )
 def test_wrong_rss_settings_change_nothing(
-    start_engine: StartEngine, parameters: str, said: str
+    start_engine: StartEngine, parameters: str, text: str
 ) -> None:
     engine = start_engine(card_config({"rx_queues": 2}, forwarder("io", 2), [stream(0)]))
     with engine.connect() as telemetry:
         before = telemetry.ask("/linerate/rss,e0")
-        with pytest.raises(TelemetryError, match=said):
+        with pytest.raises(TelemetryError, match=text):
             telemetry.ask(f"/linerate/rss/set,{parameters}")
         assert telemetry.ask("/linerate/rss,e0") == before
 
@@ -355,7 +355,7 @@ def test_each_rx_mode_forwards_and_sleeps(
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "text"),
     [
         ({"rx_mode": "lazy"}, "forwarder.rx_mode: expected one of"),
         ({"handoff": "maybe"}, "forwarder.handoff: expected one of"),
@@ -374,7 +374,7 @@ def test_wrong_settings_are_named(changes: dict[str, Any], said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("port", "options", "said"),
+    ("port", "options", "text"),
     [
         ({"device": "net_null0"}, {"rx_mode": "interrupt"}, "rx_mode can only be polling"),
         ({"device": "net_null0", "rx_queues": 2000}, {}, "rx_queues"),
@@ -382,7 +382,7 @@ def test_wrong_settings_are_named(changes: dict[str, Any], said: str) -> None:
     ],
 )
 def test_devices_that_cannot_are_refused(
-    start_engine: StartEngine, port: dict[str, Any], options: dict[str, Any], said: str
+    start_engine: StartEngine, port: dict[str, Any], options: dict[str, Any], text: str
 ) -> None:
     config = {
         "memory": {"megabytes": 128},
@@ -391,4 +391,4 @@ def test_devices_that_cannot_are_refused(
     }
     with pytest.raises(EngineError) as refused:
         start_engine(config)
-    assert said in str(refused.value)
+    assert text in str(refused.value)

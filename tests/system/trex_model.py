@@ -45,14 +45,14 @@ class STLVM(Said):
         self.args = ([],)
         self.kwargs = {}
 
-    def var(self, **said: Any) -> None:
-        self.args[0].append(NAMES["STLVmFlowVar"](**said))
+    def var(self, **text: Any) -> None:
+        self.args[0].append(NAMES["STLVmFlowVar"](**text))
 
-    def write(self, **said: Any) -> None:
-        self.args[0].append(NAMES["STLVmWrFlowVar"](**said))
+    def write(self, **text: Any) -> None:
+        self.args[0].append(NAMES["STLVmWrFlowVar"](**text))
 
-    def fix_chksum_hw(self, **said: Any) -> None:
-        self.args[0].append(NAMES["STLVmFixChecksumHw"](**said))
+    def fix_chksum_hw(self, **text: Any) -> None:
+        self.args[0].append(NAMES["STLVmFixChecksumHw"](**text))
 
 
 NAMES: dict[str, Any] = {
@@ -223,12 +223,12 @@ class Model:
                     yield
 
     def _at(self, step: Said) -> int:
-        said = step["pkt_offset"]
-        at = said if isinstance(said, int) else self._probe(said)
+        text = step["pkt_offset"]
+        at = text if isinstance(text, int) else self._probe(text)
         return int(at) + int(step.get("offset_fixup", default=0))
 
-    def _layer(self, said: str) -> Packet:
-        name, _, nth = said.replace("|", ".").partition(":")
+    def _layer(self, text: str) -> Packet:
+        name, _, nth = text.replace("|", ".").partition(":")
         found, layer = [], self._packet
         while layer:
             if name in (layer.name, type(layer).__name__):
@@ -236,12 +236,12 @@ class Model:
             layer = layer.payload
         return found[int(nth or 0)]
 
-    def _layer_at(self, said: Any) -> int:
-        return said if isinstance(said, int) else len(self._packet) - len(self._layer(said))
+    def _layer_at(self, text: Any) -> int:
+        return text if isinstance(text, int) else len(self._packet) - len(self._layer(text))
 
-    def _probe(self, said: str) -> int:
+    def _probe(self, text: str) -> int:
         """Where the packet changes with the field."""
-        name, _, field = said.rpartition(".")
+        name, _, field = text.rpartition(".")
         layer = self._layer(name)
         value: Any = layer.getfieldval(field)
         other: Any
@@ -280,9 +280,9 @@ class Model:
 
     def _fix(self, frame: bytearray, step: Said, length: int) -> None:
         if id(step) not in self._places:
-            said = step.get("offset") or step.get("l3_offset")
-            l4_said = step.get("l4_offset", default=0)
-            self._places[id(step)] = (self._layer_at(said), self._layer_at(l4_said))
+            text = step.get("offset") or step.get("l3_offset")
+            l4_offset = step.get("l4_offset", default=0)
+            self._places[id(step)] = (self._layer_at(text), self._layer_at(l4_offset))
         l3, l4 = self._places[id(step)]
         four = frame[l3] >> 4 == 4
         if four:
@@ -291,10 +291,10 @@ class Model:
         if type(step).__name__ == "STLVmFixIpv4":
             return
         udp = step["l4_type"] == 11
-        length_said = int.from_bytes(
+        ip_length = int.from_bytes(
             frame[l3 + 2 : l3 + 4] if four else frame[l3 + 4 : l3 + 6], "big"
         )
-        end = min(l3 + length_said + (0 if four else 40), length)
+        end = min(l3 + ip_length + (0 if four else 40), length)
         where = l4 + (6 if udp else 16)
         frame[where : where + 2] = b"\0\0"
         addresses = frame[l3 + 12 : l3 + 20] if four else frame[l3 + 8 : l3 + 40]

@@ -127,8 +127,8 @@ def _namespace_deleted(lab: Lab, draw: random.Random) -> bool:
 def _interface(lab: Lab, draw: random.Random, *words: str) -> bool:
     for name in lab.namespaces():
         shown = ("ip", "-n", name, "-o", "link", "show", "type", "veth")
-        said = subprocess.run(shown, capture_output=True, text=True, check=False).stdout
-        links = [line.split()[1].split("@")[0].rstrip(":") for line in said.splitlines()]
+        output = subprocess.run(shown, capture_output=True, text=True, check=False).stdout
+        links = [line.split()[1].split("@")[0].rstrip(":") for line in output.splitlines()]
         if links:
             return _ip("-n", name, "link", words[0], draw.choice(links), *words[1:])
     return False

@@ -30,10 +30,10 @@ def stops(runs: Path, count: int) -> Iterator[tuple[float, float]]:
 
 def _stop(server: Served) -> tuple[float, float]:
     began = time.monotonic()
-    status, _, said = server.ask("DELETE", "/api/bench", Authorization=f"Bearer {server.token}")
+    status, _, reply = server.ask("DELETE", "/api/bench", Authorization=f"Bearer {server.token}")
     answered = time.monotonic() - began
     if status != 200:
-        raise RuntimeError(f"a bench was not stopped: status {status}, {said.decode()}")
+        raise RuntimeError(f"a bench was not stopped: status {status}, {reply.decode()}")
     wait_for(lambda: b'"running":false' in server.ask("GET", "/api/bench")[2].replace(b" ", b""))
     return answered, time.monotonic() - began
 

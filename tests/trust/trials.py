@@ -142,7 +142,7 @@ def judge(sums: Sums, case: Drawn, measurement: Measurement) -> None:
         sums.unexplained += abs(measurement.packets.unexplained)
     found = explain(evidence_of(measurement, "T", "T.json", invalid))
     if invalid and found.limit != "invalid":
-        wrong.append(f"invalid, and said to be limited by {found.limit}")
+        wrong.append(f"invalid, and reported as limited by {found.limit}")
     sums.broken += [f"{case.name}: {one}" for one in (*wrong, *impossible(measurement))]
 
 

@@ -106,7 +106,7 @@ def read(content):
     return evidence_of_text(text_of(content, "pasted"))
 
 
-def said(evidence, *fields):
+def message(evidence, *fields):
     """The result, without positions and the number of blanks."""
     if evidence is None:
         return None

@@ -27,7 +27,7 @@ def test_it_is_lowered_once_two_attempts_agree(evidence):
     assert len(lower.fell_short_pps) == 2
 
 
-def test_attempts_that_disagree_lower_it_to_the_best_and_are_said(evidence):
+def test_attempts_that_disagree_lower_it_to_the_best_and_are_reported(evidence):
     asked = AskedLoad(1_000_000, 40e6)
     for share in (0.9, 0.5, 0.7):
         assert asked.scale_ppm == 1_000_000
@@ -35,8 +35,8 @@ def test_attempts_that_disagree_lower_it_to_the_best_and_are_said(evidence):
     assert asked.scale_ppm == pytest.approx(950_000 * 0.9, abs=1)
     good = evidence()
     load = good.load.model_copy(update={"fell_short_pps": asked.fell_short_pps})
-    (said,) = doubts(good.model_copy(update={"load": load}))
-    assert "managed 7.440 Mpps to 13.393 Mpps in 3 attempts" in said
+    (text,) = doubts(good.model_copy(update={"load": load}))
+    assert "managed 7.440 Mpps to 13.393 Mpps in 3 attempts" in text
 
 
 def test_what_the_machine_disturbed_says_nothing_of_the_tester(evidence):

@@ -121,8 +121,8 @@ def test_any_cells_are_a_loadtest_or_one_line(columns, cells):
     assert "\n" not in line
     if found is None:
         return
-    said = [found.sentence for found in found.findings] + [row.name for row in found.table.rows]
-    for line in [*said, *(problem for _, problem in found.table.unreadable)]:
+    output = [found.sentence for found in found.findings] + [row.name for row in found.table.rows]
+    for line in [*output, *(problem for _, problem in found.table.unreadable)]:
         assert "\n" not in line
 
 
@@ -147,9 +147,9 @@ def test_a_row_that_cannot_be_read_is_one_line(cells, problem):
     if problem is None:
         assert found.table.unreadable == ()
     else:
-        ((line, said),) = found.table.unreadable
+        ((line, output),) = found.table.unreadable
         assert line == 3
-        assert said.startswith(problem)
+        assert output.startswith(problem)
 
 
 def test_columns_come_in_any_order_and_others_stay():
@@ -212,9 +212,13 @@ def test_the_command_prints_a_report_of_80_columns():
 def test_the_command_prints_json():
     done = run(str(DATA / "loadtests.csv"), "--json")
     assert done.exit_code == 1
-    said = json.loads(done.stdout)
-    assert [len(said[key]) for key in ("contradictions", "bit_rate", "above_the_line")] == [8, 6, 2]
-    first = said["contradictions"][0]
+    output = json.loads(done.stdout)
+    assert [len(output[key]) for key in ("contradictions", "bit_rate", "above_the_line")] == [
+        8,
+        6,
+        2,
+    ]
+    first = output["contradictions"][0]
     assert (first["line"], first["row"]) == (6, "i226-v dpdk B1")
     assert first["mpps"] == pytest.approx([0.4035, 0.4045])
 

@@ -93,7 +93,7 @@ def test_a_slow_tester_offers_what_it_can(linerate):
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "message"),
     [
         ({"FAKE_UNDRAINED": "1"}, "counters not drained"),
         ({"FAKE_UNEXPLAINED": "9"}, "9 packets unexplained"),
@@ -101,14 +101,14 @@ def test_a_slow_tester_offers_what_it_can(linerate):
         ({"FAKE_PAUSED": "0.2"}, "duration stretched by 20.0 %"),
     ],
 )
-def test_an_invalid_trial_is_repeated_and_never_reported(linerate, monkeypatch, fault, said):
+def test_an_invalid_trial_is_repeated_and_never_reported(linerate, monkeypatch, fault, message):
     document, done, folder = bench(linerate, *ONE, **fault)
     assert done.returncode == 1
     (trial,) = document["trials"]
     assert not trial["valid"]
     assert trial["received_pps"] is None
     assert trial["attempt"] == 3
-    assert any(said in reason for reason in trial["invalid"])
+    assert any(message in reason for reason in trial["invalid"])
     run = load_run(folder)
     assert [result.trial for result in run.results] == ["U2", "U2-2", "U2-3"]
     assert load_measurement(folder, "U2-3").packets.sent
@@ -198,7 +198,7 @@ def wait_for(condition):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("bench", "--only", "U9"), "the command line: no loadtest 'U9'"),
         (("bench", "--suite", "nightly"), "the command line: no suite 'nightly'"),
@@ -212,14 +212,14 @@ def wait_for(condition):
         (("fly",), "No such command"),
     ],
 )
-def test_wrong_usage_is_told(linerate, arguments, said):
+def test_wrong_usage_is_reported(linerate, arguments, message):
     done = linerate(*arguments)
     assert done.returncode == 2
-    assert said in " ".join(done.stderr.replace("│", " ").split())
+    assert message in " ".join(done.stderr.replace("│", " ").split())
     assert done.stdout == ""
 
 
-def test_no_engine_is_told_in_one_line(linerate):
+def test_no_engine_is_reported_in_one_line(linerate):
     done = linerate(*ONE, LINERATE_ENGINE="/nowhere/linerate-engine")
     assert done.returncode == 1
     assert "/nowhere/linerate-engine: no such program" in done.stdout

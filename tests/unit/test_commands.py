@@ -71,26 +71,26 @@ def test_importing_the_cli_loads_only_the_list():
 # typer itself makes a model of a command that is called.
 @pytest.mark.parametrize("arguments", [("--version",), ("clean", "--dry-run")])
 def test_a_small_command_loads_little(arguments, tmp_path):
-    loaded, said = slow_modules(*arguments, allowed={"pydantic"}, LINERATE_RUNTIME=str(tmp_path))
-    assert said
+    loaded, message = slow_modules(*arguments, allowed={"pydantic"}, LINERATE_RUNTIME=str(tmp_path))
+    assert message
     assert loaded == set()
 
 
 @pytest.mark.parametrize("arguments", [("bench", "--help"), ("line", "10G", "64")])
 def test_a_command_loads_no_library_that_it_may_not_need(arguments):
-    loaded, said = slow_modules(*arguments, allowed={"pydantic", "yaml", "hdrh"})
-    assert said
+    loaded, message = slow_modules(*arguments, allowed={"pydantic", "yaml", "hdrh"})
+    assert message
     assert loaded == set()
 
 
 def test_names_of_commands_are_completed_from_the_list():
-    loaded, said = slow_modules(
+    loaded, message = slow_modules(
         _LINERATE_COMPLETE="complete_bash",
         COMP_WORDS="linerate s",
         COMP_CWORD="1",
         allowed={"pydantic"},
     )
-    assert said.split() == [one.name for one in COMMANDS if one.name.startswith("s")]
+    assert message.split() == [one.name for one in COMMANDS if one.name.startswith("s")]
     assert loaded == set()
 
 
@@ -103,10 +103,10 @@ def test_the_list_says_what_a_command_says_of_itself(listed):
 
 
 def test_every_command_is_in_the_help():
-    said = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
+    message = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
     for listed in COMMANDS:
-        assert f" {listed.name} " in said
-        assert listed.text in said
+        assert f" {listed.name} " in message
+        assert listed.text in message
 
 
 def test_a_command_that_is_not_there_is_refused_with_what_is_like_it():
@@ -122,7 +122,7 @@ def test_a_group_keeps_its_commands():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("bench", "--duration", "5y"), "linerate bench: Invalid value for '--duration'"),
         (("bench", "--repeat", "0"), "linerate bench: Invalid value for '--repeat'"),
@@ -135,7 +135,7 @@ def test_a_mistake_is_one_line_and_says_where_help_is(arguments, said, tmp_path)
     assert done.returncode == 2
     assert done.stdout == ""
     (line,) = done.stderr.splitlines()
-    assert line.startswith(said)
+    assert line.startswith(message)
     assert line.endswith("--help)")
 
 

@@ -57,9 +57,9 @@ def pairs_of(*groups):
 def test_one_trial_each_tells_nothing(measured):
     (pair,) = pairs_of([("a", measured(10))], [("b", measured(20_000_000))])
     assert {difference.judgement for difference in pair.rates} == {"unknown"}
-    said = sentence(pair)
-    assert "one trial of one of them: needs at least 4 repeats of each to tell" in said
-    assert "linerate bench --repeat" in said
+    text = sentence(pair)
+    assert "one trial of one of them: needs at least 4 repeats of each to tell" in text
+    assert "linerate bench --repeat" in text
 
 
 def test_runs_of_one_testbed_are_repeats_when_there_is_another(measured):
@@ -102,7 +102,7 @@ def test_one_run_alone_has_nothing_to_be_compared_with(measured):
         compare([Side("a", (measured(1),))])
 
 
-def test_another_machine_is_said(measured):
+def test_another_machine_is_reported(measured):
     other = measured(10)
     machine = other.environment.model_copy(update={"cpu_model": "Another CPU"})
     (pair,) = pairs_of(
@@ -111,7 +111,7 @@ def test_another_machine_is_said(measured):
     assert pair.conditions == (("cpu_model", "Some CPU @ 3.00 GHz", "Another CPU"),)
 
 
-def test_what_line_or_tester_held_back_is_said(measured):
+def test_what_line_or_tester_held_back_is_reported(measured):
     (pair,) = pairs_of([("a", measured(20_000_000))], [("b", measured(10))])
     assert pair.held_back == ("U1",)
     assert "held both back in 1 of 2 tests" in sentence(pair)

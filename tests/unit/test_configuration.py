@@ -48,7 +48,7 @@ def test_published_names_are_ours():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "expected KEY=VALUE"),
         ("io", "expected KEY=VALUE"),
@@ -71,10 +71,10 @@ def test_published_names_are_ours():
         ("mode=io,name=a/b", "name: expected letters"),
     ],
 )
-def test_a_mistake_is_one_line(text, said):
+def test_a_mistake_is_one_line(text, message):
     with pytest.raises(ConfigurationError) as caught:
         parse(text)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -85,7 +85,7 @@ def test_two_need_two_names():
 
 
 @given(st.text(max_size=40))
-def test_any_text_is_read_or_told(text):
+def test_any_text_is_read_or_reported(text):
     try:
         name = parse(text).name
     except ConfigurationError as error:

@@ -39,8 +39,8 @@ def holder():
 def test_a_second_run_is_refused_with_the_first_ones_pid(holder):
     with held((2, 3)):
         pass
-    said = rf"CPU 1: linerate {holder.pid} measures .*--wait"
-    with pytest.raises(CpuBusyError, match=said), held((1, 2)):
+    message = rf"CPU 1: linerate {holder.pid} measures .*--wait"
+    with pytest.raises(CpuBusyError, match=message), held((1, 2)):
         pass
 
 
@@ -53,15 +53,15 @@ def test_a_killed_run_frees_its_cpus(holder):
 
 def test_a_run_that_waits_comes_next(holder, monkeypatch):
     monkeypatch.setattr(cpu_locks, "WAIT_SECONDS", 0.01)
-    said: list[str] = []
+    message: list[str] = []
 
     def waited(text):
-        said.append(text)
+        message.append(text)
         os.kill(holder.pid, signal.SIGKILL)
 
     with held((0,), waited):
         pass
-    assert said == [f"waiting: CPU 0: linerate {holder.pid} measures there"]
+    assert message == [f"waiting: CPU 0: linerate {holder.pid} measures there"]
 
 
 def test_a_bench_is_refused_before_it_makes_a_folder(holder, linerate, folder, tmp_path):

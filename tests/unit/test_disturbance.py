@@ -57,7 +57,7 @@ def test_clocks_are_read(tree, register):
     assert (found.aperf if register == APERF else found.mperf) == 2**63 + 5
 
 
-def test_what_is_not_told_is_not_none_of_it(tree):
+def test_what_is_not_reported_is_not_none_of_it(tree):
     assert read(0, tree()) == Moment()
     assert between([Moment(), Moment()]) == CpuDisturbance()
     assert CpuDisturbance().nothing
@@ -93,37 +93,37 @@ def of(evidence, **cpu):
 
 
 @pytest.mark.parametrize(
-    ("cpu", "said"),
+    ("cpu", "text"),
     [
         ({"smis": 51}, "51 SMIs"),
         ({"throttles": 1}, "throttled 1 times, it is too hot"),
         ({"megahertz_min": 2000.0, "megahertz_max": 3000.0}, "between 2,000 and 3,000 MHz"),
     ],
 )
-def test_a_trial_is_invalid_for_what_its_cpu_did(evidence, cpu, said):
+def test_a_trial_is_invalid_for_what_its_cpu_did(evidence, cpu, text):
     (reason,) = reasons(of(evidence, **cpu))
-    assert said in reason
+    assert text in reason
     assert caused_by_host(of(evidence, **cpu))
 
 
 @pytest.mark.parametrize(
-    ("cpu", "said"),
+    ("cpu", "text"),
     [
         ({"smis": 1}, "1 SMI: the firmware stopped the CPUs"),
         ({"megahertz_min": 2950.0, "megahertz_max": 3000.0}, "between 2,950 and 3,000 MHz"),
     ],
 )
-def test_a_little_is_a_doubt(evidence, cpu, said):
+def test_a_little_is_a_doubt(evidence, cpu, text):
     assert reasons(of(evidence, **cpu)) == ()
     (doubt,) = doubts(of(evidence, **cpu))
-    assert said in doubt
+    assert text in doubt
 
 
 def test_what_is_not_readable_is_no_reason(evidence):
     assert reasons(of(evidence)) == doubts(of(evidence)) == ()
 
 
-def test_switches_of_a_thread_are_told_apart(tmp_path):
+def test_switches_of_a_thread_are_distinguished(tmp_path):
     status = tmp_path / "7/task/9/status"
     status.parent.mkdir(parents=True)
     status.write_text("Name:\tx\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t12\n")

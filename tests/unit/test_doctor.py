@@ -260,7 +260,7 @@ def test_command_finds_nothing_on_a_host_that_was_mended(linerate, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("--root", "/nowhere"), "no such folder"),
         (("--cpus", "a-b"), "expected a list of CPUs"),
@@ -272,10 +272,10 @@ def test_command_finds_nothing_on_a_host_that_was_mended(linerate, tmp_path):
         (("--record", str(HOSTS)), "is there already"),
     ],
 )
-def test_mistakes_on_the_command_line(linerate, arguments, said):
+def test_mistakes_on_the_command_line(linerate, arguments, message):
     done = linerate("doctor", *arguments)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert done.stdout == ""
 
@@ -353,7 +353,7 @@ def test_hugepages_of_a_host_are_what_an_engine_asks_for(tmp_path):
     assert one(pair, "hugepages").wanted == "1,152 MiB free"
 
 
-def test_pages_that_nobody_counts_are_not_none_free(tmp_path):
+def test_pages_without_a_counter_are_not_none_free(tmp_path):
     host = copied("laptop", tmp_path)
     for path in host.rglob("free_hugepages"):
         path.write_bytes(b"\xff")

@@ -139,7 +139,7 @@ def test_a_card_that_got_an_address_since_stays(host, kernel):
     assert not journal(host).exists()
 
 
-def test_what_cannot_be_written_is_said_and_not_in_the_journal(host):
+def test_what_cannot_be_written_is_reported_and_not_in_the_journal(host):
     gone = Write(path="/sys/nowhere", value="1")
     made = repairing.apply(host, [gone, *repairs(host, "governor")])
     assert [outcome.done for outcome in made] == [False, True]
@@ -173,7 +173,7 @@ def test_a_repair_that_was_killed_half_way_is_taken_back(host, monkeypatch):
     assert host.read(GOVERNOR) == "powersave"
 
 
-def test_a_kernel_that_gives_less_is_said(host, monkeypatch):
+def test_a_kernel_that_gives_less_is_reported(host, monkeypatch):
     def make(to, repair):
         to.at(repair.path).write_text("7")
 
@@ -249,7 +249,7 @@ def test_scripts_say_yes_to_all(host, command, kernel):
     assert kernel[1] == ("module", "vfio-pci")
 
 
-def test_who_may_not_write_is_told_in_one_line(command, monkeypatch):
+def test_who_may_not_write_is_reported_in_one_line(command, monkeypatch):
     def refuse(*_):
         raise repairing.RepairError("/run/linerate/doctor.json: not permitted, run it with sudo")
 

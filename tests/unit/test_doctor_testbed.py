@@ -128,13 +128,13 @@ def test_half_of_a_group_with_vfio_is_not_right(host):
 
 
 @pytest.mark.parametrize(
-    ("kind", "driver", "said"),
+    ("kind", "driver", "message"),
     [
         ("0x010802", "nvme", "by nvme, and it is no NIC"),
         ("0x020000", "igc", "the default route is over eth9, eth9 has address 192.0.2.7"),
     ],
 )
-def test_a_group_that_the_host_needs_is_left_alone(host, kind, driver, said):
+def test_a_group_that_the_host_needs_is_left_alone(host, kind, driver, message):
     host.add(A, group=7, interface="eth1")
     host.add(B, driver, group=7, kind=kind, interface="eth9" * (driver == "igc"))
     write(
@@ -147,7 +147,7 @@ def test_a_group_that_the_host_needs_is_left_alone(host, kind, driver, said):
     )
     found = binding(host, A)
     assert found.repair == found.fix == ()
-    assert found.advice == f"Not bound: {B} of the same IOMMU group (7) is in use: {said}."
+    assert found.advice == f"Not bound: {B} of the same IOMMU group (7) is in use: {message}."
 
 
 def test_uses_are_named(host):

@@ -146,7 +146,7 @@ def host(tmp_path, monkeypatch):
         yield host
 
 
-def test_what_was_changed_by_hand_is_left_and_said(host):
+def test_what_was_changed_by_hand_is_left_and_reported(host):
     repairing.apply(
         host, [Bind(address=DEVICES[0], driver="vfio-pci"), Write(path=NUMBER, value="64")]
     )

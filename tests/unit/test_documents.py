@@ -26,7 +26,7 @@ def test_what_people_write_is_read():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (BOMB, "entries or fewer"),
         ("&a [*a, *a]", "no alias within"),
@@ -48,8 +48,8 @@ def test_what_people_write_is_read():
     ],
     ids=range(17),
 )
-def test_what_is_refused(text, said):
-    with pytest.raises(DocumentError, match=said) as caught:
+def test_what_is_refused(text, message):
+    with pytest.raises(DocumentError, match=message) as caught:
         yaml_of(text)
     assert "\n" not in str(caught.value)
 
@@ -144,8 +144,8 @@ def run_measured(command, folder):
         timeout=TIMEOUT_SECONDS,
         check=False,
     )
-    said, _, peak = done.stdout.decode().rpartition("peak ")
-    return said, done.returncode, int(peak) * 1024
+    message, _, peak = done.stdout.decode().rpartition("peak ")
+    return message, done.returncode, int(peak) * 1024
 
 
 #: One reader serves them all: each command with a few, and a few commands with each.

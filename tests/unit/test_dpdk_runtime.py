@@ -135,8 +135,8 @@ def test_no_command_shows_a_strangers_socket(base, monkeypatch):
         listener.bind(path.name)
         listener.listen()
         os.chown(path, STRANGER, STRANGER)
-        said = CliRunner().invoke(app, ["top", "--once", "--json"])
-        assert json.loads(said.stdout or "{}").get("engines", []) in ([], {})
+        text = CliRunner().invoke(app, ["top", "--once", "--json"])
+        assert json.loads(text.stdout or "{}").get("engines", []) in ([], {})
         assert CliRunner().invoke(app, ["show", "runtime"]).exit_code != 0
         assert engine_process.live_engines() == {}
         listener.setblocking(False)

@@ -62,7 +62,7 @@ def test_an_engine_whose_ready_line_is_odd(fake_environment, files, monkeypatch)
     assert starting.pid == 0
 
 
-def test_a_killed_engine_is_told(fake_environment, files):
+def test_a_killed_engine_is_reported(fake_environment, files):
     with Engine(CONFIG, files) as running:
         os.kill(running.pid, 9)
         while (fake_environment / "linerate-test-1").exists() and live_engines():

@@ -96,9 +96,9 @@ Port 1 is closed""",
 
 @pytest.mark.parametrize("banner", ["", BANNER], ids=["quiet", "banner"])
 @pytest.mark.parametrize("name", LOGS)
-def test_the_cause_is_said_not_what_came_of_it(name, banner):
-    log, said = LOGS[name]
-    assert cause(banner + log if log else "") == said
+def test_the_cause_is_reported_not_what_came_of_it(name, banner):
+    log, text = LOGS[name]
+    assert cause(banner + log if log else "") == text
 
 
 def test_a_log_of_noise_alone_ends_with_its_last_line():

@@ -136,7 +136,7 @@ def test_what_the_device_takes_for_itself_did_not_come_back(evidence):
     assert "for the device itself" in found.try_[0]
 
 
-def test_what_absences_cost_hides_no_limit(verdict, ledger_of_worker):
+def test_what_descheduling_costs_hides_no_limit(verdict, ledger_of_worker):
     refused = "card0 port 0: card packet rate"
     # 100 ms at half the line's rate are 744,000 packets, and half as many more are lost so.
     absent = ledger_of_worker().model_copy(update={"away_clocks": 100_000_000})
@@ -260,7 +260,7 @@ def test_an_invalid_trial_has_no_other_limit(verdict):
     assert found.evidence[0].text == "counters not drained"
 
 
-def test_ceilings_within_the_error_are_said_too(verdict):
+def test_ceilings_within_the_error_are_reported_too(verdict):
     link = 10**10 / (84 * 8)
     found = verdict(card=Card(pps_ceiling=round(link * 1.01)))
     assert found.limit == "line"

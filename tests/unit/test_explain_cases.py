@@ -15,7 +15,7 @@ def judged(*names):
 
 
 @pytest.mark.parametrize(
-    ("files", "limit", "also", "said"),
+    ("files", "limit", "also", "message"),
     [
         (
             ["i226v-64b-unidirectional.runtime.txt"],
@@ -49,11 +49,11 @@ def judged(*names):
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )  # fmt: skip
-def test_published_cases(files, limit, also, said):
+def test_published_cases(files, limit, also, message):
     found = judged(*files)
     assert found.limit == limit
     assert set(also) <= set(found.also)
-    assert all(text in found.sentence for text in said), found.sentence
+    assert all(text in found.sentence for text in message), found.sentence
     assert found.evidence
     assert {quote.source for quote in found.evidence} <= set(files)
 
@@ -74,11 +74,11 @@ def test_blackholed_packets_are_configuration():
 def test_links_narrower_than_their_cards():
     found = judged("pcie.dmesg.txt")
     assert found.limit == "pcie"
-    for said in (
+    for message in (
         "0000:05:00.0 (ixgbe): 16.0 of 32.0 Gb/s usable, which is 18.87 Mpps at 64 B and 1.10",
         "0000:0e:00.0 (mlx5_core): 31.5 of 63.0 Gb/s usable, which is 37.16 Mpps at 64 B and 2.35",
     ):
-        assert said in found.sentence
+        assert message in found.sentence
     assert [ceiling.mpps for ceiling in found.ceilings] == sorted(
         ceiling.mpps for ceiling in found.ceilings
     )

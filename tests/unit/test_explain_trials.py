@@ -20,7 +20,7 @@ def judged(measurement):
 
 
 @pytest.mark.parametrize(
-    ("name", "limit", "said"),
+    ("name", "limit", "text"),
     [
         # The sender pays for the whole hop, and the device waits for frames.
         ("veth-af_packet", "tester", "forwarder-0 keeps up"),
@@ -36,10 +36,10 @@ def judged(measurement):
         ("veth-iperf3", "tester", "its CPU was busy for 100 %"),
     ],
 )
-def test_what_limits_is_said_with_its_figures(name, limit, said):
+def test_what_limits_is_reported_with_its_figures(name, limit, text):
     found = judged(measured(name))
     assert found.limit == limit, found.sentence
-    assert said in found.sentence
+    assert text in found.sentence
     assert found.evidence
 
 

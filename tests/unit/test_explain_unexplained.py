@@ -63,7 +63,7 @@ def test_noise_is_no_unexplained_loss(evidence, wire):
     assert judged(bare(trial(evidence, wire, 0.0009))).limit != "unexplained"
 
 
-def test_all_came_back_is_said_of_what_was_received(evidence):
+def test_all_received_is_reported_of_what_was_received(evidence):
     found = judged(trial(evidence, "card", 0.0))
     assert found.limit == "tester"
     assert found.sentence.startswith("all 7.44 Mpps that the tester offered were received; ")
@@ -75,12 +75,12 @@ def test_all_came_back_is_said_of_what_was_received(evidence):
 
 
 @pytest.mark.parametrize(("nanoseconds", "far"), [(60.0, False), (380.0, True)])
-def test_cpus_that_are_far_apart_are_why_a_tester_does_less(evidence, nanoseconds, far):
+def test_cpus_that_are_far_from_each_other_are_why_a_tester_does_less(evidence, nanoseconds, far):
     trip = RoundTrip(worker="forwarder-0", min_ns=50.0, median_ns=nanoseconds)
     measured = trial(evidence, "card", 0.0)
     found = judged(measured.model_copy(update={"stamp": Stamp(roundtrips_before=(trip,))}))
     assert found.limit == "tester"
-    assert ("far apart (a cache line takes 380 ns to and fro)" in found.sentence) is far
+    assert ("far from each other (a cache line takes 380 ns to and fro)" in found.sentence) is far
 
 
 def test_the_two_counters_between_which_packets_are_missing_are_named(evidence):
@@ -112,7 +112,7 @@ def test_what_is_lost_at_known_places_is_not_unexplained(evidence):
     assert "unexplained" in found.also
 
 
-def test_a_trial_of_which_nothing_came_back_fails(evidence, result, run):
+def test_a_trial_of_which_nothing_received_fails(evidence, result, run):
     well, empty = result("U1"), result("U2", trial(evidence, "ethdev", 1.0))
     assert exit_code(run(well)) == 0
     assert nothing_came_back(run(well)) == ""

@@ -66,7 +66,7 @@ def test_evidence_of_a_run_points_at_its_lines(linerate, run_folder):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said", "code"),
+    ("arguments", "text", "code"),
     [
         (["nowhere.txt"], "no such file", 1),
         (["runs"], "no such file", 1),
@@ -75,11 +75,11 @@ def test_evidence_of_a_run_points_at_its_lines(linerate, run_folder):
         ([], "Missing argument", 2),
     ],
 )
-def test_mistakes_are_one_line(linerate, tmp_path, arguments, said, code):
+def test_mistakes_are_one_line(linerate, tmp_path, arguments, text, code):
     (tmp_path / "runs").mkdir(exist_ok=True)
     done = linerate("explain", *arguments)
     assert done.returncode == code
-    assert said in done.stderr
+    assert text in done.stderr
     assert "Traceback" not in done.stderr
 
 

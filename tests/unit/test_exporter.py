@@ -124,7 +124,7 @@ def test_a_dead_engine_is_none(fake_environment):
     assert b"linerate_engine_up{" not in document
 
 
-def test_what_may_not_be_looked_into_is_said_once(engine, monkeypatch, fake_environment):
+def test_what_may_not_be_looked_into_is_reported_once(engine, monkeypatch, fake_environment):
     opened = os.open
 
     def refusing(path, flags, **more):
@@ -133,14 +133,14 @@ def test_what_may_not_be_looked_into_is_said_once(engine, monkeypatch, fake_envi
         return opened(path, flags, **more)
 
     monkeypatch.setattr(os, "open", refusing)
-    said: list[str] = []
-    exporter = Exporter(say=said.append)
+    output: list[str] = []
+    exporter = Exporter(say=output.append)
     monkeypatch.setattr(collector, "FRESH_SECONDS", 0.0)
     for _ in range(2):
         document, _ = exporter.text()
     assert value(document, "linerate_exporter_folders_refused") == 1
-    assert len(said) == 1
-    assert "linerate-fake: permission denied" in said[0]
+    assert len(output) == 1
+    assert "linerate-fake: permission denied" in output[0]
 
 
 def test_who_asks_again_at_once_costs_the_engine_nothing(engine, monkeypatch):
@@ -231,7 +231,7 @@ def test_without_the_token_nothing_is_read(fake_environment):
         assert get(port, Authorization=f"Bearer {TOKEN}")[0] == 200
 
 
-def test_clients_that_never_finish_keep_nobody_waiting(fake_environment, monkeypatch):
+def test_clients_that_never_finish_delay_no_other(fake_environment, monkeypatch):
     monkeypatch.setattr("linerate.ui.exporter.server.CLIENT_SECONDS", 0.3)
     with served() as port:
         idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(2 * CLIENTS_MAX)]
@@ -274,11 +274,11 @@ def test_a_token_is_kept_in_a_file_of_its_user(linerate, tmp_path):
     ) as process:
         try:
             assert process.stdout is not None
-            said = process.stdout.readline()
+            output = process.stdout.readline()
             token = file.read_text().strip()
             assert file.stat().st_mode & 0o777 == 0o600
-            assert token not in said
-            port = int(said.split(":")[-1].split("/")[0])
+            assert token not in output
+            port = int(output.split(":")[-1].split("/")[0])
             assert get(port)[0] == 401
             assert get(port, Authorization=f"Bearer {token}")[0] == 200
         finally:

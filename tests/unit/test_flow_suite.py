@@ -243,7 +243,7 @@ PORT = {
 
 
 @pytest.mark.parametrize(
-    ("marked", "port", "said"),
+    ("marked", "port", "text"),
     [
         (600, {"rules": 7168}, "is full (7,168 of 7,168 entries); 60.0 % of the packets"),
         (600, {"rules": 6800, "full": 90}, "is full (6,800 of 7,168 entries)"),
@@ -254,13 +254,13 @@ PORT = {
         (600, {}, None),
     ],
 )
-def test_what_keeps_flows_in_software(evidence, marked, port, said):
+def test_what_keeps_flows_in_software(evidence, marked, port, text):
     counts = FlowCounts(table={"packets": 1000, "marked": marked}, ports={"e0": PORT | port})
     measured = evidence(flows=counts, losses={MISSED: 20_000_000}, idle=0.0)
     verdict = explain(evidence_of(measured, "zipf-on", "x"))
-    assert verdict.limit == ("worker-cpu" if said is None else "flow-offload")
-    if said is not None:
-        assert said in verdict.sentence
+    assert verdict.limit == ("worker-cpu" if text is None else "flow-offload")
+    if text is not None:
+        assert text in verdict.sentence
         assert "worker-cpu" in verdict.also
 
 

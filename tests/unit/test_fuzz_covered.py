@@ -30,7 +30,7 @@ def test_every_target_in_python_has_files():
         assert covered.found(ROOT / "src/linerate", patterns)
 
 
-def test_a_file_that_is_gone_is_said(tmp_path):
+def test_a_file_that_is_gone_is_reported(tmp_path):
     (tmp_path / "here.c").touch()
     assert covered.found(tmp_path, ("here.c", "*.c")) == [tmp_path / "here.c"]
     with pytest.raises(ValueError, match=r"no gone\.c"):

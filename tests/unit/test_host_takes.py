@@ -30,7 +30,7 @@ class Observer:
     def step(self, text, seconds):
         pass
 
-    progress = waiting = measured = lambda self, _told: None
+    progress = waiting = measured = lambda self, _reported: None
 
     def absent(self, absent):
         self.without_result.append(absent.configuration)
@@ -85,7 +85,7 @@ def test_a_machine_without_valid_trials_ends_a_bench_early(linerate, tmp_path):
     assert [trial["test"] for trial in document["trials"]] == ["U1", "U2"]
 
 
-def test_runs_that_is_a_file_is_said_in_a_line(linerate, tmp_path):
+def test_runs_that_is_a_file_is_reported_in_a_line(linerate, tmp_path):
     (tmp_path / "file").write_text("")
     for command in (("bench", "--only", "U2"), ("search", "--loadtest", "U2")):
         done = linerate(*command, "--runs", "file")
@@ -93,7 +93,7 @@ def test_runs_that_is_a_file_is_said_in_a_line(linerate, tmp_path):
         assert done.stderr.splitlines() == ["linerate: file: a file, expected a folder for runs"]
 
 
-def test_a_folder_that_cannot_be_made_is_said_in_a_line(tmp_path):
+def test_a_folder_that_cannot_be_made_is_reported_in_a_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="not a directory; --runs names another folder"):
         RunFolder.create(tmp_path / "file" / "runs", "router")
@@ -159,7 +159,7 @@ def test_a_signal_while_the_folder_is_made_leaves_none(tmp_path, monkeypatch):
     assert list(runs.iterdir()) == []
 
 
-def test_a_full_disk_is_said_in_a_line(tmp_path, monkeypatch):
+def test_a_full_disk_is_reported_in_a_line(tmp_path, monkeypatch):
     """Nothing can be written from the first trial on: the run says so as far as it can."""
     written = RunFolder.save
     full: list[bool] = []

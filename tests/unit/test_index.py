@@ -26,12 +26,12 @@ def runs(tmp_path):
     return tmp_path / "runs"
 
 
-def say_running(folder, **said):
+def say_running(folder, **message):
     """Let a run be measured still, and its live.jsonl say what."""
     file = folder / "run.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"status": "running"}))
-    if said:
-        (folder / "live.jsonl").write_text(json.dumps(said) + "\n")
+    if message:
+        (folder / "live.jsonl").write_text(json.dumps(message) + "\n")
 
 
 def index_of(runs):
@@ -81,7 +81,7 @@ def test_filters(runs, filters, count):
 
 
 @pytest.mark.parametrize("word", ["nothing=1", "mpps=much", "dut>router", "started>today"])
-def test_what_is_no_filter_is_said_so(runs, word):
+def test_what_is_no_filter_is_reported_so(runs, word):
     with pytest.raises(QueryError, match=r"expected|no such column"):
         names(index_of(runs), word)
     with pytest.raises(QueryError, match="no such column"):
@@ -128,7 +128,7 @@ def test_a_folder_whose_name_is_no_text_is_broken(runs):
         assert "not UTF-8" in row["problem"]
 
 
-def test_a_pipe_keeps_nobody_waiting(runs):
+def test_a_pipe_delays_no_other(runs):
     """Nobody writes into it: whoever opened it as a file would wait for ever."""
     piped, live = names(index_of(runs))[:2]
     (runs / piped / "run.json").unlink()

@@ -82,9 +82,9 @@ def stream_of(values: list[int]) -> StreamLatency:
 
 def test_a_percentile_needs_a_frame_above_it() -> None:
     ours = histogram.from_buckets([(100, 1000)])
-    told = histogram.percentiles(ours)
-    assert told[99.9] == 100
-    assert told[99.99] is None
+    reported = histogram.percentiles(ours)
+    assert reported[99.9] == 100
+    assert reported[99.99] is None
     assert histogram.percentiles(histogram.from_buckets([]))[50.0] is None
 
 
@@ -102,7 +102,7 @@ def test_what_is_no_histogram_is_refused(text: str) -> None:
 
 def latency(**changes: object) -> StreamLatency:
     values = [1000] * 98 + [4000, 5000]
-    told: dict[str, object] = {
+    reported: dict[str, object] = {
         "stream": "U1-t0-latency",
         "port": "t0",
         "rx_port": "t1",
@@ -115,7 +115,7 @@ def latency(**changes: object) -> StreamLatency:
         "histogram": histogram.to_text(histogram.from_buckets(buckets_of(values))),
         **changes,
     }
-    return StreamLatency.model_validate(told)
+    return StreamLatency.model_validate(reported)
 
 
 def test_figures() -> None:
@@ -130,7 +130,7 @@ def test_figures() -> None:
     assert one.jitter_us == pytest.approx(0.041)
 
 
-def test_without_frames_nothing_is_told() -> None:
+def test_without_frames_nothing_is_reported() -> None:
     (one,) = figures(
         (latency(count=0, min_ns=0, max_ns=0, sum_ns=0, jitter_count=0, histogram=""),), {}
     )
@@ -170,7 +170,7 @@ def test_bursts_are_timed_at_the_same_load_over_the_bare_wire(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (
             ("--ndr", "100M"),
@@ -187,11 +187,11 @@ def test_bursts_are_timed_at_the_same_load_over_the_bare_wire(
     ],
 )
 def test_loads_that_there_are_not_are_refused(
-    linerate: Callable[..., CompletedProcess[str]], words: tuple[str, ...], said: str
+    linerate: Callable[..., CompletedProcess[str]], words: tuple[str, ...], message: str
 ) -> None:
     done = linerate("latency", *words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 @pytest.mark.parametrize(("columns", "words"), [(report.COLUMNS, 2), (latency_loads.COLUMNS, 3)])

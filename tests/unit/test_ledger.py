@@ -187,6 +187,6 @@ def test_clocks_are_of_calls_that_did_something():
     assert NodeTime().vectors_per_call is None
 
 
-def test_forwarders_are_told_from_the_tester(ledger_of_worker):
+def test_forwarders_are_distinguished_from_the_tester(ledger_of_worker):
     roles = [ledger_of_worker(role) for role in ("tester", "forwarder", "both")]
     assert [ledger.role for ledger in forwarder_ledgers(roles)] == ["forwarder", "both"]

@@ -59,20 +59,20 @@ def awaited(*links, link_bps=None, say=lambda _text: None):
 
 
 def test_links_that_are_up_are_not_waited_for():
-    said: list[str] = []
-    links = awaited(("t0", "up", 10**10), ("t1", "up", 0), link_bps=10**10, say=said.append)
-    assert (links["t0"].speed_bps, links["t1"].speed_bps, said) == (10**10, 0, [])
+    text: list[str] = []
+    links = awaited(("t0", "up", 10**10), ("t1", "up", 0), link_bps=10**10, say=text.append)
+    assert (links["t0"].speed_bps, links["t1"].speed_bps, text) == (10**10, 0, [])
 
 
 def test_a_link_that_never_comes_up_names_the_port():
-    said: list[str] = []
+    text: list[str] = []
     with pytest.raises(SetupError) as refused:
-        awaited(("t0", "up", 10**10), ("t1", "down", 0), say=said.append)
+        awaited(("t0", "up", 10**10), ("t1", "down", 0), say=text.append)
     assert str(refused.value) == (
         "t1 (0000:05:00.1): no link after 0 s: check its cable and transceiver, and that the port "
         "at the other end is up"
     )
-    assert said == ["waiting for link of t1 (0000:05:00.1)"]
+    assert text == ["waiting for link of t1 (0000:05:00.1)"]
 
 
 def test_less_than_the_testbed_says_is_refused():

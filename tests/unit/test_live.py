@@ -147,7 +147,7 @@ def check_packets(lines, measured):
     assert {key: n for key, n in packets.items() if n} == {k: n for k, n in whole.items() if n}
 
 
-def test_a_device_in_a_process_of_its_own_tells_its_losses_meanwhile(
+def test_a_device_in_a_process_of_its_own_tells_its_losses_in_between(
     journal, tmp_path, monkeypatch
 ):
     tester: Any = Counting()
@@ -161,7 +161,7 @@ def test_a_device_in_a_process_of_its_own_tells_its_losses_meanwhile(
     check_packets(lines, measured)
 
 
-def test_what_happens_is_told_in_order(journal, tmp_path, monkeypatch):
+def test_what_happens_is_reported_in_order(journal, tmp_path, monkeypatch):
     trial(journal, monkeypatch)
     trial(journal, monkeypatch)
     lines = list(read(tmp_path / "live.jsonl"))

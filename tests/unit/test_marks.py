@@ -138,5 +138,5 @@ def test_a_soak_says_what_it_leaves_out(result, forgiven):
     state = SoakState(
         loadtest="U2", pps=1e6, asked_seconds=60, every_seconds=60, stop_at="any", lost=LOST
     )
-    said = verdict(state, result(evidence=forgiven))
-    assert "9,771 of them left out as the host's" in said
+    message = verdict(state, result(evidence=forgiven))
+    assert "9,771 of them left out as the host's" in message

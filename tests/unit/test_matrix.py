@@ -85,28 +85,28 @@ def test_cases_are_chosen_by_name():
             select(wrong)
 
 
-def test_what_cannot_run_is_said_with_its_reason(fake_environment):
+def test_what_cannot_run_is_reported_with_its_reason(fake_environment):
     wanted = (Configuration(mode="io"), Configuration(driver="socket-mmap", wire="veth"))
     looked = look(Testbed(), wanted)
     assert len(looked.lines) + len(looked.absent) == 2
     assert all(one.reason and one.planned and "\n" not in one.reason for one in looked.absent)
 
 
-def test_what_is_missing_is_said_with_its_remedy(monkeypatch, fake_environment):
+def test_what_is_missing_is_reported_with_its_remedy(monkeypatch, fake_environment):
     monkeypatch.setattr("shutil.which", lambda *_, **__: None)
     wanted = [case.configuration for case in select("testpmd,memif-testpmd,iperf3*")]
-    absent = {one.configuration: one for one in look(Testbed(), wanted).absent}
-    assert absent["memif testpmd"].reason == "testpmd needs dpdk-testpmd"
-    assert absent["memif testpmd"].remedy == "apt-get install dpdk-dev"
-    assert all(one.remedy for one in absent.values())
-    assert len(absent) == 3
-    said = Console(width=200, record=True, file=io.StringIO())
-    list_report(said, [], tuple(absent.values()))
-    text = said.export_text()
+    missing = {one.configuration: one for one in look(Testbed(), wanted).absent}
+    assert missing["memif testpmd"].reason == "testpmd needs dpdk-testpmd"
+    assert missing["memif testpmd"].remedy == "apt-get install dpdk-dev"
+    assert all(one.remedy for one in missing.values())
+    assert len(missing) == 3
+    output = Console(width=200, record=True, file=io.StringIO())
+    list_report(output, [], tuple(missing.values()))
+    text = output.export_text()
     assert "memif testpmd: not here: testpmd needs dpdk-testpmd; apt-get install dpdk-dev" in text
 
 
-def test_a_refusal_is_said_with_what_to_install():
+def test_a_refusal_is_reported_with_what_to_install():
     refused = of_refusal("this engine: it was built without liburing: install liburing-dev")
     assert refused.remedy == "install liburing-dev"
     assert of_refusal("this engine: no driver 'x'").remedy == ""
@@ -193,7 +193,7 @@ def ledger(nodes):
     )  # fmt: skip
 
 
-def test_costs_are_those_of_the_device_rx_and_tx_apart(evidence):
+def test_costs_are_those_of_the_device_rx_and_tx_separate(evidence):
     counters = {"rx_packets": 1000, "tx_packets": 500, "rx_syscalls": 100, "tx_syscalls": 500,
                 "rx_copied_bytes": 60_000, "tx_copied_bytes": 30_000}  # fmt: skip
     measured = evidence(
@@ -206,7 +206,7 @@ def test_costs_are_those_of_the_device_rx_and_tx_apart(evidence):
     assert (costs.rx.copied_bytes, costs.tx.copied_bytes) == (60.0, 60.0)
 
 
-def test_costs_that_nobody_counts_are_not_invented(evidence):
+def test_costs_without_a_counter_are_not_invented(evidence):
     costs = costs_of(evidence(time_at_load=(), ports={"e0": {"rx_packets": 1000}}))
     assert costs.rx.syscalls is costs.tx.copied_bytes is costs.rx.clocks is None
     assert costs.all_clocks is costs.kernel_percent is None

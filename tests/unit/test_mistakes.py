@@ -36,7 +36,7 @@ def test_every_pattern_of_a_file_has_words(document):
 
 
 @pytest.mark.parametrize(
-    ("layer", "said"),
+    ("layer", "text"),
     [
         ("{ipv4: {src: x, dst: 1.2.3.4}}", "ipv4.src: expected an IP address, not 'x'"),
         (
@@ -45,12 +45,12 @@ def test_every_pattern_of_a_file_has_words(document):
         ),
     ],
 )
-def test_an_address_is_no_name(tmp_path, layer, said):
+def test_an_address_is_no_name(tmp_path, layer, text):
     path = tmp_path / "traffic.yaml"
     path.write_text(LAYER.format(layer=layer))
     with pytest.raises(TrafficError) as caught:
         find(str(path))
-    assert str(caught.value) == f"{path}: streams.0.layers.0.{said}"
+    assert str(caught.value) == f"{path}: streams.0.layers.0.{text}"
 
 
 def test_a_socket_is_a_path():

@@ -208,9 +208,9 @@ def test_reasons_have_letters():
 @pytest.mark.parametrize("column", [1, 20, 90, 180, 201])
 def test_the_caret_stands_beneath_the_word(column):
     text = "".join(chr(ord("!") + index % 90) for index in range(200))
-    line, caret, said = RuleTextError(text, column, "expected more").shown().splitlines()
+    line, caret, message = RuleTextError(text, column, "expected more").shown().splitlines()
     assert len(line) <= 80
-    assert said == "expected more"
+    assert message == "expected more"
     at = caret.index("^")
     if column <= len(text):
         assert line[at] == text[column - 1]
@@ -239,10 +239,10 @@ def test_what_port_names():
 
 
 @pytest.mark.parametrize(
-    ("target", "said"), [("card:x800", "expected x710, x710-patched or JSON"), ("{]", "JSON")]
+    ("target", "message"), [("card:x800", "expected x710, x710-patched or JSON"), ("{]", "JSON")]
 )
-def test_what_port_can_not_name(target, said):
-    with pytest.raises(opening.TargetError, match=said):
+def test_what_port_can_not_name(target, message):
+    with pytest.raises(opening.TargetError, match=message):
         opening._config(target, None)
 
 

@@ -72,7 +72,7 @@ def test_a_nic_that_dpdk_has(linerate):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "text"),
     [
         (("99:00.0",), "'99:00.0': no such NIC"),
         (("02:00.0", "--probe", "none.json"), "--probe: none.json: no such file"),
@@ -80,10 +80,10 @@ def test_a_nic_that_dpdk_has(linerate):
         (("02:00.0", "--output", "text"), "text: file exists; name another with --output"),
     ],
 )
-def test_mistakes_are_one_line(linerate, host, tmp_path, arguments, said):
+def test_mistakes_are_one_line(linerate, host, tmp_path, arguments, text):
     (tmp_path / "text").write_text("{")
     done = linerate("nic", "report", *arguments, "--root", str(host))
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    assert said in line
+    assert text in line
     assert (tmp_path / "text").read_text() == "{"

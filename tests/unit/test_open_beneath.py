@@ -13,7 +13,7 @@ from linerate.base.open_beneath import read_beneath, status_beneath
 from linerate.results.index import Index
 from linerate.results.store import StoreError, load_measurement, load_run
 
-SECRET = b"root:$6$of-nobody-else\n"
+SECRET = b"root:$6$of-no-one-else\n"
 
 
 @pytest.fixture(params=["openat2", "component by component"])
@@ -111,10 +111,10 @@ def test_no_page_nor_interface_shows_what_a_link_leads_to(runs, secret):
         (run_in(runs) / file).symlink_to(secret)
     for path in ("/", f"/runs/{name}", f"/runs/{name}/report.html", f"/api/runs/{name}",
                  "/api/runs"):  # fmt: skip
-        _, _, said = get(runs, path)
-        assert SECRET.strip() not in said
-    status, _, said = get(runs, f"/api/runs/{name}")
-    assert (status, b"no run.json" in said) == (404, True)
+        _, _, text = get(runs, path)
+        assert SECRET.strip() not in text
+    status, _, text = get(runs, f"/api/runs/{name}")
+    assert (status, b"no run.json" in text) == (404, True)
 
 
 def test_a_folder_that_is_a_link_is_no_run(runs, tmp_path):
@@ -130,9 +130,9 @@ def test_a_folder_that_is_a_link_is_no_run(runs, tmp_path):
 def test_only_runs_are_served(runs):
     name = run_in(runs).name
     (run_in(runs) / "run.json").write_bytes(SECRET)
-    status, _, said = get(runs, f"/api/runs/{name}")
+    status, _, text = get(runs, f"/api/runs/{name}")
     assert status == 422
-    assert SECRET.strip() not in said
+    assert SECRET.strip() not in text
 
 
 def test_reports_of_a_folder_follow_no_link(runs, secret):

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.mangling import damaged, mangled, read, said
+from tests.unit.mangling import damaged, mangled, message, read
 
 CASES = Path(__file__).parents[1] / "data" / "cases"
 FILES = (
@@ -293,14 +293,14 @@ def test_interrupts():
 @given(data=st.data())
 def test_pasting_changes_nothing(name, data):
     content = case(name)
-    assert said(read(data.draw(mangled(content))), *FIGURES) == said(read(content), *FIGURES)
+    assert message(read(data.draw(mangled(content))), *FIGURES) == message(read(content), *FIGURES)
 
 
 @pytest.mark.parametrize("content", [LSPCI, SYSFS, MLX5, IXGBE])
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_pasting_changes_no_sample(content, data):
-    assert said(read(data.draw(mangled(content))), *FIGURES) == said(read(content), *FIGURES)
+    assert message(read(data.draw(mangled(content))), *FIGURES) == message(read(content), *FIGURES)
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.mangling import damaged, mangled, read, said
+from tests.unit.mangling import damaged, mangled, message, read
 
 DATA = Path(__file__).parents[1] / "data"
 CASES = sorted(
@@ -29,15 +29,18 @@ def test_there_are_cases():
 @settings(max_examples=40)
 def test_pasting_changes_nothing(content, data):
     pasted = data.draw(mangled(content))
-    assert said(read(pasted), *FIGURES) == said(read(content), *FIGURES)
+    assert message(read(pasted), *FIGURES) == message(read(content), *FIGURES)
 
 
 @pytest.mark.parametrize(("first", "second"), list(permutations(CASES, 2)))
 def test_one_output_after_another(first, second):
     together = read(first.read_text() + second.read_text())
     for name in ("workers", "losses", "rings", "ports"):
-        apart = [*getattr(read(first.read_text()), name), *getattr(read(second.read_text()), name)]
-        alike = {(part.quote.text, type(part).__name__) for part in apart}
+        separate = [
+            *getattr(read(first.read_text()), name),
+            *getattr(read(second.read_text()), name),
+        ]
+        alike = {(part.quote.text, type(part).__name__) for part in separate}
         assert {(part.quote.text, type(part).__name__) for part in getattr(together, name)} == alike
     assert together.unread == ()
 

@@ -418,8 +418,8 @@ def test_what_a_card_refused_is_counted_once():
     interface = "e1 2 up 9000/0/0/0 tx packets 1000\ntx-error 9\n"
     errors = "Count Node Reason Severity\n9 e1-tx Tx packet drops (dpdk tx failure) error\n"
     assert losses(read(interface)) == [("e1: tx-error", "tx-ring", 9)]
-    said_why = [("e1-tx: Tx packet drops (dpdk tx failure)", "tx-ring", 9)]
-    assert losses(read(interface + errors)) == said_why
+    reasons = [("e1-tx: Tx packet drops (dpdk tx failure)", "tx-ring", 9)]
+    assert losses(read(interface + errors)) == reasons
 
 
 def test_hardware_of_a_card():

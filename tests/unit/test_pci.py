@@ -38,7 +38,7 @@ def devices(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "text"),
     [
         ("00:00.0", "PCI device 0000:00:00.0 is with the kernel's ixgbe"),
         ("01:00.0", ""),
@@ -48,11 +48,11 @@ def devices(tmp_path):
         ("net_memif0", ""),
     ],
 )
-def test_why_dpdk_can_not_use_a_card(devices, name, said):
-    assert pci.why_not_dpdk(name, devices) == said
+def test_why_dpdk_can_not_use_a_card(devices, name, text):
+    assert pci.why_not_dpdk(name, devices) == text
 
 
-def test_a_card_that_dpdk_can_not_take_is_said_before_any_work(devices, monkeypatch):
+def test_a_card_that_dpdk_can_not_take_is_reported_before_any_work(devices, monkeypatch):
     monkeypatch.setattr(pci.why_not_dpdk, "__defaults__", (devices,))
     document = {
         "wire": "ethdev",

@@ -15,13 +15,13 @@ SAID = "t0: 1,234 PAUSE frames received"
 @pytest.mark.parametrize("frames", [0, 1234])
 def test_a_device_that_pushes_back_is_named(evidence, frames):
     measured = evidence().model_copy(update={"ports": {"t0": {"rx_pause": frames}}})
-    said = [doubt for doubt in doubts(measured) if SAID in doubt]
+    message = [doubt for doubt in doubts(measured) if SAID in doubt]
     quotes = [
         quote.text
         for quote in explain(evidence_of(measured, "x", "evidence/x.json")).evidence
         if SAID in quote.text
     ]
-    assert len(said) == len(quotes) == (1 if frames else 0)
+    assert len(message) == len(quotes) == (1 if frames else 0)
 
 
 def test_ports_of_a_testbed_file_say_how_they_are_set():

@@ -86,7 +86,7 @@ def test_the_other_figures_say_which_is_wrong():
     }
 
 
-def test_the_arithmetic_is_said():
+def test_the_arithmetic_is_reported():
     (copied,) = (found for found in LOADTESTS.contradictions if found.row.line == 29)
     assert copied.sentence == "15.3 Mpps of 64 B are 41.1 % of 25 Gb/s, published 46.4 %"
     assert copied.others == "7.34 Gb/s L2 agree with the packet rate"

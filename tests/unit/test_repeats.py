@@ -64,10 +64,10 @@ def test_only_the_order_counts(base, other, times):
 
 @pytest.mark.parametrize("count", range(1, 8))
 def test_how_many_repeats_can_tell_at_all(count):
-    apart = rank_test([float(n) for n in range(count)], [100.0 + n for n in range(count)])
-    assert apart.p == pytest.approx(least_p(count, count))
-    assert apart.tells == (count >= repeats_needed())
-    assert (f"at least {repeats_needed()} repeats" in apart.text) == (not apart.can_tell)
+    separate = rank_test([float(n) for n in range(count)], [100.0 + n for n in range(count)])
+    assert separate.p == pytest.approx(least_p(count, count))
+    assert separate.tells == (count >= repeats_needed())
+    assert (f"at least {repeats_needed()} repeats" in separate.text) == (not separate.can_tell)
 
 
 def test_four_are_the_least():
@@ -76,7 +76,7 @@ def test_four_are_the_least():
     assert p_text(1e-9) == "< 0.0001"
 
 
-def test_many_equal_trials_are_told_too():
+def test_many_equal_trials_are_reported_too():
     assert rank_test([1.0] * 30 + [2.0], [2.0] * 30 + [3.0]).tells
     assert rank_test([5.0] * 40, [5.0] * 40).p == 1
 

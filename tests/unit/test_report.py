@@ -159,7 +159,7 @@ def test_json_gives_no_figures_of_an_invalid_trial(eight):
 
 
 def test_runtime_rows_are_vpps():
-    # A row of a real VPP's `show runtime`: 15543357 calls, 3979099392 vectors, 27.9 Clocks each.
+    # A row of a real VPP's `show runtime`: 15543357 calls, 3979099392 vectors, 27.9 Clocks.
     vpp = "ethernet-input                   active           15543357      3979099392               0          2.79e1          256.00"
     node = NodeTime(calls=15543357, vectors=3979099392, clocks=111016873037)
     assert live.runtime_row("ethernet-input", "active", node) == vpp

@@ -196,7 +196,7 @@ def test_the_least_loss_can_be_seen(result, evidence):
     picture = sankey.picture(one)
     link = drawn(picture)["data"][0]["link"]
     assert min(link["value"]) == pytest.approx(sankey.VISIBLE_SHARE * one.packets.sent)
-    assert any("1 packets, <0.01 %" in said for said in link["customdata"])
+    assert any("1 packets, <0.01 %" in text for text in link["customdata"])
     assert "drawn that wide" in picture.note
     assert "lost 1 (<0.01 %)" in picture.alt
 

@@ -48,7 +48,7 @@ def test_runs_are_compared(linerate, folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said", "code"),
+    ("arguments", "message", "code"),
     [
         (["report", "nowhere"], "nowhere: no such file or directory", 1),
         (["report", "{run}", "-o", "no/such.html"], "no/such.html: no such file or directory", 1),
@@ -56,10 +56,10 @@ def test_runs_are_compared(linerate, folder, tmp_path):
         (["compare", "{run}", "{run}", "--format", "html"], "needs -o FILE.html", 2),
     ],
 )
-def test_what_can_not_be_done_is_one_line(linerate, folder, arguments, said, code):
+def test_what_can_not_be_done_is_one_line(linerate, folder, arguments, message, code):
     done = linerate(*(word.format(run=folder) for word in arguments))
     assert done.returncode == code
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
 
 

@@ -125,7 +125,7 @@ def test_latency_is_of_all_streams_that_were_timed(evidence):
     assert latency_there(Tried(evidence(), "x", 0)) is None
 
 
-def test_a_burst_that_is_pulled_apart_is_none(evidence):
+def test_a_burst_that_is_stretched_is_none(evidence):
     load = evidence().load.model_copy(update={"burst": True, "duration_us": 1000})
     whole = evidence(load=load, progress={"elapsed_us": 1040})
     assert not [reason for reason in reasons(whole) if "burst" in reason]

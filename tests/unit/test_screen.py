@@ -114,7 +114,7 @@ def place(tmp_path_factory):
     raiser = f"def register():\n    raise ValueError({text!r})\n"
     (folder / "profile.py").write_text(raiser)
     (folder / "table.csv").write_text(f'test,"{text}"\n1,"{text}"\n')
-    (folder / "said.txt").write_text(f"{text}\n")
+    (folder / "output.txt").write_text(f"{text}\n")
     return folder
 
 
@@ -141,7 +141,7 @@ COMMANDS = [
     ["compare", "RUN", "RUN"],
     ["compare", NAME, NAME],
     ["explain", "RUN"],
-    ["explain", "said.txt"],
+    ["explain", "output.txt"],
     ["explain", NAME],
     ["show", "ledger", "RUN"],
     ["show", "ledger", "RUN", NAME],

@@ -115,7 +115,7 @@ def test_several_loadtests_are_several_searches(linerate):
     assert "search-U3" in page
 
 
-def test_a_slow_tester_is_said_to_be_the_limit(linerate):
+def test_a_slow_tester_is_reported_to_be_the_limit(linerate):
     document, done, _ = search(linerate, FAKE_TESTER_PPS="10e6")
     assert done.returncode == 0
     assert document["ndr_pps"] == pytest.approx(9.5e6, rel=1e-3)
@@ -147,24 +147,24 @@ def test_frame_sizes_are_searches_of_their_own(linerate):
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "message"),
     [
         ({"FAKE_UNDRAINED": "1"}, "counters not drained"),
         ({"FAKE_PAUSED": "0.2"}, "duration stretched by 20.0 %"),
     ],
 )
-def test_without_a_valid_trial_there_is_no_figure(linerate, fault, said):
+def test_without_a_valid_trial_there_is_no_figure(linerate, fault, message):
     document, done, folder = search(linerate, **fault)
     assert done.returncode == 1
     assert document["status"] == "failed"
     assert document["ndr_pps"] is None
     assert document["pdr_pps"] is None
     assert "no valid trial at" in done.stderr
-    assert f"({said}" in done.stderr
+    assert f"({message}" in done.stderr
     assert ("linerate doctor" in done.stderr) == ("FAKE_PAUSED" in fault)
     names = [result.trial for result in load_run(folder).results]
     assert names == ["U2.1", *(f"U2.1-{number}" for number in range(2, 11))]
-    assert all(said in trial["invalid"][0] for trial in document["trials"])
+    assert all(message in trial["invalid"][0] for trial in document["trials"])
     assert "not found to the end" in (folder / "report.html").read_text()
 
 
@@ -231,7 +231,7 @@ def test_the_page_shows_loads_and_limits(linerate):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("--goal", "lots"), "--goal: expected a loss ratio from 0 to below 100 %, as 0.5%"),
         (("--goal", "100%"), "--goal: expected a loss ratio"),
@@ -247,10 +247,10 @@ def test_the_page_shows_loads_and_limits(linerate):
         (("--dut", "txonly"), "txonly: a search needs our tester to offer loads"),
     ],
 )
-def test_wrong_usage_is_told(linerate, arguments, said):
+def test_wrong_usage_is_reported(linerate, arguments, message):
     done = linerate("search", *arguments)
     assert done.returncode == 2
-    assert said in " ".join(done.stderr.split())
+    assert message in " ".join(done.stderr.split())
     assert done.stdout == ""
 
 
@@ -386,10 +386,10 @@ def test_progress_shows_the_interval_narrowing(fake_environment, tmp_path):
 
     class Listener:
         def __init__(self):
-            self.said = []
+            self.message = []
 
         def step(self, text, seconds):
-            self.said.append(text)
+            self.message.append(text)
 
         def progress(self, progress):
             pass
@@ -408,9 +408,9 @@ def test_progress_shows_the_interval_narrowing(fake_environment, tmp_path):
     bench = SearchBench(plan, RunFolder.create(tmp_path, "search"), listener, How())
     made = bench.measure()
     assert made.status == "complete"
-    said = [text for text in listener.said if text.startswith("B2.")]
-    assert said[0] == "B2.1, 29.76 Mpps: NDR ?, PDR ?"
-    assert said[1].startswith("B2.2, ")
-    assert said[1].endswith(" Mpps: NDR < 29.76 Mpps, PDR < 29.76 Mpps")
-    assert all("–" in text for text in said[3:])
+    message = [text for text in listener.message if text.startswith("B2.")]
+    assert message[0] == "B2.1, 29.76 Mpps: NDR ?, PDR ?"
+    assert message[1].startswith("B2.2, ")
+    assert message[1].endswith(" Mpps: NDR < 29.76 Mpps, PDR < 29.76 Mpps")
+    assert all("–" in text for text in message[3:])
     assert made.searches[0].goals[0].upper_pps == pytest.approx(20e6, rel=0.006)

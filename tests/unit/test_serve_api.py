@@ -46,7 +46,7 @@ def get(runs, path, at_start=lambda: None):
     return start["status"], dict(start["headers"]), b"".join(one.get("body", b"") for one in rest)
 
 
-def test_a_run_that_is_written_meanwhile_is_as_long_as_was_said(runs):
+def test_a_run_that_is_written_in_between_is_as_long_as_was_sent(runs):
     file = next(runs.glob("2*")) / "run.json"
     whole = file.read_bytes()
 
@@ -66,15 +66,15 @@ def test_what_is_no_file_is_not_there(runs):
     os.mkfifo(pipe / "run.json")
     (folder / "run.json").mkdir(parents=True)
     for one in (nothing, pipe, folder):
-        status, _, said = get(runs, f"/api/runs/{one.name}")
-        assert (status, b"no run.json" in said) == (404, True)
+        status, _, text = get(runs, f"/api/runs/{one.name}")
+        assert (status, b"no run.json" in text) == (404, True)
         assert get(runs, f"/runs/{one.name}")[0] == 200
 
 
 def test_a_name_that_is_no_text_leads_to_a_page(runs):
     (runs / os.fsdecode(b"caf\xe9")).mkdir()
-    status, _, said = get(runs, "/")
+    status, _, text = get(runs, "/")
     assert status == 200
-    assert rb'href="/runs/caf%5Cxe9"' in said
-    status, _, said = get(runs, r"/runs/caf\xe9")
-    assert (status, b"broken" in said) == (200, True)
+    assert rb'href="/runs/caf%5Cxe9"' in text
+    status, _, text = get(runs, r"/runs/caf\xe9")
+    assert (status, b"broken" in text) == (200, True)

@@ -53,7 +53,7 @@ def test_whole_lines_and_then_the_end(measured):
             assert rest[1:] == found[at + 1 :]
 
 
-def test_what_another_run_told_is_no_place_in_this_one(measured):
+def test_what_another_run_reported_is_no_place_in_this_one(measured):
     found = events(measured)
     name, _, offset = found[1][1].rpartition(":")
     for last_id in (
@@ -80,7 +80,7 @@ def test_a_name_of_any_characters_is_known_again(tmp_path):
     assert events(one, last_id=first_id)[1:] == rest
 
 
-def test_a_run_that_is_gone_meanwhile_ends(measured):
+def test_a_run_that_is_gone_in_between_ends(measured):
     library, _ = measured
     assert [kind for kind, _, _ in events((library, "gone"))] == ["end"]
 
@@ -118,7 +118,7 @@ async def nothing_more():
     return {"type": "http.disconnect"}
 
 
-def test_so_many_spectators_and_no_more():
+def test_a_number_of_spectators_and_no_more():
     streams = stream.Streams()
     with ThreadPoolExecutor(16) as pool:
         entered = list(pool.map(lambda _: streams.enter(), range(stream.STREAMS_MAX + 40)))

@@ -49,9 +49,9 @@ class MadeProc:
 
     def autogroup(self, process=None):
         for name in self.processes:
-            said = (self.root / name / "autogroup").read_text()
-            if not said.startswith("/"):
-                self.put(int(said))
+            output = (self.root / name / "autogroup").read_text()
+            if not output.startswith("/"):
+                self.put(int(output))
         return self.read(process or self.root / "self")
 
     @property
@@ -155,7 +155,7 @@ def test_who_is_not_root_changes_nothing(proc, monkeypatch):
     assert not session_share.FOLDER.exists()
 
 
-def test_where_sessions_are_not_scheduled_apart_nothing_is_done(proc):
+def test_where_sessions_are_not_grouped_nothing_is_done(proc):
     (proc.root / "sys/kernel/sched_autogroup_enabled").write_text("0\n")
     with session_share.raised():
         assert (proc.root / "self/autogroup").read_text() == f"/{NAME} nice 0\n"
@@ -210,5 +210,5 @@ def test_the_kernel_takes_it(tmp_path):
         text=True,
         env=ownership.environment(),
     ) as process:
-        said, _ = process.communicate("\n", timeout=120)
-    assert [line.split()[-1] for line in said.splitlines() if line] == ["-20", "0"]
+        output, _ = process.communicate("\n", timeout=120)
+    assert [line.split()[-1] for line in output.splitlines() if line] == ["-20", "0"]

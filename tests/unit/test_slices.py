@@ -72,7 +72,7 @@ def test_what_was_lost_in_clean_ones_is_the_devices(evidence):
     assert found.conditions.sent_packets - found.conditions.received_packets == 840_000
 
 
-def test_a_loss_that_no_slice_counted_is_told_by_what_is_missing(evidence):
+def test_a_loss_that_no_slice_counted_is_reported_by_what_is_missing(evidence):
     """For a foreign device: sent in a disturbed slice and not received in it."""
     numbers = (3, 4, 5)
     rows = five_seconds(numbers, received=LINE - 1_000)

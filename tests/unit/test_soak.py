@@ -312,7 +312,7 @@ def test_a_signal_keeps_all(fake_environment, tmp_path, number):
     assert {"pps", "lost", "on_their_way", "away_ms"} <= json.loads(lines[0]).keys()
 
 
-def test_wrong_usage_is_told(linerate):
+def test_wrong_usage_is_reported(linerate):
     done = linerate("soak", "--load", "120%")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("the command line: --load: expected 80%")

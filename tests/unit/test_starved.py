@@ -64,7 +64,7 @@ class Starving:
     def step(self, text, seconds):
         pass
 
-    progress = waiting = absent = lambda self, _told: None
+    progress = waiting = absent = lambda self, _given: None
 
     def measured(self, result):
         self.results.append(result)

@@ -76,7 +76,7 @@ def test_tags_of_ports() -> None:
 
 
 @pytest.mark.parametrize(
-    ("top", "said"),
+    ("top", "message"),
     [
         ({"ipv6": 1}, "ipv6: expected a mapping"),
         ({"ipv6": {"msb": 1}}, r"ipv6\.msb"),
@@ -90,8 +90,8 @@ def test_tags_of_ports() -> None:
         ({"port_info": [{}, {"dest_mac": "x"}]}, r"port_info\[1\]\.dest_mac"),
     ],
 )
-def test_refusals_name_it(top: dict[str, Any], said: str) -> None:
-    with pytest.raises(TrafficError, match=said) as caught:
+def test_refusals_name_it(top: dict[str, Any], message: str) -> None:
+    with pytest.raises(TrafficError, match=message) as caught:
         read_frames(DOCUMENT, top)
     assert "\n" not in str(caught.value)
 
@@ -121,15 +121,15 @@ def six(client: bool, *between: Packet) -> Packet:
 
 
 @pytest.mark.parametrize(
-    ("tags", "said"),
+    ("tags", "message"),
     [((0x8100,) * 3, "tags 0x8100, 0x8100, 0x8100"), ((0x9100,), "tags 0x9100")],
 )
-def test_tags_that_connections_cannot_have_are_said(
-    tmp_path: Path, tags: tuple[int, ...], said: str
+def test_tags_that_connections_cannot_have_are_reported(
+    tmp_path: Path, tags: tuple[int, ...], message: str
 ) -> None:
     plain = bytes(Ether(src="02:00:00:00:00:02", dst="02:00:00:00:00:01") / IP() / UDP())
     tagged = plain[:12] + b"".join(tag.to_bytes(2) + b"\0\7" for tag in tags) + plain[12:]
-    with pytest.raises(TrafficError, match=f"frame 1 has {said}; expected at most 2"):
+    with pytest.raises(TrafficError, match=f"frame 1 has {message}; expected at most 2"):
         find(profile(tmp_path, [Ether(tagged)]))
 
 
@@ -159,7 +159,7 @@ def test_captures_of_ipv6(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("packets", "top", "said"),
+    ("packets", "top", "message"),
     [
         ([six(True, IPv6ExtHdrFragment())], {}, "frame 1 is neither UDP nor TCP"),
         ([Ether() / IPv6() / ICMPv6EchoRequest()], {}, "frame 1 is neither UDP nor TCP"),
@@ -168,7 +168,7 @@ def test_captures_of_ipv6(tmp_path: Path) -> None:
     ],
 )
 def test_captures_that_are_no_template(
-    tmp_path: Path, packets: list[Packet], top: dict[str, Any], said: str
+    tmp_path: Path, packets: list[Packet], top: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(TrafficError, match=said):
+    with pytest.raises(TrafficError, match=message):
         find(profile(tmp_path, packets, **top))

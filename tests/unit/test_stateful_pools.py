@@ -74,7 +74,7 @@ def test_templates_choose_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "text"),
     [
         ({}, r"generator\.clients_start: expected an IPv4 address"),
         (generator(generator_clients=5), r"generator\.generator_clients: expected a list"),
@@ -95,14 +95,14 @@ def test_templates_choose_by_name() -> None:
         ({"generator": []}, "generator: expected a mapping"),
     ],
 )
-def test_refusals_name_it(asked: dict[str, Any], said: str) -> None:
-    with pytest.raises(TrafficError, match=said) as caught:
+def test_refusals_name_it(asked: dict[str, Any], text: str) -> None:
+    with pytest.raises(TrafficError, match=text) as caught:
         read_pools(DOCUMENT, asked)
     assert "\n" not in str(caught.value)
 
 
 @given(st.lists(st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 500)), min_size=1, max_size=6))
-def test_what_is_read_is_what_was_said(ranges: list[tuple[int, int]]) -> None:
+def test_what_is_read_is_what_was_given(ranges: list[tuple[int, int]]) -> None:
     """Each pool keeps its addresses, its place and its name."""
     ends = [
         (ipaddress.IPv4Address(low), ipaddress.IPv4Address(min(low + more, 2**32 - 1)))

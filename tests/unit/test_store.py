@@ -64,13 +64,13 @@ def test_runs_that_can_not_be_read(tmp_path, run, result):
     folder.save(run(result()))
     file = folder.path / "run.json"
     document = json.loads(file.read_text())
-    for changed, said in (
+    for changed, text in (
         (document | {"schema_version": 99}, "schema 99, this version reads 2"),
         (document | {"suite": None}, "suite: input should be a valid string"),
         ([], "schema None, this version reads 2"),
     ):
         file.write_text(json.dumps(changed))
-        with pytest.raises(StoreError, match=said):
+        with pytest.raises(StoreError, match=text):
             load_run(folder.path)
     file.write_text("{")
     with pytest.raises(StoreError, match="line 1: expected JSON"):

@@ -128,7 +128,7 @@ def test_what_was_measured_before_the_end_is_kept(fake_environment, tmp_path, nu
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("--sizes", "63"), "expected 64 to 1522 bytes"),
         (("--sizes", "64:128"), "expected FIRST:LAST:STEP"),
@@ -140,10 +140,10 @@ def test_what_was_measured_before_the_end_is_kept(fake_environment, tmp_path, nu
         (("none.yaml",), "none.yaml: no such file or directory"),
     ],
 )
-def test_wrong_usage_is_told(linerate, arguments, said):
+def test_wrong_usage_is_reported(linerate, arguments, message):
     done = linerate("sweep", *arguments)
     assert done.returncode == 2
-    assert said in " ".join(done.stderr.replace("│", " ").split())
+    assert message in " ".join(done.stderr.replace("│", " ").split())
     assert done.stdout == ""
 
 
@@ -174,15 +174,15 @@ def test_a_range_has_both_ends(one, other, step):
 
 
 @given(st.text(max_size=20))
-def test_any_sizes_are_read_or_told(text):
+def test_any_sizes_are_read_or_reported(text):
     try:
         found = parse_sizes(text, 1518)
     except ValueError as error:
-        said = str(error)
+        message = str(error)
     else:
         assert all(64 <= size <= 1518 for size in found)
         return
-    assert "sizes: expected" in said
+    assert "sizes: expected" in message
 
 
 def test_the_default_sizes_are_read_back():

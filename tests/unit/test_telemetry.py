@@ -52,7 +52,7 @@ def test_an_answer_is_what_stands_under_the_command(engine):
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         (b'{"/linerate/info": null}', "/linerate/info: the engine refused the command"),
         (b'{"/linerate/info": {"error": "busy"}}', "/linerate/info: busy"),
@@ -61,10 +61,10 @@ def test_an_answer_is_what_stands_under_the_command(engine):
         (None, "/linerate/info: the engine closed the connection"),
     ],
 )
-def test_answers_that_are_none(engine, answer, said):
+def test_answers_that_are_none(engine, answer, message):
     serve, _ = engine
     path = serve([GREETING, answer])
-    with Telemetry(path) as telemetry, pytest.raises(TelemetryError, match=said):
+    with Telemetry(path) as telemetry, pytest.raises(TelemetryError, match=message):
         telemetry.ask("/linerate/info")
 
 
@@ -78,7 +78,7 @@ def test_an_engine_that_does_not_answer(engine):
         telemetry.ask("/linerate/info")
 
 
-def test_a_late_answer_is_waited_for_and_that_is_said(engine, caplog):
+def test_a_late_answer_is_waited_for_and_that_is_reported(engine, caplog):
     serve, heard = engine
     late = threading.Event()
 
@@ -139,7 +139,7 @@ def test_a_greeting_that_is_not_dpdks(engine, greeting):
         Telemetry(serve([greeting]))
 
 
-def test_nobody_there(tmp_path):
+def test_no_engine_there(tmp_path):
     with pytest.raises(TelemetryError, match="no such socket"):
         Telemetry(tmp_path / "none")
     path = tmp_path / "dead"

@@ -160,7 +160,7 @@ def test_a_mistake_is_one_clear_line(document, line):
     assert mistakes(document) == [line]
 
 
-def test_every_mistake_is_told():
+def test_every_mistake_is_reported():
     lines = mistakes({"wire": "rope", "dut": {"workers": -1, "mode": "fly"}})
     assert len(lines) == 3
     assert all(line.startswith("bed.yaml: ") for line in lines)
@@ -168,14 +168,14 @@ def test_every_mistake_is_told():
 
 def test_files_that_are_no_yaml(tmp_path):
     file = tmp_path / "bed.yaml"
-    for content, said in (
+    for content, message in (
         (b"wire: [", "line 2: expected YAML"),
         (b"\xff\xfe\xff", "expected YAML in UTF-8"),
     ):
         file.write_bytes(content)
         with pytest.raises(TestbedError) as caught:
             load(file)
-        assert caught.value.lines[0].startswith(f"{file}: {said}")
+        assert caught.value.lines[0].startswith(f"{file}: {message}")
     with pytest.raises(TestbedError, match="no such file"):
         load(tmp_path / "absent.yaml")
 

@@ -181,7 +181,7 @@ def test_an_engine_that_is_gone_makes_room_for_the_next(engines):
 
 
 @pytest.mark.parametrize(
-    ("value", "kind", "said"),
+    ("value", "kind", "output"),
     [
         (None, "count", "–"),
         (999_999, "count", "999999"),
@@ -196,23 +196,23 @@ def test_an_engine_that_is_gone_makes_room_for_the_next(engines):
         (18_446_744_073_709_551_615, "count", "1.8e+19"),
     ],
 )
-def test_figures_are_short(value, kind, said):
-    assert written(value, kind) == said
-    assert len(said) <= FIGURE_WIDTH
+def test_figures_are_short(value, kind, output):
+    assert written(value, kind) == output
+    assert len(output) <= FIGURE_WIDTH
 
 
 def test_what_has_no_value_comes_last(engines):
     one = look(("one",)).snapshots["one"]
     rows = table(VIEWS["nodes"], Change(one, one), order=Order(4, ascending=True))
-    told = [row[4] is not None for row in rows]
-    assert told == sorted(told, reverse=True)
+    reported = [row[4] is not None for row in rows]
+    assert reported == sorted(reported, reverse=True)
 
 
 def test_one_table_and_json(engines, linerate):
     arguments = ("top", "--engine", "one", "--interval", "0.2s")
-    said = linerate(*arguments, "--once").stdout
-    assert "forwarder-0 (CPU 1)" in said
-    assert all(len(line) <= 80 for line in said.splitlines())
+    output = linerate(*arguments, "--once").stdout
+    assert "forwarder-0 (CPU 1)" in output
+    assert all(len(line) <= 80 for line in output.splitlines())
     document = json.loads(linerate(*arguments, "--json").stdout)
     assert document["engine"] == "one"
     assert document["seconds"] >= 0.2
@@ -220,7 +220,7 @@ def test_one_table_and_json(engines, linerate):
     assert document["errors"][0]["reason"] == "no route"
 
 
-def test_what_is_wrong_is_said(engines, linerate):
+def test_what_is_wrong_is_reported(engines, linerate):
     several = linerate("top", "--once")
     assert (several.returncode, several.stdout) == (1, "")
     assert several.stderr == "linerate: several engines run: say --engine one or two\n"

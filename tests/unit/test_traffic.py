@@ -60,7 +60,7 @@ def test_a_size_is_a_profile():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("nonsense", "expected a name"),
         ("63", "64 to 9728"),
@@ -75,8 +75,8 @@ def test_a_size_is_a_profile():
         ("absent.pcap", "absent.pcap: "),
     ],
 )
-def test_what_is_no_profile_is_said_in_one_line(text, said):
-    with pytest.raises(TrafficError, match=said) as caught:
+def test_what_is_no_profile_is_reported_in_one_line(text, message):
+    with pytest.raises(TrafficError, match=message) as caught:
         find(text)
     assert "\n" not in str(caught.value)
 
@@ -282,7 +282,7 @@ def test_bursts_and_starts_scale_with_rates(rate, faster):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"frame_bytes": 60}, "streams.0.frame_bytes: expected 64 or more, not 60"),
         ({"colour": 1}, "streams.0.colour: no such key"),
@@ -294,14 +294,14 @@ def test_bursts_and_starts_scale_with_rates(rate, faster):
         ({"weight": 3}, "streams.0: weight, rate: expected one of the two"),
     ],
 )
-def test_mistakes_name_file_and_key(tmp_path, change, said):
+def test_mistakes_name_file_and_key(tmp_path, change, message):
     document = yaml.safe_load(OURS)
     document["streams"][0] |= change
     file = written(tmp_path, yaml.safe_dump(document))
     with pytest.raises(TrafficError) as caught:
         find(file)
     assert str(caught.value).startswith(f"{file}: ")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

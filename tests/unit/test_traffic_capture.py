@@ -174,7 +174,7 @@ def test_loops_vary_addresses(capture, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "bad.pcap: "),
         (b"what is this, then? not a capture", "expected a pcap"),
@@ -188,10 +188,10 @@ def test_loops_vary_addresses(capture, tmp_path):
         ),
     ],
 )
-def test_what_is_no_whole_capture_is_refused(tmp_path, content, said):
+def test_what_is_no_whole_capture_is_refused(tmp_path, content, message):
     file = tmp_path / "bad.pcap"
     file.write_bytes(content)
-    with pytest.raises(TrafficError, match=said) as caught:
+    with pytest.raises(TrafficError, match=message) as caught:
         find(str(file))
     assert "\n" not in str(caught.value)
 
@@ -230,11 +230,11 @@ def test_times_are_parts_of_the_capture_and_a_mean_gap(times):
     assert parts == sorted(parts)
     assert parts[-1] < 1
     # A clock that goes backwards stands still instead.
-    told = list(accumulate(times, max))
-    took = told[-1] - told[0]
+    reported = list(accumulate(times, max))
+    took = reported[-1] - reported[0]
     whole = took + took / (len(times) - 1)
-    for part, time in zip(parts, told, strict=True):
-        assert part * whole == pytest.approx(time - told[0], rel=1e-9, abs=1e-6)
+    for part, time in zip(parts, reported, strict=True):
+        assert part * whole == pytest.approx(time - reported[0], rel=1e-9, abs=1e-6)
 
 
 def test_without_times_there_are_no_gaps():
@@ -323,7 +323,7 @@ IP_FRAMES = [
         ("last", "sides"),
     ],
 )
-def test_sides_are_told_by_who_sent_a_frame(tmp_path, sides, found):
+def test_sides_are_found_by_who_sent_a_frame(tmp_path, sides, found):
     wrpcap(str(tmp_path / "link.pcap"), IP_FRAMES)
     file = tmp_path / "link.yaml"
     file.write_text(f"pcap: {{file: link.pcap, macs: keep, sides: {sides}}}")
@@ -335,12 +335,12 @@ def test_sides_are_told_by_who_sent_a_frame(tmp_path, sides, found):
     assert [made[bytes(frame).hex()] for frame in IP_FRAMES] == found
 
 
-def test_a_third_sender_is_told(tmp_path):
+def test_a_third_sender_is_reported(tmp_path):
     third = Ether(src="02:00:00:00:00:03", dst=MACS[0], type=0x88B5) / Raw(b"?")
     wrpcap(str(tmp_path / "link.pcap"), [*IP_FRAMES, third])
     (tmp_path / "link.yaml").write_text("pcap: {file: link.pcap, sides: first}")
-    said = f"frame 6: from 02:00:00:00:00:03, neither {MACS[0]} .t0. nor {MACS[1]} .t1."
-    with pytest.raises(TrafficError, match=said):
+    message = f"frame 6: from 02:00:00:00:00:03, neither {MACS[0]} .t0. nor {MACS[1]} .t1."
+    with pytest.raises(TrafficError, match=message):
         find(str(tmp_path / "link.yaml"))
 
 
@@ -355,12 +355,12 @@ def test_two_captures_are_one_link(tmp_path):
     assert (one["port"], one["at"]) == (0, pytest.approx([0, 0.16, 0.8]))
     assert (other["port"], other["at"]) == (1, pytest.approx([0.32, 0.48]))
     assert offered_by(str(file), Testbed(), "1x").directions == 2
-    for wrong, said in (
+    for wrong, message in (
         ("{t0: a.pcap, t1: late.pcap}", "captured at another time"),
         ("{t0: a.pcap}", "expected either file, or t0 and t1"),
         ("{file: a.pcap, t1: b.pcap}", "expected either file, or t0 and t1"),
         ("{t0: a.pcap, t1: b.pcap, sides: first}", "sides: of one file"),
     ):
         file.write_text(f"pcap: {wrong}")
-        with pytest.raises(TrafficError, match=said):
+        with pytest.raises(TrafficError, match=message):
             find(str(file))

@@ -103,7 +103,7 @@ def test_what_a_program_writes_changes_places(
 
 
 @pytest.mark.parametrize(
-    ("made", "said"),
+    ("made", "text"),
     [
         (stream_of(Ether(**MACS) / IP() / UDP(), **program(28)), "writes bytes 28 to 31"),
         (stream_of(Ether(**MACS) / IP() / UDP(), **program(34)), "writes bytes 34 to 37"),
@@ -111,6 +111,6 @@ def test_what_a_program_writes_changes_places(
         (stream_of(Ether(**MACS) / IP() / UDP(), places=[0]), "the frames of a capture"),
     ],
 )
-def test_what_has_no_other_direction_is_refused(made: Stream, said: str) -> None:
-    with pytest.raises(TrafficError, match=said):
+def test_what_has_no_other_direction_is_refused(made: Stream, text: str) -> None:
+    with pytest.raises(TrafficError, match=text):
         both(made)

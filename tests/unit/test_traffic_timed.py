@@ -13,7 +13,7 @@ from scapy.utils import wrpcap
 from linerate.experiments.latency import timed
 from linerate.model.suites import DUT_MACS, Loadtest, streams
 from linerate.model.testbed import Testbed
-from linerate.report.offered import streams as told
+from linerate.report.offered import streams as reported
 from linerate.traffic import TrafficError, loadtest_of, offered_by, parse_rate
 from linerate.traffic.profile import Profile
 
@@ -102,7 +102,7 @@ def test_a_template_has_room_only_if_it_says_so() -> None:
     assert all("timeable" not in one for one in made)
 
 
-def test_both_parts_of_a_stream_are_told_as_one(evidence: Any) -> None:
+def test_both_parts_of_a_stream_are_reported_as_one(evidence: Any) -> None:
     loadtest = loadtest_from(STREAM, STREAM | {"name": "b"})
     measured = evidence()
     load = measured.load.model_copy(update={"offered": loadtest.traffic.offered})
@@ -111,7 +111,7 @@ def test_both_parts_of_a_stream_are_told_as_one(evidence: Any) -> None:
         "a-latency": {"sent": 10, "received": 9, "duplicated": 0, "out_of_order": 1},
         "b": {"sent": 100, "received": 100, "duplicated": 0, "out_of_order": 0},
     }
-    one, other = told(measured.model_copy(update={"load": load, "streams": counters}))
+    one, other = reported(measured.model_copy(update={"load": load, "streams": counters}))
     assert (one["sent"], one["received"], one["lost"], one["out_of_order"]) == (100, 89, 11, 3)
     assert (other["sent"], other["lost"]) == (100, 0)
 
@@ -126,7 +126,7 @@ def test_what_cannot_be_timed_at_all_is_refused() -> None:
 
 def test_a_command_says_it_before_a_run_begins(linerate: Any, tmp_path: Path) -> None:
     wrpcap(str(tmp_path / "some.pcap"), [Ether(bytes(60))])
-    told_of = linerate("bench", "--traffic", "some.pcap", "--latency")
-    assert told_of.returncode == 2
-    assert told_of.stderr.startswith("the command line: latency: 'some' has no frame")
+    refused = linerate("bench", "--traffic", "some.pcap", "--latency")
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("the command line: latency: 'some' has no frame")
     assert not (tmp_path / "runs").exists()

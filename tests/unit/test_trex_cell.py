@@ -140,9 +140,9 @@ def test_without_a_cell_nothing_runs(tmp_path: Path, broken: str, words: str) ->
     profile = tmp_path / "other.py"
     profile.write_text("raise RuntimeError('it ran')")
     code = f"import cell, platform, runner; {broken}; print(runner.run(sys.argv[1], {{}}, 5))"
-    said = shim(code, str(profile))
-    assert words in said
-    assert "it ran" not in said
+    message = shim(code, str(profile))
+    assert words in message
+    assert "it ran" not in message
 
 
 def test_without_landlock_the_filter_alone_refuses(tmp_path: Path) -> None:
@@ -151,9 +151,9 @@ def test_without_landlock_the_filter_alone_refuses(tmp_path: Path) -> None:
     profile = tmp_path / "other.py"
     profile.write_text(f"open({str(target)!r}, 'w')")
     code = "import cell, runner; cell.LANDLOCK_CREATE = 9999; print(runner.run(sys.argv[1], {}, 5))"
-    said = shim(code, str(profile))
+    message = shim(code, str(profile))
     # Where Python lies in root's home, no other user can run it.
-    assert "PermissionError: [Errno" in said or "has no Landlock" in said
+    assert "PermissionError: [Errno" in message or "has no Landlock" in message
     assert target.read_text() == "kept"
 
 
@@ -177,9 +177,9 @@ def listed(path):
     return "read"
 
 
-said = {{path: tried(path) for path in {paths!r}}}
-said |= {{path: listed(path) for path in {folders!r}}}
-wrong = [path for path, what in {expected!r}.items() if said[path] != what]
+results = {{path: tried(path) for path in {paths!r}}}
+results |= {{path: listed(path) for path in {folders!r}}}
+wrong = [path for path, what in {expected!r}.items() if results[path] != what]
 raise RuntimeError(f"otherwise than expected: {{wrong}}")
 """
 
@@ -207,8 +207,8 @@ def test_root_is_not_who_runs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     profile = tmp_path / "profile.py"
     profile.write_text("import os\nraise RuntimeError(f'{os.getresuid()} {os.getresgid()} "
                        "{os.getgroups()}')")  # fmt: skip
-    for said, other in (("", 65534), ("4242", 4242), ("0", 65534), ("nonsense", 65534)):
-        monkeypatch.setenv("SUDO_UID", said)
+    for message, other in (("", 65534), ("4242", 4242), ("0", 65534), ("nonsense", 65534)):
+        monkeypatch.setenv("SUDO_UID", message)
         user = other if os.geteuid() == 0 else os.getuid()
         with pytest.raises(TrafficError, match=re.escape(f"({user}, {user}, {user})")):
             run_profile(profile, {})
@@ -223,17 +223,17 @@ cell.LANDLOCK_CREATE = 9999
 os.geteuid = lambda: 1000
 print(runner.run(sys.argv[1], {}, 5))
 """
-    said = shim(code, str(profile))
-    assert "this kernel has no Landlock" in said
-    assert "it ran" not in said
+    message = shim(code, str(profile))
+    assert "this kernel has no Landlock" in message
+    assert "it ran" not in message
 
 
 def test_without_landlock_no_profile_reads_as_root(tmp_path: Path) -> None:
     profile = tmp_path / "other.py"
     profile.write_text("open('/etc/shadow')")
     code = "import cell, runner; cell.LANDLOCK_CREATE = 9999; print(runner.run(sys.argv[1], {}, 5))"
-    said = shim(code, str(profile))
-    assert "PermissionError" in said or "has no Landlock" in said
+    message = shim(code, str(profile))
+    assert "PermissionError" in message or "has no Landlock" in message
 
 
 def landlock_version() -> int:
@@ -244,7 +244,7 @@ def landlock_version() -> int:
 def test_landlock_alone_refuses_too(tmp_path: Path) -> None:
     """TRUNCATE is of its third version."""
     if landlock_version() < 3:
-        pytest.skip("the kernel's Landlock is older than version 3, or absent")
+        pytest.skip("the kernel's Landlock is older than version 3, or missing")
     target = tmp_path / "target"
     target.write_text("kept")
     code = """
@@ -273,7 +273,7 @@ HEADERS = (
 @pytest.mark.parametrize("machine", [0, 1])
 def test_numbers_are_the_kernels(machine: int) -> None:
     if not HEADERS[machine].is_file():
-        pytest.skip(f"{HEADERS[machine]} is absent")
+        pytest.skip(f"{HEADERS[machine]} is missing")
     text = HEADERS[machine].read_text()
     # The first of two of a name: the second is that of 32 bits.
     known: dict[str, int] = {}

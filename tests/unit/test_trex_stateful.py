@@ -110,7 +110,7 @@ def test_what_templates_have(tmp_path: Path) -> None:
     assert (template["limit"], template["server"], template["weight"]) == (9, "48.0.0.7", 1)
 
 
-def test_names_are_found_above_and_told_apart(tmp_path: Path) -> None:
+def test_names_are_found_above_and_distinguished(tmp_path: Path) -> None:
     capture(tmp_path / "cap2" / "dns.pcap")
     folder = tmp_path / "a" / "b"
     folder.mkdir(parents=True)
@@ -132,7 +132,7 @@ def test_what_has_no_effect(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("top", "more", "said"),
+    ("top", "more", "message"),
     [
         ("", "       plugin_id : 2\n", r"cap_info\[0\]\.plugin_id: 2 \(SIP\)"),
         ("", "       keep_src_port : true\n", "keep_src_port"),
@@ -151,24 +151,24 @@ def test_what_has_no_effect(tmp_path: Path) -> None:
         ("", "     - name: one.pcap\n       cps : 1\n", r"cap_info\[1\]\.ipg"),
     ],
 )
-def test_refusals_name_it_in_one_line(tmp_path: Path, top: str, more: str, said: str) -> None:
-    with pytest.raises(TrafficError, match=said) as caught:
+def test_refusals_name_it_in_one_line(tmp_path: Path, top: str, more: str, message: str) -> None:
+    with pytest.raises(TrafficError, match=message) as caught:
         find(written(tmp_path, top, more))
     assert "\n" not in str(caught.value)
     assert "profile.yaml" in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("packets", "said"),
+    ("packets", "message"),
     [
         ([datagram(True), Ether() / IPv6()], "frame 2 is neither UDP nor TCP"),
         ([datagram(True), Ether() / IP(dst="9.9.9.9") / UDP()], "frame 2 is of another connection"),
         ([Ether() / IP(flags="MF") / UDP() / Raw(b"x" * 8)], "frame 1 is a fragment"),
     ],
 )
-def test_captures_that_are_no_template(tmp_path: Path, packets: list[Packet], said: str) -> None:
+def test_captures_that_are_no_template(tmp_path: Path, packets: list[Packet], message: str) -> None:
     capture(tmp_path / "one.pcap", packets)
-    with pytest.raises(TrafficError, match=said):
+    with pytest.raises(TrafficError, match=message):
         find(written(tmp_path))
 
 
@@ -189,7 +189,7 @@ def test_captures_are_read_in_each_format(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"", "ends"),
         (b"not a capture", "pcap or pcapng"),
@@ -202,10 +202,10 @@ def test_captures_are_read_in_each_format(tmp_path: Path) -> None:
         (struct.pack("<6I", 0x0A0D0D0A, 8, 0x1A2B3C4D, 0, 0, 0), "broken"),
     ],
 )
-def test_captures_that_are_broken(tmp_path: Path, data: bytes, said: str) -> None:
+def test_captures_that_are_broken(tmp_path: Path, data: bytes, message: str) -> None:
     path = tmp_path / "broken.pcap"
     path.write_bytes(data)
-    with pytest.raises(TrafficError, match=said):
+    with pytest.raises(TrafficError, match=message):
         read_capture(path)
 
 

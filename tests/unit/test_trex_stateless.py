@@ -34,10 +34,10 @@ def profile(folder: Path, body: str) -> Path:
 def refused(path: Path, limits: Limits | None = None) -> str:
     with pytest.raises(TrafficError) as caught:
         run_profile(path, {}, limits)
-    said = str(caught.value)
-    assert "\n" not in said
-    assert "other.py" in said
-    return said
+    message = str(caught.value)
+    assert "\n" not in message
+    assert "other.py" in message
+    return message
 
 
 REACHED = "os.write(2, b'reached')"
@@ -50,13 +50,13 @@ class Reached(subprocess.Popen[bytes]):
 
     def wait(self, timeout: float | None = None) -> int:
         if timeout is not None:
-            while not self._has_said() and self.poll() is None:
+            while not self._has_output() and self.poll() is None:
                 time.sleep(0.02)
-            assert self._has_said()
+            assert self._has_output()
         return super().wait(timeout)
 
-    def _has_said(self) -> bool:
-        return any(b"reached" in said.read_bytes() for said in self.folder.glob("*/errors"))
+    def _has_output(self) -> bool:
+        return any(b"reached" in message.read_bytes() for message in self.folder.glob("*/errors"))
 
 
 @pytest.fixture
@@ -127,8 +127,8 @@ def test_one_line_says_why(tmp_path: Path, body: str, words: str) -> None:
 
 
 def test_huge_output_ends_it(tmp_path: Path) -> None:
-    said = refused(profile(tmp_path, "os.write(2, b'x' * (80 << 20)); os.write(2, b'x')"))
-    assert "too" in said or "SIGXFSZ" in said or "File too large" in said
+    message = refused(profile(tmp_path, "os.write(2, b'x' * (80 << 20)); os.write(2, b'x')"))
+    assert "too" in message or "SIGXFSZ" in message or "File too large" in message
 
 
 def _commands() -> list[bytes]:
@@ -252,13 +252,13 @@ def test_hltapi_streams(tmp_path: Path) -> None:
 
 def stream(**changes: Any) -> TrexStream:
     packet = bytes(12) + b"\x08\0" + bytes(60)
-    said: dict[str, Any] = {
+    message: dict[str, Any] = {
         "name": "s",
         "packet": base64.b64encode(packet).decode(),
         "mode": {"type": "continuous", "rate": {"pps": 5}},
         "payload": 42,
     }
-    return TrexStream.model_validate(said | changes)
+    return TrexStream.model_validate(message | changes)
 
 
 VAR = {"type": "variable", "name": "v", "size": 2, "op": "inc", "step": 1, "min": 0, "max": 9}
@@ -313,7 +313,7 @@ REPLAYED = (1_000_000, 1_000_100, 1_000_400)
 
 
 @pytest.mark.parametrize(
-    ("told", "starts", "lap", "count"),
+    ("reported", "starts", "lap", "count"),
     [
         ("", [0, 100, 400], 400, 1),
         ("speedup=2.0, loop_count=0, min_ipg_usec=60.0", [60, 120, 270], 270, 0),
@@ -321,7 +321,7 @@ REPLAYED = (1_000_000, 1_000_100, 1_000_400)
     ],
 )
 def test_packets_of_a_pcap_are_a_chain(
-    tmp_path: Path, told: str, starts: list[float], lap: float, count: int
+    tmp_path: Path, reported: str, starts: list[float], lap: float, count: int
 ) -> None:
     frames = []
     for number, us in enumerate(REPLAYED):
@@ -330,7 +330,7 @@ def test_packets_of_a_pcap_are_a_chain(
         frame.time = us / 1e6
         frames.append(frame)
     wrpcap(str(tmp_path / "some.pcap"), frames)
-    made = read(profile(tmp_path, f"return STLProfile.load_pcap('some.pcap', {told})"))
+    made = read(profile(tmp_path, f"return STLProfile.load_pcap('some.pcap', {reported})"))
     assert [one.get("start_us", 0.0) for one in made] == pytest.approx(starts)
     for number, one in enumerate(made):
         assert one["template"][24:] == bytes(frames[number]).hex()[24:]
@@ -340,8 +340,8 @@ def test_packets_of_a_pcap_are_a_chain(
 
 def test_a_long_pcap_is_refused(tmp_path: Path) -> None:
     wrpcap(str(tmp_path / "long.pcap"), [Ether(bytes(60))] * 257)
-    said = refused(profile(tmp_path, "return STLProfile.load_pcap('long.pcap')"))
-    assert "long.pcap: expected 256 packets or fewer" in said
+    message = refused(profile(tmp_path, "return STLProfile.load_pcap('long.pcap')"))
+    assert "long.pcap: expected 256 packets or fewer" in message
 
 
 def test_streams_are_as_many_as_the_engine_sends(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_a_fault_that_ends_wrong_is_kept_and_can_be_done_again(tmp_path, monkeyp
 
     def wrong(case, folder, _draw):
         cases.append(case)
-        (folder / "out").write_text("what it said")
+        (folder / "out").write_text("its output")
         return ["hung"]
 
     monkeypatch.setattr(faults, "wrong", wrong)
@@ -107,7 +107,7 @@ def test_a_fault_that_ends_wrong_is_kept_and_can_be_done_again(tmp_path, monkeyp
     with pytest.raises(BrokenError, match=rf"0 of 2 runs .*seed {SEED}\n") as broken:
         faults.table(tmp_path, 2, SEED)
     assert f"seed {SEED + 1}" in str(broken.value)
-    assert (tmp_path / f"fault-{SEED + 1}/out").read_text() == "what it said"
+    assert (tmp_path / f"fault-{SEED + 1}/out").read_text() == "its output"
     with pytest.raises(BrokenError):
         faults.table(tmp_path, 1, SEED + 1)
     assert cases[2] == cases[1]

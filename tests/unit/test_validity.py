@@ -26,7 +26,7 @@ def test_losses_do_not_make_a_trial_invalid(evidence):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "text"),
     [
         ({"sent": 74_000_000}, "offered below asked: 14.800 Mpps of 14.881 Mpps (99.46 %)"),
         ({"sent": 75_000_000}, "offered above asked: 75,000,000 of 74,404,762 packets"),
@@ -42,9 +42,9 @@ def test_losses_do_not_make_a_trial_invalid(evidence):
         ({"unexplained": 7}, "packet ledger violated: 7 packets unexplained"),
     ],
 )
-def test_each_reason_is_named(evidence, given, said):
+def test_each_reason_is_named(evidence, given, text):
     (reason,) = reasons(evidence(**given))
-    assert reason.startswith(said)
+    assert reason.startswith(text)
 
 
 def test_a_trial_that_sent_nothing_has_no_result(evidence, bursts):
@@ -101,7 +101,7 @@ def test_the_tester_that_fetches_late_is_not_the_devices_loss(evidence):
     assert reason == "tester saturated: it polled too late 900 times, 1,000,000 packets lost so"
 
 
-def test_a_hole_in_the_cycles_is_told(evidence, ledger_of_worker):
+def test_a_hole_in_the_cycles_is_reported(evidence, ledger_of_worker):
     hole = ledger_of_worker().model_copy(update={"elapsed_clocks": 6_000_000_000})
     (reason,) = reasons(evidence(time=(hole,)))
     assert reason == "forwarder-0: 83.33 % of its cycles accounted for"
@@ -127,34 +127,34 @@ def test_what_the_machine_did_makes_a_trial_suspect(evidence):
     )
 
 
-def absent(ledger_of_worker, seconds, idle=0.5):
+def descheduled(ledger_of_worker, seconds, idle=0.5):
     ledger = ledger_of_worker(idle=idle)
     clocks = round(seconds * ledger.tsc_hz)
     spent = ledger.overhead_clocks - clocks
     return ledger.model_copy(update={"away_clocks": clocks, "overhead_clocks": spent})
 
 
-def test_what_an_absent_worker_lost_is_the_machines(evidence, ledger_of_worker):
+def test_what_an_descheduled_worker_lost_is_the_machines(evidence, ledger_of_worker):
     # 5 ms at 14.88 Mpps are 74,405 packets.
-    workers = (absent(ledger_of_worker, 0.005),)
+    workers = (descheduled(ledger_of_worker, 0.005),)
     lost = {"card0 port 0: rx missed (ring full)": 70_000, "port-tx-e1: no free tx slots": 5_000}
     disturbed = evidence(losses=lost, time=workers, time_at_load=workers)
     assert doubts(disturbed) == ("forwarder-0: 5.0 ms descheduled, 75,000 packets lost so",)
     assert explain(evidence_of(disturbed, "U2", "x")).limit == "line"
 
 
-def test_an_absent_forwarder_has_no_result(evidence, ledger_of_worker):
-    workers = (absent(ledger_of_worker, 0.6),)
+def test_an_descheduled_forwarder_has_no_result(evidence, ledger_of_worker):
+    workers = (descheduled(ledger_of_worker, 0.6),)
     (reason,) = reasons(evidence(time=workers, time_at_load=workers))
     assert reason.startswith("forwarder-0 was descheduled for 12.0 % of the trial")
     assert reason.endswith("stop what else runs on this machine")
 
 
-def test_what_an_absent_worker_can_not_have_lost_is_the_devices(evidence, ledger_of_worker):
+def test_what_an_descheduled_worker_can_not_have_lost_is_the_devices(evidence, ledger_of_worker):
     lost = {"card0 port 0: rx missed (ring full)": 200_000}
-    workers = (absent(ledger_of_worker, 0.005),)
+    workers = (descheduled(ledger_of_worker, 0.005),)
     assert doubts(evidence(losses=lost, time=workers, time_at_load=workers)) == ()
-    busy = (absent(ledger_of_worker, 0.05, idle=0.01),)
+    busy = (descheduled(ledger_of_worker, 0.05, idle=0.01),)
     overloaded = evidence(losses=lost, time=busy, time_at_load=busy)
     assert doubts(overloaded) == ()
     assert explain(evidence_of(overloaded, "U2", "x")).limit == "worker-cpu"

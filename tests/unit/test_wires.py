@@ -153,13 +153,13 @@ def test_devices_and_their_modes():
         ({"dut": {"kind": "toaster"}}, "x: dut.kind: expected one of bridge,"),
     ],
 )
-def test_what_does_not_go_together_is_said(document, line):
+def test_what_does_not_go_together_is_reported(document, line):
     with pytest.raises(TestbedError) as error:
         parse(document, "x")
     assert error.value.lines[0].startswith(line)
 
 
-def test_what_is_missing_is_said_with_how_to_get_it(monkeypatch):
+def test_what_is_missing_is_reported_with_how_to_get_it(monkeypatch):
     monkeypatch.setattr(privilege, "_effective_capabilities", lambda: 0)
     monkeypatch.setattr("shutil.which", lambda *_, **__: None)
     testbed = with_options(Testbed(), "testpmd", wire="veth", tester="iperf3")
@@ -200,10 +200,10 @@ def report(**changes):
 
 
 def test_iperf3s_report_is_read():
-    said = offered(report(), {"iperf3 t1: socket full": 40})
-    ledger = PacketLedger(entries=(*said.sent, *said.received))
+    message = offered(report(), {"iperf3 t1: socket full": 40})
+    ledger = PacketLedger(entries=(*message.sent, *message.received))
     assert (ledger.sent, ledger.received, ledger.unexplained) == (1000, 960, 0)
-    assert said.sender_cpu_percent == 50.0
+    assert message.sender_cpu_percent == 50.0
     newer = report()
     newer["end"]["sum_sent"] = {"packets": 1001}
     assert offered(newer, {}).sent[0].packets == 1001
@@ -292,7 +292,7 @@ EXTERNAL = {"kind": "external", "macs": ["02:00:00:00:0e:00", "02:00:00:00:0e:01
         ),
     ],
 )
-def test_how_an_external_device_is_joined_must_be_said(document, line):
+def test_how_an_external_device_is_joined_must_be_given(document, line):
     with pytest.raises(TestbedError) as error:
         parse(document, "x")
     assert error.value.lines == [line]
@@ -332,7 +332,7 @@ def test_memif_sockets_are_joined_where_somebody_listens_and_made_elsewhere():
         assert (folder / "a.sock").exists()
 
 
-def test_a_folder_without_room_for_a_socket_is_said(tmp_path):
+def test_a_folder_without_room_for_a_socket_is_reported(tmp_path):
     testbed = external_memif(tmp_path, ("none/a.sock", "none/b.sock"))
     with pytest.raises(SetupError) as error, wires.find("memif").joined(testbed):
         pass
@@ -363,10 +363,12 @@ def as_telemetry(links: Links) -> Telemetry:
 
 
 def test_peers_are_waited_for_and_not_for_ever():
-    said = []
+    message = []
     sockets = {"net_memif0": "/a.sock", "net_memif1": "/b.sock"}
-    awaited(sockets, 60)(as_telemetry(Links(5)), lambda text, seconds: said.append((text, seconds)))
-    assert said == [("memif /a.sock: waiting for the device", 60)]
+    awaited(sockets, 60)(
+        as_telemetry(Links(5)), lambda text, seconds: message.append((text, seconds))
+    )
+    assert message == [("memif /a.sock: waiting for the device", 60)]
     with pytest.raises(SetupError) as error:
         awaited(sockets, 0.2)(as_telemetry(Links(1_000_000)), lambda _text, _seconds: None)
     assert str(error.value).startswith("memif /a.sock: no peer connected within 0.2 s; start the ")

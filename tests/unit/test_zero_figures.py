@@ -114,7 +114,7 @@ def test_a_run_that_can_not_be_is_refused_in_a_line(linerate, folder, words):
     )
 
 
-def test_iperf3_that_did_not_send_is_said():
+def test_iperf3_that_did_not_send_is_reported():
     report = {"end": {"sum": {"packets": 0, "lost_packets": 0, "seconds": 0.0}}}
     with pytest.raises(SetupError, match="iperf3 sent for 0 s"):
         offered(report, {})

@@ -42,7 +42,7 @@ static void schedule_start(struct schedule *schedule, const struct trial_order *
 
 /*
  * Ports on the same clock begin a trial at the same time of it, so that frames of both directions
- * of a capture keep their distance in time. Clocks that read alike are one.
+ * of a capture keep their distance in time. Clocks with equal readings are one.
  */
 static uint64_t common_start(const struct tester_port *port, uint32_t number, uint64_t now)
 {

@@ -45,7 +45,7 @@ class Costs(BaseModel):
 
     rx: Cost = Cost()
     tx: Cost = Cost()
-    #: Clocks of all nodes of the device's workers, over the packets that came through.
+    #: Cycles of all nodes of the device's workers, over the packets that came through.
     all_clocks: float | None = None
     #: Share of the device's time that its threads spent in the kernel.
     kernel_percent: float | None = None

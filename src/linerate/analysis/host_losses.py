@@ -9,7 +9,7 @@ from linerate.model.measurement import Measurement
 
 #: A worker that resumes finds full rings, and fills others: that loses somewhat more packets than
 #: arrived while it was descheduled.
-ABSENCE_FACTOR = 1.5
+CATCH_UP_FACTOR = 1.5
 #: Largest share of the sent packets that are refused of bursts.
 BURST_SHARE = 1e-3
 #: Largest share lost at rings in stalls too short to be detected as descheduling.
@@ -42,10 +42,10 @@ def left_out(measurement: Measurement) -> int:
     """Packets lost that count as the host's."""
     if measurement.clean is not None:
         return measurement.left_out
-    return min(lost_by_absence(measurement), max(0, measurement.lost))
+    return min(lost_while_descheduled(measurement), max(0, measurement.lost))
 
 
-def lost_by_absence(measurement: Measurement) -> int:
+def lost_while_descheduled(measurement: Measurement) -> int:
     """Packets lost at rings while a worker with idle polls was descheduled.
 
     All or none of the rings' losses: none when the descheduled time can't explain that many
@@ -57,7 +57,7 @@ def lost_by_absence(measurement: Measurement) -> int:
     busy = busiest_worker(measurement)
     if busy is None or busy.spare_percent < BUSY_IDLE_PERCENT:
         return 0
-    return may_be_by_absence(measurement)
+    return may_be_lost_while_descheduled(measurement)
 
 
 def refused_by_burst(measurement: Measurement) -> int:
@@ -71,7 +71,7 @@ def refused_by_burst(measurement: Measurement) -> int:
     return refused if away and few and measurement.card is not None else 0
 
 
-def _arrived_meanwhile(measurement: Measurement) -> float:
+def _arrived_while_descheduled(measurement: Measurement) -> float:
     """Packets that arrived while the forwarder's workers were descheduled."""
     away_seconds = sum(
         ledger.away_clocks / ledger.tsc_hz for ledger in forwarder_ledgers(measurement.time)
@@ -79,16 +79,16 @@ def _arrived_meanwhile(measurement: Measurement) -> float:
     return measurement.offered.packets_per_second * away_seconds
 
 
-def may_be_by_absence(measurement: Measurement) -> int:
+def may_be_lost_while_descheduled(measurement: Measurement) -> int:
     """Packets lost at rings that descheduled workers can have lost, whether idle or busy otherwise.
 
-    `lost_by_absence` does not count those of a worker that was busy anyway: reason for another
+    `lost_while_descheduled` leaves out those of a worker that was busy anyway: reason for another
     trial, not an excuse.
     """
     if measurement.clean is not None:
         return 0
     lost = judged_at(measurement, RINGS)
-    return lost if lost <= ABSENCE_FACTOR * _arrived_meanwhile(measurement) else 0
+    return lost if lost <= CATCH_UP_FACTOR * _arrived_while_descheduled(measurement) else 0
 
 
 def may_be_by_stall(measurement: Measurement) -> int:

@@ -1,6 +1,6 @@
 """Evidence from a trial of our own: its measurement, as the lab wrote it down."""
 
-from linerate.analysis.host_losses import lost_by_absence
+from linerate.analysis.host_losses import lost_while_descheduled
 from linerate.analysis.json_lines import Path, line_index
 from linerate.analysis.validity import doubts, reasons
 from linerate.model.evidence import (
@@ -47,9 +47,9 @@ class _Quotes:
         self._source = source
         self._lines = line_index(text)
 
-    def at(self, path: Path, said: str) -> Quote:
+    def at(self, path: Path, message: str) -> Quote:
         """Quote a value, in words."""
-        return Quote(source=self._source, line=self._lines.get(path, 1), text=said)
+        return Quote(source=self._source, line=self._lines.get(path, 1), text=message)
 
 
 def evidence_of(
@@ -91,12 +91,12 @@ def sibling_of(evidence: Evidence) -> Sibling | None:
 def _conditions(measurement: Measurement, quotes: _Quotes) -> Conditions:
     load, packets = measurement.load, measurement.packets
     workers = [ledger for ledger in measurement.time if ledger.role in ("forwarder", "both")]
-    said = (
+    message = (
         f"{packets.sent:,} packets sent in {measurement.seconds:.3f} s, "
         f"{measurement.came_through:,} came {_WAYS[load.counted]}"
     )
     if measurement.clean is not None:
-        said += (
+        message += (
             f"; undisturbed for {measurement.clean.clean_us / 1e6:.3f} s: "
             f"{measurement.judged_sent:,} sent, {measurement.judged_lost:,} of them lost"
         )
@@ -115,10 +115,10 @@ def _conditions(measurement: Measurement, quotes: _Quotes) -> Conditions:
         received_packets=measurement.judged_sent - measurement.judged_lost
         if measurement.clean
         else measurement.came_through,
-        absence_packets=lost_by_absence(measurement),
+        descheduled_packets=lost_while_descheduled(measurement),
         held_packets=max(0, packets.held),
         round_trip_ns=_round_trip_ns(measurement),
-        quote=quotes.at(("packets", "entries", "0"), said),
+        quote=quotes.at(("packets", "entries", "0"), message),
     )
 
 
@@ -191,15 +191,15 @@ def _testers(measurement: Measurement, quotes: _Quotes) -> list[Tester]:
     tool = measurement.tool
     if tool is None:
         return []
-    told = [used for used in (tool.sender_percent, tool.receiver_percent) if used is not None]
-    said = f"{tool.name}: its sender and receiver used {sum(told):.0f} % of their CPU"
+    reported = [used for used in (tool.sender_percent, tool.receiver_percent) if used is not None]
+    message = f"{tool.name}: its sender and receiver used {sum(reported):.0f} % of their CPU"
     return [
         Tester(
             name=tool.name,
             sent_packets=measurement.packets.sent,
             received_packets=measurement.packets.received,
-            cpu_percent=sum(told) if told else None,
-            quote=quotes.at(("tool",), said),
+            cpu_percent=sum(reported) if reported else None,
+            quote=quotes.at(("tool",), message),
         )
     ]
 
@@ -255,7 +255,7 @@ def _rings(measurement: Measurement, quotes: _Quotes) -> list[Ring]:
         # FROM-TO-PRIORITY, the workers by their numbers; older runs have no priority.
         source, destination, priority = [*ends.split("-"), ""][:3]
         dropped = counters.get("dropped", 0)
-        said = f"{name}: {dropped:,} packets found it full"
+        message = f"{name}: {dropped:,} packets found it full"
         rings.append(
             Ring(
                 source=f"forwarder-{source}",
@@ -266,7 +266,7 @@ def _rings(measurement: Measurement, quotes: _Quotes) -> list[Ring]:
                 size=counters.get("size"),
                 enqueued=counters.get("enqueued", 0),
                 dropped=dropped,
-                quote=quotes.at(("rings", name), said),
+                quote=quotes.at(("rings", name), message),
             )
         )
     return rings
@@ -280,7 +280,7 @@ def _offload(measurement: Measurement, quotes: _Quotes) -> list[FlowOffload]:
     found = []
     for name, counters in flows.ports.items():
         each_ns = counters.get("create_ns_mean", 0)
-        said = (
+        message = (
             f"{name}: {counters.get('rules', 0):,} rules stand, "
             f"{counters.get('full', 0):,} found no room, {counters.get('refused', 0):,} were "
             f"refused; {each_ns / 1e3:,.0f} us a rule; "
@@ -297,13 +297,13 @@ def _offload(measurement: Measurement, quotes: _Quotes) -> list[FlowOffload]:
                 on=bool(counters.get("on", 1)),
                 marked_percent=flows.marked_percent,
                 programming_percent=busy,
-                quote=quotes.at(("flows", "ports", name), said),
+                quote=quotes.at(("flows", "ports", name), message),
             )
         )
     return found
 
 
-def _said_of(name: str, counters: Counters) -> str:
+def _counters_text(name: str, counters: Counters) -> str:
     frames = counters.get("rx_pause", 0)
     pause = f": {frames:,} PAUSE frames received, what is behind it pushes back" if frames else ""
     return f"port {name}{pause}"
@@ -318,7 +318,7 @@ def _ports(measurement: Measurement, quotes: _Quotes) -> list[Port]:
             rx_packets=counters.get("rx_packets"),
             tx_packets=counters.get("tx_packets"),
             counters=counters,
-            quote=quotes.at(("ports", name), _said_of(name, counters)),
+            quote=quotes.at(("ports", name), _counters_text(name, counters)),
         )
         for name, counters in measurement.ports.items()
     ]

@@ -5,7 +5,7 @@ A reason makes a trial invalid; a doubt makes it suspect, and is shown with it.
 
 from collections.abc import Callable, Iterable, Iterator
 
-from linerate.analysis.host_losses import judged_at, lost_by_absence
+from linerate.analysis.host_losses import judged_at, lost_while_descheduled
 from linerate.base.line_rate import format_pps
 from linerate.model.cpu_counters import CpuDisturbance
 from linerate.model.ledger import forwarder_ledgers
@@ -27,7 +27,7 @@ STRETCH_LIMIT = 0.05
 STRETCH_DOUBT = 0.01
 STEAL_DOUBT = 0.01
 #: A forwarder that was descheduled for more of the trial shows the machine's limit, not its own.
-ABSENT_LIMIT = 0.05
+DESCHEDULED_LIMIT = 0.05
 #: Spread of the tester's rate over attempts at one load that makes it suspect.
 ATTEMPTS_DOUBT = 0.05
 #: Ratio of the core-to-core round trips before and after.
@@ -148,12 +148,12 @@ def stretch_of(measurement: Measurement) -> float:
     return max(by_wall, measurement.progress.paused_us / sending_us)
 
 
-def forwarder_absent(measurement: Measurement) -> Iterator[str]:
+def forwarder_descheduled(measurement: Measurement) -> Iterator[str]:
     """Say when a forwarder's worker did not have its CPU."""
     ledgers = forwarder_ledgers(measurement.time)
     if measurement.load.takes_turns and len(ledgers) > 1:
         there = sum(1 - ledger.percent(ledger.away_clocks) / 100 for ledger in ledgers)
-        if 1 - there > ABSENT_LIMIT:
+        if 1 - there > DESCHEDULED_LIMIT:
             yield (
                 f"the forwarder's workers were descheduled for {100 * (1 - there):.1f} % of the "
                 "trial: stop what else runs on this machine"
@@ -161,7 +161,7 @@ def forwarder_absent(measurement: Measurement) -> Iterator[str]:
         return
     for ledger in ledgers:
         absent = ledger.percent(ledger.away_clocks) / 100
-        if absent > ABSENT_LIMIT:
+        if absent > DESCHEDULED_LIMIT:
             times = measurement.stamp.involuntary_switches.get(ledger.worker, 0)
             yield (
                 f"{ledger.worker} was descheduled for {100 * absent:.1f} % of the trial "
@@ -188,7 +188,7 @@ def tester_descheduled(measurement: Measurement) -> Iterator[str]:
         return
     for ledger in measurement.time:
         waited = measurement.stamp.descheduled_percent.get(ledger.worker, 0.0)
-        if ledger.role == "tester" and waited > 100 * ABSENT_LIMIT:
+        if ledger.role == "tester" and waited > 100 * DESCHEDULED_LIMIT:
             yield (
                 f"{ledger.worker} was runnable and did not run for {waited:.1f} % of the time: "
                 "stop what else runs on this machine"
@@ -233,8 +233,8 @@ def _in_flight_only(measurement: Measurement) -> bool:
     """A device that sends by itself does not stop for us to read its counters."""
     if measurement.load.counted != "other":
         return False
-    meanwhile = READING_SECONDS * measurement.received.packets_per_second
-    return abs(measurement.packets.unexplained) <= meanwhile
+    in_reading = READING_SECONDS * measurement.received.packets_per_second
+    return abs(measurement.packets.unexplained) <= in_reading
 
 
 def cycles_open(measurement: Measurement) -> Iterator[str]:
@@ -289,7 +289,7 @@ INVALID: tuple[Rule, ...] = (
     tester_lost,
     tester_fetched_late,
     stretched,
-    forwarder_absent,
+    forwarder_descheduled,
     mostly_disturbed,
     tester_descheduled,
     took_too_long,
@@ -307,7 +307,7 @@ INVALID: tuple[Rule, ...] = (
 OF_THE_HOST: tuple[Rule, ...] = (
     no_answer,
     stretched,
-    forwarder_absent,
+    forwarder_descheduled,
     mostly_disturbed,
     tester_descheduled,
     took_too_long,
@@ -316,7 +316,7 @@ OF_THE_HOST: tuple[Rule, ...] = (
     frequency_changed,
 )
 #: About the whole trial: no reason against figures of clean slices.
-FOR_A_WHILE: tuple[Rule, ...] = (stretched, forwarder_absent, tester_descheduled)
+FOR_A_WHILE: tuple[Rule, ...] = (stretched, forwarder_descheduled, tester_descheduled)
 #: Reasons that concern the rate: packets are counted all the same.
 OF_THE_MACHINE: tuple[Rule, ...] = (offered_below_asked, *OF_THE_HOST)
 
@@ -387,9 +387,9 @@ def paused(measurement: Measurement) -> Iterator[str]:
         yield f"the tester was descheduled for {100 * stretch:.1f} % of the trial"
 
 
-def lost_to_absence(measurement: Measurement) -> Iterator[str]:
+def lost_to_descheduling(measurement: Measurement) -> Iterator[str]:
     """Report packets lost because a worker was descheduled."""
-    lost = lost_by_absence(measurement)
+    lost = lost_while_descheduled(measurement)
     if not lost:
         return
     away = max(forwarder_ledgers(measurement.time), key=lambda ledger: ledger.away_clocks)
@@ -450,7 +450,7 @@ SUSPECT: tuple[Rule, ...] = (
     some_smis,
     frequency_moved,
     paused,
-    lost_to_absence,
+    lost_to_descheduling,
     pushed_back,
     attempts_disagree,
     pause_received,
@@ -461,7 +461,7 @@ SUSPECT: tuple[Rule, ...] = (
 
 
 #: As FOR_A_WHILE.
-DOUBTS_FOR_A_WHILE: tuple[Rule, ...] = (stolen, paused, lost_to_absence)
+DOUBTS_FOR_A_WHILE: tuple[Rule, ...] = (stolen, paused, lost_to_descheduling)
 
 
 def reasons(measurement: Measurement) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Errors that reach the user."""
 
 
-class ToldError(Exception):
+class UserError(Exception):
     """An error that ends a command, reported in one line."""
 
 

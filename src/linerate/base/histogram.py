@@ -51,8 +51,8 @@ def percentiles(
     None where there are too few frames to tell: none of them would be slower.
     """
     count: int = histogram.total_count
-    told = [one for one in wanted if count * (100.0 - one) >= 100.0 - 1e-6]
-    found: dict[float, int] = histogram.get_percentile_to_value_dict(told) if count else {}
+    reported = [one for one in wanted if count * (100.0 - one) >= 100.0 - 1e-6]
+    found: dict[float, int] = histogram.get_percentile_to_value_dict(reported) if count else {}
     return {one: found.get(one) for one in wanted}
 
 

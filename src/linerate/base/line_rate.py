@@ -67,7 +67,7 @@ def line_rate(link_bps: float, frame_bytes: float) -> FrameRate:
 
 
 def clocks_per_packet(clock_hz: float, packets_per_second: float) -> float:
-    """Clocks that one core has for each packet at that rate."""
+    """Cycles that one core has for each packet at that rate."""
     return clock_hz / packets_per_second
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 import typer
 from typer.exceptions import TyperException
 
-from linerate.base.errors import ToldError
+from linerate.base.errors import UserError
 from linerate.cli.lazy_group import Listed, group_of
 from linerate.ui.screen import complain, let_go, one_line, say, show_errors_clean
 
@@ -226,7 +226,7 @@ def run_command(command: typer.Typer, name: str) -> NoReturn:
         sys.exit(FAILED)
     except KeyboardInterrupt as interrupted:
         sys.exit(128 + getattr(interrupted, "signal_number", signal.SIGINT))
-    except ToldError as error:
+    except UserError as error:
         complain(one_line(f"linerate: {error}"))
         sys.exit(FAILED)
     except BrokenPipeError:

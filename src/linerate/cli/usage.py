@@ -26,7 +26,7 @@ def mistaken(text: str) -> NoReturn:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def report_user_errors() -> Iterator[None]:
     """Report mistakes in a testbed file or in arguments as usage errors."""
     try:
         yield

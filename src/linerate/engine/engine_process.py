@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from linerate.base import ownership
-from linerate.base.errors import ToldError
+from linerate.base.errors import UserError
 from linerate.base.signals import held_back
 from linerate.engine.telemetry import Telemetry, TelemetryError, TurnedAwayError
 from linerate.host import dpdk_log, dpdk_runtime
@@ -34,7 +34,7 @@ FOLDER_PREFIX = "linerate-"
 _OF_LAB = re.compile(FOLDER_PREFIX + r"bench-(\d{1,10})-\d+(-.*)?")
 
 
-class EngineError(ToldError):
+class EngineError(UserError):
     """The engine is missing, could not start, or stopped by itself."""
 
 
@@ -289,12 +289,12 @@ class Engine:
             log = self._keep.log.read_text(encoding="utf-8", errors="replace")
         except OSError:
             log = ""
-        said = dpdk_log.cause(log)
+        output = dpdk_log.cause(log)
         if code is None:
-            return said
+            return output
         if code < 0:
-            return f"killed by {signal.Signals(-code).name}; {said}"
-        return f"exit code {code}; {said}"
+            return f"killed by {signal.Signals(-code).name}; {output}"
+        return f"exit code {code}; {output}"
 
     def stop(self) -> None:
         """Stop it, politely first, and remove its runtime folder whatever happened."""
@@ -340,12 +340,12 @@ def refusal(config: dict[str, Any]) -> str:
     with tempfile.TemporaryDirectory(prefix="linerate-") as folder:
         path = Path(folder) / "config.json"
         path.write_text(json.dumps(config), encoding="utf-8")
-        said = subprocess.run(
+        output = subprocess.run(
             [executable(), "--check", path], capture_output=True, text=True, check=False
         )
-    if said.returncode == 0:
+    if output.returncode == 0:
         return ""
-    lines = said.stderr.strip().splitlines() or ["no output"]
+    lines = output.stderr.strip().splitlines() or ["no output"]
     return f"this engine: {lines[0].removeprefix(f'{path}: ')}"
 
 

@@ -253,23 +253,23 @@ def _histogram(telemetry: Telemetry, row: Row) -> Histogram:
     buckets: list[tuple[int, int]] = []
     first = 0
     while True:
-        said = telemetry.ask(f"/linerate/latency,{row['stream']},{first}")
-        scale = _scale(int(said["highest"]), int(said["digits"]))
+        reply = telemetry.ask(f"/linerate/latency,{row['stream']},{first}")
+        scale = _scale(int(reply["highest"]), int(reply["digits"]))
         buckets += (
             (int(scale.get_highest_equivalent_value(scale.get_value_from_index(index))), frames)
-            for index, frames in zip(said["bucket"], said["packets"], strict=True)
+            for index, frames in zip(reply["bucket"], reply["packets"], strict=True)
             if frames
         )
         # Buckets come in their order: one that does not go on would never end.
-        if int(said["next"]) <= first:
+        if int(reply["next"]) <= first:
             break
-        first = int(said["next"])
+        first = int(reply["next"])
     return Histogram(
         stream=str(row["name"]),
         buckets=tuple(buckets),
-        sum_ns=int(said["sum"]),
-        disturbed=int(said["disturbed_count"]),
-        damaged=int(said["damaged"]),
+        sum_ns=int(reply["sum"]),
+        disturbed=int(reply["disturbed_count"]),
+        damaged=int(reply["damaged"]),
     )
 
 

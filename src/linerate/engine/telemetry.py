@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from linerate.base.errors import ToldError
+from linerate.base.errors import UserError
 
 #: No engine command takes longer, the round trip included, on a host that has the time.
 TIMEOUT_SECONDS = 10.0
@@ -23,7 +23,7 @@ _GREETING_BYTES = 1024
 _CREDENTIALS = struct.Struct("3i")
 
 
-class TelemetryError(ToldError):
+class TelemetryError(UserError):
     """The engine did not answer, or answered nonsense."""
 
 
@@ -42,9 +42,9 @@ class TurnedAwayError(TelemetryError):
 class RefusedError(TelemetryError):
     """The engine refused a command, and answers others; it may say more than the reason."""
 
-    def __init__(self, said: str, answer: dict[str, Any]) -> None:
+    def __init__(self, reply: str, answer: dict[str, Any]) -> None:
         """`answer` is the whole reply, the reason as `error`; it may be empty."""
-        super().__init__(said)
+        super().__init__(reply)
         self.answer = answer
 
 
@@ -144,8 +144,8 @@ class Telemetry:
         if answer.get(name) is None:
             raise RefusedError(f"{self._path}: {command}: the engine refused the command", {})
         if isinstance(answer[name], dict) and "error" in answer[name]:
-            said = f"{self._path}: {command}: {answer[name]['error']}"
-            raise RefusedError(said, answer[name])
+            reply = f"{self._path}: {command}: {answer[name]['error']}"
+            raise RefusedError(reply, answer[name])
         return answer[name]
 
     def _open_anew(self, command: str) -> None:

@@ -367,8 +367,8 @@ class Bench:
     def _note_engine(self, info: dict[str, Any]) -> None:
         """Keep what the engine says of itself, once it is set up as a whole."""
         if not self.run.environment.layout:
-            said = {key: str(info.get(key, "")) for key in ("dpdk", "memory", "layout", "links")}
-            self._update(environment=self.run.environment.model_copy(update=said))
+            message = {key: str(info.get(key, "")) for key in ("dpdk", "memory", "layout", "links")}
+            self._update(environment=self.run.environment.model_copy(update=message))
 
     def _keep(self, step: Step, attempt: int, measurement: Measurement) -> Result:
         """Judge a trial and write it down at once."""

@@ -53,16 +53,16 @@ class LatencyBench(Bench):
         with self._rigs[step.testbed].bare_at_rate(step.loadtest, label) as trials:
             own = _over_wire(self, trials, step, scale_ppm, seconds)
             self._folder.save_measurement(label, own)
-        told = result.model_copy(update={"own_latency": _figures(own)})
-        self._update(results=(*self.run.results[:-1], told))
+        reported = result.model_copy(update={"own_latency": _figures(own)})
+        self._update(results=(*self.run.results[:-1], reported))
 
 
 def _over_wire(
     bench: Bench, trials: Trials, step: Step, scale_ppm: int, seconds: float
 ) -> Measurement:
     load = bench._load(step.testbed, step.loadtest, scale_ppm, seconds)
-    said = f"{step.loadtest.name}: bare wire, {format_pps(load.asked_pps, '.4g')}"
-    bench._observer.step(said, seconds)
+    message = f"{step.loadtest.name}: bare wire, {format_pps(load.asked_pps, '.4g')}"
+    bench._observer.step(message, seconds)
     load = load.model_copy(update={"counted": "received"})
     measurement = try_trial(trials.tester, load, bench._observer.progress)
     trials.check()

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from linerate.analysis.host_losses import (
-    lost_by_absence,
-    may_be_by_absence,
+    lost_while_descheduled,
     may_be_by_stall,
+    may_be_lost_while_descheduled,
     refused_by_burst,
 )
 from linerate.analysis.validity import OFFERED_WITHIN, caused_by_host
@@ -53,7 +53,7 @@ def lost_of(measurement: Measurement) -> tuple[int, int]:
 def host_decides(measurement: Measurement, loss_ratios: Iterable[float]) -> bool:
     """Whether packets lost while workers were descheduled decide if a goal is missed."""
     lost, offered = lost_of(measurement)
-    at_rings = max(may_be_by_absence(measurement), may_be_by_stall(measurement))
+    at_rings = max(may_be_lost_while_descheduled(measurement), may_be_by_stall(measurement))
     least = lost - at_rings - refused_by_burst(measurement)
     return any(lost > ratio * offered >= least for ratio in loss_ratios)
 
@@ -193,7 +193,7 @@ class Attempts:
                 self.lost_by_host[result.trial] = measurement.left_out
             if not host_decides(measurement, self._loss_ratios):
                 return Tried(measurement, result.trial, lost)
-            own = lost - lost_by_absence(measurement) - refused_by_burst(measurement)
+            own = lost - lost_while_descheduled(measurement) - refused_by_burst(measurement)
             if best is None or own < best[0]:
                 best = (own, measurement, result.trial)
         if best is None:

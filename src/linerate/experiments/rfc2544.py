@@ -66,8 +66,8 @@ def _timed(traffic: Traffic) -> Traffic:
 
 def latency_there(tried: Tried) -> LatencyThere | None:
     """Sum up what was timed in a trial; None where nothing was."""
-    told = times(tried.measurement.latency)
-    return LatencyThere(**dict(told), trial=tried.trial) if told.count else None
+    reported = times(tried.measurement.latency)
+    return LatencyThere(**dict(reported), trial=tried.trial) if reported.count else None
 
 
 def default_sizes(largest: int) -> tuple[int, ...]:

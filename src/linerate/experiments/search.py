@@ -196,8 +196,8 @@ class _Measurer:
         name = f"{self._step.loadtest.name}.{self._count}"
         ratios = self._bench.how.loss_ratios
         goals = tuple(interval(self.points, ratio) for ratio in ratios)
-        said = f"{name}, {format_pps(intended_load, '.4g')}: {goals_text(goals)}"
-        self._bench.begin(name, said, intended_duration)
+        message = f"{name}, {format_pps(intended_load, '.4g')}: {goals_text(goals)}"
+        self._bench.begin(name, message, intended_duration)
         tried = self._attempts.tried(name, intended_load, intended_duration)
         forwarded = intended_load * (1 - tried.loss_ratio)
         self.points.append(

@@ -11,13 +11,13 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 
-from linerate.base.errors import ToldError
+from linerate.base.errors import UserError
 from linerate.host import dpdk_runtime
 
 WAIT_SECONDS = 1.0
 
 
-class CpuBusyError(ToldError):
+class CpuBusyError(UserError):
     """Another run uses one of the CPUs."""
 
     def __init__(self, cpu: int, pid: str) -> None:
@@ -43,7 +43,7 @@ def held(cpus: Sequence[int], on_wait: Callable[[str], None] | None = None) -> I
     place = folder()
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     if place.is_symlink() or place.stat().st_uid != os.geteuid():
-        raise ToldError(f"{place}: expected a folder of this user's; remove it")
+        raise UserError(f"{place}: expected a folder of this user's; remove it")
     with ExitStack() as files:
         for cpu in sorted(set(cpus)):
             file = files.enter_context((place / f"cpu{cpu}").open("a+", encoding="ascii"))
@@ -55,7 +55,7 @@ def held(cpus: Sequence[int], on_wait: Callable[[str], None] | None = None) -> I
 
 
 def _lock(file: IO[str], cpu: int, on_wait: Callable[[str], None] | None) -> None:
-    said = False
+    text = False
     while True:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -64,9 +64,9 @@ def _lock(file: IO[str], cpu: int, on_wait: Callable[[str], None] | None) -> Non
             busy = CpuBusyError(cpu, file.read().strip())
             if on_wait is None:
                 raise busy from None
-            if not said:
+            if not text:
                 on_wait(f"waiting: {str(busy).partition(';')[0]}")
-                said = True
+                text = True
             time.sleep(WAIT_SECONDS)
         else:
             return

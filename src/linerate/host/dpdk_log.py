@@ -66,9 +66,9 @@ def cause(log: str) -> str:
     why = next((line for line in causes if _SAYS_WHY.search(line)), "")
     if not why and not ours:
         why = (causes or own or lines)[-1]
-    said = f"{ours} ({_tidy(why)})" if ours and why else ours or _tidy(why)
+    message = f"{ours} ({_tidy(why)})" if ours and why else ours or _tidy(why)
     remedy = next((text for pattern, text in _REMEDIES if pattern.search(why)), "")
-    return f"{said}: {remedy}" if remedy else said
+    return f"{message}: {remedy}" if remedy else message
 
 
 def _tidy(line: str) -> str:

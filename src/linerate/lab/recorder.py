@@ -50,9 +50,9 @@ class Journal:
         """Number of trials that have begun."""
         return self._trials
 
-    def note(self, event: str, **said: Any) -> None:  # noqa: ANN401 (what JSON can hold)
+    def note(self, event: str, **message: Any) -> None:  # noqa: ANN401 (what JSON can hold)
         """Write one line, at once."""
-        line = json.dumps({"event": event, "at": round(time.time(), 3), **said})
+        line = json.dumps({"event": event, "at": round(time.time(), 3), **message})
         with contextlib.suppress(OSError), self._path.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
 

@@ -75,7 +75,9 @@ def hugepages_megabytes(testbed: Testbed) -> int:
     """Hugepages that all engines of the testbed ask for together, in MiB."""
     if testbed.memory.pages in ("thp", "4k"):
         return 0
-    alone = testbed.by_tool or not testbed.dut.built_in or not wires.find(testbed.wire).apart
+    alone = (
+        testbed.by_tool or not testbed.dut.built_in or not wires.find(testbed.wire).two_processes
+    )
     # A device of ours behind another's tester is an engine, as is our tester before another's.
     engines = 1 if alone else 2
     if testbed.by_tool and not testbed.dut.built_in:
@@ -149,7 +151,7 @@ class Rig:
     @property
     def _together(self) -> bool:
         """Whether one engine is tester and device."""
-        return self._testbed.dut.built_in and not self._wire.apart
+        return self._testbed.dut.built_in and not self._wire.two_processes
 
     @contextmanager
     def under_test(self, loadtest: Loadtest, label: str) -> Iterator[Trials]:
@@ -222,23 +224,23 @@ class Rig:
             self._dut.running(self._testbed, ends, self._place(self._name(), label)) as device,
         ):
             before = device.readings(hertz)
-            said = tool.measure(ends, loadtest, load.duration_us / 1e6, routed)
+            message = tool.measure(ends, loadtest, load.duration_us / 1e6, routed)
             after = device.readings(hertz)
             ends.check()
         between = after.ledger.minus(before.ledger).entries
-        ledger = PacketLedger(entries=(*said.sent, *between, *said.received))
+        ledger = PacketLedger(entries=(*message.sent, *between, *message.received))
         time = tuple(
             late.since(early) for late, early in zip(after.workers, before.workers, strict=True)
         )
         # It was asked for all that it can.
-        sent = ledger.sent / said.seconds / load.line.packets_per_second
-        asked = {"duration_us": round(said.seconds * 1e6), "scale_ppm": round(1e6 * sent)}
+        sent = ledger.sent / message.seconds / load.line.packets_per_second
+        asked = {"duration_us": round(message.seconds * 1e6), "scale_ppm": round(1e6 * sent)}
         return Measurement(
             load=load.model_copy(update=asked),
             progress=Progress(
                 trial=1,
                 state="done",
-                elapsed_us=round(said.seconds * 1e6),
+                elapsed_us=round(message.seconds * 1e6),
                 sent_packets=ledger.sent,
                 received_packets=ledger.received,
                 drained=True,
@@ -250,8 +252,8 @@ class Rig:
             foreign=True,
             tool=ToolCpu(
                 name=tool.name,
-                sender_percent=said.sender_cpu_percent,
-                receiver_percent=said.receiver_cpu_percent,
+                sender_percent=message.sender_cpu_percent,
+                receiver_percent=message.receiver_cpu_percent,
             ),
         )
 

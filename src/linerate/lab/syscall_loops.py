@@ -79,10 +79,10 @@ def veth_pair() -> Iterator[Pair]:
 def run(interface: Interface, way: str, call: str, cpu: int, seconds: float) -> Loop:
     """Send (`tx`) or receive (`rx`) for so long; raises SetupError."""
     command = _command(interface, way, call, cpu, seconds)
-    said = subprocess.run(command, capture_output=True, text=True, check=False)
-    if said.returncode:
-        raise SetupError((said.stderr.strip() or f"{NAME}: no output").splitlines()[-1])
-    found = json.loads(said.stdout)
+    output = subprocess.run(command, capture_output=True, text=True, check=False)
+    if output.returncode:
+        raise SetupError((output.stderr.strip() or f"{NAME}: no output").splitlines()[-1])
+    found = json.loads(output.stdout)
     if not found["packets"]:
         raise SetupError(f"{NAME} {way} {call} moved no packet")
     return Loop(found["pps"], found["clocks_per_packet"], found["syscalls_per_packet"])

@@ -41,7 +41,7 @@ class CpuDisturbance(BaseModel):
     #: Slowest and fastest of the readings before, during and after.
     megahertz_min: float | None = None
     megahertz_max: float | None = None
-    #: Clocks that it made for each of its nominal ones.
+    #: Cycles that it made for each of its nominal ones.
     of_nominal: float | None = None
 
     @property

@@ -70,7 +70,7 @@ class Worker(_Model):
     out_pps: float | None = None
     drop_pps: float | None = None
     nodes: tuple[Node, ...] = ()
-    #: VPP counts idle polls as Clocks of the polling node; our engine counts them separately.
+    #: VPP counts idle polls as Cycles of the polling node; our engine counts them separately.
     idle_in_clocks: bool = True
     #: Shares of the elapsed cycles, in per cent; None when the source lacks them.
     spare_percent: float | None = None
@@ -97,7 +97,7 @@ class Worker(_Model):
 
     @property
     def clocks_per_packet(self) -> float | None:
-        """Clocks of all its nodes on a packet that it took in; None if it took in none."""
+        """Cycles of all its nodes on a packet that it took in; None if it took in none."""
         if not self.packets:
             return None
         spent = sum((node.clocks_per_packet or 0.0) * node.vectors for node in self.nodes)
@@ -278,7 +278,7 @@ class Conditions(_Model):
     sent_packets: int
     received_packets: int
     #: Lost because the host took a worker's CPU away: no property of the device's.
-    absence_packets: int = 0
+    descheduled_packets: int = 0
     #: Still on their way when counters were read.
     held_packets: int = 0
     #: Median for a cache line between tester and device; None: they share a CPU, or unknown.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-#: How the tester is joined to it, by the key of `tester`, and the links that allow it.
+#: Ways in which the tester is joined to it, by the key of `tester`, and the links that allow it.
 JOINED_BY = {"sockets": ("memif",), "interfaces": ("veth", "af_xdp")}
 WIRES = ("ethdev", "memif", "veth", "af_xdp")
 _EXAMPLES = {

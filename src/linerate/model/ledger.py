@@ -201,7 +201,7 @@ class NodeTime(_Value):
 
     @property
     def clocks_per_packet(self) -> float | None:
-        """Clocks of the calls that did something, over their packets; None if not its own."""
+        """Cycles of the calls that did something, over their packets; None if not its own."""
         return self.clocks / self.vectors if self.vectors and not self.fused else None
 
     @property

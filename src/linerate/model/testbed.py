@@ -168,7 +168,7 @@ class Dut(_Model):
     #: Packets a system call, of the drivers that take several at once.
     batch: int | None = Field(default=None, ge=1, le=256)
     workers: int = Field(default=1, ge=1, le=16)
-    #: How workers detect received packets.
+    #: Method by which workers detect received packets.
     rx_mode: RxMode = "polling"
     #: Spread packets over workers by software where there are too few rx queues.
     handoff: Handoff | None = None

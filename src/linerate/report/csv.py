@@ -50,7 +50,7 @@ def render(run: Run) -> str:
 
 
 def _cells(result: Result) -> dict[str, object]:
-    said: dict[str, object] = {
+    message: dict[str, object] = {
         "test": result.test,
         "text": result.text,
         "valid": "yes" if result.valid else "no",
@@ -64,14 +64,14 @@ def _cells(result: Result) -> dict[str, object]:
         "limit": "invalid",
     }
     if not result.valid:
-        return said
+        return message
     ledger, verdict = result.packets, result.verdict
     figures = {
         name: getattr(result, name)
         for name in COLUMNS
         if name.endswith(("_pps", "_bps", "_percent", "_seconds")) or name == "percent_of_line"
     }
-    return said | {
+    return message | {
         **figures,
         "sent": ledger.sent,
         "received": result.came_back,

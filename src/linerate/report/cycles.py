@@ -77,7 +77,7 @@ def clocks(node: NodeTime | None) -> str:
 
 
 def _all_nodes(nodes: dict[str, NodeTime]) -> str:
-    """Clocks of all nodes for each packet that entered by a port."""
+    """Cycles of all nodes for each packet that entered by a port."""
     packets = sum(node.vectors for name, node in nodes.items() if name.startswith(ENTRANCE))
     spent = sum(node.clocks for node in nodes.values())
     return f"{spent / packets:.1f}" if packets else "–"

@@ -56,8 +56,8 @@ def _print_finding(console: Console, one: Finding) -> None:
         console.print(Text(line, _STYLES[one.state]))
     if one.state == "ok":
         return
-    for title, said in (("why", one.why), ("source", one.source)):
-        _print_sentence(console, title, said)
+    for title, message in (("why", one.why), ("source", one.source)):
+        _print_sentence(console, title, message)
     for command in one.fix:
         for line in command_lines(command):
             console.print(Text(line))
@@ -67,15 +67,15 @@ def _print_finding(console: Console, one: Finding) -> None:
             console.print(Text(line))
 
 
-def _print_sentence(console: Console, title: str, said: str) -> None:
+def _print_sentence(console: Console, title: str, message: str) -> None:
     lines = textwrap.wrap(
-        said,
+        message,
         _WIDTH,
         initial_indent=f"  {title}: ",
         subsequent_indent="    ",
         break_on_hyphens=False,
     )
-    for line in lines if said else ():
+    for line in lines if message else ():
         console.print(Text(line, "dim" if title == "source" else ""))
 
 

@@ -15,9 +15,9 @@ def printable(text: str) -> str:
 
 def host_line(findings: Sequence[Finding]) -> str:
     """Doubts about a run's figures because of the host: one line, or nothing."""
-    said = [f"{one.name}: {printable(one.found)}" for one in findings if one.heavy]
-    if not said:
+    message = [f"{one.name}: {printable(one.found)}" for one in findings if one.heavy]
+    if not message:
         return ""
-    more = f" and {len(said) - 1} more" if len(said) > 1 else ""
+    more = f" and {len(message) - 1} more" if len(message) > 1 else ""
     end = f"{more} (linerate doctor)"
-    return textwrap.shorten(f"host: {said[0]}", _WIDTH - len(end), placeholder="…") + end
+    return textwrap.shorten(f"host: {message[0]}", _WIDTH - len(end), placeholder="…") + end

@@ -64,10 +64,10 @@ def _latency(result: Result) -> dict[str, Any]:
     """Timed streams, if any; of an invalid trial too, as evidence."""
     if not result.latency:
         return {}
-    told = {"latency": [one.model_dump() for one in result.latency]}
+    given = {"latency": [one.model_dump() for one in result.latency]}
     if result.own_latency:
-        told["own_latency"] = [one.model_dump() for one in result.own_latency]
-    return told
+        given["own_latency"] = [one.model_dump() for one in result.own_latency]
+    return given
 
 
 def verdict(found: Verdict) -> dict[str, Any]:

@@ -32,10 +32,10 @@ def us(value: float | None) -> str:
 
 def cells(one: LatencyFigures) -> tuple[str, ...]:
     """By FIGURES."""
-    told = (one.mean_us, one.p50_us, one.p99_us, one.p99_9_us, one.p99_99_us)
+    reported = (one.mean_us, one.p50_us, one.p99_us, one.p99_9_us, one.p99_99_us)
     return (
         f"{one.count:,}",
-        *map(us, told),
+        *map(us, reported),
         us(one.max_us),
         us(one.jitter_us),
         f"{one.lost:,}",
@@ -67,23 +67,23 @@ def _own(one: LatencyFigures, result: Result) -> list[LatencyFigures]:
 
 def sentences(result: Result) -> list[str]:
     """The tester's part of the latency; disturbances by the host."""
-    said = []
+    message = []
     for one in result.latency:
         own = next(iter(_own(one, result)), None)
         if one.p50_us is not None and own is not None and own.p50_us is not None:
-            said.append(
+            message.append(
                 f"{_of(one, result)}: {us(one.p50_us)} µs at p50, of which {us(own.p50_us)} µs "
                 f"{'is' if own.p50_us <= one.p50_us else 'would be'} the tester's and the wire's"
             )
         if one.disturbed:
             share = 100 * one.disturbed / (one.count + one.disturbed)
-            said.append(
+            message.append(
                 f"{_of(one, result)}: {one.disturbed:,} frames ({share:.2g} %) not counted, up to "
                 f"{us(one.disturbed_max_us)} µs: a worker was descheduled"
             )
         if one.damaged:
-            said.append(f"{_of(one, result)}: {one.damaged:,} frames came with a damaged stamp")
-    return said
+            message.append(f"{_of(one, result)}: {one.damaged:,} frames came with a damaged stamp")
+    return message
 
 
 def rows(results: Iterable[Result]) -> list[tuple[str, ...]]:
@@ -98,7 +98,7 @@ def rows(results: Iterable[Result]) -> list[tuple[str, ...]]:
 
 def notes(results: Iterable[Result]) -> list[tuple[str, str]]:
     """Test and sentence, of the valid ones."""
-    return [(one.test, said) for one in results if one.valid for said in sentences(one)]
+    return [(one.test, message) for one in results if one.valid for message in sentences(one)]
 
 
 def table(columns: tuple[str, ...], words: int, lines: Iterable[tuple[str, ...]]) -> Table:
@@ -118,6 +118,6 @@ def section(console: Console, results: list[Result]) -> None:
     console.print()
     console.print(Text(TITLE, "bold"))
     console.print(table(COLUMNS, 2, found))
-    for test, said in notes(results):
-        console.print(Text(f"  {test:<4} {said}"), soft_wrap=True)
+    for test, message in notes(results):
+        console.print(Text(f"  {test:<4} {message}"), soft_wrap=True)
     console.print(EXPLAINED, style="dim")

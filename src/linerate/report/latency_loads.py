@@ -48,17 +48,17 @@ def load_rows(run: Run, loads: LatencyLoads) -> list[tuple[str, ...]]:
 
 def load_notes(run: Run, loads: LatencyLoads) -> list[str]:
     """Invalid trials, and disturbances by the host."""
-    said = []
+    message = []
     for percent, _, result in points(run, loads):
-        said += [f"{percent:g} %: {why}" for why in result.invalid]
+        message += [f"{percent:g} %: {why}" for why in result.invalid]
         disturbed = sum(one.disturbed for one in result.latency)
         if result.valid and disturbed:
             longest = max(one.disturbed_max_us or 0.0 for one in result.latency)
-            said.append(
+            message.append(
                 f"{percent:g} %: {disturbed:,} frames not counted, up to {latency.us(longest)} µs: "
                 "a worker was descheduled"
             )
-    return said
+    return message
 
 
 def top_text(loads: LatencyLoads) -> str:
@@ -76,8 +76,8 @@ def loads_report(console: Console, run: Run, folder: Path) -> None:
         console.print(Text(f"{loads.loadtest}  {loads.text}", "bold"))
         console.print(Text(top_text(loads), "dim"))
         console.print(latency.table(COLUMNS, 3, load_rows(run, loads)))
-        for said in load_notes(run, loads):
-            console.print(Text(f"  {said}"), soft_wrap=True)
+        for message in load_notes(run, loads):
+            console.print(Text(f"  {message}"), soft_wrap=True)
         console.print(latency.EXPLAINED, style="dim")
     if not run.latencies:
         console.print("nothing was measured")

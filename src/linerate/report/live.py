@@ -106,8 +106,8 @@ def _shares(reading: WorkerReading, clocks: int) -> str:
         ("descheduled", reading.away_clocks),
         *((("asleep", reading.sleep_clocks),) if reading.sleep_clocks else ()),
     )
-    said = ", ".join(f"{100 * part / clocks if clocks else 0:.1f} % {name}" for name, part in parts)
-    return f"cycles: {said}"
+    text = ", ".join(f"{100 * part / clocks if clocks else 0:.1f} % {name}" for name, part in parts)
+    return f"cycles: {text}"
 
 
 def errors(drops: tuple[DropCount, ...]) -> str:
@@ -134,8 +134,8 @@ def ports(console: Console, counters: dict[str, dict[str, Any]]) -> None:
     for name, values in counters.items():
         more = {key: value for key, value in values.items() if key not in known and value}
         if more:
-            said = ", ".join(f"{key} {value:,}" for key, value in more.items())
-            console.print(f"  {name}: {said}", soft_wrap=True)
+            text = ", ".join(f"{key} {value:,}" for key, value in more.items())
+            console.print(f"  {name}: {text}", soft_wrap=True)
 
 
 def rings(table: list[dict[str, Any]]) -> str:

@@ -12,9 +12,9 @@ from linerate.results.store import Result, Run
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
 
 
-def plain(said: str) -> str:
+def plain(message: str) -> str:
     """Text that stays text, in one line."""
-    return SPECIAL.sub(r"\\\1", " ".join(said.split()))
+    return SPECIAL.sub(r"\\\1", " ".join(message.split()))
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
@@ -41,7 +41,7 @@ def render(run: Run) -> str:
         columns = ("test", "traffic", "limit", "Mpps", "L1 Gb/s", "% of line", "loss", marks.COLUMN)
         parts.append(table(columns, map(_row, results), words=3))
     for title, lines in marks.footnotes(results):
-        parts += [plain(title), _list(f"{test}: {said}" for test, said in lines)]
+        parts += [plain(title), _list(f"{test}: {message}" for test, message in lines)]
     if rows := flow_table.rows(results):
         cells = (row.cells for row in rows)
         parts += [

@@ -74,15 +74,15 @@ def _print_group(console: Console, group: Group) -> None:
         console.print(cost_table(rows))
     console.print()
     for row in rows:
-        said = row.verdict.sentence if row.point.pps is not None else row.point.result.invalid[0]
-        line = Text.assemble((row.label, "bold"), f": {said}")
+        message = row.verdict.sentence if row.point.pps is not None else row.point.result.invalid[0]
+        line = Text.assemble((row.label, "bold"), f": {message}")
         console.print(Padding(line, INDENT, expand=False))
 
 
 def heading(group: Group) -> str:
     """`veth, rx-only: all is received, nothing sent`."""
-    said = SAID.get(group.mode)
-    return f"{group.wire}, {group.mode}" + (f": {said}" if said else "")
+    message = SAID.get(group.mode)
+    return f"{group.wire}, {group.mode}" + (f": {message}" if message else "")
 
 
 def _how(run: Run) -> str:
@@ -97,9 +97,15 @@ def bare(run: Run, wire: str) -> str:
     found = [ceiling.pps for ceiling in run.ceilings if ceiling.wire == wire and ceiling.pps]
     if not found:
         return ""
-    said = f"; bare, the tester does {mpps(max(found))} Mpps, {1e9 / max(found):,.0f} ns a packet"
+    message = (
+        f"; bare, the tester does {mpps(max(found))} Mpps, {1e9 / max(found):,.0f} ns a packet"
+    )
     hop = run.sweep.hop if run.sweep and wire == "veth" else None
-    return f"{said}; a hop costs its sender {hop.clocks:,.0f} cycles ({hop.call})" if hop else said
+    return (
+        f"{message}; a hop costs its sender {hop.clocks:,.0f} cycles ({hop.call})"
+        if hop
+        else message
+    )
 
 
 def rate_table(rows: list[Row]) -> Table:

@@ -29,13 +29,13 @@ def lines(result: Result) -> list[str]:
     if len(about.sizes) > SIZES_SHOWN:
         sizes += f", {len(about.sizes) - SIZES_SHOWN} more"
     rate = f"{about.full_pps * l1_bits(about.frame_bytes) / 1e9:.3f} Gb/s"
-    said = [
+    text = [
         f"{result.test}: {about.text}",
         f"  {about.streams:,} stream{plural}, mean frame {about.frame_bytes:.1f} B; "
         f"{about.rate}: {format_pps(about.full_pps, '.4f')}, {rate} on the wire",
         f"  {sizes}",
     ]
-    return said if about.signed else [*said, f"  {UNSIGNED}"]
+    return text if about.signed else [*text, f"  {UNSIGNED}"]
 
 
 def streams(measurement: Measurement) -> list[dict[str, Any]]:

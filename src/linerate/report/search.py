@@ -39,7 +39,7 @@ def search_report(console: Console, run: Run, folder: Path) -> None:
         console.print(Text(f"{search.loadtest}  {search.text}", "bold"))
         if search.goals:
             console.print(_goals_table(search))
-        console.print(Text(said(search), "dim"))
+        console.print(Text(definitions(search), "dim"))
         if search.goals:
             _print_limits(console, run, search)
         console.print()
@@ -57,7 +57,7 @@ def search_report(console: Console, run: Run, folder: Path) -> None:
     )
 
 
-def said(search: Search) -> str:
+def definitions(search: Search) -> str:
     """Definitions of the figures."""
     near = "" if search.found else ", not found to the end"
     return (
@@ -178,7 +178,7 @@ def as_markdown(run: Run) -> str:
         parts += [
             f"**{markdown.plain(headline(run, search))}**",
             *([markdown.table(GOAL_COLUMNS, goal_rows(search))] if search.goals else []),
-            markdown.plain(said(search)),
+            markdown.plain(definitions(search)),
             *([_limits_table(run, search)] if search.goals else []),
             markdown.table(TRIAL_COLUMNS, trial_rows(run, search)),
             *map(markdown.plain, notes(run, search)),

@@ -22,8 +22,8 @@ def headline(run: Run) -> str:
         which = f"All {len(ordered)} tests" if not invalid else f"All {len(ordered)} valid tests"
         return f"{which} are limited by the line alone."
     worst = next((result for result in ordered if not _at_line(result)), ordered[0])
-    said = worst.verdict.sentence.rstrip(".")
-    return f"{worst.test} ({worst.text}), limited by {worst.verdict.limit}: {said}."
+    text = worst.verdict.sentence.rstrip(".")
+    return f"{worst.test} ({worst.text}), limited by {worst.verdict.limit}: {text}."
 
 
 def _at_line(result: Result) -> bool:

@@ -32,7 +32,7 @@ def sweep_report(console: Console, run: Run, folder: Path) -> None:
     console.print(environment_line(run.environment), style="dim")
     if doubtful := host_line(run.host):
         console.print(Text(doubtful, "yellow"))
-    console.print(Text(_said(run), "dim"))
+    console.print(Text(_message(run), "dim"))
     names = [name for name in run.sweep.configurations if any(name == one for one, _ in found)]
     widest = max((len(name) for name in names), default=0)
     for sizes in _blocks(run.sweep.frame_bytes, console.width - max(widest, 13) - 3):
@@ -57,7 +57,7 @@ def _heading(run: Run) -> Text:
     return Text(f"{run.suite}: {count} configuration{'s' * (count != 1)}; 2 × {line}", "bold")
 
 
-def _said(run: Run) -> str:
+def _message(run: Run) -> str:
     assert run.sweep is not None
     repeats = run.sweep.repeats
     ways = "one direction" if run.sweep.directions == 1 else "both directions"

@@ -238,8 +238,8 @@ def _print_limits(console: Console, results: list[Result]) -> None:
     console.print(Text("What limits, and how we know", "bold"))
     for result in limited:
         # Verdicts are sentences: they wrap, under themselves.
-        said = Text(f"{result.test:<4} {result.verdict.limit}: {result.verdict.sentence}")
-        lines = said.wrap(console, console.width - 7)
+        message = Text(f"{result.test:<4} {result.verdict.limit}: {result.verdict.sentence}")
+        lines = message.wrap(console, console.width - 7)
         console.print(Padding(lines[0], (0, 0, 0, 2)))
         for line in lines[1:]:
             console.print(Padding(line, (0, 0, 0, 7)))

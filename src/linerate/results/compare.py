@@ -102,7 +102,7 @@ class Pair:
     rates: tuple[Difference, ...]
     #: Per cent of the packets lost at each place.
     losses: tuple[Change, ...]
-    #: Clocks a packet of each node.
+    #: Cycles a packet of each node.
     clocks: tuple[Change, ...]
     #: Tests in which neither could show what it can do: line or tester held both back.
     held_back: tuple[str, ...]
@@ -211,7 +211,7 @@ def _losses(results: list[Result]) -> dict[str, float]:
 
 
 def _clocks(results: list[Result]) -> dict[str, float]:
-    """Clocks of each node of the forwarder for a packet of its own, over all trials."""
+    """Cycles of each node of the forwarder for a packet of its own, over all trials."""
     spent: dict[str, tuple[int, int]] = {}
     for result in results:
         for ledger in forwarder_ledgers(result.time_at_load):
@@ -278,8 +278,8 @@ def sentence(pair: Pair) -> str:
         parts.append(f"no more than noise in {same} of {count}")
     if unknown:
         parts.append(f"too few repeats in {unknown}")
-    said = "; ".join(parts)
-    return f"{other} against {base}: {_held_back(pair)}{said}."
+    text = "; ".join(parts)
+    return f"{other} against {base}: {_held_back(pair)}{text}."
 
 
 def _held_back(pair: Pair) -> str:

@@ -18,7 +18,7 @@ from linerate.analysis.host_losses import left_out
 from linerate.analysis.measured_evidence import written
 from linerate.analysis.validity import WIRE_TOOK
 from linerate.base.atomic_write import write_whole
-from linerate.base.errors import ToldError
+from linerate.base.errors import UserError
 from linerate.base.line_rate import WIRE_OVERHEAD_BYTES
 from linerate.base.open_beneath import read_beneath
 from linerate.base.safe_load import DocumentError, json_of
@@ -43,7 +43,7 @@ EVIDENCE_BYTES_MAX = 256 << 20
 Status = Literal["running", "complete", "interrupted", "failed"]
 
 
-class StoreError(ToldError):
+class StoreError(UserError):
     """A run that is not there, or that this version can't read."""
 
 

@@ -124,8 +124,8 @@ def _burst_seconds(stream: Stream, count: int) -> float:
 def _run(engine: Engine, seconds: float, scale: float) -> None:
     give_up = time.monotonic() + GIVE_UP_SECONDS + seconds * 10
     with engine.connect() as telemetry:
-        told = f"duration_us={max(1, int(seconds * 1e6))},scale_ppm={max(1, int(scale * 1e6))}"
-        telemetry.ask(f"/linerate/trial/start,{told}")
+        reported = f"duration_us={max(1, int(seconds * 1e6))},scale_ppm={max(1, int(scale * 1e6))}"
+        telemetry.ask(f"/linerate/trial/start,{reported}")
         while telemetry.ask("/linerate/trial")["state"] != "done":
             if time.monotonic() > give_up:
                 raise TrafficError("frames: the engine does not come to an end; expected fewer")

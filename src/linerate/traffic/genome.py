@@ -55,8 +55,8 @@ class Genome:
             for size, taken in places.items()
         )
         genome = text.removeprefix(PREFIX)
-        said = genome if len(genome) <= 40 else genome[:37] + "..."
-        return Profile("imix-genome", f"IMIX genome {said}, UDP", tuple(streams))
+        message = genome if len(genome) <= 40 else genome[:37] + "..."
+        return Profile("imix-genome", f"IMIX genome {message}, UDP", tuple(streams))
 
     def words(self, typed: str) -> list[str]:
         """The prefix."""
@@ -66,8 +66,8 @@ class Genome:
 def sequence(text: str) -> list[int]:
     """Sizes of the frames of one round, in order; raises TrafficError."""
     genome = text.removeprefix(PREFIX)
-    told, colon, letters = genome.rpartition(":")
-    sizes = LETTERS | (dict(_told(text, told)) if colon else {})
+    reported, colon, letters = genome.rpartition(":")
+    sizes = LETTERS | (dict(_given(text, reported)) if colon else {})
     found: list[int] = []
     for count, part in _parts(text, letters):
         for letter in part:
@@ -81,8 +81,8 @@ def sequence(text: str) -> list[int]:
     return found
 
 
-def _told(text: str, told: str) -> Iterator[tuple[str, int]]:
-    for one in told.split(","):
+def _given(text: str, reported: str) -> Iterator[tuple[str, int]]:
+    for one in reported.split(","):
         match = _SIZE.fullmatch(one)
         if match is None:
             raise TrafficError(

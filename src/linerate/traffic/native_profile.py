@@ -340,10 +340,10 @@ def _captured(path: Path, name: str, pcap: Pcap) -> Profile:
     return profile_of_two((path.parent / str(pcap.t0), path.parent / str(pcap.t1)), name, how)
 
 
-def _sides(told: Literal["first"] | PcapSides | None) -> Sides | None:
-    if told is None:
+def _sides(reported: Literal["first"] | PcapSides | None) -> Sides | None:
+    if reported is None:
         return None
-    return Sides() if told == "first" else Sides(told.t0, told.t1)
+    return Sides() if reported == "first" else Sides(reported.t0, reported.t1)
 
 
 def schema() -> dict[str, Any]:

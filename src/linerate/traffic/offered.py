@@ -75,10 +75,10 @@ class ProfileTraffic(Traffic):
     def _sent(self, way: Way) -> Iterator[tuple[Stream, dict[str, Any]]]:
         """Each stream of the profile that enters there, and how it is sent."""
         unbounded = way.rate.get("max") is True
-        for stream, said, weight in zip(
+        for stream, message, weight in zip(
             self.profile.streams, self.full.streams, self.weights, strict=True
         ):
-            if said.side != way.here or said.pps == 0:
+            if message.side != way.here or message.pps == 0:
                 continue
             yield (
                 stream,
@@ -86,8 +86,8 @@ class ProfileTraffic(Traffic):
                     **engine_keys(stream)
                     | sooner(stream, self.faster)
                     | addressed(stream, way)
-                    | {"name": said.name, "signature": said.signed, "weight": weight}
-                    | ({"rate": {"pps": said.pps}} if not unbounded else _unpaced(stream))
+                    | {"name": message.name, "signature": message.signed, "weight": weight}
+                    | ({"rate": {"pps": message.pps}} if not unbounded else _unpaced(stream))
                 ),
             )
 

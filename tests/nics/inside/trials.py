@@ -30,7 +30,7 @@ def read_ledger(telemetry: Telemetry) -> dict[tuple[str, str], int]:
 
 def run_trial(telemetry: Telemetry, asked: dict[str, Any]) -> dict[str, Any]:
     # A NIC that was just started has no link yet.
-    await_links(PortLinks(telemetry, {}, None, lambda _said: None), LINK_SECONDS)
+    await_links(PortLinks(telemetry, {}, None, lambda _message: None), LINK_SECONDS)
     before = read_ledger(telemetry)
     seconds = float(asked["seconds"])
     telemetry.ask(f"/linerate/trial/start,duration_us={int(seconds * 1e6)},scale_ppm=1000000")
@@ -56,17 +56,17 @@ def main(path: str) -> None:
     plan = json.loads(Path(path).read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as folder:
         files = Files(Path(folder) / "engine.json", Path(folder) / "engine.log")
-        said: dict[str, Any] = {"trials": [], "error": ""}
+        text: dict[str, Any] = {"trials": [], "error": ""}
         try:
             with Engine(plan["config"], files) as engine, engine.connect() as telemetry:
-                said["ready"] = engine.ready
-                said["trials"] = [run_trial(telemetry, asked) for asked in plan["trials"]]
+                text["ready"] = engine.ready
+                text["trials"] = [run_trial(telemetry, asked) for asked in plan["trials"]]
                 names = [port["name"] for port in plan["config"]["ports"]]
-                said["ports"] = {name: telemetry.ask(f"/linerate/port,{name}") for name in names}
+                text["ports"] = {name: telemetry.ask(f"/linerate/port,{name}") for name in names}
         except (EngineError, SetupError) as error:
-            said["error"] = str(error)
-        said["log"] = files.log.read_text(encoding="utf-8", errors="replace")
-    print(json.dumps(said))
+            text["error"] = str(error)
+        text["log"] = files.log.read_text(encoding="utf-8", errors="replace")
+    print(json.dumps(text))
 
 
 if __name__ == "__main__":

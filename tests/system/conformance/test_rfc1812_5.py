@@ -281,7 +281,7 @@ def test_5_2_7_1_host_does_not_answer(router: Router) -> None:
 
 
 @pytest.mark.parametrize(("proto", "code"), [(17, 3), (6, 3), (89, 2), (255, 2)])
-def test_5_2_7_1_nobody_listens(router: Router, proto: int, code: int) -> None:
+def test_5_2_7_1_no_listener(router: Router, proto: int, code: int) -> None:
     """5.2.7.1: for the router itself: code 3 where no port, code 2 where no protocol is."""
     packet = udp(router, dst=ROUTER[0], proto=proto)
     check_error(router, router.send((0, packet)).only(0), packet, (3, code))

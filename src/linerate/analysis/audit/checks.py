@@ -145,16 +145,16 @@ def _bit_rates(row: Row) -> list[Named]:
 
 def _third(witnesses: Sequence[Named], first: Named, second: Named) -> tuple[str, str]:
     """Ask the row's other figures which of two they agree with, and so which is wrong."""
-    said = []
+    message = []
     votes = set()
     for span, text in witnesses:
         agree = [name for one, name in (first, second) if one and span and span.overlaps(one)]
         words = {0: "neither", 1: f"the {agree[0] if agree else ''}", 2: "both"}[len(agree)]
-        said.append(f"{text} {'agrees' if text.endswith('%') else 'agree'} with {words}")
+        message.append(f"{text} {'agrees' if text.endswith('%') else 'agree'} with {words}")
         votes.add(agree[0] if len(agree) == 1 else "")
     names = {first[1], second[1]}
     (wrong,) = names - votes if len(votes) == 1 and votes & names else {""}
-    return ", ".join(said), wrong
+    return ", ".join(message), wrong
 
 
 def _rounding(row: Row, follows: Span) -> list[str]:

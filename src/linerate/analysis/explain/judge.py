@@ -129,12 +129,12 @@ def _took(evidence: Evidence) -> str:
 
 def _busy(evidence: Evidence) -> str:
     """Load of both sides in words."""
-    said = [
+    text = [
         f"{worker.name} had {worker.spare_percent:.0f} % of its time to spare"
         for worker in (sender(evidence), busiest(evidence))
         if worker is not None and worker.spare_percent is not None
     ]
-    return f" while {' and '.join(said)}" if said else ""
+    return f" while {' and '.join(text)}" if text else ""
 
 
 def _measure_next(evidence: Evidence) -> list[str]:

@@ -54,11 +54,11 @@ def capacity_losses(evidence: Evidence) -> list[Loss]:
 def lost_for_capacity(evidence: Evidence) -> int:
     """Packets lost at an exhausted resource, without those lost while workers were descheduled."""
     lost = total(capacity_losses(evidence))
-    return lost - min(_by_absence(evidence), _lost_at_rings(evidence))
+    return lost - min(_while_descheduled(evidence), _lost_at_rings(evidence))
 
 
-def _by_absence(evidence: Evidence) -> int:
-    return evidence.conditions.absence_packets if evidence.conditions else 0
+def _while_descheduled(evidence: Evidence) -> int:
+    return evidence.conditions.descheduled_packets if evidence.conditions else 0
 
 
 def _lost_at_rings(evidence: Evidence) -> int:
@@ -75,7 +75,7 @@ def missing(evidence: Evidence) -> int:
     given = evidence.conditions
     if given is None or not given.sent_packets:
         return 0
-    return max(0, given.sent_packets - given.received_packets - given.absence_packets)
+    return max(0, given.sent_packets - given.received_packets - given.descheduled_packets)
 
 
 def unexplained(evidence: Evidence) -> int:
@@ -115,7 +115,7 @@ def main_losses(evidence: Evidence, cause: Cause) -> list[Loss]:
     """
     everything = lost_for_capacity(evidence)
     found = [loss for loss in capacity_losses(evidence) if loss.cause == cause]
-    if cause in AT_RINGS and _by_absence(evidence) >= _lost_at_rings(evidence):
+    if cause in AT_RINGS and _while_descheduled(evidence) >= _lost_at_rings(evidence):
         return []
     return found if everything and total(found) >= MAIN_SHARE * everything else []
 
@@ -151,8 +151,8 @@ def rate_pps(worker: Worker) -> float | None:
 def hertz(worker: Worker) -> float | None:
     """Clock rate: as reported, or else the sum of all nodes' cycles.
 
-    A polling VPP worker never rests and counts idle polls as Clocks of the polling node, so Σ
-    clocks a packet × packets a second is the whole TSC.
+    A polling VPP worker never rests and counts idle polls as Cycles of the polling node, so Σ
+    cycles a packet × packets a second is the whole TSC.
     """
     if worker.tsc_hz:
         return worker.tsc_hz

@@ -24,12 +24,12 @@ def clocks_text(worker: Worker) -> str:
     polling = sum((node.clocks_per_packet or 0) * node.vectors for node in worker.sources) / packets
     graph = (worker.clocks_per_packet or 0) - polling
     rate = rate_pps(worker)
-    said = f"{graph:.0f} cycles of graph + {polling:.0f} of polling a packet"
+    text = f"{graph:.0f} cycles of graph + {polling:.0f} of polling a packet"
     if not rate:
-        return said
+        return text
     used = (graph + polling) * rate / 1e9
     whole = ", its whole clock with the empty polls in it" if worker.idle_in_clocks else ""
-    return f"{said} × {format_pps(rate)} = {used:.2f} GHz{whole}"
+    return f"{text} × {format_pps(rate)} = {used:.2f} GHz{whole}"
 
 
 def node_shares(worker: Worker) -> str:
@@ -46,13 +46,13 @@ def node_shares(worker: Worker) -> str:
     own = {node: clocks for node, clocks in spent.items() if not is_generator(node)}
     total = sum(own.values())
     ranked = sorted(own.items(), key=lambda item: -item[1])
-    said = ", ".join(
+    text = ", ".join(
         f"{node.name} {clocks:.1f} ({100 * clocks / total:.0f} %)" for node, clocks in ranked
     )
     made = ", ".join(
         f"{node.name} {clocks:.1f}" for node, clocks in spent.items() if is_generator(node)
     )
-    return f"{said}; the generator's own part, {made}, listed separately" if made else said
+    return f"{text}; the generator's own part, {made}, listed separately" if made else text
 
 
 def behind_text(evidence: Evidence) -> str:

@@ -23,7 +23,7 @@ from linerate.cli.testbed_options import (
     chosen_testbed,
 )
 from linerate.cli.traffic_options import DirectionsOption, RateOption, TrafficOption, profiled
-from linerate.cli.usage import told, usage
+from linerate.cli.usage import report_user_errors, usage
 from linerate.experiments.bench import Bench
 from linerate.experiments.latency import LatencyBench, timed
 from linerate.experiments.plan import suite_plan
@@ -106,7 +106,7 @@ def bench(
     as_json: JsonOption = False,
 ) -> None:
     """Run the loadtests of a suite and say how fast, where packets were lost, what limits."""
-    with told():
+    with report_user_errors():
         chosen = chosen_testbed(
             testbed,
             dut=dut,

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from linerate.cli.options import JsonOption
-from linerate.cli.usage import mistaken, told
+from linerate.cli.usage import mistaken, report_user_errors
 from linerate.host.doctor import Host, PortNeeds, examine, faults, look_at
 from linerate.host.doctor.cpus import cpus_of
 from linerate.host.doctor.findings import Finding
@@ -77,7 +77,7 @@ def doctor(
         mistaken("--fix: add --yes, with --json it cannot ask")
     if fix or take_back:
         _may_change(host, alone=fix != take_back)
-    with told():
+    with report_user_errors():
         bed = None if testbed is None else load(testbed)
     needs = None if bed is None else _needs(bed)
     workers = workers or frozenset(bed.cpus or () if bed else ())

@@ -32,7 +32,7 @@ from linerate.cli.traffic_options import (
     check_steady,
     profile_or_standard,
 )
-from linerate.cli.usage import FAILED, told
+from linerate.cli.usage import FAILED, report_user_errors
 from linerate.experiments.asked_load import FULL_SCALE_PPM
 from linerate.experiments.latency import PERCENTS, LatencyLoadsBench, Loads, latency_plan
 from linerate.experiments.search import How
@@ -82,7 +82,7 @@ def latency(
     as_json: JsonOption = False,
 ) -> None:
     """Measure latency at 10 % to 100 % of the NDR, beside the bare wire's."""
-    with told():
+    with report_user_errors():
         chosen = chosen_testbed(testbed, dut=dut, card=card, workers=workers, wire=wire, link=link)
         loadtests = profile_or_standard(traffic, rate, directions, chosen, loadtest)
         check_steady(loadtests, "latency over load")

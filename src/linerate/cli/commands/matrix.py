@@ -14,7 +14,7 @@ from linerate.cli.durations import as_seconds
 from linerate.cli.options import JsonOption, RunsOption, WaitOption
 from linerate.cli.run_into_folder import measure_into, run_folder
 from linerate.cli.testbed_options import chosen_testbed
-from linerate.cli.usage import told
+from linerate.cli.usage import report_user_errors
 from linerate.engine import cleanup
 from linerate.experiments import matrix
 from linerate.experiments.sweep import How, sweep_plan
@@ -63,7 +63,7 @@ def matrix_command(
     as_json: JsonOption = False,
 ) -> None:
     """Run every configuration that this host can, and compare them: rate, limit, cost."""
-    with told():
+    with report_user_errors():
         base = chosen_testbed(testbed)
         looked = matrix.look(base, (case.configuration for case in matrix.select(only)))
     if only_list:

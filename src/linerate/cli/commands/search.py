@@ -32,7 +32,7 @@ from linerate.cli.traffic_options import (
     check_steady,
     profiled,
 )
-from linerate.cli.usage import FAILED, told
+from linerate.cli.usage import FAILED, report_user_errors
 from linerate.experiments.rfc2544 import (
     BURST_REPEATS,
     Rfc2544Bench,
@@ -111,7 +111,7 @@ def search(
     as_json: JsonOption = False,
 ) -> None:
     """Find the highest loads at which nothing is lost (NDR), 0.5 % (PDR), or what you allow."""
-    with told():
+    with report_user_errors():
         chosen = chosen_testbed(testbed, dut=dut, card=card, workers=workers, wire=wire, link=link)
         how = How(_ratios(goals or []), _width(precision), duration)
         if repeat is not None and not rfc2544:

@@ -31,7 +31,7 @@ from linerate.cli.traffic_options import (
     check_steady,
     profile_or_standard,
 )
-from linerate.cli.usage import FAILED, told
+from linerate.cli.usage import FAILED, report_user_errors
 from linerate.experiments.soak import How, Minute, SoakBench, passed, soak_plan
 from linerate.model.run_records import Search, StopAt
 from linerate.model.suites import Loadtest
@@ -83,7 +83,7 @@ def soak(
     as_json: JsonOption = False,
 ) -> None:
     """Hold a load for hours; stop with a verdict at the first loss that nothing explains."""
-    with told():
+    with report_user_errors():
         chosen = chosen_testbed(testbed, dut=dut, card=card, workers=workers, wire=wire, link=link)
         one, *others = profile_or_standard(traffic, rate, directions, chosen, loadtest)
         if others:

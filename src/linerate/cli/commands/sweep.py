@@ -12,7 +12,7 @@ from linerate.cli.durations import as_seconds
 from linerate.cli.options import JsonOption, RunsOption, WaitOption
 from linerate.cli.run_into_folder import measure_into, run_folder
 from linerate.cli.testbed_options import TestbedArgument, chosen_testbed
-from linerate.cli.usage import told
+from linerate.cli.usage import report_user_errors
 from linerate.experiments.sweep import (
     How,
     Line,
@@ -85,7 +85,7 @@ def sweep(
     as_json: JsonOption = False,
 ) -> None:
     """Measure rate and % of line over frame sizes, trials repeated and alternating."""
-    with told():
+    with report_user_errors():
         base = chosen_testbed(testbed)
         lines = _lines(base, configurations)
         largest = largest_frame(line.testbed for line in lines)

@@ -59,8 +59,8 @@ def _driver(host: Host, nic: Nic) -> dict[str, str]:
     """Versions of a kernel driver; of DPDK's only the name."""
     text = host.output("ethtool", "-i", nic.interface) if nic.interface else None
     pairs = (line.partition(":") for line in (text or "").splitlines())
-    said = {key: value.strip() for key, _, value in pairs if key in _OF_DRIVER}
-    return said | {"driver": nic.driver}
+    printed = {key: value.strip() for key, _, value in pairs if key in _OF_DRIVER}
+    return printed | {"driver": nic.driver}
 
 
 def _pcie(host: Host, nic: Nic) -> dict[str, float | int | None]:
@@ -106,13 +106,13 @@ def _host(host: Host, nic: Nic) -> dict[str, Any]:
 def _engine_version() -> str:
     """Versions of the engine here and its DPDK."""
     try:
-        said = subprocess.run(
+        printed = subprocess.run(
             [engine_process.executable(), "--version"], capture_output=True, text=True, check=False
         )
     except (OSError, engine_process.EngineError):
         # Its path might name who built it.
         return "none here"
-    return said.stdout.strip()
+    return printed.stdout.strip()
 
 
 def _summary(nic: Nic, document: dict[str, Any]) -> list[str]:

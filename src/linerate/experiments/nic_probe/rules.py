@@ -9,12 +9,12 @@ from linerate.engine.telemetry import RefusedError, Telemetry
 class RuleTextError(Exception):
     """A rule that is not in testpmd's syntax: where, and what was expected."""
 
-    def __init__(self, rule: str, column: int, said: str) -> None:
+    def __init__(self, rule: str, column: int, text: str) -> None:
         """`column` counts from 1; `message` is the engine's line."""
-        super().__init__(said)
+        super().__init__(text)
         self.rule = rule
         self.column = column
-        self.said = said
+        self.text = text
 
     #: Length of the text around the wrong word.
     _SHOWN = 66
@@ -26,7 +26,7 @@ class RuleTextError(Exception):
         part = self.rule[start : start + self._SHOWN]
         after = "…" if start + self._SHOWN < len(self.rule) else ""
         caret = " " * (len(before) + self.column - 1 - start) + "^"
-        return f"{before}{part}{after}\n{caret}\n{self.said}"
+        return f"{before}{part}{after}\n{caret}\n{self.text}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,9 +55,9 @@ def without_flags(value: str | None) -> frozenset[int] | None:
 
 def online(host: Host) -> frozenset[int]:
     """CPUs that run; the folders of those that there are, when nothing says which run."""
-    said = cpus_of(host.read(f"{CPU_SYSFS}/online"))
-    if said:
-        return said
+    output = cpus_of(host.read(f"{CPU_SYSFS}/online"))
+    if output:
+        return output
     numbers = (whole(name.removeprefix("cpu")) for name in host.names(CPU_SYSFS))
     return frozenset(number for number in numbers if number is not None and number >= 0)
 
@@ -73,8 +73,8 @@ def isolated(host: Host) -> frozenset[int]:
 def likely_workers(host: Host) -> tuple[int, ...]:
     """The isolated CPUs; without any, all but the first, which is left to the rest."""
     running = sorted(online(host))
-    apart = [cpu for cpu in running if cpu in isolated(host)]
-    return tuple(apart or running[1:] or running)
+    isolated_cpus = [cpu for cpu in running if cpu in isolated(host)]
+    return tuple(isolated_cpus or running[1:] or running)
 
 
 def node_of_cpus(host: Host) -> dict[int, int]:

@@ -136,8 +136,10 @@ class Host:
             self._note(" ".join(command), error)
             return None
         if done.returncode:
-            said = done.stderr.decode(errors="replace").strip().splitlines()
-            self._troubles[" ".join(command)] = said[-1] if said else f"exit {done.returncode}"
+            printed = done.stderr.decode(errors="replace").strip().splitlines()
+            self._troubles[" ".join(command)] = (
+                printed[-1] if printed else f"exit {done.returncode}"
+            )
             return None
         return done.stdout[:_MAX_BYTES].decode(errors="replace").strip()
 

@@ -237,5 +237,5 @@ def _load_module(name: str) -> None:
     except (OSError, subprocess.SubprocessError) as error:
         raise RepairError(f"modprobe {name}: {error}") from error
     if done.returncode:
-        said = done.stderr.strip().splitlines()
-        raise RepairError(said[-1] if said else f"modprobe {name} failed")
+        output = done.stderr.strip().splitlines()
+        raise RepairError(output[-1] if output else f"modprobe {name} failed")

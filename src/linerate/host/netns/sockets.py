@@ -26,8 +26,8 @@ def packet_drops(pid: int) -> dict[str, int]:
         if borrowed.family == socket.AF_PACKET:
             with contextlib.suppress(OSError):
                 interface = borrowed.getsockname()[0]
-                told = borrowed.getsockopt(_SOL_PACKET, _PACKET_STATISTICS, 12)
-                drops[interface] = drops.get(interface, 0) + struct.unpack_from("=II", told)[1]
+                reported = borrowed.getsockopt(_SOL_PACKET, _PACKET_STATISTICS, 12)
+                drops[interface] = drops.get(interface, 0) + struct.unpack_from("=II", reported)[1]
     return drops
 
 

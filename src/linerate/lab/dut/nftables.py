@@ -50,8 +50,8 @@ def _apply(netns: str, interfaces: str) -> None:
     rules = _RULES.read_text(encoding="utf-8").replace("INTERFACES", interfaces)
     done = run_in(netns, ["nft", "-f", "-"], rules)
     if done.returncode:
-        said = next(iter(done.stderr.strip().splitlines()), "no output")
-        raise SetupError(f"nft in {netns}: {said}")
+        output = next(iter(done.stderr.strip().splitlines()), "no output")
+        raise SetupError(f"nft in {netns}: {output}")
 
 
 def _kernel_without() -> list[Need]:

@@ -74,9 +74,9 @@ class Console:
         while time.monotonic() < deadline:
             with self.log.open("rb") as file:
                 file.seek(offset)
-                said = file.read()
-            if said.count(_PROMPT) >= prompts:
-                return said.decode(errors="replace")
+                reply = file.read()
+            if reply.count(_PROMPT) >= prompts:
+                return reply.decode(errors="replace")
             if self._process.poll() is not None:
                 raise self._ended()
             time.sleep(0.02)
@@ -106,8 +106,8 @@ class _RunningTestpmd:
 
     def readings(self, tsc_hz: int) -> Reading:
         """Ports as it counts them, what its tx refused among them."""
-        said = self._console.ask("show port stats all", "show fwd stats all")
-        ports = port_counters(said)
+        reply = self._console.ask("show port stats all", "show fwd stats all")
+        ports = port_counters(reply)
         entries = tuple(
             Entry(
                 place=f"testpmd {name}: {words}",
@@ -119,7 +119,7 @@ class _RunningTestpmd:
         )
         return Reading(
             ledger=PacketLedger(entries=(*self._missed_entries(), *entries)),
-            workers=(self._worker(said, tsc_hz),),
+            workers=(self._worker(reply, tsc_hz),),
             ports={name: _as_ours(ports.get(number, {})) for number, name in enumerate(DUT_PORTS)},
         )
 
@@ -143,9 +143,9 @@ class _RunningTestpmd:
         """Nothing: its console takes its time."""
         return PacketLedger()
 
-    def _worker(self, said: str, tsc_hz: int) -> WorkerReading:
+    def _worker(self, reply: str, tsc_hz: int) -> WorkerReading:
         now = round(time.monotonic() * tsc_hz)
-        match = _BUSY.search(said)
+        match = _BUSY.search(reply)
         busy, packets = (int(match[1]), int(match[2])) if match else (0, 0)
         return WorkerReading(
             name="testpmd",
@@ -161,9 +161,9 @@ class _RunningTestpmd:
         )
 
 
-def port_counters(said: str) -> dict[int, dict[str, int]]:
+def port_counters(reply: str) -> dict[int, dict[str, int]]:
     """Counters of each port, by its number, in what testpmd printed."""
-    evidence = testpmd_stats(text_of(said, PROGRAM))
+    evidence = testpmd_stats(text_of(reply, PROGRAM))
     ports = evidence.ports if evidence else ()
     return {int(port.name.removeprefix("port ")): port.counters for port in ports}
 

@@ -59,7 +59,7 @@ class Wire(Protocol):
     #: As in a testbed file: the name of its file.
     name: str
     #: Its two ends are of two processes, also where both are engines.
-    apart: bool
+    two_processes: bool
 
     def pushes_back(self, testbed: Testbed) -> bool:
         """Whether what does not fit on it is not taken from the sender, who offers less then."""

@@ -67,11 +67,11 @@ def awaited(sockets: Mapping[str, str], seconds: float) -> AwaitPeers:
 
     def wait(telemetry: Telemetry, on_wait: OnWait) -> None:
         deadline = time.monotonic() + seconds
-        said = False
+        text = False
         while missing := [path for device, path in sockets.items() if device in down(telemetry)]:
-            if not said:
+            if not text:
                 on_wait(f"memif {missing[0]}: waiting for the device", seconds)
-                said = True
+                text = True
             if time.monotonic() >= deadline:
                 raise SetupError(
                     f"memif {missing[0]}: no peer connected within {seconds:g} s; start the "

@@ -22,7 +22,7 @@ class CardWire:
     """Ports of the tester are ends of the card's links."""
 
     name = "card"
-    apart = False
+    two_processes = False
 
     def pushes_back(self, _testbed: Testbed) -> bool:
         """No: a card loses what does not fit."""

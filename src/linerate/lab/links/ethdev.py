@@ -37,7 +37,7 @@ class EthdevWire:
     """All is there already, and stays."""
 
     name = "ethdev"
-    apart = False
+    two_processes = False
 
     def needs(self, testbed: Testbed) -> list[Need]:
         """Cards that DPDK can take, and hugepages, which a NIC reaches alone.

@@ -86,7 +86,7 @@ class MemifWire:
     """
 
     name = "memif"
-    apart = True
+    two_processes = True
 
     def pushes_back(self, _testbed: Testbed) -> bool:
         """Yes: a full ring takes no more."""

@@ -31,7 +31,7 @@ Pair = tuple[list[Interface], list[Interface]]
 class VethWire:
     """A namespace for the device, one for each of the tester's ports, a pair for each wire."""
 
-    apart = False
+    two_processes = False
 
     def __init__(self, name: str, tester_driver: str) -> None:
         """`tester_driver` is the one of the tester's ports unless the testbed names another."""

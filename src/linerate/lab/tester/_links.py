@@ -34,7 +34,7 @@ class PortLinks:
 def await_links(ports: PortLinks, wait_seconds: float = WAIT_SECONDS) -> dict[str, Link]:
     """Wait until no link is down, and return them by port; raises SetupError."""
     began = time.monotonic()
-    said: set[str] = set()
+    message: set[str] = set()
     while True:
         links = read_links(ports.telemetry)
         down = [name for name, link in links.items() if link.state == "down"]
@@ -49,9 +49,9 @@ def await_links(ports: PortLinks, wait_seconds: float = WAIT_SECONDS) -> dict[st
             )
         if waited >= min(QUIET_SECONDS, wait_seconds / 2):
             for name in down:
-                if name not in said:
+                if name not in message:
                     ports.say(f"waiting for link of {_port(ports, name)}")
-            said.update(down)
+            message.update(down)
         time.sleep(POLL_SECONDS)
 
 

@@ -152,8 +152,8 @@ def _run(
     try:
         report = json.loads(done.stdout)
     except json.JSONDecodeError as error:
-        said = done.stderr.strip() or "no output"
-        raise SetupError(f"iperf3: {said.splitlines()[-1]}") from error
+        output = done.stderr.strip() or "no output"
+        raise SetupError(f"iperf3: {output.splitlines()[-1]}") from error
     return dict(report)
 
 

@@ -119,25 +119,25 @@ def _read(telemetry: Telemetry, row: dict[str, Any]) -> StreamLatency:
     disturbed: list[tuple[int, int]] = []
     first = 0
     while True:
-        said = telemetry.ask(f"/linerate/latency,{row['stream']},{first}")
-        clean += zip(said["bucket"], said["packets"], strict=True)
-        disturbed += zip(said["bucket"], said["disturbed"], strict=True)
-        first = said["next"]
+        reply = telemetry.ask(f"/linerate/latency,{row['stream']},{first}")
+        clean += zip(reply["bucket"], reply["packets"], strict=True)
+        disturbed += zip(reply["bucket"], reply["disturbed"], strict=True)
+        first = reply["next"]
         if not first:
             break
     return StreamLatency(
         stream=row["name"],
         port=row["port"],
         rx_port=row["rx_port"],
-        count=said["count"],
-        min_ns=said["min"],
-        max_ns=said["max"],
-        sum_ns=said["sum"],
-        jitter_sum_ns=said["jitter_sum"],
-        jitter_count=said["jitter_count"],
-        damaged=said["damaged"],
-        disturbed=said["disturbed_count"],
-        disturbed_max_ns=said["disturbed_max"],
+        count=reply["count"],
+        min_ns=reply["min"],
+        max_ns=reply["max"],
+        sum_ns=reply["sum"],
+        jitter_sum_ns=reply["jitter_sum"],
+        jitter_count=reply["jitter_count"],
+        damaged=reply["damaged"],
+        disturbed=reply["disturbed_count"],
+        disturbed_max_ns=reply["disturbed_max"],
         histogram=_text(clean),
         disturbed_histogram=_text(disturbed),
     )
@@ -161,11 +161,11 @@ def times(streams: Iterable[StreamLatency]) -> Times:
     if not known:
         return Times(**dict.fromkeys(Times.model_fields) | {"count": 0})
     slowest = max(one.max_ns for one in known)
-    told = histogram.percentiles(histogram.merged(one.histogram for one in known))
+    reported = histogram.percentiles(histogram.merged(one.histogram for one in known))
     p50, p90, p99, p99_9, p99_99, p99_999 = (
         # A bucket's upper end may be above all that is in it.
         _us(None if ns is None else min(ns, slowest))
-        for ns in told.values()
+        for ns in reported.values()
     )
     count = sum(one.count for one in known)
     return Times(

@@ -133,7 +133,7 @@ class Flood(Traffic):
         return f"{self.frame_bytes} B UDP, each packet a new flow"
 
     def streams(self, way: Way) -> Streams:
-        """Successive flows, so many different ones that none repeats."""
+        """Successive flows, enough that none repeats."""
         return [
             way.stream(
                 frame_bytes=self.frame_bytes,

@@ -51,9 +51,9 @@ def _row(
     quote = text.take(line)
     if len(counts) < len(cpus):
         return True
-    said = " ".join(tokens[len(cpus) :])
-    chip = _CHIP.match(said)
-    name = f"{row['irq']}: {chip['name'] if chip else said}".rstrip(": ")
+    message = " ".join(tokens[len(cpus) :])
+    chip = _CHIP.match(message)
+    name = f"{row['irq']}: {chip['name'] if chip else message}".rstrip(": ")
     for cpu, count in zip(cpus, counts, strict=True):
         if count:
             found[name, cpu] = CpuCounters(

@@ -128,15 +128,15 @@ def _evidence(reading: _Reading) -> Evidence | None:
         name = f"port {number}"
         ports.append(_port(name, port, port.quote))
         for cause, names in _LOSSES:
-            said = max(
+            message = max(
                 (one for one in names if one in port.counters),
                 key=lambda one: port.counters[one][1].line,
                 default="",
             )
-            packets, quote = port.counters.get(said, (0, port.quote))
+            packets, quote = port.counters.get(message, (0, port.quote))
             if packets:
                 losses.append(
-                    Loss(place=f"{name}: {said}", cause=cause, packets=packets, quote=quote)
+                    Loss(place=f"{name}: {message}", cause=cause, packets=packets, quote=quote)
                 )
     workers = () if reading.cycles is None else (_worker(*reading.cycles, reading.bursts),)
     if not ports and not workers:

@@ -161,9 +161,9 @@ class _Reader:
     def _max(self, line: Line) -> None:
         quote = self.take(line)
         self.in_max = True
-        said = "`show runtime max` has neither calls nor vectors: `show runtime` has"
-        if all(doubt.text != said for doubt in self.doubts):
-            self.doubts.append(quote.model_copy(update={"text": said}))
+        message = "`show runtime max` has neither calls nor vectors: `show runtime` has"
+        if all(doubt.text != message for doubt in self.doubts):
+            self.doubts.append(quote.model_copy(update={"text": message}))
 
     def _row(self, line: Line, row: str) -> bool:
         match = _ROW.fullmatch(row)
@@ -203,8 +203,8 @@ class _Reader:
                 continue
             key = (block.number, worker.name)
             if key in latest:
-                said = f"{worker.name} is printed more than once: the last one counts"
-                self.doubts.append(worker.quote.model_copy(update={"text": said}))
+                message = f"{worker.name} is printed more than once: the last one counts"
+                self.doubts.append(worker.quote.model_copy(update={"text": message}))
             latest[key] = worker
         return tuple(latest.values())
 

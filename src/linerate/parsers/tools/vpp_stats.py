@@ -242,7 +242,7 @@ def _workers(segment: _Segment) -> tuple[Worker, ...]:
         threads.setdefault(value.thread, {}).setdefault(name, {})[match["what"]] = value
     workers = []
     for thread, by_name in threads.items():
-        nodes = tuple(node for name, said in by_name.items() if (node := _node(name, said)))
+        nodes = tuple(node for name, message in by_name.items() if (node := _node(name, message)))
         if nodes:
             workers.append(_worker(thread, nodes))
     return tuple(workers)
@@ -258,9 +258,9 @@ def _worker(thread: int | None, nodes: tuple[Node, ...]) -> Worker:
     return Worker(name=f"vpp_wk_{thread - 1}", nodes=nodes, quote=quote)
 
 
-def _node(name: str, said: dict[str, _Value]) -> Node | None:
+def _node(name: str, message: dict[str, _Value]) -> Node | None:
     """Make a node of its counters; None when it was never called."""
-    counted = {what: value.packets for what, value in said.items()}
+    counted = {what: value.packets for what, value in message.items()}
     calls, vectors = counted.get("calls", 0), counted.get("vectors", 0)
     suspends, clocks = counted.get("suspends", 0), counted.get("clocks")
     if "calls" not in counted or "vectors" not in counted or not (calls or suspends):
@@ -274,7 +274,7 @@ def _node(name: str, said: dict[str, _Value]) -> Node | None:
         suspends=suspends,
         clocks_per_packet=None if clocks is None else clocks / by,
         vectors_per_call=vectors / calls if calls else 0.0,
-        quote=said["vectors"].quote,
+        quote=message["vectors"].quote,
     )
 
 

@@ -83,7 +83,7 @@ def _rate(value: float) -> str:
 
 
 def _note(cut: bool, named: bool) -> str:
-    said = ["The deeper blue is of what the verdict names."] if named else []
+    text = ["The deeper blue is of what the verdict names."] if named else []
     if cut:
-        said.append("Bars that reach the edge go on; their figure stands beside them.")
-    return " ".join(said)
+        text.append("Bars that reach the edge go on; their figure stands beside them.")
+    return " ".join(text)

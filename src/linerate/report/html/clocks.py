@@ -1,4 +1,4 @@
-"""Clocks a packet, by node: stacked bars over the tests, a panel for each forwarding worker."""
+"""Cycles a packet, by node: stacked bars over the tests, a panel for each forwarding worker."""
 
 from collections.abc import Iterable
 from statistics import median
@@ -12,7 +12,7 @@ from linerate.report.html.table import NO_FIGURE, Table
 from linerate.results.store import Result
 
 NAME = "clocks"
-TITLE = "Clocks a packet"
+TITLE = "Cycles a packet"
 #: Bars higher than this multiple of the median are cut off.
 CUT = 2.5
 #: For the figure above a bar.
@@ -58,7 +58,7 @@ def picture(results: list[Result], styles: dict[str, Style]) -> Picture:
         alt=_in_words(ledgers),
         figure=figure,
         note=(
-            "Clocks of each node over the packets that came into the worker, while packets were "
+            "Cycles of each node over the packets that came into the worker, while packets were "
             "sent; a bar's height is what a packet costs, and those with an arrow go on. "
             "A fused node's cycles are in the node before it."
         ),
@@ -111,7 +111,7 @@ def _in_words(ledgers: dict[tuple[str, str], TimeLedger]) -> str:
     parts = [
         f"{test} on {worker} {_total(ledger):.1f}" for (worker, test), ledger in ledgers.items()
     ]
-    return "Clocks a packet of all nodes: " + ", ".join(parts) + "."
+    return "Cycles a packet of all nodes: " + ", ".join(parts) + "."
 
 
 def _table(ledgers: dict[tuple[str, str], TimeLedger]) -> Table:
@@ -126,7 +126,7 @@ def _table(ledgers: dict[tuple[str, str], TimeLedger]) -> Table:
         ]
         totals = (f"{_total(ledger):.1f}" if ledger else NO_FIGURE for ledger in mine)
         rows.append((worker, "all nodes", *totals))
-    caption = "Clocks of each node over the packets that came in"
+    caption = "Cycles of each node over the packets that came in"
     return Table(caption, ("worker", "node", *tests), tuple(rows), frozenset({0, 1}))
 
 

@@ -3,7 +3,7 @@
 from linerate.experiments.matrix import Group, Row, groups
 from linerate.report.html.page import environment, picture_html, status
 from linerate.report.html.picture import BLUE, Figure, Picture, layout, plain
-from linerate.report.html.swept import absent, limits, page
+from linerate.report.html.swept import limits, page, unmeasured
 from linerate.report.html.table import Table
 from linerate.report.html.table import render as table_html
 from linerate.report.matrix import cost_cells, cost_columns, figure
@@ -22,7 +22,7 @@ def render(run: Run, name: str, rows: list[Row]) -> str:
         *map(picture_html, drawn),
         table_html(_costs(rows)) if rows else "<p>Nothing was measured.</p>",
         table_html(limits(run)),
-        absent(run),
+        unmeasured(run),
         environment(run),
     ]
     return page(run, name, body, drawn)

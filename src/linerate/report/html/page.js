@@ -2,7 +2,7 @@
 (function () {
 	const figures = JSON.parse(document.getElementById("figures").textContent);
 	const options = { displayModeBar: false, responsive: true, scrollZoom: false };
-	// Of A4 within the margins that page.css gives it, in CSS pixels.
+	// Width of A4 within the margins that page.css gives it, in CSS pixels.
 	const PRINTED_WIDTH = 680;
 	const drawn = [];
 
@@ -14,7 +14,7 @@
 		Plotly.newPlot(element, figure.data, figure.layout, options);
 	}
 
-	// What is closed has no width yet: it is drawn when it is opened.
+	// Closed figures have no width yet: they are drawn when opened.
 	function drawVisible() {
 		for (const element of document.querySelectorAll(".picture")) {
 			if (element.clientWidth) draw(element);

@@ -122,8 +122,8 @@ def _hash(code: str) -> str:
 
 def _json(figures: Mapping[str, Figure]) -> str:
     """JSON that can stand in a script element: nothing in it can end that."""
-    said = json.dumps(_finite(figures), ensure_ascii=True, allow_nan=False)
-    return said.replace("<", "\\u003c").replace("&", "\\u0026")
+    message = json.dumps(_finite(figures), ensure_ascii=True, allow_nan=False)
+    return message.replace("<", "\\u003c").replace("&", "\\u0026")
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401 (what JSON can hold)
@@ -248,8 +248,8 @@ def _latency(results: list[Result], pictures: list[Picture]) -> str:
     if not rows:
         return ""
     table = Table(latency.TITLE, latency.COLUMNS, rows, frozenset({0, 1}))
-    said = (f"{test}: {line}" for test, line in latency.notes(results))
-    notes = "".join(f'<p class="note">{text(line)}</p>' for line in (*said, latency.EXPLAINED))
+    message = (f"{test}: {line}" for test, line in latency.notes(results))
+    notes = "".join(f'<p class="note">{text(line)}</p>' for line in (*message, latency.EXPLAINED))
     drawn = "".join(map(picture_html, pictures))
     return f'<section id="latency"><h2>Latency</h2>{table_html(table)}{notes}{drawn}</section>'
 

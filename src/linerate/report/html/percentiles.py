@@ -36,8 +36,8 @@ def headline(run: Run, loads: LatencyLoads) -> str:
 
 def _worst(result: Result, key: str, own: bool = False) -> float | None:
     """The worst direction."""
-    told = result.own_latency if own else result.latency
-    values = [value for one in told if (value := getattr(one, key)) is not None]
+    reported = result.own_latency if own else result.latency
+    values = [value for one in reported if (value := getattr(one, key)) is not None]
     return max(values, default=None)
 
 
@@ -72,22 +72,22 @@ def over_loads(run: Run, loads: LatencyLoads) -> Picture:
 def _percentiles(name: str, title: str, lines: list[Line], own: list[Line]) -> Picture:
     looks = [Style(PALETTE[at % len(PALETTE)]) for at in range(len(lines))]
     drawn = [
-        (said, one, look) for (said, one), look in zip(lines, looks, strict=True) if one.histogram
+        (text, one, look) for (text, one), look in zip(lines, looks, strict=True) if one.histogram
     ]
-    drawn += [(said, one, Style(GREY)) for said, one in own if one.histogram]
+    drawn += [(text, one, Style(GREY)) for text, one in own if one.histogram]
     if not drawn:
         return Picture(name, title, "", None, "No frame was timed.")
     return Picture(
         name=name,
         title=title,
         alt="; ".join(
-            f"{said}: p50 {latency.us(one.p50_us)}, p99 {latency.us(one.p99_us)}, "
+            f"{text}: p50 {latency.us(one.p50_us)}, p99 {latency.us(one.p99_us)}, "
             f"maximum {latency.us(one.max_us)} µs"
-            for said, one, _ in drawn
+            for text, one, _ in drawn
         ),
         figure={
             "data": [
-                _curve(said, one, look, one in [o for _, o in own]) for said, one, look in drawn
+                _curve(text, one, look, one in [o for _, o in own]) for text, one, look in drawn
             ],
             "layout": layout(
                 400,
@@ -106,21 +106,21 @@ def _percentiles(name: str, title: str, lines: list[Line], own: list[Line]) -> P
             ),
         },
         note="Latency that this share of frames did not exceed; grey: the bare wire.",
-        legend=tuple((said, look) for said, _, look in drawn),
+        legend=tuple((text, look) for text, _, look in drawn),
     )
 
 
-def _curve(said: str, one: LatencyFigures, look: Style, dashed: bool) -> Figure:
+def _curve(text: str, one: LatencyFigures, look: Style, dashed: bool) -> Figure:
     points = histogram.curve(histogram.from_text(one.histogram))
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": plain(said),
+        "name": plain(text),
         "x": [1 / (1 - share) for share, _ in points],
         "y": [value / NS_PER_US for _, value in points],
         "line": {"color": look.colour, "shape": "hv", "dash": "dot" if dashed else "solid"},
         "customdata": [f"{100 * share:.6g}" for share, _ in points],
-        "hovertemplate": f"{plain(said)}<br>p%{{customdata}}: %{{y:.2f}} µs<extra></extra>",
+        "hovertemplate": f"{plain(text)}<br>p%{{customdata}}: %{{y:.2f}} µs<extra></extra>",
     }
 
 
@@ -132,20 +132,20 @@ def over_load(run: Run, loads: LatencyLoads) -> Picture:
     ]
     if not valid:
         return Picture(name, title, "", None, "No load has a valid result.")
-    kinds = [(said, key, False, Style(PALETTE[at])) for at, (said, key) in enumerate(OVER_LOAD)]
+    kinds = [(text, key, False, Style(PALETTE[at])) for at, (text, key) in enumerate(OVER_LOAD)]
     kinds.append((f"{latency.WIRE}, p50", "p50_us", True, Style(GREY)))
     data = [
         {
             "type": "scatter",
             "mode": "lines+markers",
-            "name": plain(said),
+            "name": plain(text),
             "x": [pps / 1e6 for _, pps, _ in valid],
             "y": [_worst(result, key, own) for _, _, result in valid],
             "line": {"color": look.colour, "dash": "dot" if own else "solid"},
             "customdata": [f"{percent:g}" for percent, _, _ in valid],
-            "hovertemplate": f"{plain(said)} at %{{customdata}} %: %{{y:.2f}} µs<extra></extra>",
+            "hovertemplate": f"{plain(text)} at %{{customdata}} %: %{{y:.2f}} µs<extra></extra>",
         }
-        for said, key, own, look in kinds
+        for text, key, own, look in kinds
     ]
     return Picture(
         name=name,
@@ -165,7 +165,7 @@ def over_load(run: Run, loads: LatencyLoads) -> Picture:
             ),
         },
         note="Of two directions the slower; grey: the bare wire at the same load.",
-        legend=tuple((said, look) for said, _, _, look in kinds),
+        legend=tuple((text, look) for text, _, _, look in kinds),
     )
 
 

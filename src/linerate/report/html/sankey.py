@@ -52,7 +52,7 @@ def flows(ledger: PacketLedger) -> list[Flow]:
         "other frames": ledger.other,
         "for the device itself": ledger.consumed,
         "still held": ledger.held,
-        **{_apart(place): packets for place, packets in ledger.losses.items()},
+        **{_marked(place): packets for place, packets in ledger.losses.items()},
         "unexplained": ledger.unexplained,
     }
     into = {"sent": ledger.sent, "originated": ledger.originated, ADDED: ledger.added}
@@ -68,7 +68,7 @@ def flows(ledger: PacketLedger) -> list[Flow]:
     ]
 
 
-def _apart(place: str) -> str:
+def _marked(place: str) -> str:
     """Mark a place of loss, whatever its name, as different from the ledger's own words."""
     own = ("sent", "originated", "received", "duplicated", "corrupted", "unexplained", HUB, ADDED)
     return f"lost: {place}" if place in own else place

@@ -9,10 +9,10 @@ from linerate.report.html.table import render as table_html
 from linerate.report.search import (
     GOAL_COLUMNS,
     TRIAL_COLUMNS,
+    definitions,
     goal_rows,
     limit_lines,
     notes,
-    said,
     trial_rows,
 )
 from linerate.report.terminal import heading
@@ -31,7 +31,7 @@ def render(run: Run, name: str) -> str:
         body += [
             f'<p class="verdict">{text(headline(run, search))}</p>',
             table_html(Table(f"{search.loadtest}: goals", GOAL_COLUMNS, tuple(goal_rows(search)))),
-            f'<p class="note">{text(said(search))}</p>',
+            f'<p class="note">{text(definitions(search))}</p>',
             table_html(_limits(run, search)),
             picture_html(drawn),
             table_html(_trials(run, search)),
@@ -78,7 +78,7 @@ def picture(run: Run, search: Search) -> Picture:
         {
             "type": "scatter",
             "mode": "markers",
-            "name": said_of,
+            "name": group,
             "x": [number[one.trial] for one in ones],
             "y": [one.asked_pps / 1e6 for one in ones],
             "marker": {"color": colour, "symbol": symbol, "size": 9},
@@ -86,7 +86,7 @@ def picture(run: Run, search: Search) -> Picture:
             "hovertemplate": "%{customdata[0]}: %{y:.4f} Mpps<br>%{customdata[1]} % lost"
             "<extra></extra>",
         }
-        for said_of, (ones, colour, symbol) in groups.items()
+        for group, (ones, colour, symbol) in groups.items()
     ]
     lines = {
         goal_name(goal.loss_ratio): goal.lower_pps / 1e6
@@ -120,7 +120,7 @@ def picture(run: Run, search: Search) -> Picture:
         },
         note="Dashed: the highest load that held a goal.",
         legend=(
-            *((said_of, Style(colour)) for said_of, (_, colour, _) in groups.items()),
+            *((group, Style(colour)) for group, (_, colour, _) in groups.items()),
             *((one, Style(colour)) for one, colour in styles.items()),
         ),
     )

@@ -16,7 +16,7 @@ def render(run: Run, name: str) -> str:
         status(run),
         picture_html(drawn),
         table_html(limits(run)),
-        absent(run),
+        unmeasured(run),
         environment(run),
     ]
     return page(run, name, body, [drawn])
@@ -45,7 +45,7 @@ def limits(run: Run) -> Table:
     return Table("What limits", ("test", "limit", "why"), rows, frozenset({0, 1, 2}))
 
 
-def absent(run: Run) -> str:
+def unmeasured(run: Run) -> str:
     """Configurations without a measurement, the reason, and the remedy."""
     assert run.sweep is not None
     if not run.sweep.absent:

@@ -23,9 +23,9 @@ class Table:
     words: frozenset[int] = frozenset({0})
 
 
-def text(said: str) -> str:
+def text(message: str) -> str:
     """Text as HTML."""
-    return html.escape(said)
+    return html.escape(message)
 
 
 def render(table: Table) -> str:

@@ -24,7 +24,10 @@ def render(run: Run, name: str) -> str:
             f'<p class="note">{text(latency_loads.top_text(loads))}</p>',
             *map(picture_html, drawn),
             table_html(table),
-            *(f'<p class="note">{text(said)}</p>' for said in latency_loads.load_notes(run, loads)),
+            *(
+                f'<p class="note">{text(message)}</p>'
+                for message in latency_loads.load_notes(run, loads)
+            ),
             f'<p class="note">{text(latency.EXPLAINED)}</p>',
         ]
         for _, _, result in latency_loads.points(run, loads)[-1:]:

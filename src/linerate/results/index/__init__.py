@@ -164,8 +164,8 @@ def _read(folder: Path, mtime_ns: int, size: int) -> Row:
     try:
         return row_of(folder.name, load_run(folder, folder.parent)) | stamp
     except StoreError as error:
-        said = str(error).removeprefix(f"{folder}/")
-        return broken_row(folder.name, said) | stamp
+        text = str(error).removeprefix(f"{folder}/")
+        return broken_row(folder.name, text) | stamp
     except Exception as error:  # whatever a foreign file does to a reader
         return broken_row(folder.name, f"{type(error).__name__}: {error}") | stamp
 

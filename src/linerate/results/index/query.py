@@ -56,7 +56,7 @@ class Query:
         if self.limit is not None:
             page = " LIMIT ? OFFSET ?"
             values += [self.limit, self.offset]
-        names = ", ".join(_said(name) for name in COLUMNS)
+        names = ", ".join(_wording(name) for name in COLUMNS)
         return f"SELECT {names} FROM runs{where} ORDER BY {order}{page}", values
 
     def count_sql(self) -> tuple[str, list[Any]]:
@@ -73,7 +73,7 @@ class Query:
         return (" WHERE " + " AND ".join(parts) if parts else ""), values
 
 
-def _said(name: str) -> str:
+def _wording(name: str) -> str:
     """A column as it is read: moments as text, in UTC."""
     if COLUMNS[name] == "TIMESTAMPTZ":
         return f"strftime(\"{name}\" AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%SZ') AS \"{name}\""
@@ -101,8 +101,8 @@ def _condition(text: str) -> tuple[str, list[Any]]:
         return _of_words(name, sign, value)
     if kind == "TIMESTAMPTZ" and sign in ("=", "!="):
         not_ = "NOT " if sign == "!=" else ""
-        said = f"strftime(\"{name}\" AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%SZ')"
-        return f"{not_}starts_with({said}, ?)", [value]
+        message = f"strftime(\"{name}\" AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%SZ')"
+        return f"{not_}starts_with({message}, ?)", [value]
     number = _moment(value) if kind == "TIMESTAMPTZ" else _number(name, value)
     return f'"{name}" {sign} ?', [number]
 

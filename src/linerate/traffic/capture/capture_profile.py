@@ -125,7 +125,7 @@ def _profile(
         _stream(number, side, content, alike, seconds)
         for number, ((side, content), alike) in enumerate(found.items(), start=1)
     )
-    return Profile(name, _said(paths, sides, how), streams, files=paths, pacing=how.pacing)
+    return Profile(name, _message(paths, sides, how), streams, files=paths, pacing=how.pacing)
 
 
 def parts_of_round(nanoseconds: Sequence[int]) -> list[float] | None:
@@ -148,7 +148,7 @@ def _round_seconds(frames: Sequence[Frame]) -> float:
     return took / 1e9 * len(times) / (len(times) - 1) if took > 0 else 0.0
 
 
-def _said(paths: tuple[Path, ...], sides: Sequence[int], how: How) -> str:
+def _message(paths: tuple[Path, ...], sides: Sequence[int], how: How) -> str:
     files = " and ".join(path.name for path in paths)
     both = f", {sides.count(1):,} of them from t1" if 1 in sides else ""
     times = f", {how.loops:,} times with other addresses" if how.loops > 1 else ""

@@ -78,7 +78,7 @@ class _Group:
     """Addresses of one side."""
 
     def __init__(self, words: Sequence[str]) -> None:
-        self.told = bool(words)
+        self.given = bool(words)
         self._macs = {
             bytes.fromhex(word.replace(":", "")) for word in words if _MAC.fullmatch(word)
         }
@@ -110,13 +110,13 @@ def _side(path: Path, number: int, ends: _Ends, groups: Sequence[_Group]) -> int
         for end in (0, 1)
     )
     if all(sent):
-        raise TrafficError(f"{path}: frame {number}: from {_said(ends)}: of both sides")
+        raise TrafficError(f"{path}: frame {number}: from {_message(ends)}: of both sides")
     if any(sent):
         return sent.index(True)
-    if received.count(True) == 1 and not all(group.told for group in groups):
+    if received.count(True) == 1 and not all(group.given for group in groups):
         return 1 - received.index(True)
     raise TrafficError(
-        f"{path}: frame {number}: from {_said(ends)}: of neither side; "
+        f"{path}: frame {number}: from {_message(ends)}: of neither side; "
         "expected its network or MAC address in sides"
     )
 
@@ -132,7 +132,7 @@ def _ends(frame: bytes) -> _Ends:
     return _Ends(macs, (frame[at + src : at + src + size], frame[at + dst : at + dst + size]))
 
 
-def _said(ends: _Ends) -> str:
+def _message(ends: _Ends) -> str:
     mac = _mac(ends.macs[0])
     return f"{ipaddress.ip_address(ends.addresses[0])} ({mac})" if ends.addresses else mac
 

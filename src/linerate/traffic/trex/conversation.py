@@ -73,9 +73,9 @@ def _ends(path: Path, number: int, frame: Frame) -> tuple[End, End]:
     """Source and destination of a frame."""
     tags = tags_of(frame.data)
     if len(tags) > _TAGS_MAX or not _TAGS.issuperset(tags):
-        said = ", ".join(f"0x{tag:04x}" for tag in tags)
+        text = ", ".join(f"0x{tag:04x}" for tag in tags)
         raise TrafficError(
-            f"{path}: frame {number} has tags {said}; expected at most {_TAGS_MAX}, "
+            f"{path}: frame {number} has tags {text}; expected at most {_TAGS_MAX}, "
             "of 0x8100 or 0x88a8"
         )
     kind, at = network_of(frame.data)

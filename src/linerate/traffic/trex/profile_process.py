@@ -168,9 +168,9 @@ def run_profile(
     path: Path, tunables: Mapping[str, str], limits: Limits | None = None
 ) -> tuple[tuple[TrexStream, ...], tuple[TrexStream, ...]]:
     """Streams of each side of a profile; raises TrafficError."""
-    said = _run(path, tunables, limits or Limits())
+    output = _run(path, tunables, limits or Limits())
     try:
-        document = _Document.model_validate_json(said)
+        document = _Document.model_validate_json(output)
     except ValidationError as error:
         raise TrafficError(_mistake_of(path, error)) from error
     if document.sides is None:
@@ -204,15 +204,15 @@ def _run(path: Path, tunables: Mapping[str, str], limits: Limits) -> bytes:
                 _end(process)
         if out.stat().st_size >= DOCUMENT_BYTES:
             raise TrafficError(f"{path.name}: its output exceeds {DOCUMENT_BYTES >> 20} MB")
-        said = out.read_bytes()
-        if process.returncode != 0 or not said:
+        output = out.read_bytes()
+        if process.returncode != 0 or not output:
             raise TrafficError(f"{path.name}: {_death(process.returncode, err, limits)}")
-        return said
+        return output
 
 
 def _command(path: Path, tunables: Mapping[str, str], limits: Limits) -> list[str]:
-    told = (str(path), json.dumps(dict(tunables)), str(limits.cpu_seconds))
-    return [sys.executable, "-I", "-B", str(RUNNER), *told]
+    reported = (str(path), json.dumps(dict(tunables)), str(limits.cpu_seconds))
+    return [sys.executable, "-I", "-B", str(RUNNER), *reported]
 
 
 def _environment(path: Path, folder: str) -> dict[str, str]:
@@ -232,9 +232,9 @@ def _environment(path: Path, folder: str) -> dict[str, str]:
 
 def _user() -> int:
     """User of a profile that root starts: the caller of sudo, or nobody:nogroup."""
-    said = os.environ.get("SUDO_UID", "")
-    known = said.isascii() and said.isdigit() and 0 < int(said[:10]) < 1 << 32
-    return int(said[:10]) if known else NOBODY
+    output = os.environ.get("SUDO_UID", "")
+    known = output.isascii() and output.isdigit() and 0 < int(output[:10]) < 1 << 32
+    return int(output[:10]) if known else NOBODY
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -278,8 +278,8 @@ class TrexStateless:
         streams = read(path, _tunables(rest))
         sizes = sorted({len(str(stream["template"])) // 2 + FCS_BYTES for stream in streams})
         many = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-        said = f"TRex profile {path.name}: {len(streams)} streams of {many} bytes"
-        return Profile(path.stem, said, tuple(streams), files=(path,))
+        message = f"TRex profile {path.name}: {len(streams)} streams of {many} bytes"
+        return Profile(path.stem, message, tuple(streams), files=(path,))
 
     def words(self, typed: str) -> list[str]:
         """None: files complete as files."""

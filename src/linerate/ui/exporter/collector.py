@@ -37,7 +37,7 @@ class Exporter(Collector):
         self._say = say
         self._runs = Runs()
         self._lock = threading.Lock()
-        self._said: set[Path] = set()
+        self._message: set[Path] = set()
         self._last: tuple[float, bytes] | None = None
         self._registry = CollectorRegistry()
         # Nothing is asked now: an engine that starts later is as good as one that runs.
@@ -62,8 +62,8 @@ class Exporter(Collector):
     def _tell_refused(self, seen: Look) -> None:
         """Say each place once."""
         for path in seen.refused:
-            if path not in self._said:
-                self._said.add(path)
+            if path not in self._message:
+                self._message.add(path)
                 self._say(
                     f"linerate: {path}: permission denied; "
                     "engines of another user are seen by that user, or by root"

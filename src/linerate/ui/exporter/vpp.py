@@ -26,7 +26,7 @@ def read_segment() -> Evidence | None:
         return None
     command = [program, "socket-name", str(path), "dump", *PATTERNS]
     try:
-        said = subprocess.run(
+        output = subprocess.run(
             command,
             capture_output=True,
             text=True,
@@ -36,4 +36,4 @@ def read_segment() -> Evidence | None:
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return stats(text_of(said, program)) if len(said) <= DUMP_CHARS_MAX else None
+    return stats(text_of(output, program)) if len(output) <= DUMP_CHARS_MAX else None

@@ -117,9 +117,9 @@ def _state(library: Library, runner: Runner | None) -> BenchState:
     """The current measurement, here or by others."""
     if runner is None:
         return BenchState(allowed=False, run=library.running())
-    said = runner.state()
-    run = library.run_of(said.pid) if said.running and said.pid else library.running()
-    return BenchState(**said.model_dump(), allowed=True, run=run)
+    text = runner.state()
+    run = library.run_of(text.pid) if text.running and text.pid else library.running()
+    return BenchState(**text.model_dump(), allowed=True, run=run)
 
 
 def _allowed(runner: Runner | None) -> Runner:

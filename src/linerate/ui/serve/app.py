@@ -36,10 +36,10 @@ class Settings:
 def _mistaken(_request: Request, error: Exception) -> Response:
     """Say what is wrong in one line, without what was sent: it may be anything."""
     assert isinstance(error, RequestValidationError)
-    said = "; ".join(
+    text = "; ".join(
         f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in error.errors()
     )
-    return Response(json.dumps({"detail": said}), 422, media_type="application/json")
+    return Response(json.dumps({"detail": text}), 422, media_type="application/json")
 
 
 async def _nowhere(request: Request, error: Exception) -> Response:

@@ -65,8 +65,8 @@ class Rules:
 class RefusedError(Exception):
     """A request that goes no further."""
 
-    def __init__(self, status: int, said: str) -> None:
-        super().__init__(said)
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
         self.status = status
 
 
@@ -174,8 +174,8 @@ async def _whole(scope: Scope, receive: Receive) -> Receive:
     """Read the body, which is short, before anything is done about it."""
     if scope["method"] in ("GET", "HEAD"):
         return receive
-    said = dict(scope["headers"]).get(b"content-length", b"0")
-    if said.isdigit() and int(said) > BODY_BYTES:
+    text = dict(scope["headers"]).get(b"content-length", b"0")
+    if text.isdigit() and int(text) > BODY_BYTES:
         raise RefusedError(413, f"a request has {BODY_BYTES:,} bytes at most")
     body = b""
     try:
@@ -232,8 +232,8 @@ async def _say(scope: Scope, send: Send, refused: RefusedError) -> None:
         kind, body = "application/json", json.dumps({"detail": str(refused)})
     else:
         kind = "text/html; charset=utf-8"
-        said = html.escape(str(refused))
-        body = f'<!DOCTYPE html><html lang="en"><title>linerate</title><p>{said}</p></html>'
+        text = html.escape(str(refused))
+        body = f'<!DOCTYPE html><html lang="en"><title>linerate</title><p>{text}</p></html>'
     data = body.encode()
     headers = [(b"content-type", kind.encode()), (b"content-length", str(len(data)).encode()),
                (b"connection", b"close")]  # fmt: skip

@@ -94,9 +94,9 @@ def _sorts(asked: Asked) -> str:
     # Whatever the address says stays, as one can sort by columns that are not shown.
     sorts = {asked.sort: asked.sort} | known
     return "".join(
-        f'<option value="{escape(sort)}"{" selected" * (sort == asked.sort)}>{escape(said)}'
+        f'<option value="{escape(sort)}"{" selected" * (sort == asked.sort)}>{escape(text)}'
         "</option>"
-        for sort, said in sorts.items()
+        for sort, text in sorts.items()
     )
 
 
@@ -111,14 +111,14 @@ def _head(asked: Asked, column: str, label: str, figure: bool) -> str:
     """A heading that sorts by its column; once more, the other way."""
     current = asked.sort.removeprefix("-")
     descending = asked.sort.startswith("-")
-    said, mark = "none", ""
+    text, mark = "none", ""
     if column == current:
-        said = "descending" if descending else "ascending"
+        text = "descending" if descending else "ascending"
         mark = " ▾" if descending else " ▴"
     sort = column if column == current and descending else f"-{column}"
     side = ' class="figure"' if figure else ""
     link = escape(asked.address(sort=sort))
-    return f'<th scope="col" aria-sort="{said}"{side}><a href="{link}">{label}{mark}</a></th>'
+    return f'<th scope="col" aria-sort="{text}"{side}><a href="{link}">{label}{mark}</a></th>'
 
 
 def _row(row: dict[str, Any]) -> str:

@@ -93,8 +93,8 @@ def _compare(router: APIRouter, library: Library) -> None:
         """Each against the first."""
         title = "Side by side"
         if len(names) < 2:
-            said = f'<h1>{title}</h1><p>Choose two runs or more in the <a href="/">list</a>.</p>'
-            return page(title, said, status=422)
+            text = f'<h1>{title}</h1><p>Choose two runs or more in the <a href="/">list</a>.</p>'
+            return page(title, text, status=422)
         try:
             parts = parts_of(compared.render(library.compare(names)))
         except (NoSuchRunError, StoreError, CompareError) as error:
@@ -114,18 +114,18 @@ def _failed(title: str, error: Exception) -> HTMLResponse:
 
 def _broken(library: Library, name: str, folder: Path, why: str) -> HTMLResponse:
     """A run that can't be read: why, and what there is of it. That is what was asked for: 200."""
-    said = escape(why.removeprefix(f"{folder}/"))
+    text = escape(why.removeprefix(f"{folder}/"))
     where = quote(name)
     kept = f'<a href="/live?run={where}">{LIVE_FILE}</a>'
     links = f"<p>There is of it: {kept}.</p>" if library.has(name, LIVE_FILE) else ""
-    body = f'<h1>{escape(name)}</h1><p class="warning">This run is broken: {said}</p>'
+    body = f'<h1>{escape(name)}</h1><p class="warning">This run is broken: {text}</p>'
     return page(name, f'{body}{links}<p class="note">In {escape(str(folder))}</p>')
 
 
 def no_such_page(what: str) -> HTMLResponse:
     """Page for an unknown address."""
-    said = f'<h1>No such page</h1><p>{escape(what)} is none; there is the <a href="/">list</a>.</p>'
-    return page("No such page", said, status=404)
+    text = f'<h1>No such page</h1><p>{escape(what)} is none; there is the <a href="/">list</a>.</p>'
+    return page("No such page", text, status=404)
 
 
 def _live(router: APIRouter, runner: Runner | None) -> None:

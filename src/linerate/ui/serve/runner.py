@@ -19,7 +19,7 @@ from linerate.model.testbed import DUTS, ENGINE_MODES, RX_MODES, WIRES, Testbed,
 
 #: Time in which a stopped bench has measured its last trial.
 STOP_SECONDS = 20.0
-SAID_BYTES = 4_000
+OUTPUT_BYTES = 4_000
 
 #: No word begins with a dash, and none has a blank: it can't become an option.
 _WORD = r"^[A-Za-z0-9][A-Za-z0-9=,.:@_-]*$"
@@ -77,7 +77,7 @@ class State(BaseModel):
     started: float | None = None
     exit_code: int | None = None
     #: Its last output, if it failed.
-    said: str = ""
+    output: str = ""
 
 
 class Runner:
@@ -130,7 +130,7 @@ class Runner:
         """Say what runs, or what ran last."""
         with self._lock:
             state = self._state_of(self._bench)
-            return state.model_copy(update={"said": self._said() if state.exit_code else ""})
+            return state.model_copy(update={"output": self._output() if state.exit_code else ""})
 
     def _state_of(self, bench: subprocess.Popen[bytes] | None) -> State:
         if bench is None:
@@ -144,12 +144,12 @@ class Runner:
             exit_code=code,
         )
 
-    def _said(self) -> str:
+    def _output(self) -> str:
         """The end of what the bench printed."""
         if self._output is None:
             return ""
         end = self._output.seek(0, os.SEEK_END)
-        self._output.seek(max(0, end - SAID_BYTES))
+        self._output.seek(max(0, end - OUTPUT_BYTES))
         return self._output.read().decode("utf-8", "replace")
 
     def close(self) -> None:

@@ -57,6 +57,6 @@ def options(words: list[str], chosen: str, empty: str) -> str:
     if chosen and chosen not in words:
         pairs.append((chosen, chosen))
     return "".join(
-        f'<option value="{escape(value)}"{" selected" * (value == chosen)}>{escape(said)}</option>'
-        for value, said in pairs
+        f'<option value="{escape(value)}"{" selected" * (value == chosen)}>{escape(text)}</option>'
+        for value, text in pairs
     )

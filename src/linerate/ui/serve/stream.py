@@ -109,9 +109,9 @@ def _identity(name: str) -> bytes:
 
 def _offset_of(last_id: str, name: str) -> int:
     """Where the line after an event began; 0 if that event was of another run."""
-    said = last_id.removeprefix(_identity(name).decode())
-    known = said != last_id and said.isascii() and said.isdigit()
-    return int(said[:18]) if known else 0
+    message = last_id.removeprefix(_identity(name).decode())
+    known = message != last_id and message.isascii() and message.isdigit()
+    return int(message[:18]) if known else 0
 
 
 async def live(
@@ -220,16 +220,16 @@ def _read(path: Path, offset: int) -> tuple[bytes, int]:
 def _is_event(line: bytes) -> bool:
     """Whether a run wrote it: what else a file of that name holds is sent to no spectator."""
     try:
-        said = json.loads(line)
+        message = json.loads(line)
     except (ValueError, RecursionError):
         return False
-    return isinstance(said, dict) and "event" in said
+    return isinstance(message, dict) and "event" in message
 
 
 def _ended(text: bytes) -> bool:
     """Whether the run recorded its end, and nothing after that."""
     last = text.rstrip().rsplit(b"data: ", 1)[-1]
     with contextlib.suppress(ValueError):
-        said = json.loads(last)
-        return bool(said.get("event") == "status" and said.get("status") != "running")
+        message = json.loads(last)
+        return bool(message.get("event") == "status" and message.get("status") != "running")
     return False

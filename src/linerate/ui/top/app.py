@@ -114,9 +114,9 @@ class TopApp(App[None]):
         change = self.change
         head = self.query_one("#head", Static)
         if change is None:
-            said = [f"{name}: {why}" for name, why in self._look.silent.items()]
-            said += [f"{path}: permission denied" for path in self._look.refused]
-            head.update("\n".join(["no engine runs; waiting for one", *map(one_line, said)]))
+            message = [f"{name}: {why}" for name, why in self._look.silent.items()]
+            message += [f"{path}: permission denied" for path in self._look.refused]
+            head.update("\n".join(["no engine runs; waiting for one", *map(one_line, message)]))
             self.query_one(DataTable).clear()
             return
         lines = heading(change)

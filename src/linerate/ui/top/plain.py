@@ -31,12 +31,12 @@ def heading(change: Change) -> list[str]:
             f"{written(sent, 'count')} sent, {written(received, 'count')} back"
         )
     for ledger in change.ledgers():
-        said = ", ".join(
+        message = ", ".join(
             f"{ledger.percent(clocks(ledger)):.1f}% {name}"
             for name, clocks in SPENT
             if clocks(ledger) or name == "busy"
         )
-        lines.append(f"{ledger.worker} (CPU {_cpu(now, ledger.worker)}): {said}")
+        lines.append(f"{ledger.worker} (CPU {_cpu(now, ledger.worker)}): {message}")
     return lines
 
 

@@ -348,9 +348,9 @@ def table(view: View, change: Change, only: Only = None, order: Order | None = N
     column = chosen.column
     if column is None:
         return found
-    told = [row for row in found if row[column] is not None]
-    told.sort(key=lambda row: _key(row[column]), reverse=not chosen.ascending)
-    return told + [row for row in found if row[column] is None]
+    reported = [row for row in found if row[column] is not None]
+    reported.sort(key=lambda row: _key(row[column]), reverse=not chosen.ascending)
+    return reported + [row for row in found if row[column] is None]
 
 
 def _key(value: Value) -> tuple[float, str]:

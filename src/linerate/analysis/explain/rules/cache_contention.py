@@ -6,7 +6,7 @@ from linerate.analysis.explain.rules import Stage, rule
 from linerate.analysis.explain.rules.worker_cpu import saturated_worker
 from linerate.model.evidence import Evidence
 
-#: Clocks a packet rise by so much: more than where the hypervisor puts a CPU makes them.
+#: Cycles a packet rise by so much: more than where the hypervisor puts a CPU makes them.
 RISEN = 1.2
 
 

@@ -28,15 +28,15 @@ def flow_offload(evidence: Evidence) -> Finding | None:
     worker = busiest(evidence)
     if worker is not None and worker.saturated is False:
         return None
-    found = [(table, said) for table in evidence.offload for said in _troubles(table)]
+    found = [(table, text) for table in evidence.offload for text in _troubles(table)]
     if not found:
         return None
     tables = tuple(dict.fromkeys(table for table, _ in found))
-    first, said = found[0]
+    first, text = found[0]
     return Finding(
         limit="flow-offload",
         confidence="medium",
-        sentence=f"flows stay in software: {said}{_marked(first)}",
+        sentence=f"flows stay in software: {text}{_marked(first)}",
         evidence=tuple(table.quote for table in tables),
         try_=tuple(_advice(tables)),
     )

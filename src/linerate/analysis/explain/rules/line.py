@@ -26,7 +26,7 @@ def line(evidence: Evidence) -> Finding | None:
         return _filled(given, busiest(evidence))
     if not given.sent_packets or not all_came_back(evidence):
         return None
-    whole = 1 + given.absence_packets / max(given.received_packets, 1)
+    whole = 1 + given.descheduled_packets / max(given.received_packets, 1)
     if given.percent_of_line * whole < LINE_FULL_PERCENT:
         return None
     return Finding(

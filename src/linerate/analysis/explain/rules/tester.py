@@ -110,8 +110,8 @@ def _far_text(given: Conditions) -> str:
 def _came_back_text(evidence: Evidence, given: Conditions) -> str:
     """`all 4.37 Mpps that the tester offered were received`, or how many of them were not."""
     but = [f"{missing(evidence):,} packets"] if missing(evidence) else []
-    if given.absence_packets:
-        but.append(f"{given.absence_packets:,} that were lost while a worker was descheduled")
+    if given.descheduled_packets:
+        but.append(f"{given.descheduled_packets:,} that were lost while a worker was descheduled")
     kept = f" but {' and '.join(but)}" if but else ""
     return f"all {format_pps(given.offered_pps)} that the tester offered were received{kept}"
 
@@ -120,12 +120,12 @@ def _came_back_text(evidence: Evidence, given: Conditions) -> str:
 def foreign_tester(evidence: Evidence) -> Finding | None:
     """A traffic generator that says itself that it can't keep up."""
     for one in evidence.testers:
-        said = _complaint(one)
-        if said and not capacity_losses(evidence) and all_is_explained(evidence):
+        text = _complaint(one)
+        if text and not capacity_losses(evidence) and all_is_explained(evidence):
             return Finding(
                 limit="tester",
                 confidence="medium",
-                sentence=f"{one.name} could not send what it was to: {said}",
+                sentence=f"{one.name} could not send what it was to: {text}",
                 evidence=(one.quote,),
                 try_=MORE,
             )

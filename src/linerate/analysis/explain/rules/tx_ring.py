@@ -34,7 +34,7 @@ def tx_ring(evidence: Evidence) -> Finding | None:
     return Finding(
         limit="tx-ring",
         confidence="high" if lost and (refusing or evidence.card) else "medium",
-        sentence="; ".join(_said(evidence, lost, refusing)),
+        sentence="; ".join(_message(evidence, lost, refusing)),
         evidence=quotes(
             *lost, *(thing for worker, output, tx in refusing for thing in (output, tx, worker))
         ),
@@ -56,21 +56,21 @@ def _refusing(evidence: Evidence) -> list[tuple[Worker, Node, Node]]:
     return found
 
 
-def _said(
+def _message(
     evidence: Evidence, lost: list[Loss], refusing: list[tuple[Worker, Node, Node]]
 ) -> list[str]:
-    said = []
+    text = []
     for worker, output, tx in refusing:
         percent = 100 * (1 - tx.vectors / output.vectors)
-        said.append(
+        text.append(
             f"{tx.name} sends {tx.vectors_per_call:.0f} of {output.vectors_per_call:.0f} packets "
             f"a call: {percent:.0f} % lost there"
         )
         if worker.in_pps and worker.out_pps:
-            said.append(f"{format_pps(worker.in_pps)} in, {format_pps(worker.out_pps)} out")
+            text.append(f"{format_pps(worker.in_pps)} in, {format_pps(worker.out_pps)} out")
     if lost:
         slots = f" of {evidence.card.tx_ring} slots" if evidence.card else ""
-        said.append(f"the tx ring{slots} was full for {total(lost):,} packets")
+        text.append(f"the tx ring{slots} was full for {total(lost):,} packets")
     if evidence.card:
-        said.append("link, card and PCIe could do more")
-    return said
+        text.append("link, card and PCIe could do more")
+    return text

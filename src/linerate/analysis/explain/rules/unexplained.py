@@ -81,8 +81,8 @@ class _Counter:
     def __init__(self, source_name: str, packets: int, quote: Quote) -> None:
         self.source_name = source_name
         self.packets = packets
-        said = quote.model_copy(update={"text": f"{source_name}: {packets:,} packets"})
-        self.quote = said
+        text = quote.model_copy(update={"text": f"{source_name}: {packets:,} packets"})
+        self.quote = text
 
 
 def _device_counters(evidence: Evidence) -> list[_Counter]:

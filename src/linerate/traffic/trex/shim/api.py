@@ -137,7 +137,7 @@ class STLTXMode:
         if len(given) > 1:
             raise ProfileError(f"{type(self).__name__}: expected one rate, not {', '.join(given)}")
         name, value = next(iter(given.items()), ("pps", 1.0))
-        self.said: dict[str, Any] = {"rate": {RATES[name]: value}, "type": "continuous"}
+        self.words: dict[str, Any] = {"rate": {RATES[name]: value}, "type": "continuous"}
 
 
 class STLTXCont(STLTXMode):
@@ -150,7 +150,7 @@ class STLTXSingleBurst(STLTXMode):
     def __init__(self, total_pkts: int = 1, **rates: Any) -> None:
         """Number of packets."""
         super().__init__(**rates)
-        self.said |= {"type": "bursts", "frames": total_pkts, "count": 1, "gap_us": 0}
+        self.words |= {"type": "bursts", "frames": total_pkts, "count": 1, "gap_us": 0}
 
 
 class STLTXMultiBurst(STLTXMode):
@@ -161,7 +161,7 @@ class STLTXMultiBurst(STLTXMode):
     ) -> None:
         """Gap after each burst, in microseconds."""
         super().__init__(**rates)
-        self.said |= {"type": "bursts", "frames": pkts_per_burst, "count": count, "gap_us": ibg}
+        self.words |= {"type": "bursts", "frames": pkts_per_burst, "count": count, "gap_us": ibg}
 
 
 class STLFlowStats:
@@ -222,7 +222,7 @@ class STLStream:
             None if mac_dst_override_mode is None else mac_dst_override_mode == STLStreamDstMAC_PKT,
         ) | {
             "name": None if name is None else str(name),
-            "mode": (mode or STLTXCont(pps=1)).said,
+            "mode": (mode or STLTXCont(pps=1)).words,
             "enabled": enabled,
             "self_start": self_start,
             "start_us": isg,

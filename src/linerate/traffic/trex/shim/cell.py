@@ -88,7 +88,7 @@ def lock(cpu_seconds: int, readable: Iterable[str] = ()) -> None:
     folders = (*_python(), *readable)
     has_landlock = _landlock_version(libc) >= 1
     if os.geteuid() == 0:
-        _become_nobody(libc, folders, has_landlock)
+        _drop_privileges(libc, folders, has_landlock)
     elif has_landlock:
         _keep_capabilities(libc, 0)
     else:
@@ -128,7 +128,7 @@ def _python() -> list[str]:
     return sorted(path for path in named | set(sys.path) if path and os.path.exists(path))
 
 
-def _become_nobody(libc: ctypes.CDLL, folders: Iterable[str], has_landlock: bool) -> None:
+def _drop_privileges(libc: ctypes.CDLL, folders: Iterable[str], has_landlock: bool) -> None:
     """Give up root's user and all of its rights; but that to read where Landlock bounds it."""
     user = int(os.environ.get("PROFILE_USER", NOBODY))
     try:

@@ -53,7 +53,7 @@ class STLVmFlowVar(CTRexVmDescBase):
         """As TRex has it; cores are no concern of ours."""
         del split_to_cores
         self.name = name
-        self._said = {
+        self._given_words = {
             "type": "variable",
             "name": name,
             "size": size,
@@ -62,17 +62,17 @@ class STLVmFlowVar(CTRexVmDescBase):
             "next_var": next_var,
         }
         if value_list is not None:
-            self._said["values"] = [number(one, f"{name}: value_list") for one in value_list]
+            self._given_words["values"] = [number(one, f"{name}: value_list") for one in value_list]
             return
-        self._said["min"] = number(min_value, f"{name}: min_value")
-        self._said["max"] = number(max_value, f"{name}: max_value")
+        self._given_words["min"] = number(min_value, f"{name}: min_value")
+        self._given_words["max"] = number(max_value, f"{name}: max_value")
         if init_value is not None:
-            self._said["start"] = number(init_value, f"{name}: init_value")
+            self._given_words["start"] = number(init_value, f"{name}: init_value")
 
     def instruction(self, places: Places) -> Instruction:
         """The variable."""
         del places
-        return self._said
+        return self._given_words
 
 
 class STLVmFlowVarRepeatableRandom(CTRexVmDescBase):
@@ -91,7 +91,7 @@ class STLVmFlowVarRepeatableRandom(CTRexVmDescBase):
     ) -> None:
         """As TRex has it."""
         del split_to_cores
-        self._said = {
+        self._given_words = {
             "type": "variable",
             "name": name,
             "size": size,
@@ -103,12 +103,12 @@ class STLVmFlowVarRepeatableRandom(CTRexVmDescBase):
             "next_var": next_var,
         }
         if max_value is not None:
-            self._said["max"] = number(max_value, f"{name}: max_value")
+            self._given_words["max"] = number(max_value, f"{name}: max_value")
 
     def instruction(self, places: Places) -> Instruction:
         """The variable."""
         del places
-        return self._said
+        return self._given_words
 
 
 #: As it was spelled first.
@@ -130,7 +130,7 @@ class STLVmTupleGen(CTRexVmDescBase):
     ) -> None:
         """As TRex has it; of flags 1 is: any port from 1025 on, any number of flows."""
         unlimited = bool(flags & 1)
-        self._said = {
+        self._given_words = {
             "type": "tuple",
             "name": name,
             "ip_min": number(ip_min, f"{name}: ip_min"),
@@ -143,7 +143,7 @@ class STLVmTupleGen(CTRexVmDescBase):
     def instruction(self, places: Places) -> Instruction:
         """The generator."""
         del places
-        return self._said
+        return self._given_words
 
 
 class _At(CTRexVmDescBase):
@@ -170,11 +170,11 @@ class STLVmWrFlowVar(_At):
     ) -> None:
         """As TRex has it."""
         super().__init__(pkt_offset, offset_fixup)
-        self._said = {"type": "write", "variable": fv_name, "add": add_val, "big": is_big}
+        self._given_words = {"type": "write", "variable": fv_name, "add": add_val, "big": is_big}
 
     def instruction(self, places: Places) -> Instruction:
         """The write."""
-        return self._said | {"offset": self._at(places)}
+        return self._given_words | {"offset": self._at(places)}
 
 
 class STLVmWrMaskFlowVar(_At):
@@ -193,7 +193,7 @@ class STLVmWrMaskFlowVar(_At):
     ) -> None:
         """As TRex has it."""
         super().__init__(pkt_offset, offset_fixup)
-        self._said = {
+        self._given_words = {
             "type": "write",
             "variable": fv_name,
             "size": pkt_cast_size,
@@ -205,7 +205,7 @@ class STLVmWrMaskFlowVar(_At):
 
     def instruction(self, places: Places) -> Instruction:
         """The write."""
-        return self._said | {"offset": self._at(places)}
+        return self._given_words | {"offset": self._at(places)}
 
 
 def _layer(at: Any, places: Places) -> int:
@@ -388,11 +388,11 @@ def STLIPRange(  # noqa: N802 (TRex's name)
 ) -> list[CTRexVmDescBase]:
     """Instructions that walk ranges of addresses."""
     made: list[CTRexVmDescBase] = []
-    for name, said in (("src", src), ("dst", dst)):
-        if said:
+    for name, words in (("src", src), ("dst", dst)):
+        if words:
             made.append(
                 STLVmFlowVar(
-                    name, min_value=said["start"], max_value=said["end"], step=said["step"]
+                    name, min_value=words["start"], max_value=words["end"], step=words["step"]
                 )
             )
             made.append(STLVmWrFlowVar(name, f"IP.{name}"))

@@ -88,82 +88,82 @@ def STLHltStream(**given: Any) -> STLStream | list[Any]:  # noqa: N802 (TRex's n
     rate = rates[0] if rates else "rate_percent"
     if given.get("length_mode") == "imix":
         return _imix(given, rate)
-    said = _said(given)
+    spec = _spec(given)
     pps = {RATES[rate]: float(given.get(rate) or 10)}
-    frames = int(said["pkts_per_burst"])
-    if said["transmit_mode"] == "continuous":
+    frames = int(spec["pkts_per_burst"])
+    if spec["transmit_mode"] == "continuous":
         mode = STLTXCont(**pps)
-    elif said["transmit_mode"] == "single_burst":
+    elif spec["transmit_mode"] == "single_burst":
         mode = STLTXSingleBurst(frames, **pps)
-    elif said["transmit_mode"] == "multi_burst":
-        gap, count = float(said["inter_burst_gap"]), int(said["burst_loop_count"])
+    elif spec["transmit_mode"] == "multi_burst":
+        gap, count = float(spec["inter_burst_gap"]), int(spec["burst_loop_count"])
         mode = STLTXMultiBurst(frames, gap, count, **pps)
     else:
-        raise _refused(said, "transmit_mode")
-    counted = said["l3_protocol"] and not said["disable_flow_stats"]
-    group = int(said["pg_id"] or said["flow_stats_id"] or 0) if counted else 0
+        raise _refused(spec, "transmit_mode")
+    counted = spec["l3_protocol"] and not spec["disable_flow_stats"]
+    group = int(spec["pg_id"] or spec["flow_stats_id"] or 0) if counted else 0
     return STLStream(
-        name=said["name"],
-        packet=_Packet(said).builder(),
+        name=spec["name"],
+        packet=_Packet(spec).builder(),
         mode=mode,
         flow_stats=STLFlowStats(group) if group else None,
-        random_seed=int(bool(said["consistent_random"])),
+        random_seed=int(bool(spec["consistent_random"])),
     )
 
 
-def _refused(said: dict[str, Any], word: str) -> ProfileError:
-    return ProfileError(f"STLHltStream {word} '{said[word]}': not supported")
+def _refused(spec: dict[str, Any], word: str) -> ProfileError:
+    return ProfileError(f"STLHltStream {word} '{spec[word]}': not supported")
 
 
 def _imix(given: dict[str, Any], rate: str) -> list[Any]:
     """A share of the rate for each size: of frames, of their bits, or of their time on the wire."""
-    said: dict[str, Any] = DEFAULTS | given
+    spec: dict[str, Any] = DEFAULTS | given
     streams = []
     beside = {"rate_bps": 0, "rate_percent": GAPS}
-    parts = [(int(said[f"l3_imix{i}_size"]), int(said[f"l3_imix{i}_ratio"])) for i in range(1, 5)]
+    parts = [(int(spec[f"l3_imix{i}_size"]), int(spec[f"l3_imix{i}_ratio"])) for i in range(1, 5)]
     weights = [
         ratio * (size + beside[rate] if rate in beside else 1) for size, ratio in parts if ratio
     ]
     for (size, _), weight in zip([one for one in parts if one[1]], weights, strict=True):
-        share = float(said.get(rate) or 10) * weight / sum(weights)
+        share = float(spec.get(rate) or 10) * weight / sum(weights)
         name = f"{given['name']}-{size}" if given.get("name") else None
         one = {"length_mode": "fixed", "frame_size": size, rate: share, "name": name}
         streams.append(STLHltStream(**(given | one)))
     return streams
 
 
-def _said(given: dict[str, Any]) -> dict[str, Any]:
+def _spec(given: dict[str, Any]) -> dict[str, Any]:
     """Everything, with what direction 1 exchanges exchanged."""
-    said: dict[str, Any] = dict.fromkeys(WORDS) | DEFAULTS | given | {"given": set(given)}
+    spec: dict[str, Any] = dict.fromkeys(WORDS) | DEFAULTS | given | {"given": set(given)}
     own = [side for side in ("src", "dst") if f"mac_{side}" not in given]
-    if int(said["direction"]):
+    if int(spec["direction"]):
         own = [side for side in ("src", "dst") if f"mac_{side}2" not in given]
         for side in ("src", "dst"):
-            said[f"mac_{side}"] = said[f"mac_{side}2"] or DEFAULTS[f"mac_{side}"]
-        for word in [word for word in said if re.match("ip(v6)?_src_", word)]:
+            spec[f"mac_{side}"] = spec[f"mac_{side}2"] or DEFAULTS[f"mac_{side}"]
+        for word in [word for word in spec if re.match("ip(v6)?_src_", word)]:
             other = word.replace("src", "dst")
-            said[word], said[other] = said[other], said[word]
-    said["own"] = ["src", "dst"] if said["ignore_macs"] else own
-    return said
+            spec[word], spec[other] = spec[other], spec[word]
+    spec["own"] = ["src", "dst"] if spec["ignore_macs"] else own
+    return spec
 
 
 class _Packet:
     """A packet and the instructions that vary it."""
 
-    def __init__(self, said: dict[str, Any]) -> None:
-        self._said = said
+    def __init__(self, spec: dict[str, Any]) -> None:
+        self._spec = spec
         self._vm: list[Any] = []
         below = self._ethernet()
         link = len(below)
-        packet = below if said["l3_protocol"] is None else below / self._network()
+        packet = below if spec["l3_protocol"] is None else below / self._network()
         network = len(packet)
-        if said["l4_protocol"] is not None:
+        if spec["l4_protocol"] is not None:
             packet = packet / self._transport()
         payload = self._size(link, network, packet) - len(packet)
         if payload < 0:
             raise ProfileError(f"STLHltStream: the headers alone have {len(packet)} bytes")
         self._packet = packet / ("!" * payload)
-        if self._vm and said["l3_protocol"] == "ipv4" and said["ip_checksum"] is None:
+        if self._vm and spec["l3_protocol"] == "ipv4" and spec["ip_checksum"] is None:
             self._vm.append(STLVmFixIpv4("IP"))
 
     def builder(self) -> STLPktBuilder:
@@ -171,24 +171,24 @@ class _Packet:
         return STLPktBuilder(pkt=self._packet, vm=self._vm)
 
     def _ethernet(self) -> Any:
-        said = self._said
-        if said["l2_encap"] not in ("ethernet_ii", "ethernet_ii_vlan"):
-            raise _refused(said, "l2_encap")
+        spec = self._spec
+        if spec["l2_encap"] not in ("ethernet_ii", "ethernet_ii_vlan"):
+            raise _refused(spec, "l2_encap")
         layer = Ether()
         for side in ("src", "dst"):
             name = f"mac_{side}"
-            walks = said[f"{name}_mode"] not in (None, "fixed") and not said["ignore_macs"]
-            if walks or side not in said["own"]:
-                setattr(layer, side, _mac(said[name]))
+            walks = spec[f"{name}_mode"] not in (None, "fixed") and not spec["ignore_macs"]
+            if walks or side not in spec["own"]:
+                setattr(layer, side, _mac(spec[name]))
             if walks:
-                self._walk(name, _mac_number(said[name]), _mac_number)
-        tagged = any(word.startswith("vlan_") for word in said["given"])
-        return self._tagged(layer) if tagged or said["l2_encap"] == "ethernet_ii_vlan" else layer
+                self._walk(name, _mac_number(spec[name]), _mac_number)
+        tagged = any(word.startswith("vlan_") for word in spec["given"])
+        return self._tagged(layer) if tagged or spec["l2_encap"] == "ethernet_ii_vlan" else layer
 
     def _tagged(self, layer: Any) -> Any:
         """Several values of a word are those of several tags, outermost first."""
-        words = [word for word in self._said if word.startswith("vlan_")]
-        lists = {word: _listed(self._said[word]) for word in words}
+        words = [word for word in self._spec if word.startswith("vlan_")]
+        lists = {word: _listed(self._spec[word]) for word in words}
         for place in range(max(len(values) for values in lists.values())):
             tag = {word: values[place] for word, values in lists.items() if place < len(values)}
             tag = {word: value for word, value in tag.items() if value is not None}
@@ -201,62 +201,65 @@ class _Packet:
             layer = layer / Dot1Q(prio=prio, vlan=first, id=cfi)
             if tag.get("vlan_priority_mode", "fixed") != "fixed":
                 raise ProfileError("STLHltStream vlan_priority_mode: not supported")
-            self._said |= {f"vlan_id_{what}": tag.get(f"vlan_id_{what}") for what in
+            self._spec |= {f"vlan_id_{what}": tag.get(f"vlan_id_{what}") for what in
                            ("mode", "step", "count")}  # fmt: skip
             self._walk("vlan_id", first, int, place)
         return layer
 
     def _network(self) -> Any:
-        said = self._said
-        if said["l3_protocol"] == "ipv4":
+        spec = self._spec
+        if spec["l3_protocol"] == "ipv4":
             layer = IP(
-                tos=_tos(said), id=said["ip_id"] or 0, frag=said["ip_fragment_offset"] or 0,
-                ttl=said["ip_ttl"], chksum=said["ip_checksum"],
-                src=said["ip_src_addr"], dst=said["ip_dst_addr"],
+                tos=_tos(spec), id=spec["ip_id"] or 0, frag=spec["ip_fragment_offset"] or 0,
+                ttl=spec["ip_ttl"], chksum=spec["ip_checksum"],
+                src=spec["ip_src_addr"], dst=spec["ip_dst_addr"],
             )  # fmt: skip
             for side in ("ip_src", "ip_dst"):
-                self._walk(side, number(said[f"{side}_addr"], side), lambda one: number(one, "ip"))
+                self._walk(side, number(spec[f"{side}_addr"], side), lambda one: number(one, "ip"))
             return layer
-        if said["l3_protocol"] != "ipv6":
-            raise _refused(said, "l3_protocol")
+        if spec["l3_protocol"] != "ipv6":
+            raise _refused(spec, "l3_protocol")
         layer = IPv6(
-            tc=said["ipv6_traffic_class"] or 0, fl=said["ipv6_flow_label"] or 0,
-            plen=said["ipv6_length"], hlim=said["ipv6_hop_limit"],
-            src=said["ipv6_src_addr"], dst=said["ipv6_dst_addr"],
+            tc=spec["ipv6_traffic_class"] or 0, fl=spec["ipv6_flow_label"] or 0,
+            plen=spec["ipv6_length"], hlim=spec["ipv6_hop_limit"],
+            src=spec["ipv6_src_addr"], dst=spec["ipv6_dst_addr"],
         )  # fmt: skip
-        if said["ipv6_next_header"] is not None:
-            layer.nh = said["ipv6_next_header"]
+        if spec["ipv6_next_header"] is not None:
+            layer.nh = spec["ipv6_next_header"]
         for side in ("ipv6_src", "ipv6_dst"):
-            self._walk(side, _ipv6_number(said[f"{side}_addr"]), _ipv6_number)
+            self._walk(side, _ipv6_number(spec[f"{side}_addr"]), _ipv6_number)
         return layer
 
     def _transport(self) -> Any:
-        said, kind = self._said, self._said["l4_protocol"]
+        spec, kind = self._spec, self._spec["l4_protocol"]
         if kind not in ("tcp", "udp"):
-            raise _refused(said, "l4_protocol")
-        if said["l3_protocol"] is None:
+            raise _refused(spec, "l4_protocol")
+        if spec["l3_protocol"] is None:
             raise ProfileError(f"STLHltStream l4_protocol '{kind}': expected an l3_protocol too")
-        ports = {f"{side[0]}port": int(said[f"{kind}_{side}_port"]) for side in ("src", "dst")}
+        ports = {f"{side[0]}port": int(spec[f"{kind}_{side}_port"]) for side in ("src", "dst")}
         for side in ("src", "dst"):
             self._walk(f"{kind}_{side}_port", ports[f"{side[0]}port"], int)
         if kind == "udp":
-            return UDP(**ports, len=said["udp_length"])
+            return UDP(**ports, len=spec["udp_length"])
         return TCP(
-            **ports, seq=said["tcp_seq_num"], ack=said["tcp_ack_num"],
-            dataofs=said["tcp_data_offset"], window=said["tcp_window"],
-            flags="".join(flag[0].upper() for flag in FLAGS if int(said[f"tcp_{flag}_flag"] or 0)),
-            chksum=said["tcp_checksum"], urgptr=said["tcp_urgent_ptr"] or 0,
+            **ports, seq=spec["tcp_seq_num"], ack=spec["tcp_ack_num"],
+            dataofs=spec["tcp_data_offset"], window=spec["tcp_window"],
+            flags="".join(flag[0].upper() for flag in FLAGS if int(spec[f"tcp_{flag}_flag"] or 0)),
+            chksum=spec["tcp_checksum"], urgptr=spec["tcp_urgent_ptr"] or 0,
         )  # fmt: skip
 
     def _walk(self, name: str, first: int, as_number: Any, tag: int = 0) -> None:
         """From its first value on, a number of steps up or down; or any value at all."""
-        said = self._said
-        mode = said[f"{name}_mode"] or "fixed"
-        count, step = int(said[f"{name}_count"] or 1), as_number(said[f"{name}_step"] or 1)
+        spec = self._spec
+        mode = spec[f"{name}_mode"] or "fixed"
+        count, step = (
+            int(spec[f"{name}_count"] or 1),
+            as_number(spec[f"{name}_step"] or 1),
+        )
         if mode == "fixed" or (mode != "random" and count == 1):
             return
         if mode not in OPS:
-            raise _refused(said, f"{name}_mode")
+            raise _refused(spec, f"{name}_mode")
         place, further, size = WALKS.get(name, (f"802|1Q:{tag}.vlan", 0, 2))
         step, first = (one & (1 << 8 * size) - 1 for one in (step, first))
         if count < 1 or step < 1:
@@ -276,17 +279,17 @@ class _Packet:
 
     def _size(self, link: int, network: int, packet: Any) -> int:
         """Length of the packet, or of the longest of them."""
-        said, mode = self._said, self._said["length_mode"]
+        spec, mode = self._spec, self._spec["length_mode"]
         if mode == "auto":
             return len(packet)
         if mode == "fixed":
-            by_l3 = "l3_length" in said["given"] and "frame_size" not in said["given"]
-            return link + int(said["l3_length"]) if by_l3 else int(said["frame_size"]) - FCS
+            by_l3 = "l3_length" in spec["given"] and "frame_size" not in spec["given"]
+            return link + int(spec["l3_length"]) if by_l3 else int(spec["frame_size"]) - FCS
         if mode not in OPS:
-            raise _refused(said, "length_mode")
-        by_l2 = not {"frame_size_min", "frame_size_max"}.isdisjoint(said["given"])
+            raise _refused(spec, "length_mode")
+        by_l2 = not {"frame_size_min", "frame_size_max"}.isdisjoint(spec["given"])
         of, beside = ("frame_size", -FCS) if by_l2 else ("l3_length", link)
-        low, high, step = (int(said[f"{of}_{what}"]) for what in ("min", "max", "step"))
+        low, high, step = (int(spec[f"{of}_{what}"]) for what in ("min", "max", "step"))
         if low > high:
             raise ProfileError(f"STLHltStream {of}_min: expected no more than {of}_max")
         if low == high:
@@ -305,13 +308,13 @@ class _Packet:
         return high + beside
 
 
-def _tos(said: dict[str, Any]) -> int:
-    ways = [way for way in TOS if any(said[word] for word in way)]
+def _tos(spec: dict[str, Any]) -> int:
+    ways = [way for way in TOS if any(spec[word] for word in way)]
     if len(ways) > 1:
-        words = [next(word for word in way if said[word]) for way in ways]
+        words = [next(word for word in way if spec[word]) for way in ways]
         raise ProfileError(f"STLHltStream: {words[0]} and {words[1]}: expected one of the two")
-    low = sum(int(said[word] or 0) << shift for way in ways for word, shift in way.items())
-    return int(said["ip_precedence"] or 0) << 5 | low
+    low = sum(int(spec[word] or 0) << shift for way in ways for word, shift in way.items())
+    return int(spec["ip_precedence"] or 0) << 5 | low
 
 
 def _listed(value: Any) -> list[Any]:

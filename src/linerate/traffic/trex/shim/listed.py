@@ -43,39 +43,39 @@ def read(path: str) -> list[dict[str, Any]]:
 
 
 def _entry(number: int, entry: Any) -> dict[str, Any]:
-    said = entry.get("stream") if isinstance(entry, dict) else None
-    if not isinstance(said, dict):
+    words = entry.get("stream") if isinstance(entry, dict) else None
+    if not isinstance(words, dict):
         raise ProfileError(f"stream {number}: expected a name and a stream")
     try:
         _check("", entry, ENTRY_KEYS)
-        _check("", said, STREAM_KEYS)
-        return _stream(entry, said)
+        _check("", words, STREAM_KEYS)
+        return _stream(entry, words)
     except ProfileError as error:
         raise ProfileError(f"stream {entry.get('name', number)}: {error}") from error
 
 
-def _check(where: str, said: dict[Any, Any], keys: set[str]) -> None:
+def _check(where: str, words: dict[Any, Any], keys: set[str]) -> None:
     """Unsupported words are refused, as they may change the frames."""
-    for key in said:
+    for key in words:
         if key not in keys:
             raise ProfileError(f"{where}{key}: not supported")
 
 
-def _stream(entry: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
-    flags = said.get("flags", 0)
+def _stream(entry: dict[str, Any], words: dict[str, Any]) -> dict[str, Any]:
+    flags = words.get("flags", 0)
     if not isinstance(flags, int) or not 0 <= flags <= FLAGS_MAX:
         raise ProfileError(f"flags: expected 0 to {FLAGS_MAX}, not {flags!r}")
     document: dict[str, Any] = api.STLStream(
         name=entry.get("name"),
-        packet=_packet(said.get("packet"), _program(said.get("vm") or [])),
-        mode=_mode(dict(said.get("mode") or {})),
-        enabled=said.get("enabled", True),
-        self_start=said.get("self_start", True),
-        isg=said.get("isg", 0.0),
-        flow_stats=_stats(said.get("flow_stats") or said.get("rx_stats")),
-        next=_next(entry, said),
-        action_count=said.get("action_count", 0),
-        random_seed=said.get("random_seed", 0),
+        packet=_packet(words.get("packet"), _program(words.get("vm") or [])),
+        mode=_mode(dict(words.get("mode") or {})),
+        enabled=words.get("enabled", True),
+        self_start=words.get("self_start", True),
+        isg=words.get("isg", 0.0),
+        flow_stats=_stats(words.get("flow_stats") or words.get("rx_stats")),
+        next=_next(entry, words),
+        action_count=words.get("action_count", 0),
+        random_seed=words.get("random_seed", 0),
         mac_src_override_by_pkt=bool(flags & SRC_BY_PACKET),
         mac_dst_override_mode=flags >> 1 & DST_MODE,
         dummy_stream=bool(flags & DUMMY),
@@ -83,20 +83,20 @@ def _stream(entry: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
-def _next(entry: dict[str, Any], said: dict[str, Any]) -> str | None:
+def _next(entry: dict[str, Any], words: dict[str, Any]) -> str | None:
     """TRex's own files have it beside the stream, older ones in it."""
-    given = [place.get(key) for place in (entry, said) for key in NEXT_KEYS]
+    given = [place.get(key) for place in (entry, words) for key in NEXT_KEYS]
     names = {str(one) for one in given if one not in NO_NEXT}
     if len(names) > 1:
         raise ProfileError(f"next: expected one stream, not {' and '.join(sorted(names))}")
     return names.pop() if names else None
 
 
-def _packet(said: Any, vm: list[Any]) -> Any:
-    if not isinstance(said, dict):
+def _packet(words: Any, vm: list[Any]) -> Any:
+    if not isinstance(words, dict):
         raise ProfileError("packet: expected binary or pcap")
-    _check("packet.", said, PACKET_KEYS)
-    binary, pcap = said.get("binary"), said.get("pcap")
+    _check("packet.", words, PACKET_KEYS)
+    binary, pcap = words.get("binary"), words.get("pcap")
     if bool(binary) == bool(pcap):
         raise ProfileError("packet: expected binary or pcap, one of the two")
     if not pcap and str(binary).endswith((".pcap", ".cap")):
@@ -110,75 +110,77 @@ def _packet(said: Any, vm: list[Any]) -> Any:
     return api.STLPktBuilder(pkt_buffer=data, vm=vm)
 
 
-def _mode(said: dict[str, Any]) -> Any:
-    kind = said.pop("type", "continuous")
+def _mode(words: dict[str, Any]) -> Any:
+    kind = words.pop("type", "continuous")
     if kind not in MODES:
         raise ProfileError(f"mode {kind}: not supported")
     make, own = MODES[kind]
-    said = {key: value for key, value in said.items() if key in own or key not in OF_BURSTS}
-    rate = said.pop("rate", None)
+    words = {key: value for key, value in words.items() if key in own or key not in OF_BURSTS}
+    rate = words.pop("rate", None)
     if rate is not None:
         if not isinstance(rate, dict) or set(rate) != {"type", "value"}:
             raise ProfileError("mode.rate: expected a type and a value")
-        said[str(rate["type"])] = rate["value"]
-    return make(**said)
+        words[str(rate["type"])] = rate["value"]
+    return make(**words)
 
 
-def _stats(said: Any) -> Any:
-    if not isinstance(said, dict) or not said.get("enabled", True):
+def _stats(words: Any) -> Any:
+    if not isinstance(words, dict) or not words.get("enabled", True):
         return None
-    more = {key: value for key, value in said.items() if key not in STATS_KEYS}
-    latency = said.get("rule_type") == "latency" or said.get("latency_enabled")
+    more = {key: value for key, value in words.items() if key not in STATS_KEYS}
+    latency = words.get("rule_type") == "latency" or words.get("latency_enabled")
     kind = api.STLFlowLatencyStats if latency else api.STLFlowStats
-    return kind(pg_id=said.get("stream_id", 0), **more)
+    return kind(pg_id=words.get("stream_id", 0), **more)
 
 
-def _program(said: Any) -> list[Any]:
-    if isinstance(said, dict):
-        _check("vm.", said, PROGRAM_KEYS)
-        said = said.get("instructions", [])
-    return [_instruction(dict(one)) for one in said]
+def _program(words: Any) -> list[Any]:
+    if isinstance(words, dict):
+        _check("vm.", words, PROGRAM_KEYS)
+        words = words.get("instructions", [])
+    return [_instruction(dict(one)) for one in words]
 
 
-def _variable(said: dict[str, Any]) -> Any:
+def _variable(words: dict[str, Any]) -> Any:
     ranged = ("min_value", "max_value", "init_value")
-    if "value_list" in said:
-        said = {key: value for key, value in said.items() if key not in ranged}
-    return fields.STLVmFlowVar(**said)
+    if "value_list" in words:
+        words = {key: value for key, value in words.items() if key not in ranged}
+    return fields.STLVmFlowVar(**words)
 
 
-def _write(said: dict[str, Any]) -> Any:
-    big = said.get("is_big_endian", True)
+def _write(words: dict[str, Any]) -> Any:
+    big = words.get("is_big_endian", True)
     return fields.STLVmWrFlowVar(
-        said["name"], said["pkt_offset"], add_val=said.get("add_value", 0), is_big=big
+        words["name"], words["pkt_offset"], add_val=words.get("add_value", 0), is_big=big
     )
 
 
-def _write_mask(said: dict[str, Any]) -> Any:
-    big = said.pop("is_big_endian", True)
-    return fields.STLVmWrMaskFlowVar(said.pop("name"), said.pop("pkt_offset"), is_big=big, **said)
+def _write_mask(words: dict[str, Any]) -> Any:
+    big = words.pop("is_big_endian", True)
+    return fields.STLVmWrMaskFlowVar(
+        words.pop("name"), words.pop("pkt_offset"), is_big=big, **words
+    )
 
 
-def _offsets(said: dict[str, Any]) -> tuple[int, int]:
-    l3 = int(said.get("l2_len", 0))
-    return l3, l3 + int(said.get("l3_len", 0))
+def _offsets(words: dict[str, Any]) -> tuple[int, int]:
+    l3 = int(words.get("l2_len", 0))
+    return l3, l3 + int(words.get("l3_len", 0))
 
 
 INSTRUCTIONS: dict[str, Any] = {
     "flow_var": _variable,
-    "flow_var_rand_limit": lambda said: fields.STLVmFlowVarRepeatableRandom(**said),
-    "tuple_flow_var": lambda said: fields.STLVmTupleGen(**said),
+    "flow_var_rand_limit": lambda words: fields.STLVmFlowVarRepeatableRandom(**words),
+    "tuple_flow_var": lambda words: fields.STLVmTupleGen(**words),
     "write_flow_var": _write,
     "write_mask_flow_var": _write_mask,
-    "fix_checksum_ipv4": lambda said: fields.STLVmFixIpv4(said["pkt_offset"]),
-    "fix_checksum_hw": lambda said: fields.STLVmFixChecksumHw(*_offsets(said), said["l4_type"]),
-    "fix_checksum_icmpv6": lambda said: fields.STLVmFixIcmpv6(*_offsets(said)),
-    "trim_pkt_size": lambda said: fields.STLVmTrimPktSize(said["name"]),
+    "fix_checksum_ipv4": lambda words: fields.STLVmFixIpv4(words["pkt_offset"]),
+    "fix_checksum_hw": lambda words: fields.STLVmFixChecksumHw(*_offsets(words), words["l4_type"]),
+    "fix_checksum_icmpv6": lambda words: fields.STLVmFixIcmpv6(*_offsets(words)),
+    "trim_pkt_size": lambda words: fields.STLVmTrimPktSize(words["name"]),
 }
 
 
-def _instruction(said: dict[str, Any]) -> Any:
-    kind = said.pop("type", "")
+def _instruction(words: dict[str, Any]) -> Any:
+    kind = words.pop("type", "")
     if kind not in INSTRUCTIONS:
         raise ProfileError(f"vm instruction '{kind}': not supported")
-    return INSTRUCTIONS[kind](said)
+    return INSTRUCTIONS[kind](words)

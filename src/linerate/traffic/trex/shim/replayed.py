@@ -80,9 +80,9 @@ class Replayed:
         lap_us = sum(self.gaps_us)
         return 1e6 / lap_us if lap_us > 0 else AT_ONCE_PPS
 
-    def refused(self, said: str) -> ProfileError:
+    def refused(self, words: str) -> ProfileError:
         """Why it can't be."""
-        return ProfileError(f"STLProfile.load_pcap {self._name}: {said}")
+        return ProfileError(f"STLProfile.load_pcap {self._name}: {words}")
 
 
 def _microseconds(meta: Any) -> float:

@@ -117,10 +117,10 @@ def tell(error: BaseException, path: str, usage: str) -> str:
     text = " ".join(str(error).split())[:300]
     kind = type(error).__name__
     if kind == "SystemExit":
-        said = (
+        words = (
             " ".join(usage.rsplit("error:", maxsplit=1)[-1].split())[:300] or "it ended the process"
         )
-        return f"{where(error, path)}{said}"
+        return f"{where(error, path)}{words}"
     if kind == "ProfileError":
         return f"{where(error, path)}{text}"
     # One of TRex's own names that is not had.

@@ -68,7 +68,7 @@ def locks(scene: Scene) -> Iterator[Metric]:
     columns = (
         ("acquisitions", "acquisitions", "How often the lock was taken, from /linerate/locks."),
         ("waits", "waits", "How often the lock was found held by another worker."),
-        ("wait_clocks", "wait_clocks", "Clocks that workers waited for the lock."),
+        ("wait_clocks", "wait_clocks", "Cycles that workers waited for the lock."),
     )
     for key, name, text in columns:
         yield counter(

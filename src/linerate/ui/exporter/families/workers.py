@@ -91,7 +91,7 @@ def workers(scene: Scene) -> Iterator[Metric]:
     )
     yield counter(
         "linerate_worker_elapsed_clocks",
-        "Clocks that passed since the worker started; all that it spent is in them.",
+        "Cycles that passed since the worker started; all that it spent is in them.",
         ("engine", "worker"),
         [
             ((engine, worker.name), float(worker.tsc - int(more.get("started_tsc", 0))))

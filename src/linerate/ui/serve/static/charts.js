@@ -64,7 +64,7 @@ const Charts = (function () {
 		return packets || most;
 	}
 
-	// Of short trials of one loadtest in a row only the first is named: there is no room for others.
+	// Only the first of short successive trials of one loadtest is named: there is no room for others.
 	const NAMED_SHARE = 0.04;
 
 	function bands(trials, end) {

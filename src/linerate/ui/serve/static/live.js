@@ -32,7 +32,7 @@
 		return line;
 	}
 
-	// Said while the server does not answer; then again what was said before.
+	// Shown while the server does not answer; then the earlier text again.
 	const LOST = "The connection is lost; trying again.";
 	let before = "";
 	function lose() {
@@ -80,7 +80,7 @@
 			}
 			const sample = { ...line, from: Math.max(0, to - line.seconds), to, lost };
 			data.samples.push({ ...sample, nodes: Charts.nodes(sample) });
-			// What is not drawn any more has been counted.
+			// Points that are not drawn any more have been counted.
 			if (data.samples.length > Charts.DRAWN) data.samples.shift();
 			element("progress").value = data.seconds ? Math.min(1, line.at_us / 1e6 / data.seconds) : 0;
 		},
@@ -182,11 +182,11 @@
 
 	async function order(method, body) {
 		const headers = { "X-Linerate": "1", "Content-Type": "application/json" };
-		element("said").textContent = "";
+		element("start-error").textContent = "";
 		const answer = await fetch("/api/bench", { method, headers, body });
-		const said = await answer.json();
-		if (answer.ok) return said;
-		element("said").textContent = said.detail;
+		const reply = await answer.json();
+		if (answer.ok) return reply;
+		element("start-error").textContent = reply.detail;
 		return null;
 	}
 
@@ -208,9 +208,9 @@
 		}
 		element("stop").disabled = !state.running;
 		if (state.running) setTimeout(watchBench, 2000);
-		else if (state.exit_code && state.said && state.exit_code < 128) {
-			const lines = state.said.trim().split("\n");
-			element("said").textContent = `linerate bench ended with ${state.exit_code}: ${lines[lines.length - 1]}`;
+		else if (state.exit_code && state.output && state.exit_code < 128) {
+			const lines = state.output.trim().split("\n");
+			element("start-error").textContent = `linerate bench ended with ${state.exit_code}: ${lines[lines.length - 1]}`;
 		}
 	}
 
