@@ -9,7 +9,7 @@
 #   make test-trixie   C tests and two loadtests on Debian 13, in a root of its own (as root)
 #   make test-sid      the same on Debian unstable, for the newest DPDK that Debian has
 #   make test-nics   real NIC drivers, on NICs that QEMU emulates   make test-nics NICS=igb
-#   make lint     clang-format, clang-tidy, include cycles, ruff, mypy
+#   make lint     clang-format, clang-tidy, include cycles, ruff, mypy, words, spelling
 #   make fuzz     each fuzz target for FUZZ_SECONDS   make fuzz-parsers, make fuzz-files   Python's alone
 #   make fuzz-coverage   lines of each parser that its seeds reach, in per cent
 #   make screenshots   docs/images/report*.png, of a bench that it runs
@@ -218,7 +218,13 @@ test-nics: build setup-nics build/nics/root.img
 	@$(BIN)/python -m pytest --nics $(NICS) --nic-drivers $(NIC_DRIVERS) --accel $(ACCEL) \
 		$(if $(strip $(ARGS)),$(ARGS),tests/nics)
 
-lint: lint-python lint-c
+lint: lint-words lint-python lint-c
+
+# Words of docs/glossary.md, and spelling.
+lint-words: setup-lint
+	@echo "linerate: words and spelling"
+	@build-aux/check-words
+	@$(BIN)/codespell src engine docs tests bench build-aux README.md
 
 lint-python: setup-lint
 	@echo "linerate: ruff and mypy"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* linerate-engine: reads a configuration, starts, answers, stops. See docs/engine-configuration.md. */
+/* linerate-engine: reads a configuration, starts, answers, stops. See docs/engine-configuration.md.
+ */
 #include "core/memory.h"
 #include "core/worker.h"
 #include "modes/forwarder.h"

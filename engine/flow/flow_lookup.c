@@ -255,7 +255,7 @@ static __rte_always_inline void update_all(
 	}
 }
 
-/* The next sample comes after so many packets: FLOW_SAMPLE_EVERY on the average, and never in step
+/* Packets until the next sample: FLOW_SAMPLE_EVERY on average, and never in step
  * with traffic that repeats itself. */
 static uint32_t sample_distance(struct flow_table *table)
 {

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of all that the router knows: who changes any of it holds this; lookups take no lock. */
+/* Held while any of the router's tables changes; lookups take no lock. */
 extern rte_spinlock_t router_lock;
 
 #define ADJACENCY_LABELS_MAX 8

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forwarding mode `router`: IPv4 and MPLS, see docs/engine-configuration.md for its configuration. */
+/* Forwarding mode `router`: IPv4 and MPLS, see docs/engine-configuration.md for its configuration.
+ */
 #include "core/worker.h"
 #include "modes/forwarder.h"
 #include "neighbor.h"

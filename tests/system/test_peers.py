@@ -19,7 +19,7 @@ def left_by(pid):
 def test_io_once():
     command = ["--only", "io", "--repeats", "1", "--seconds", "0.2", "--json"]
     with labs.lab(*command, module="bench.peers") as lab:
-        said, wrong = lab.communicate(timeout=300)
+        text, wrong = lab.communicate(timeout=300)
     assert lab.returncode == 0, wrong
     (result,) = json.loads(text)
     assert set(KEYS) <= set(result)
