@@ -89,5 +89,5 @@ def flow_offload(evidence: Evidence) -> Iterator[Ceiling]:
                 name="flow table programming",
                 limit="flow-offload",
                 mpps=table.rules_per_second / 1e6,
-                derivation=f"{table.rules_per_second:,.0f} rules a second, so many new flows",
+                derivation=f"{table.rules_per_second:,.0f} rules a second, one per new flow",
             )

@@ -16,12 +16,12 @@ def isolcpus(look: Look) -> Finding:
     """Compare them with the workers."""
     if look.host.read(f"{CPU_SYSFS}/isolated") is None and parameter(look.host, "isolcpus") is None:
         raise UnknownError(f"{CPU_SYSFS}/isolated: {look.host.trouble(f'{CPU_SYSFS}/isolated')}")
-    apart = isolated(look.host)
+    isolated_cpus = isolated(look.host)
     workers = cpu_list(look.workers)
     return Finding(
         check="isolcpus",
-        state="ok" if set(look.workers) <= apart else "fault",
-        found=f"CPUs {cpu_list(apart)} isolated" if apart else "no CPU isolated",
+        state="ok" if set(look.workers) <= isolated_cpus else "fault",
+        found=f"CPUs {cpu_list(isolated_cpus)} isolated" if isolated_cpus else "no CPU isolated",
         wanted=f"the workers' CPUs: {workers}",
         why="A worker that another task displaces for 69 µs loses packets: at 14.88 Mpps a ring "
         "of 1,024 frames is full then.",
@@ -56,8 +56,8 @@ def nohz_full(look: Look) -> Finding:
 def rcu_nocbs(look: Look) -> Finding:
     """Compare the CPUs that are spared with the workers; `nohz_full` spares its CPUs too."""
     look.host.need("/proc/cmdline")
-    said = parameter(look.host, "rcu_nocbs")
-    spared = online(look.host) if said == "all" else cpus_of(said) or frozenset()
+    output = parameter(look.host, "rcu_nocbs")
+    spared = online(look.host) if output == "all" else cpus_of(output) or frozenset()
     spared |= cpus_of(parameter(look.host, "nohz_full")) or frozenset()
     workers = cpu_list(look.workers)
     return Finding(
@@ -78,8 +78,8 @@ GOVERNOR = "performance"
 def governor(look: Look) -> Finding:
     """Look at each worker's governor."""
     paths = {cpu: f"{CPU_SYSFS}/cpu{cpu}/cpufreq/scaling_governor" for cpu in look.workers}
-    said = {cpu: look.host.read(path) for cpu, path in paths.items()}
-    known = {cpu: name for cpu, name in said.items() if name}
+    output = {cpu: look.host.read(path) for cpu, path in paths.items()}
+    known = {cpu: name for cpu, name in output.items() if name}
     if not known:
         if hypervisor(look.host):
             return Finding(check="governor", state="ok", found="none: the hypervisor's")
@@ -96,7 +96,7 @@ def governor(look: Look) -> Finding:
         if wrong
         else GOVERNOR,
         wanted=GOVERNOR,
-        why="The clock falls between trials and rises late in them; clocks a packet stay, "
+        why="The clock falls between trials and rises late in them; cycles a packet stay, "
         f"packets a second do not.{spread}",
         source="DPDK, 'How to get best performance with NICs on Intel Platforms'",
         fix=tuple(f"echo {GOVERNOR} | sudo tee {paths[cpu]}" for cpu in wrong[:1])
@@ -127,22 +127,22 @@ _SWITCHES = ((f"{CPU_SYSFS}/intel_pstate/no_turbo", "1"), (f"{CPU_SYSFS}/cpufreq
 @check("turbo", order=21)
 def turbo(look: Look) -> Finding:
     """Look at the switch of the driver."""
-    said, path, off = next(
+    output, path, off = next(
         (
-            (said, path, off)
+            (output, path, off)
             for path, off in _SWITCHES
-            if (said := look.host.read(path)) in ("0", "1")
+            if (output := look.host.read(path)) in ("0", "1")
         ),
         ("", "", ""),
     )
-    if not said:
+    if not output:
         if hypervisor(look.host):
             return Finding(check="turbo", state="ok", found="no switch: the hypervisor's")
         raise UnknownError("neither intel_pstate/no_turbo nor cpufreq/boost says")
     return Finding(
         check="turbo",
-        state="ok" if said == off else "fault",
-        found="off" if said == off else "on" + _range(look),
+        state="ok" if output == off else "fault",
+        found="off" if output == off else "on" + _range(look),
         wanted="off, for figures that repeat",
         why="The clock depends on heat and on what other cores do, so the first trials of a "
         "bench are faster than the last.",
@@ -198,13 +198,13 @@ def c_states(look: Look) -> Finding:
 @check("smt", order=22, form=Form.BOTH)
 def smt(look: Look) -> Finding:
     """Find workers whose sibling works too, or is open to anybody."""
-    running, apart = online(look.host), isolated(look.host)
+    running, isolated_cpus = online(look.host), isolated(look.host)
     siblings = {cpu: _siblings(look, cpu) & running for cpu in look.workers}
     if not any(siblings.values()):
         path = f"{CPU_SYSFS}/cpu{min(look.workers, default=0)}/topology/thread_siblings_list"
         raise UnknownError(f"{path}: {look.host.trouble(path)}")
     both = {cpu for cpu in look.workers if (siblings[cpu] - {cpu}) & set(look.workers)}
-    exposed = {cpu for cpu in look.workers if siblings[cpu] - {cpu} - apart} - both
+    exposed = {cpu for cpu in look.workers if siblings[cpu] - {cpu} - isolated_cpus} - both
     off = sorted(set().union(*(siblings[cpu] - {cpu} for cpu in both | exposed)) - _first(siblings))
     found = "each worker has a core to itself"
     if both:
@@ -216,7 +216,7 @@ def smt(look: Look) -> Finding:
         state="fault" if both or exposed else "ok",
         found=found,
         wanted="the sibling of a worker idle",
-        why="Two threads of a core share its caches and units, so a worker's clocks a packet "
+        why="Two threads of a core share its caches and units, so a worker's cycles a packet "
         "depend on what its sibling does.",
         source="Intel 64 and IA-32 Optimization Reference Manual, 'Hyper-Threading Technology'",
         fix=tuple(f"echo 0 | sudo tee {CPU_SYSFS}/cpu{cpu}/online" for cpu in off[:1])
@@ -325,7 +325,7 @@ def busy(look: Look) -> Finding:
     return Finding(
         check="busy",
         state="fault" if used else "ok",
-        found=found + more if used else "nobody else on the workers' CPUs",
+        found=found + more if used else "no other process on the workers' CPUs",
         wanted=f"no process above {BUSY_MOST_PERCENT:.0f} % there",
         why="It takes turns with the worker: what it uses, the worker loses, some milliseconds at "
         "a time; at 14.88 Mpps each is 14,880 packets.",

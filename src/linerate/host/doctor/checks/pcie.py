@@ -97,12 +97,12 @@ def _words(link: PcieLink) -> str:
 
 def _why(now: PcieLink, port_bps: float | None, ports: int) -> str:
     small = now.usable(64).packets_per_second
-    said = f"Of 64-byte frames {small / 1e6:.1f} Mpps fit through, in each direction"
+    message = f"Of 64-byte frames {small / 1e6:.1f} Mpps fit through, in each direction"
     if port_bps is None:
-        return f"{said}; {_PUBLISHED}."
+        return f"{message}; {_PUBLISHED}."
     line = ports * line_rate(port_bps, 64).packets_per_second
     of = f"{ports} port{'s' * (ports > 1)} at {port_bps / 1e9:g} Gb/s"
-    return f"{said}, and {of} carry {line / 1e6:.1f}; {_PUBLISHED}."
+    return f"{message}, and {of} carry {line / 1e6:.1f}; {_PUBLISHED}."
 
 
 def _in_sysfs(look: Look, nic: Nic) -> tuple[PcieLink, PcieLink] | None:
@@ -120,8 +120,8 @@ def _in_sysfs(look: Look, nic: Nic) -> tuple[PcieLink, PcieLink] | None:
 def _in_dmesg(look: Look, nic: Nic) -> tuple[PcieLink, PcieLink]:
     """The kernel's messages when it detected the card."""
     text = None if look.hurried else look.host.output("dmesg")
-    said = evidence_of_text(text_of(text, "dmesg")) if text else None
-    for link in said.pcie if said else ():
+    message = evidence_of_text(text_of(text, "dmesg")) if text else None
+    for link in message.pcie if message else ():
         speeds = (link.gigatransfers, link.capable_gigatransfers)
         lanes = (link.lanes, link.capable_lanes)
         if link.device == nic.address and all(speeds) and all(lanes):
