@@ -62,7 +62,7 @@ def _code(ended: SystemExit) -> int:
 
 @contextlib.contextmanager
 def _put_back(folder: Path, environment: Mapping[str, str]) -> Iterator[None]:
-    """What a process takes with it when it ends: folder, environment, CPUs, handlers, priority."""
+    """State that ends with a process: folder, environment, CPUs, handlers, priority."""
     here, variables = Path.cwd(), dict(os.environ)
     cpus, hook = os.sched_getaffinity(0), sys.excepthook
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM,

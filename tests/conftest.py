@@ -1,4 +1,4 @@
-"""What all tests share: in CI a test that was skipped because the host was busy is a failure."""
+"""Hooks of all tests: in CI a test that was skipped because the host was busy is a failure."""
 
 import os
 from collections.abc import Generator

@@ -73,7 +73,7 @@ static void any_route(unsigned number, unsigned bytes, const uint8_t *lengths, u
 	clear_host_bits(route->prefix, bytes, route->length);
 }
 
-/* Of a route, the last or first before it, or anywhere. */
+/* An address of a route, the last or first before it, or anywhere. */
 static void any_address(uint8_t *address, unsigned bytes)
 {
 	const struct route *route = &routes[any(ROUTES)];

@@ -21,7 +21,7 @@ from linerate.engine.engine_process import live_engines
 from linerate.results.store import Run, load_measurement, load_run
 
 GAVE_UP = "trials in a row have no result"
-#: How often a bench is repeated whose trials were not valid.
+#: Repetitions of a bench without valid trials.
 BENCHES = 3
 SHORT = ("--duration", "500ms", "--json")
 

@@ -227,8 +227,8 @@ def test_stops_while_burning(start_engine: StartEngine, how: str, number: signal
         ({"mode": "txonly", "burn": {"clocks": 5}}, "forwarder.burn: txonly receives nothing"),
     ],
 )
-def test_wrong_settings_are_named(changes: dict[str, Any], said: str) -> None:
-    assert said in refusal(card_config({}, forwarder(**changes), [stream(0)]))
+def test_wrong_settings_are_named(changes: dict[str, Any], text: str) -> None:
+    assert text in refusal(card_config({}, forwarder(**changes), [stream(0)]))
 
 
 def test_a_wrong_setting_of_the_tester_is_named() -> None:

@@ -14,7 +14,7 @@ from tests.injection.report import RIGHT_MIN, Score, confusion
 from tests.injection.runner import Outcome, Runner, run_all
 
 SECONDS = 0.5
-#: A strength is measured so often at most, until all its cases have a result.
+#: Largest number of measurements of a strength, until all its cases have a result.
 ROUNDS = 3
 #: More cases without a result show nothing of the whole.
 WITHOUT_RESULT_SHARE_MAX = 0.15

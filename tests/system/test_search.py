@@ -15,9 +15,9 @@ from tests.host import HostWatch
 
 from linerate.results.store import load_measurement, load_run
 
-#: How often a search is repeated that found nothing.
+#: Repetitions of a search without a result.
 SEARCHES = 3
-#: Of what is known, either way.
+#: Tolerance of the known value, either way.
 WITHIN = 0.005
 LOSES = 0.002
 

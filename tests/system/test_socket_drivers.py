@@ -418,12 +418,12 @@ def test_what_is_missing_is_reported_in_one_line(
     ],
 )
 @pytest.mark.smoke
-def test_a_wrong_port_is_refused_before_work_starts(changes: dict[str, Any], said: str) -> None:
+def test_a_wrong_port_is_refused_before_work_starts(changes: dict[str, Any], message: str) -> None:
     ports = [port(f"e{n}", "socket-vector", f"veth{n}", "") for n in range(2)]
     ports[0].update(changes)
     if changes.get("device", "") is None:
         del ports[0]["device"]
-    assert said in refusal(forwarding(ports, "io"))
+    assert message in refusal(forwarding(ports, "io"))
 
 
 @needs_namespaces

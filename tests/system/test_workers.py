@@ -368,9 +368,9 @@ def test_each_rx_mode_forwards_and_sleeps(
     ],
 )
 @pytest.mark.smoke
-def test_wrong_settings_are_named(changes: dict[str, Any], said: str) -> None:
+def test_wrong_settings_are_named(changes: dict[str, Any], message: str) -> None:
     config = card_config({}, {"mode": "io", "workers": 2, **changes}, [stream(0)])
-    assert said in refusal(config)
+    assert message in refusal(config)
 
 
 @pytest.mark.parametrize(

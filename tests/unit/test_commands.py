@@ -130,7 +130,7 @@ def test_a_group_keeps_its_commands():
         (("show", "ledger"), "linerate show ledger: Missing argument 'RUN'."),
     ],
 )
-def test_a_mistake_is_one_line_and_says_where_help_is(arguments, said, tmp_path):
+def test_a_mistake_is_one_line_and_says_where_help_is(arguments, message, tmp_path):
     done = run_command(arguments, tmp_path, {})
     assert done.returncode == 2
     assert done.stdout == ""

@@ -114,7 +114,7 @@ def test_another_machine_is_reported(measured):
 def test_what_line_or_tester_held_back_is_reported(measured):
     (pair,) = pairs_of([("a", measured(20_000_000))], [("b", measured(10))])
     assert pair.held_back == ("U1",)
-    assert "held both back in 1 of 2 tests" in sentence(pair)
+    assert "limited both in 1 of 2 tests" in sentence(pair)
 
 
 def test_all_forms_say_the_same(measured):

@@ -93,7 +93,7 @@ def test_each_figure_is_there(page):
     assert "ceilings-B1" not in named
 
 
-def test_each_picture_is_told_in_words(page):
+def test_each_picture_is_described_in_words(page):
     pictures = [attrs for attrs in page.all("div") if attrs.get("class") == "picture"]
     assert pictures
     for attrs in pictures:

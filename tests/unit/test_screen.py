@@ -181,8 +181,8 @@ COMMANDS = [
 def test_no_command_passes_on_what_a_terminal_obeys(place, words):
     run = str(next((place / "runs").glob("a*")).relative_to(place))
     arguments = tuple(run if word == "RUN" else word for word in words)
-    said = run_command(arguments, place, {"LINERATE_RUNTIME": str(place / "engines")})
-    text = said.stdout + said.stderr
+    message = run_command(arguments, place, {"LINERATE_RUNTIME": str(place / "engines")})
+    text = message.stdout + message.stderr
     assert not OBEYED & set(text), text
     assert "Traceback" not in text, text
     assert text

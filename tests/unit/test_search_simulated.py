@@ -22,7 +22,7 @@ LINK_BPS = 10**10
 MAX_PPS = LINK_BPS / (84 * 8)
 MIN_PPS = MAX_PPS * 2e-4
 MISSED = "card0 port 0: rx missed (ring full)"
-#: What one packet more or less is of the smallest trial.
+#: Share of one packet in the smallest trial.
 EXACT = 1e-3
 
 
@@ -57,7 +57,7 @@ class Simulated:
         self.lost_by_host = {}
         self.learnt_goals = 0
 
-    def begin(self, name, said, seconds):
+    def begin(self, name, message, seconds):
         assert name.startswith("U2.")
         assert seconds > 0
 
@@ -183,7 +183,7 @@ def test_the_two_loads_are_as_close_as_asked(width):
     assert points
 
 
-def test_what_the_library_is_told_is_what_was_measured():
+def test_what_the_library_gets_is_what_was_measured():
     device = Simulated(capacity(1e6), How())
     step = SimpleNamespace(loadtest=SimpleNamespace(name="U2"))
     measured = _Measurer(cast(Any, device), cast(Any, step), cast(Any, device)).measure(1.0, 3e6)
