@@ -130,7 +130,7 @@ class Runner:
         """Say what runs, or what ran last."""
         with self._lock:
             state = self._state_of(self._bench)
-            return state.model_copy(update={"output": self._output() if state.exit_code else ""})
+            return state.model_copy(update={"output": self._last_output() if state.exit_code else ""})
 
     def _state_of(self, bench: subprocess.Popen[bytes] | None) -> State:
         if bench is None:
@@ -144,7 +144,7 @@ class Runner:
             exit_code=code,
         )
 
-    def _output(self) -> str:
+    def _last_output(self) -> str:
         """The end of what the bench printed."""
         if self._output is None:
             return ""
