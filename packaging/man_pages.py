@@ -17,7 +17,7 @@ import typer
 import linerate
 from linerate.cli.app import app
 
-#: What rich's markup in help texts becomes; all other brackets are text.
+#: Fonts for rich's markup in help texts; all other brackets are text.
 MARKUP = {"[bold]": r"\fB", "[/bold]": r"\fR", "[/]": r"\fR"}
 FILES = (
     ("runs/", "One folder a run: run.json, and evidence of each trial."),
