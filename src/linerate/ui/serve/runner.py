@@ -130,7 +130,8 @@ class Runner:
         """Say what runs, or what ran last."""
         with self._lock:
             state = self._state_of(self._bench)
-            return state.model_copy(update={"output": self._last_output() if state.exit_code else ""})
+            output = self._last_output() if state.exit_code else ""
+            return state.model_copy(update={"output": output})
 
     def _state_of(self, bench: subprocess.Popen[bytes] | None) -> State:
         if bench is None:
