@@ -84,6 +84,24 @@ def test_a_child_carries_its_labs_mark():
         child.communicate()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="a PID namespace is made by root")
+def test_a_process_in_a_container_belongs_to_a_lab_there():
+    gone = {ownership.VARIABLE: f"{dead_pid()}-1"}
+    program = "import sys; print(flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        ["unshare", "--pid", "--fork", sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=os.environ | gone,
+    ) as container:
+        assert container.stdout is not None
+        container.stdout.readline()
+        children = Path(f"/proc/{container.pid}/task/{container.pid}/children").read_text()
+        assert str(ownership.owner_of_process(container.pid)) == gone[ownership.VARIABLE]
+        assert ownership.owner_of_process(int(children)) is None
+        container.communicate()
+
+
 @pytest.mark.alone
 def test_only_what_dead_labs_left_is_found(monkeypatch, tmp_path):
     dead = f"lr-{dead_pid()}-1-1"

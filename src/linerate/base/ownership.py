@@ -48,8 +48,12 @@ def owner_of_name(name: str) -> Mark | None:
 
 def owner_of_process(pid: int) -> Mark | None:
     """Say which lab started a process; None when none did, or when it can't be known."""
+    folder = _PROC / str(pid)
     try:
-        variables = (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+        # In a container other processes have the numbers of a mark: its labs are its own affair.
+        if (folder / "ns/pid").stat().st_ino != (_PROC / "self/ns/pid").stat().st_ino:
+            return None
+        variables = (folder / "environ").read_bytes().split(b"\0")
     except OSError:
         return None
     for variable in variables:
