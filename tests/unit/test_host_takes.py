@@ -126,7 +126,7 @@ def test_a_run_whose_folder_is_deleted_ends_in_a_line(fake_environment, tmp_path
     assert process.returncode == 1
     assert "Traceback" not in errors + out
     # By the lab that can't write there, or by an engine that can't read there.
-    assert re.search(r"^failed: .", out, re.MULTILINE), out + errors
+    assert re.search(r"^failed:\s+\S", out, re.MULTILINE), out + errors
     assert list(fake_environment.iterdir()) == []
 
 

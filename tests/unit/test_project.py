@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -101,7 +102,7 @@ def test_every_command_has_a_manual_page(manual):
 
 @pytest.mark.parametrize("name", [command.name for command in COMMANDS])
 def test_manual_pages_have_every_option(manual, name):
-    top = typer.main.get_command(app)
+    top: Any = typer.main.get_command(app)
     command = top.resolve_command(typer.Context(top, info_name="linerate"), [name])[1]
     names = [one for parameter in command.params for one in parameter.opts if one.startswith("-")]
     names += [f"linerate {name} {nested}" for nested in getattr(command, "commands", ())]
