@@ -151,12 +151,12 @@ int handoff_add_port(const struct port *port, const char *entry)
 
 struct handoff_queue *handoff_queue(unsigned from, unsigned to)
 {
-	struct handoff_queue *queue = &queues[from * nb_workers + to];
+	struct handoff_queue *queue;
 
-	return queues == NULL || from >= nb_workers || to >= nb_workers ||
-			       queue->rings[0].ring == NULL
-		       ? NULL
-		       : queue;
+	if (queues == NULL || from >= nb_workers || to >= nb_workers)
+		return NULL;
+	queue = &queues[from * nb_workers + to];
+	return queue->rings[0].ring == NULL ? NULL : queue;
 }
 
 static int create_queue(unsigned from, unsigned to)
