@@ -404,7 +404,7 @@ def test_what_is_missing_is_reported_in_one_line(
 
 
 @pytest.mark.parametrize(
-    ("changes", "output"),
+    ("changes", "message"),
     [
         ({"batch": 0}, "batch: expected"),
         ({"batch": 257}, "batch: expected"),

@@ -355,7 +355,7 @@ def test_each_rx_mode_forwards_and_sleeps(
 
 
 @pytest.mark.parametrize(
-    ("changes", "text"),
+    ("changes", "message"),
     [
         ({"rx_mode": "lazy"}, "forwarder.rx_mode: expected one of"),
         ({"handoff": "maybe"}, "forwarder.handoff: expected one of"),
