@@ -1,0 +1,91 @@
+"""Runs that version 0.1 wrote: opened, judged, reported and compared as it did.
+
+tests/data/runs-0.1/expected holds what its commands printed. Words may have changed since;
+figures, limits, places and the lines they are quoted from may not.
+"""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from linerate.cli.app import app
+
+RUNS = Path(__file__).parents[1] / "data" / "runs-0.1"
+NAMES = ("base", "other")
+
+
+def printed(*arguments):
+    """Standard output of a command within the folder of runs."""
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def expected(name):
+    return (RUNS / "expected" / name).read_text(encoding="utf-8")
+
+
+def numbers(text):
+    return Counter(re.findall(r"\d[\d,]*(?:\.\d+)?", text))
+
+
+def judged(document):
+    """Each verdict without its wording."""
+    return [
+        {
+            "test": one["test"],
+            **{key: one["verdict"][key] for key in ("limit", "also", "confidence", "configured")},
+            "quoted": [(line["source"], line["line"]) for line in one["verdict"]["evidence"]],
+            "ceilings": [(each["name"], each["mpps"]) for each in one["verdict"]["ceilings"]],
+        }
+        for one in document
+    ]
+
+
+@pytest.fixture(autouse=True)
+def among_runs(monkeypatch):
+    monkeypatch.chdir(RUNS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_verdicts_are_the_same(name):
+    now = json.loads(printed("explain", name, "--json"))
+    assert judged(now) == judged(json.loads(expected(f"{name}.explain.json")))
+    assert [one["verdict"]["limit"] for one in now] == {
+        "base": ["line", "worker-cpu", "tx-ring", "invalid"],
+        "other": ["line", "worker-cpu", "configuration", "pcie"],
+    }[name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_explained_figures_are_the_same(name):
+    assert not numbers(expected(f"{name}.explain.txt")) - numbers(printed("explain", name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tables_are_the_same(name):
+    assert printed("report", name, "--format", "csv") == expected(f"{name}.csv")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_reports_lose_no_figure(name):
+    now = printed("report", name, "--format", "markdown")
+    assert not numbers(expected(f"{name}.md")) - numbers(now)
+
+
+def test_comparisons_are_the_same():
+    def figures(pairs):
+        kept = ("base", "other", "tests", "losses_percent", "clocks_per_packet", "conditions")
+        return [{key: pair[key] for key in kept} for pair in pairs]
+
+    now = json.loads(printed("compare", "base", "other", "--json"))
+    assert figures(now) == figures(json.loads(expected("compare.json")))
+
+
+def test_compared_text_loses_no_figure():
+    now = printed("compare", "base", "other", "--format", "markdown")
+    assert not numbers(expected("compare.md")) - numbers(now)
