@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* /linerate/trial/slices,FIRST and /linerate/trial/clean: the trial in slices of 10 ms. */
+/* /linerate/trial/slices,FIRST and /linerate/trial/clean: the trial in slices. */
 #include "core/ledger.h"
 #include "core/worker.h"
 #include "tester/slices.h"

@@ -17,9 +17,17 @@
 struct watched {
 	const uint64_t *packets;
 	unsigned entry;       /* of `places` */
-	uint64_t first, last; /* when the trial began, and at the last slice's end */
-	uint64_t grown;       /* in the last slice */
-	uint64_t disturbed;   /* in disturbed slices */
+	uint64_t first, last; /* when the trial began, and at the last tick's end */
+	uint64_t now;         /* at the end of the tick that is being read */
+	uint64_t grown;       /* in the last tick */
+	uint64_t disturbed;   /* in disturbed ticks */
+};
+
+/* The next one can still show that this one was disturbed. */
+struct tick {
+	struct slice counts;
+	uint64_t cell; /* ticks of one cell may be one slice */
+	bool stalled;
 };
 
 struct slices_clock slices_clock = {.due = UINT64_MAX};
@@ -27,22 +35,26 @@ struct slices_clock slices_clock = {.due = UINT64_MAX};
 static struct {
 	unsigned count, room;
 	struct slice *slices;
+	bool is_open; /* slices[count] takes more ticks */
+	uint64_t open_cell;
+	struct tick last;
+	bool has_last;
 	struct ledger places;
 	struct watched *watched;
 	struct slices_clean clean;
-	uint64_t length; /* cycles of a slice */
-	uint64_t last_tsc, last_sent, last_received;
-	uint64_t away[WORKERS_MAX], stalls[WORKERS_MAX]; /* at the last slice's end */
+	uint64_t length; /* cycles of a tick */
+	uint64_t last_elapsed, last_tsc, last_sent, last_received;
+	uint64_t away[WORKERS_MAX], stalls[WORKERS_MAX]; /* at the last tick's end */
 } slices;
 
-static uint64_t slice_length(void)
+static uint64_t tick_length(void)
 {
-	uint64_t length = rte_get_tsc_hz() / 1000 * SLICE_MS;
+	uint64_t length = rte_get_tsc_hz() / 1000 * TICK_MS;
 
-	return RTE_MAX(length, 2 * tester.order.limit_clocks / SLICES_MAX);
+	return RTE_MAX(length, tester.order.limit_clocks / TICKS_MAX);
 }
 
-/* One more than fit evenly: the trial's own end may fall within a slice. */
+/* As if each tick were a slice. The trial's own end may fall within a tick. */
 static unsigned slices_needed(void)
 {
 	return (unsigned)(tester.order.limit_clocks / slices.length) + 3;
@@ -68,10 +80,12 @@ int slices_prepare(void)
 	slices_clock.port = NULL;
 	slices_clock.due = UINT64_MAX;
 	slices.count = 0;
+	slices.is_open = slices.has_last = false;
+	slices.last = (struct tick){0};
 	slices.clean = (struct slices_clean){0};
 	if (tester.order.clean_clocks == 0)
 		return 0;
-	slices.length = slice_length();
+	slices.length = tick_length();
 	if (slices_needed() > slices.room) {
 		struct slice *more = realloc(slices.slices, slices_needed() * sizeof(*more));
 
@@ -93,7 +107,7 @@ static uint64_t sent_frames(void)
 	return sent;
 }
 
-/* A trial ends when its own time is over, too, and not at the next slice's end alone. */
+/* A trial ends when its own time is over, too, and not at the next tick's end alone. */
 static uint64_t next_end(uint64_t elapsed)
 {
 	uint64_t next = (elapsed / slices.length + 1) * slices.length;
@@ -113,7 +127,7 @@ void slices_begin(const struct tester_port *port)
 	for (unsigned i = 0; i < slices.places.nb_counters; i++)
 		slices.watched[i].first = slices.watched[i].last = *slices.watched[i].packets;
 	slices.last_tsc = port->trial.start_tsc;
-	slices.last_sent = 0;
+	slices.last_elapsed = slices.last_sent = 0;
 	slices.last_received = tester.received;
 	slices_clock.due = next_end(0);
 	slices_clock.port = port;
@@ -131,93 +145,190 @@ static uint64_t away_now(const struct worker *worker, uint64_t now)
 }
 
 /* Whether the worker resumed so recently that its rings may still be full. */
-static bool is_recovering(const struct worker *worker, uint64_t slice_start)
+static bool is_recovering(const struct worker *worker, uint64_t tick_start)
 {
 	uint64_t recovery = rte_get_tsc_hz() / 1000 * RECOVERY_MS;
 	uint64_t until = __atomic_load_n(&worker->away_until, __ATOMIC_RELAXED);
 
-	return until <= slice_start && until + recovery > slice_start &&
+	return until <= tick_start && until + recovery > tick_start &&
 	       until - __atomic_load_n(&worker->away_since, __ATOMIC_RELAXED) > worker_away_limit();
 }
 
-/* Notes a worker's pauses in the slice that ends `now`. A stall too short to count as descheduled
- * does no harm unless packets are lost by it. */
-static void look_at_worker(struct slice *slice, unsigned index, uint64_t now)
+/* Whether the worker that was away for `returned` cycles of a tick, and is for `still` now, was so
+ * before the tick began. Of several times only the last is known: the first may be that one. */
+static bool was_away_before(
+	const struct worker *worker, uint64_t returned, uint64_t still, uint64_t now)
+{
+	uint64_t since = __atomic_load_n(&worker->away_since, __ATOMIC_RELAXED);
+	uint64_t until = __atomic_load_n(&worker->away_until, __ATOMIC_RELAXED);
+
+	if (still > now - slices.last_tsc)
+		return true;
+	return returned != 0 && (since < slices.last_tsc || returned > until - since);
+}
+
+/* Notes a worker's pauses in the tick that ends `now`, and in the one before. */
+static void look_at_worker(struct tick *tick, unsigned index, uint64_t now)
 {
 	const struct worker *worker = worker_at(index);
 	uint64_t away = __atomic_load_n(&worker->away_clocks, __ATOMIC_RELAXED);
 	uint64_t stalls = __atomic_load_n(&worker->long_stalls, __ATOMIC_RELAXED);
-	uint64_t here = away - slices.away[index] + away_now(worker, now);
+	uint64_t returned = away - slices.away[index], still = away_now(worker, now);
+	uint64_t here = returned + still;
 
-	if (here > slice->away_clocks) {
-		slice->away_clocks = here;
-		slice->worker = worker;
+	if (here > tick->counts.away_clocks) {
+		tick->counts.away_clocks = here;
+		tick->counts.worker = worker;
 	}
-	slice->disturbed |= here != 0 || is_recovering(worker, slices.last_tsc) ||
-			    (slice->lost != 0 && stalls != slices.stalls[index]);
+	tick->counts.disturbed |= here != 0 || is_recovering(worker, slices.last_tsc);
+	tick->stalled |= stalls != slices.stalls[index];
+	if (was_away_before(worker, returned, still, now))
+		slices.last.counts.disturbed = true;
 	slices.away[index] = away;
 	slices.stalls[index] = stalls;
 }
 
-static void read_places(struct slice *slice)
+/* A stall too short to count as away does no harm unless packets are lost by it, and those may be
+ * lost shortly before it is counted, and while rings are emptied after it. */
+static void look_at_stalls(struct tick *tick)
+{
+	bool stalled = tick->stalled || slices.last.stalled;
+
+	tick->counts.disturbed |= stalled && tick->counts.lost != 0;
+	slices.last.counts.disturbed |= tick->stalled && slices.last.counts.lost != 0;
+}
+
+static void close_slice(void)
+{
+	if (!slices.is_open)
+		return;
+	slices.is_open = false;
+	slices.clean.slices += !slices.slices[slices.count].disturbed;
+	__atomic_store_n(&slices.count, slices.count + 1, __ATOMIC_RELEASE);
+}
+
+static void extend_slice(struct slice *slice, const struct slice *by)
+{
+	slice->end_clocks = by->end_clocks;
+	slice->tsc_clocks += by->tsc_clocks;
+	slice->sent += by->sent;
+	slice->received += by->received;
+	slice->lost += by->lost;
+	if (slice->worker == by->worker)
+		slice->away_clocks += by->away_clocks;
+	else if (by->away_clocks > slice->away_clocks) {
+		slice->away_clocks = by->away_clocks;
+		slice->worker = by->worker;
+	}
+}
+
+static void add_to_sums(const struct slice *tick, uint64_t clocks)
+{
+	if (tick->disturbed) {
+		for (unsigned i = 0; i < slices.places.nb_counters; i++)
+			slices.watched[i].disturbed += slices.watched[i].grown;
+		return;
+	}
+	slices.clean.clocks += clocks;
+	slices.clean.sent += tick->sent;
+	slices.clean.received += tick->received;
+}
+
+/* Both of its neighbours are known: adds it to the slice that is open, or opens one. */
+static void add_last_tick(void)
+{
+	const struct slice *tick = &slices.last.counts;
+	struct slice *open = &slices.slices[slices.count];
+
+	if (!slices.has_last)
+		return;
+	if (slices.is_open &&
+		(open->disturbed != tick->disturbed || slices.open_cell != slices.last.cell))
+		close_slice();
+	add_to_sums(tick, tick->end_clocks - slices.last_elapsed);
+	slices.last_elapsed = tick->end_clocks;
+	if (slices.is_open) {
+		extend_slice(open, tick);
+		return;
+	}
+	slices.slices[slices.count] = *tick;
+	slices.open_cell = slices.last.cell;
+	slices.is_open = true;
+}
+
+/* Counts what was lost in the tick. */
+static void read_places(struct tick *tick)
 {
 	for (unsigned i = 0; i < slices.places.nb_counters; i++) {
 		struct watched *watched = &slices.watched[i];
 		uint64_t packets = __atomic_load_n(watched->packets, __ATOMIC_RELAXED);
 
-		watched->grown = packets - watched->last;
-		watched->last = packets;
-		slice->lost += watched->grown;
+		watched->now = packets;
+		tick->counts.lost += packets - watched->last;
 	}
 }
 
-static void add_clean(const struct slice *slice, uint64_t clocks)
+static void note_grown(void)
 {
-	slices.clean.slices++;
-	slices.clean.clocks += clocks;
-	slices.clean.sent += slice->sent;
-	slices.clean.received += slice->received;
-}
+	for (unsigned i = 0; i < slices.places.nb_counters; i++) {
+		struct watched *watched = &slices.watched[i];
 
-static void add_disturbed(void)
-{
-	for (unsigned i = 0; i < slices.places.nb_counters; i++)
-		slices.watched[i].disturbed += slices.watched[i].grown;
+		watched->grown = watched->now - watched->last;
+		watched->last = watched->now;
+	}
 }
 
 static bool is_enough(uint64_t elapsed)
 {
-	return elapsed >= tester.order.limit_clocks || slices.count == slices.room ||
-	       (elapsed >= tester.order.duration_clocks &&
-		       slices.clean.clocks >= tester.order.clean_clocks);
+	uint64_t clean = slices.clean.clocks;
+
+	if (!slices.last.counts.disturbed)
+		clean += elapsed - slices.last_elapsed;
+	return elapsed >= tester.order.limit_clocks || slices.count + 2 >= slices.room ||
+	       (elapsed >= tester.order.duration_clocks && clean >= tester.order.clean_clocks);
+}
+
+static struct tick read_tick(uint64_t elapsed)
+{
+	uint64_t now = rte_rdtsc(), sent = sent_frames();
+	struct tick tick = {
+		.counts =
+			{
+				.end_clocks = elapsed,
+				.tsc_clocks = now - slices.last_tsc,
+				.sent = sent - slices.last_sent,
+				.received = tester.received - slices.last_received,
+			},
+		.cell = (slices_clock.due - 1) / (SLICE_TICKS * slices.length),
+	};
+
+	read_places(&tick);
+	for (unsigned i = 0; i < workers_count(); i++)
+		if (worker_at(i)->graph != NULL)
+			look_at_worker(&tick, i, now);
+	look_at_stalls(&tick);
+	slices.last_tsc = now;
+	slices.last_sent = sent;
+	slices.last_received = tester.received;
+	return tick;
 }
 
 bool slices_take(uint64_t elapsed)
 {
-	uint64_t now = rte_rdtsc(), sent = sent_frames();
-	uint64_t began = slices.count == 0 ? 0 : slices.slices[slices.count - 1].end_clocks;
-	struct slice *slice = &slices.slices[slices.count];
+	struct tick tick = read_tick(elapsed);
+	bool enough;
 
-	*slice = (struct slice){
-		.end_clocks = elapsed,
-		.tsc_clocks = now - slices.last_tsc,
-		.sent = sent - slices.last_sent,
-		.received = tester.received - slices.last_received,
-	};
-	read_places(slice);
-	for (unsigned i = 0; i < workers_count(); i++)
-		if (worker_at(i)->graph != NULL)
-			look_at_worker(slice, i, now);
-	if (slice->disturbed)
-		add_disturbed();
-	else
-		add_clean(slice, elapsed - began);
-	slices.last_tsc = now;
-	slices.last_sent = sent;
-	slices.last_received = tester.received;
-	__atomic_store_n(&slices.count, slices.count + 1, __ATOMIC_RELEASE);
-	slices_clock.due = is_enough(elapsed) ? UINT64_MAX : next_end(elapsed);
-	return slices_clock.due == UINT64_MAX;
+	add_last_tick();
+	note_grown();
+	slices.last = tick;
+	slices.has_last = true;
+	enough = is_enough(elapsed);
+	slices_clock.due = enough ? UINT64_MAX : next_end(elapsed);
+	if (enough) {
+		add_last_tick();
+		close_slice();
+	}
+	return enough;
 }
 
 unsigned slices_count(void)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Slices of 10 ms of a trial, which separate the time that the host disturbed from the rest.
+ * Slices of a trial, which separate the time that the host disturbed from the rest.
  *
- * A slice is disturbed when a worker was away from its CPU in it, or until so shortly before that
- * its rings are still being emptied, or when packets were lost in it and a worker was stalled. The
- * others are clean: a device's rate and loss are theirs. A trial may go on until it has enough of
- * them (trial_start()).
+ * The tester's worker looks every millisecond (a tick). A tick is disturbed when a worker was away
+ * from its CPU in it, or until so shortly before that its rings are still being emptied, or when
+ * packets were lost in it and a worker was stalled in it or in one beside it. Ticks of one kind in
+ * a row are one slice, of at most 10 ms. Clean slices are those that are not disturbed: a device's
+ * rate and loss are theirs. A trial may go on until it has enough of them (trial_start()).
  *
  * The tester's worker takes slices, of the first port that sends; the control thread reads them at
  * any time. Not for connections, nor for trials that end on time.
@@ -22,17 +23,19 @@ struct ledger;
 struct tester_port;
 struct worker;
 
-#define SLICE_MS 10
-/* In a longer trial each slice is longer. */
-#define SLICES_MAX 20000
+#define TICK_MS 1
+/* A slice ends at each multiple of that many. */
+#define SLICE_TICKS 10
+/* In a longer trial each tick is longer. */
+#define TICKS_MAX 20000
 
 struct slice {
 	uint64_t end_clocks; /* since the trial began, on its port's clock */
 	uint64_t
 		tsc_clocks; /* its length on the TSC, which goes on while that clock stands still */
 	uint64_t sent, received;
-	uint64_t lost;               /* at places whose counters are in memory (ledger_watch()) */
-	uint64_t away_clocks;        /* of the worker that was away for longest */
+	uint64_t lost;        /* at places whose counters are in memory (ledger_watch()) */
+	uint64_t away_clocks; /* of the worker that was away for longest, summed over ticks */
 	const struct worker *worker; /* that one; NULL: none was */
 	bool disturbed;
 };
@@ -47,7 +50,7 @@ struct slices_clean {
 /* State that the tester's worker reads in each call. */
 struct slices_clock {
 	const struct tester_port *port; /* whose clock it is; NULL: no trial has slices */
-	uint64_t due;                   /* cycles of the trial at which the slice ends */
+	uint64_t due;                   /* cycles of the trial at which the tick ends */
 };
 extern struct slices_clock slices_clock;
 
@@ -59,9 +62,10 @@ static inline bool slices_due(const struct tester_port *port, uint64_t elapsed)
 {
 	return unlikely(elapsed >= slices_clock.due) && port == slices_clock.port;
 }
-/* Ends a slice; returns whether the trial has lasted long enough. */
+/* Ends a tick; returns whether the trial has lasted long enough. */
 bool slices_take(uint64_t elapsed);
 
+/* Those that have ended. */
 unsigned slices_count(void);
 const struct slice *slices_at(unsigned index);
 struct slices_clean slices_clean(void);

@@ -94,23 +94,58 @@ static void an_undisturbed_trial_ends_on_time(void)
 }
 TESTER_CASE(an_undisturbed_trial_ends_on_time, STREAM)
 
-static void a_disturbed_slice_is_made_up_for(void)
+/* It was away in the tick that is under way: the TSC goes slower here than the device's clock. */
+static void be_away(double us)
+{
+	struct worker *worker = worker_of_tester();
+
+	worker->away_clocks += clocks(us);
+	worker->away_until = rte_rdtsc();
+	worker->away_since = worker->away_until - clocks(us);
+}
+
+/* Whether the millisecond that ends then was disturbed. */
+static bool is_disturbed(unsigned end_ms)
+{
+	for (unsigned i = 0; i < slices_count(); i++)
+		if (slices_at(i)->end_clocks + clocks(500) > clocks(1000.0 * end_ms))
+			return slices_at(i)->disturbed;
+	return false;
+}
+
+static unsigned disturbed_ms(unsigned of_ms)
+{
+	unsigned count = 0;
+
+	for (unsigned ms = 1; ms <= of_ms; ms++)
+		count += is_disturbed(ms);
+	return count;
+}
+
+static void a_disturbed_tick_is_made_up_for(void)
 {
 	start(50, 50, 150);
 	pass_ms(14);
-	worker_of_tester()->away_clocks += clocks(300);
-	pass_ms(38);
+	usleep(1000);
+	be_away(300);
+	usleep(1500);
+	pass_ms(36);
 	CHECK(!is_over());
-	pass_ms(9);
+	pass_ms(4);
 	CHECK(is_over());
-	CHECK_EQUAL(slices_count(), 6);
-	CHECK_EQUAL(slices_clean().slices, 5);
-	CHECK(slices_at(1)->disturbed);
-	CHECK(slices_at(1)->worker == worker_of_tester());
-	CHECK_EQUAL(slices_at(1)->away_clocks, clocks(300));
-	CHECK(!slices_at(0)->disturbed && !slices_at(2)->disturbed);
+	CHECK(is_disturbed(15));
+	CHECK(disturbed_ms(50) <= 3);
+	/* 0-10, 10-14, the disturbed one, up to 20, and three more. */
+	CHECK_EQUAL(slices_count(), slices_clean().slices + 1);
+	for (unsigned i = 0; i < slices_count(); i++) {
+		const struct slice *slice = slices_at(i);
+
+		CHECK((slice->worker == worker_of_tester()) == slice->disturbed);
+		CHECK_EQUAL(slice->away_clocks, slice->disturbed ? clocks(300) : 0);
+	}
+	CHECK(slices_clean().clocks >= clocks(50000) && slices_clean().clocks < clocks(51100));
 }
-TESTER_CASE(a_disturbed_slice_is_made_up_for, STREAM)
+TESTER_CASE(a_disturbed_tick_is_made_up_for, STREAM)
 
 static struct node_state lossy_state;
 
@@ -142,45 +177,74 @@ static void a_stall_with_a_loss_disturbs(void)
 	pass_ms(10);
 	*lost += 1;
 	pass_ms(16);
-	CHECK(slices_at(0)->disturbed);
-	CHECK(!slices_at(1)->disturbed);
-	CHECK(!slices_at(2)->disturbed);
-	CHECK_EQUAL(slices_at(0)->away_clocks, 0);
-	CHECK(slices_at(0)->worker == NULL);
+	CHECK(is_disturbed(6));
+	CHECK_EQUAL(disturbed_ms(40), 1);
+	for (unsigned i = 0; i < slices_count(); i++) {
+		CHECK_EQUAL(slices_at(i)->away_clocks, 0);
+		CHECK(slices_at(i)->worker == NULL);
+	}
 }
 TESTER_CASE(a_stall_with_a_loss_disturbs, STREAM)
 
-/* Away at a slice's end, and not back yet: it is counted when it is. */
+/* A stall is counted when it ends; rings overflow before that, and are emptied after it. */
+static void a_stall_disturbs_lossy_neighbours(void)
+{
+	uint64_t *lost = lossy();
+
+	start(20, 20, 20);
+	pass_ms(4);
+	for (unsigned ms = 5; ms <= 8; ms++) {
+		*lost += 1;
+		worker_of_tester()->long_stalls += ms == 6;
+		pass_ms(1);
+	}
+	pass_ms(13);
+	CHECK(is_disturbed(5) && is_disturbed(6) && is_disturbed(7));
+	CHECK_EQUAL(disturbed_ms(20), 3);
+}
+TESTER_CASE(a_stall_disturbs_lossy_neighbours, STREAM)
+
+/* Away at a tick's end, and not back yet: it is counted when it is. */
 static void pause_over_a_boundary_disturbs_both(void)
 {
 	start(40, 40, 40);
 	pass_ms(9);
+	usleep(1000);
 	device_clock += clocks(1500);
 	worker_of_tester()->last_tsc = rte_rdtsc() - 2 * worker_away_limit();
 	tester_walk();
-	worker_of_tester()->away_clocks += clocks(250);
+	be_away(250);
 	pass_ms(30);
-	CHECK(slices_at(0)->disturbed && slices_at(1)->disturbed);
-	CHECK(!slices_at(2)->disturbed);
+	CHECK(is_disturbed(10) && is_disturbed(11));
+	CHECK(!is_disturbed(8));
 }
 TESTER_CASE(pause_over_a_boundary_disturbs_both, STREAM)
+
+/* Away from shortly before a tick's end: rings overflowed in that one already. */
+static void pause_that_began_before_disturbs_both(void)
+{
+	start(40, 40, 40);
+	pass_ms(9);
+	be_away(50000);
+	usleep(1500);
+	pass_ms(32);
+	CHECK(is_disturbed(9) && is_disturbed(10));
+	CHECK_EQUAL(disturbed_ms(40), 2);
+}
+TESTER_CASE(pause_that_began_before_disturbs_both, STREAM)
 
 /* Rings that filled while a worker was away are emptied after that. */
 static void recovery_disturbs_the_next(void)
 {
-	struct worker *worker = worker_of_tester();
-
 	start(30, 30, 30);
 	pass_ms(9);
-	worker->away_clocks += clocks(250);
-	worker->away_until = rte_rdtsc();
-	worker->away_since = worker->away_until - clocks(250);
-	pass_ms(10);
+	be_away(250);
+	pass_ms(2);
 	/* The TSC knows when it was, and goes slower here than the device's clock. */
 	usleep(2000);
-	pass_ms(12);
-	CHECK(slices_at(0)->disturbed && slices_at(1)->disturbed);
-	CHECK(!slices_at(2)->disturbed);
+	pass_ms(20);
+	CHECK(is_disturbed(10) && is_disturbed(11));
+	CHECK(!is_disturbed(13));
 }
 TESTER_CASE(recovery_disturbs_the_next, STREAM)
 
@@ -219,7 +283,8 @@ static void losses_are_distinguished(void)
 	}
 	CHECK_EQUAL(lost_disturbed, 40);
 	CHECK_EQUAL(lost_all, 45);
-	CHECK_EQUAL(slices_at(1)->lost, 40);
+	for (unsigned i = 0; i < slices_count(); i++)
+		CHECK(!slices_at(i)->disturbed || slices_at(i)->lost == 40);
 	ledger_free(&disturbed);
 	ledger_free(&all);
 }
@@ -249,9 +314,12 @@ int main(void)
 {
 	static const struct test_case cases[] = {
 		{"an undisturbed trial ends on time", an_undisturbed_trial_ends_on_time_case},
-		{"a disturbed slice is made up for", a_disturbed_slice_is_made_up_for_case},
+		{"a disturbed tick is made up for", a_disturbed_tick_is_made_up_for_case},
 		{"a stall with a loss disturbs", a_stall_with_a_loss_disturbs_case},
+		{"a stall disturbs lossy neighbours", a_stall_disturbs_lossy_neighbours_case},
 		{"pause over a boundary disturbs both", pause_over_a_boundary_disturbs_both_case},
+		{"pause that began before disturbs both",
+			pause_that_began_before_disturbs_both_case},
 		{"recovery disturbs the next", recovery_disturbs_the_next_case},
 		{"it ends at the limit", it_ends_at_the_limit_case},
 		{"losses are distinguished", losses_are_distinguished_case},

@@ -250,8 +250,11 @@ def test_a_short_rx_ring_is_no_full_worker(verdict, ledger_of_worker):
 
 
 def test_nothing_limits_a_load_below_the_line_that_the_tester_could_exceed(verdict):
-    load = HALF.model_copy(update={"scale_ppm": 1_000_000})
-    assert verdict(load=load, sent=60_000_000).limit == "none"
+    line = HALF.model_copy(update={"scale_ppm": 1_000_000})
+    most = line.model_copy(update={"scale_ppm": 806_400})
+    assert verdict(load=most, sent=60_000_000).limit == "none"
+    # Asked for the line, it offered less: so it could not.
+    assert verdict(load=line, sent=60_000_000).limit == "tester"
 
 
 def test_an_invalid_trial_has_no_other_limit(verdict):

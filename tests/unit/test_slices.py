@@ -124,6 +124,55 @@ def test_looks_lower_the_first_load(evidence):
     assert asked.after_look([host]) == asked
 
 
+def test_a_load_that_is_the_testers_own_limit_is_valid_if_it_offers_less(evidence):
+    """That it could more a moment before is marked, where it is much."""
+    whole = evidence().packets.sent
+    for share, marked in ((0.97, False), (0.7, True)):
+        short = evidence(sent=round(share * whole))
+        assert len(reasons(short)) == 1
+        load = short.load.model_copy(update={"offered_within": 1.0})
+        short = short.model_copy(update={"load": load})
+        assert reasons(short) == ()
+        assert bool(doubts(short)) == marked
+        verdict = explain(evidence_of(short, "U2", "x.json", ()))
+        assert verdict.limit != "line"
+
+
+def test_what_is_late_in_clean_slices_and_sent_in_others_is_offered(evidence):
+    rows = five_seconds((3, 4, 5), sent=LINE * 2)
+    late = tuple(
+        row if row.disturbed else row.model_copy(update={"sent": LINE - 900}) for row in rows
+    )
+    measurement = evidence().model_copy(update={"slices": Slices(slices=late)})
+    assert measurement.offered.packets_per_second < 0.995 * measurement.asked_pps
+    assert reasons(measurement) == ()
+
+
+def test_a_trial_with_little_clean_time_shows_what_the_tester_manages(evidence):
+    """Some clean time is no result, but the load need not be tried again for that."""
+    asked = AskedLoad(1_000_000, 40e6)
+    numbers = tuple(range(51, 501))
+    rows = tuple(
+        row if row.disturbed else row.model_copy(update={"sent": LINE // 2})
+        for row in five_seconds(numbers, worker="tester", away_us=9_000)
+    )
+    half = evidence(sent=evidence().packets.sent // 2)
+    half = half.model_copy(update={"slices": Slices(slices=rows)})
+    assert caused_by_host(half)
+    lower = asked.after(half).after(half)
+    assert lower.scale_ppm == pytest.approx(475_000, rel=1e-3)
+    assert asked.after_look([half]).scale_ppm == pytest.approx(490_000, rel=1e-3)
+
+
+def test_the_interval_weighs_slices_by_their_length():
+    """A slice cut into ten equal ones changes no mean."""
+    pieces = [one(1, end_us=1_000 * n, sent=100, received=100) for n in range(1, 11)]
+    found = Slices(slices=(*pieces, one(2, received=3_000)))
+    low, high = found.received_pps_interval
+    assert (low + high) / 2 == pytest.approx(4_000 / 0.02)
+    assert Slices(slices=pieces).received_pps_interval == pytest.approx((100_000, 100_000))
+
+
 counts = st.integers(0, 10**6)
 slices = st.builds(
     lambda rows: tuple(one(n, **row) for n, row in enumerate(rows, 1)),

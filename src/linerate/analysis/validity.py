@@ -13,8 +13,10 @@ from linerate.model.loss_places import TX_FULL, lost_in_tester
 from linerate.model.measurement import Measurement
 from linerate.model.measurement.slices import ENOUGH
 
-#: The tester must offer what it was asked for, within its pacing error.
+#: The tester's pacing error.
 OFFERED_WITHIN = 0.001
+#: A tester that fell short of its own limit by more than this has no stable one.
+LIMIT_WITHIN = 0.05
 #: A burst may take so much longer, and its last frames may be late by that.
 BURST_WITHIN = 0.02
 BURST_LATE_US = 50
@@ -77,13 +79,18 @@ def offered_below_asked(measurement: Measurement) -> Iterator[str]:
     if measurement.load.burst:
         yield from _broken_burst(measurement)
         return
-    asked = measurement.asked_pps
-    offered = measurement.offered.packets_per_second
-    if offered < asked * (1 - OFFERED_WITHIN):
+    asked, offered = measurement.asked_pps, _offered_pps(measurement)
+    if offered < asked * (1 - measurement.load.offered_within):
         yield (
             f"offered below asked: {format_pps(offered, '.3f')} of {format_pps(asked, '.3f')} "
             f"({100 * offered / asked:.2f} %), the tester was saturated"
         )
+
+
+def _offered_pps(measurement: Measurement) -> float:
+    """Rate of clean slices or of the whole trial: what is late in one slice is sent in the next."""
+    whole = measurement.rate(measurement.packets.sent)
+    return max(measurement.offered.packets_per_second, whole.packets_per_second)
 
 
 def _broken_burst(measurement: Measurement) -> Iterator[str]:
@@ -408,6 +415,16 @@ def pushed_back(measurement: Measurement) -> Iterator[str]:
         )
 
 
+def tester_varied(measurement: Measurement) -> Iterator[str]:
+    """Say when the tester offered much less than it had managed before."""
+    load, asked, offered = measurement.load, measurement.asked_pps, _offered_pps(measurement)
+    if load.offered_within > LIMIT_WITHIN and offered < asked * (1 - LIMIT_WITHIN):
+        yield (
+            f"the tester offered {format_pps(offered, '.3f')}; a moment before it could "
+            f"{format_pps(asked, '.3f')}"
+        )
+
+
 def attempts_disagree(measurement: Measurement) -> Iterator[str]:
     """Say when the tester managed much more in one attempt than in another."""
     managed = measurement.load.fell_short_pps
@@ -452,6 +469,7 @@ SUSPECT: tuple[Rule, ...] = (
     paused,
     lost_to_descheduling,
     pushed_back,
+    tester_varied,
     attempts_disagree,
     pause_received,
     unexplained_by_foreign,

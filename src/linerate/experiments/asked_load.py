@@ -1,13 +1,14 @@
 """The tester's intended load: the line rate, or what it can offer where that is less.
 
-A trial that the machine disturbed says nothing of the tester: the same is asked for again. What it
-fell short of undisturbed lowers the load, once two agree, to nearly what the best of them managed.
+A trial that the machine disturbed throughout shows nothing of the tester: the same is asked for
+again. What it fell short of undisturbed lowers the load, once two agree, to nearly what the best of
+them managed.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from linerate.analysis.validity import caused_by_host, caused_by_tester
+from linerate.analysis.validity import LIMIT_WITHIN, caused_by_host, caused_by_tester
 from linerate.model.measurement import Measurement
 
 FULL_SCALE_PPM = 1_000_000
@@ -18,6 +19,8 @@ OF_CEILING = 0.95
 OF_MANAGED = 0.95
 #: Share of its best rate in some short trials.
 OF_LOOK = 0.98
+#: Clean time that shows what the tester manages, even if it is too little for a result.
+SHOWS_US = 100_000
 #: Attempts at one load agree within this.
 AGREE_WITHIN = 0.05
 #: As many at the first load show what the tester manages, whether they agree or not.
@@ -43,16 +46,21 @@ class AskedLoad:
         share = min(1.0, OF_CEILING * ceiling_pps / full_pps)
         return cls(max(1, int(FULL_SCALE_PPM * share)), ceiling_pps)
 
+    @property
+    def offered_within(self) -> float:
+        """Share of it that the tester may fall short: any, of what is only its own limit."""
+        return LIMIT_WITHIN if self.scale_ppm == FULL_SCALE_PPM else 1.0
+
     def after(self, measurement: Measurement) -> "AskedLoad":
         """Next load after an invalid trial.
 
         Little less at once where it hardly fell short in what was undisturbed.
         """
-        if not caused_by_tester(measurement) or caused_by_host(measurement):
+        if not caused_by_tester(measurement) or not _shows_tester(measurement):
             return self
         managed = _managed_pps(measurement)
         if measurement.clean is not None and managed >= OF_LOOK * measurement.asked_pps:
-            return replace(self, scale_ppm=max(1, int(OF_LOOK * self.scale_ppm)))
+            return self._at(OF_LOOK * managed, 1.0, measurement.load.full_pps)
         known = replace(
             self,
             managed_pps=(*self.managed_pps, managed),
@@ -62,12 +70,11 @@ class AskedLoad:
 
     def after_look(self, looks: Sequence[Measurement]) -> "AskedLoad":
         """Load after short trials showed the tester's rate at this load."""
-        undisturbed = [one for one in looks if not caused_by_host(one)]
+        undisturbed = [one for one in looks if _shows_tester(one)]
         if not undisturbed or not all(caused_by_tester(one) for one in undisturbed):
             return self
         best = max(_managed_pps(one) for one in undisturbed)
-        scale = int(OF_LOOK * FULL_SCALE_PPM * best / undisturbed[0].load.full_pps)
-        return replace(self, scale_ppm=max(1, min(self.scale_ppm, scale)))
+        return self._at(best, OF_LOOK, undisturbed[0].load.full_pps)
 
     def after_warmup(self, warmup: Measurement) -> "AskedLoad":
         """Load after the device has learnt: a card's rules are the tester's work, too."""
@@ -85,10 +92,19 @@ class AskedLoad:
         return lowered or agree or len(self.managed_pps) >= ATTEMPTS_AT_LOAD
 
     def _lowered(self, full_pps: float) -> "AskedLoad":
-        best = max(self.managed_pps)
-        scale = int(OF_MANAGED * FULL_SCALE_PPM * best / full_pps)
-        ceiling = best if self.ceiling_pps is None else min(self.ceiling_pps, best)
-        return AskedLoad(max(1, min(self.scale_ppm, scale)), ceiling, (), self.fell_short_pps)
+        return replace(self._at(max(self.managed_pps), OF_MANAGED, full_pps), managed_pps=())
+
+    def _at(self, best_pps: float, share: float, full_pps: float) -> "AskedLoad":
+        """Nearly what the tester managed with the device behind it, which is its ceiling now."""
+        scale = max(1, min(self.scale_ppm, int(share * FULL_SCALE_PPM * best_pps / full_pps)))
+        ceiling = best_pps if self.ceiling_pps is None else min(self.ceiling_pps, best_pps)
+        return replace(self, scale_ppm=scale, ceiling_pps=ceiling)
+
+
+def _shows_tester(measurement: Measurement) -> bool:
+    """Whether enough of the trial was undisturbed to know the tester's rate."""
+    clean = measurement.clean
+    return not caused_by_host(measurement) or (clean is not None and clean.clean_us >= SHOWS_US)
 
 
 def _managed_pps(measurement: Measurement) -> float:

@@ -298,7 +298,12 @@ class Bench:
                 asked = self._look(trials, step, asked)
             for attempt in itertools.count(1):
                 load = self._load(testbed, loadtest, asked.scale_ppm, self._plan.duration_seconds)
-                load = load.model_copy(update={"fell_short_pps": asked.fell_short_pps})
+                load = load.model_copy(
+                    update={
+                        "fell_short_pps": asked.fell_short_pps,
+                        "offered_within": asked.offered_within,
+                    }
+                )
                 ceiling = asked.ceiling_pps
                 trial = run_trial if sends else watch
                 measurement = trial(trials.tester, load, self._observer.progress, card, ceiling)

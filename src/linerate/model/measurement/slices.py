@@ -1,4 +1,4 @@
-"""A trial in slices of 10 ms: the disturbed ones, and the clean ones (docs/trust.md).
+"""A trial in slices of 1 to 10 ms: the disturbed ones, and the clean ones (docs/trust.md).
 
 The engine says which slices are disturbed (engine/tester/slices.h); a device's rate and loss are
 those of the others, the clean ones.
@@ -7,7 +7,7 @@ those of the others, the clean ones.
 import itertools
 from collections.abc import Iterator
 from functools import cached_property
-from statistics import NormalDist, fmean, stdev
+from statistics import NormalDist
 
 from pydantic import BaseModel, ConfigDict
 
@@ -83,14 +83,18 @@ class Slices(_Model):
     def received_pps_interval(self) -> tuple[float, float] | None:
         """Received rate of clean slices: 95 % confidence, by the normal distribution.
 
-        None of fewer than two slices.
+        Slices differ in length, so this is the ratio of two sums (Cochran, Sampling Techniques,
+        1977, 6.4). None of fewer than two slices.
         """
-        rates = [1e6 * one.received / us for one, us in self._clean_lengths() if us > 0]
-        if len(rates) < 2:
+        pairs = [(one.received, us) for one, us in self._clean_lengths() if us > 0]
+        if len(pairs) < 2:
             return None
-        mean = fmean(rates)
-        half = NormalDist().inv_cdf(0.975) * stdev(rates) / len(rates) ** 0.5
-        return max(0.0, mean - half), mean + half
+        whole_us = sum(us for _, us in pairs)
+        mean = sum(received for received, _ in pairs) / whole_us
+        squares = sum((received - mean * us) ** 2 for received, us in pairs)
+        error = (squares * len(pairs) / (len(pairs) - 1)) ** 0.5 / whole_us
+        half = NormalDist().inv_cdf(0.975) * error
+        return 1e6 * max(0.0, mean - half), 1e6 * (mean + half)
 
     def _clean_lengths(self) -> Iterator[tuple[Slice, int]]:
         ends = (0, *(one.end_us for one in self.slices))

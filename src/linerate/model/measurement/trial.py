@@ -40,6 +40,9 @@ class Load(_Model):
     burst: bool = False
     #: The wire does not take what does not fit: what was sent is the load, and may be less.
     pushes_back: bool = False
+    #: Largest share of it by which the tester may fall short in a valid trial. All of it where the
+    #: load is itself what the tester can offer, as far as that is known: then less is its limit.
+    offered_within: float = 0.001
     #: Packets a second that the tester managed in attempts before, undisturbed and asked for more.
     fell_short_pps: tuple[float, ...] = ()
     #: Full scale of a traffic profile.

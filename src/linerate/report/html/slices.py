@@ -1,4 +1,4 @@
-"""Packets received a second in each slice of 10 ms; what the host disturbed is grey."""
+"""Packets received a second in each slice; what the host disturbed is grey."""
 
 from collections.abc import Iterator, Mapping
 
@@ -9,7 +9,7 @@ from linerate.report.html.time_axis import Span, band, name_of, spans
 from linerate.results.store import Result
 
 NAME = "slices"
-TITLE = "Received in slices of 10 ms"
+TITLE = "Received, slice by slice"
 DISTURBED = "rgba(128,128,128,0.45)"
 
 #: A test, its place on the axis, and its slices.

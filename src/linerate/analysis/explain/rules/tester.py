@@ -19,6 +19,8 @@ from linerate.analysis.explain.rules import Stage, rule
 from linerate.base.line_rate import format_pps
 from linerate.model.evidence import Conditions, Evidence, Tester, Worker
 
+#: A tester that offers less than this of what it was asked for can't offer more.
+OFFERED_SHARE = 0.995
 #: The bench asks for a little less than the ceiling that it measured.
 ASKED_SHARE = 0.9
 #: TRex's own manual calls a generator's CPU above this too busy to pace well.
@@ -81,6 +83,8 @@ def tester(evidence: Evidence) -> Finding | None:
         return None
     if not given.sent_packets or not all_came_back(evidence):
         return None
+    if _fell_short(given):
+        ceiling = min(ceiling, given.offered_pps)
     if ceiling >= given.line.packets_per_second or given.asked_pps < ASKED_SHARE * ceiling:
         return None
     if pushed_back(evidence) and given.offered_pps < ASKED_SHARE * ceiling:
@@ -95,6 +99,11 @@ def tester(evidence: Evidence) -> Finding | None:
         evidence=(given.quote,),
         try_=MORE,
     )
+
+
+def _fell_short(given: Conditions) -> bool:
+    """Whether it offered less than it was asked for, and not since the wire took no more."""
+    return not given.pushes_back and given.offered_pps < OFFERED_SHARE * given.asked_pps
 
 
 def _far_text(given: Conditions) -> str:
