@@ -227,9 +227,10 @@ lint-words: setup-lint
 	@$(BIN)/codespell src engine docs tests bench build-aux README.md
 
 lint-python: setup-lint
-	@echo "linerate: ruff and mypy"
+	@echo "linerate: ruff, imports and mypy"
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
+	@found=$$(PYTHONPATH=src $(BIN)/lint-imports --no-logo --no-cache) || { echo "$$found"; exit 1; }
 	@$(BIN)/mypy --no-error-summary
 
 lint-c: setup setup-lint

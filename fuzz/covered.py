@@ -68,7 +68,7 @@ PYTHON_PARSERS: dict[str, tuple[str, ...]] = {
     "trex": ("traffic/trex/profile_process.py", "traffic/trex/stateless.py"),
     "runs": ("results/store.py", "results/index/row.py", "base/safe_load.py"),
     "evidence": ("model/measurement/*.py", "engine/readings.py", "analysis/measured_evidence.py"),
-    "lives": ("lab/recorder.py",),
+    "lives": ("results/journal.py",),
     "telemetry": ("engine/telemetry.py",),
     "queries": ("results/index/query.py",),
     "tables": ("analysis/audit/*.py",),

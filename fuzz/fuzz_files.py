@@ -19,9 +19,9 @@ with atheris.instrument_imports(include=["linerate"]):
     from linerate.analysis.audit.table import TableError, table_of
     from linerate.analysis.measured_evidence import evidence_of
     from linerate.engine.telemetry import Telemetry, TelemetryError, rows
-    from linerate.lab import recorder
     from linerate.model import testbed
     from linerate.model.measurement import Measurement
+    from linerate.results import journal
     from linerate.results.index.query import Query, QueryError
     from linerate.results.index.row import process_of, row_of
     from linerate.results.store import StoreError, run_of
@@ -114,7 +114,7 @@ def evidence(content: bytes) -> None:
 def lives(content: bytes) -> None:
     """live.jsonl, as reports and as spectators read it."""
     path = _file("run/live.jsonl", content)
-    list(recorder.read(path))
+    list(journal.read(path))
     process_of(path.parent)
     offset = 0
     while True:

@@ -1,7 +1,7 @@
 """Chooses where to measure: the CPUs that this process may use, and its memory."""
 
 from bench.peers.model import Place
-from linerate.host.machine import Environment
+from linerate.model.environment import Environment
 
 #: Pages of 2 MiB that the largest benchmark takes.
 HUGEPAGES_NEEDED = 640

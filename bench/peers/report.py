@@ -7,7 +7,7 @@ from rich.text import Text
 
 from bench.peers.model import Place, Result
 from bench.peers.testpmd import FASTEST, WITHOUT_HUGEPAGES
-from linerate.host.machine import Environment
+from linerate.model.environment import Environment
 from linerate.report.terminal import environment_line, plain_table
 
 EXPLAINED = (

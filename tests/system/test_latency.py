@@ -16,7 +16,8 @@ from tests.system.trials import Outcome, run_trial
 
 from linerate.base import histogram
 from linerate.engine.engine_process import Engine, Files
-from linerate.model.measurement.latency import StreamLatency, read_latency
+from linerate.engine.readings import read_latency
+from linerate.model.measurement.latency import StreamLatency
 from linerate.results.store import load_measurement, load_run
 
 DELAY_US = 2000

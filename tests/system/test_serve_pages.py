@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 from tests.many_runs import make_many
 from tests.system.serving import Served, served
 
-from linerate.lab.recorder import read
+from linerate.results.journal import read
 from linerate.results.store import load_run
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

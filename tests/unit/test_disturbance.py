@@ -6,15 +6,8 @@ import pytest
 
 from linerate.analysis.validity import caused_by_host, doubts, reasons
 from linerate.host import machine
-from linerate.model.cpu_counters import (
-    APERF,
-    MPERF,
-    SMI_COUNT,
-    CpuDisturbance,
-    Moment,
-    between,
-    read,
-)
+from linerate.host.cpu_counters import APERF, MPERF, SMI_COUNT, Moment, between, read
+from linerate.model.cpu_disturbance import CpuDisturbance
 from linerate.model.measurement.trial import Stamp
 
 

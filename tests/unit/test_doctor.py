@@ -15,9 +15,9 @@ from rich.console import Console
 from linerate.host.doctor import Host, examine, examine_shortly, look_at
 from linerate.host.doctor.checks import Form, checks
 from linerate.host.doctor.cpus import cpu_list, cpus_of
-from linerate.host.doctor.findings import Finding
 from linerate.host.doctor.host_view import RecordingHost
 from linerate.lab.rig import dpdk_devices
+from linerate.model.findings import Finding
 from linerate.model.testbed import Testbed
 from linerate.report.doctor import command_lines, print_findings
 from linerate.report.host import host_line

@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 from linerate.cli.app import app
 from linerate.cli.commands import doctor
 from linerate.host.doctor import Host, examine, look_at, repairing
-from linerate.host.doctor.findings import Bind, Write
 from linerate.host.doctor.journal import load as load_journal
 from linerate.host.doctor.nics import PCI
+from linerate.model.findings import Bind, Write
 
 HOSTS = Path(__file__).parents[1] / "data" / "hosts"
 GOVERNOR = "/sys/devices/system/cpu/cpu2/cpufreq/scaling_governor"

@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 from linerate.cli.app import app
 from linerate.cli.commands import doctor
 from linerate.host.doctor import Host, PortNeeds, examine, look_at, repairing
-from linerate.host.doctor.findings import Bind
 from linerate.host.doctor.nic_use import uses
 from linerate.host.doctor.nics import PCI
+from linerate.model.findings import Bind
 
 A, B, C = "0000:02:00.0", "0000:02:00.1", "0000:03:00.0"
 ADDRESSES = ("ip", "-j", "address", "show")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.unit.made_sysfs import PAGES, MadeHost
 
 from linerate.host.doctor import journal, repairing
-from linerate.host.doctor.findings import Bind, Write
+from linerate.model.findings import Bind, Write
 
 DEVICES = ("0000:02:00.0", "0000:02:00.1", "0000:03:00.0", "0000:04:00.0")
 NUMBER = f"{PAGES}/nr_hugepages"

@@ -8,11 +8,12 @@ from rich.console import Console
 
 from linerate.analysis.explain import explain
 from linerate.analysis.measured_evidence import evidence_of
+from linerate.engine.readings import read_flows
 from linerate.experiments.latency import timed
 from linerate.lab.engine_config import bench_config
 from linerate.lab.links.card import CardWire
 from linerate.model import suites
-from linerate.model.measurement.flows import FlowCounts, read_flows
+from linerate.model.measurement.flows import FlowCounts
 from linerate.model.suites import flowtable
 from linerate.model.testbed import Testbed, parse
 from linerate.report import flow_table, json_output, markdown, terminal

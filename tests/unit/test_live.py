@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from linerate.lab.recorder import Journal, Watched, read
+from linerate.lab.recorder import Watched
 from linerate.lab.tester._with_dut import WithDut
 from linerate.lab.trial import run_trial, watch
 from linerate.model.ledger import Entry, NodeTime, PacketLedger
 from linerate.model.measurement import Load, Progress, Reading, WorkerReading
+from linerate.results.journal import Journal, read
 from linerate.results.store import RunFolder
 
 LOAD = Load(

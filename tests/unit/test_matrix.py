@@ -15,17 +15,19 @@ from rich.console import Console
 
 from linerate.analysis.cost import Cost, Costs, WorkerCost, costs_of
 from linerate.base.prerequisites import of_refusal
-from linerate.experiments.matrix import _hop_clocks, cases, groups, look, rows, select
+from linerate.experiments.matrix import look
 from linerate.experiments.sweep import How, loadtest_of
 from linerate.lab.engine_config import bench_config, doubled
 from linerate.lab.links import End, Ends, find
-from linerate.lab.syscall_loops import Hop
 from linerate.model.ledger import NodeTime, TimeLedger
+from linerate.model.matrix_cases import cases, select
+from linerate.model.run_records import Hop
 from linerate.model.suites import Loadtest, Traffic
 from linerate.model.sut_config import Configuration
 from linerate.model.testbed import Testbed
 from linerate.report.html import matrix as page
 from linerate.report.matrix import list_report
+from linerate.results.matrix_rows import _hop_clocks, groups, rows
 from linerate.results.store import Run, load_run
 
 BOTH_WAYS = How((64,), 1, 2, 1.0)

@@ -5,9 +5,11 @@ import io
 import pytest
 from rich.console import Console
 
-from linerate.experiments.nic_probe import opening, patterns, probing
+from linerate.experiments.nic_probe import opening, probing
 from linerate.experiments.nic_probe.probing import FULL_AFTER, REMOVED_SINGLY
-from linerate.experiments.nic_probe.rules import Answer, Refusal, RuleTextError
+from linerate.experiments.nic_probe.rules import RuleTextError
+from linerate.model import flow_rule_patterns
+from linerate.model.flow_rule_results import Answer, Refusal, times
 from linerate.model.loss_causes import cause_of
 from linerate.report import nic_probe
 
@@ -53,12 +55,12 @@ def no_step(_text, _done):
 
 
 def nth(number):
-    flow = patterns.nth_flow(patterns.PATTERNS[12].text, number)
-    return patterns.rule(flow, "mark id 1")
+    flow = flow_rule_patterns.nth_flow(flow_rule_patterns.PATTERNS[12].text, number)
+    return flow_rule_patterns.rule(flow, "mark id 1")
 
 
 def summed_up(ns):
-    found = probing.times(ns)
+    found = times(ns)
     assert found is not None
     return found
 
@@ -81,27 +83,29 @@ def printed(print_it, *arguments):
     return file.getvalue()
 
 
-@pytest.mark.parametrize("name", patterns.FLOWS)
+@pytest.mark.parametrize("name", flow_rule_patterns.FLOWS)
 def test_flows_are_all_different(name):
-    pattern = next(one.text for one in patterns.PATTERNS if one.name == name)
-    assert len({patterns.nth_flow(pattern, number) for number in range(100_000)}) == 100_000
+    pattern = next(one.text for one in flow_rule_patterns.PATTERNS if one.name == name)
+    assert (
+        len({flow_rule_patterns.nth_flow(pattern, number) for number in range(100_000)}) == 100_000
+    )
 
 
 def test_every_name_is_there_once():
-    for words in (patterns.PATTERNS, patterns.ACTIONS):
+    for words in (flow_rule_patterns.PATTERNS, flow_rule_patterns.ACTIONS):
         assert (
             len({word.name for word in words}) == len({word.text for word in words}) == len(words)
         )
-    known = {one.name for one in patterns.PATTERNS}
-    assert set(patterns.FLOWS) <= known
-    assert set(patterns.FLOW_ACTIONS) <= {one.name for one in patterns.ACTIONS}
+    known = {one.name for one in flow_rule_patterns.PATTERNS}
+    assert set(flow_rule_patterns.FLOWS) <= known
+    assert set(flow_rule_patterns.FLOW_ACTIONS) <= {one.name for one in flow_rule_patterns.ACTIONS}
 
 
 def test_ranks_are_nearest():
     summed = summed_up([40, 10, 30, 20])
     assert (summed.min, summed.median, summed.p99, summed.max) == (10, 20, 40, 40)
     assert summed_up(list(range(1, 201))).p99 == 198
-    assert probing.times([]) is None
+    assert times([]) is None
 
 
 def test_filling_finds_the_capacity_and_removes_all():
@@ -162,7 +166,7 @@ def test_asking_makes_nothing():
     nic = Nic(1000)
     cells = probing.table(nic, probing.ask, no_step)
     assert nic.made == 0
-    assert len(cells) == len(patterns.PATTERNS) * len(patterns.ACTIONS)
+    assert len(cells) == len(flow_rule_patterns.PATTERNS) * len(flow_rule_patterns.ACTIONS)
     assert probing.best(cells) is None
     shown = printed(nic_probe.print_table, cells)
     assert "valid" in shown
@@ -177,7 +181,7 @@ def test_the_table_says_why_and_fits_the_screen():
     assert max(len(line) for line in shown.splitlines()) <= 80
     row = next(line for line in shown.splitlines() if line.startswith("ipv4 udp flow"))
     assert row.split()[3:] == ["yes"] * 5 + ["a!", "yes", "b", "yes"]
-    assert f"b {len(patterns.PATTERNS)}× action, action jump: no jumps" in shown
+    assert f"b {len(flow_rule_patterns.PATTERNS)}× action, action jump: no jumps" in shown
     assert best_of(cells) == ("ipv4 udp flow", "mark+q")
     document = nic_probe.document(cells)
     refused = [row for row in document if row["reason"] and row["actions"] == "drop"]

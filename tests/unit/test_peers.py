@@ -26,7 +26,7 @@ from bench.peers.runner import ATTEMPTS, Runner
 from rich.console import Console
 from typer.testing import CliRunner
 
-from linerate.host.machine import Environment
+from linerate.model.environment import Environment
 
 assert kinds  # registers all
 PLACE = Place(main_cpu=0, work_cpu=1, hugepages=False)

@@ -168,6 +168,7 @@ def test_the_interval_weighs_slices_by_their_length():
     """A slice cut into ten equal ones changes no mean."""
     pieces = [one(1, end_us=1_000 * n, sent=100, received=100) for n in range(1, 11)]
     found = Slices(slices=(*pieces, one(2, received=3_000)))
+    assert found.received_pps_interval is not None
     low, high = found.received_pps_interval
     assert (low + high) / 2 == pytest.approx(4_000 / 0.02)
     assert Slices(slices=pieces).received_pps_interval == pytest.approx((100_000, 100_000))

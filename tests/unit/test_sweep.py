@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linerate.experiments.sweep import SIZES, by_rate, factors, parse_sizes, points
+from linerate.experiments.sweep import SIZES, parse_sizes
 from linerate.results.store import Run, load_measurement, load_run, trial_name
+from linerate.results.sweep_points import by_rate, factors, points
 
 PUBLISHED = Path(__file__).parents[1] / "data" / "ls2088a.csv"
 TWO = ("sweep", "--config", "mode=io", "--config", "mode=router", "--sizes", "64,1518",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from linerate.analysis.host_losses import judged_at, lost_while_descheduled
 from linerate.base.line_rate import format_pps
-from linerate.model.cpu_counters import CpuDisturbance
+from linerate.model.cpu_disturbance import CpuDisturbance
 from linerate.model.ledger import forwarder_ledgers
 from linerate.model.loss_places import TX_FULL, lost_in_tester
 from linerate.model.measurement import Measurement

@@ -1,11 +1,13 @@
 """Readings from linerate-engine's telemetry (docs/telemetry.md)."""
 
+from collections.abc import Mapping
 from typing import Any, cast
 
+from linerate.base import histogram
 from linerate.engine.telemetry import Telemetry, rows
 from linerate.model.ledger import Entry, NodeTime, PacketLedger
-from linerate.model.measurement.flows import read_flows
-from linerate.model.measurement.latency import read_latency
+from linerate.model.measurement.flows import FlowCounts
+from linerate.model.measurement.latency import StreamLatency
 from linerate.model.measurement.slices import PlaceLoss, Slice, Slices
 from linerate.model.measurement.trial import (
     Counters,
@@ -219,3 +221,65 @@ def errors_since(
         for drop in after
     )
     return tuple(drop for drop in grown if drop.packets)
+
+
+def read_flows(telemetry: Telemetry) -> FlowCounts | None:
+    """Read them; None when the engine forwards in another way."""
+    if telemetry.ask("/linerate/info").get("mode") != "flowtable":
+        return None
+    ports = telemetry.table("/linerate/offload")
+    return FlowCounts(
+        table=_numbers(telemetry.ask("/linerate/flows,top=0")),
+        ports={
+            str(row["name"]): _numbers(telemetry.ask(f"/linerate/offload,{row['name']}"))
+            | {"on": int(row["state"] == "on")}
+            for row in ports
+        },
+    )
+
+
+def _numbers(answer: Mapping[str, object]) -> Counters:
+    return {
+        name: value
+        for name, value in answer.items()
+        if isinstance(value, int) and not isinstance(value, bool)
+    }
+
+
+def read_latency(telemetry: Telemetry) -> tuple[StreamLatency, ...]:
+    """Every latency stream since the trial began."""
+    return tuple(_read(telemetry, row) for row in telemetry.table("/linerate/latency"))
+
+
+def _read(telemetry: Telemetry, row: dict[str, Any]) -> StreamLatency:
+    clean: list[tuple[int, int]] = []
+    disturbed: list[tuple[int, int]] = []
+    first = 0
+    while True:
+        reply = telemetry.ask(f"/linerate/latency,{row['stream']},{first}")
+        clean += zip(reply["bucket"], reply["packets"], strict=True)
+        disturbed += zip(reply["bucket"], reply["disturbed"], strict=True)
+        first = reply["next"]
+        if not first:
+            break
+    return StreamLatency(
+        stream=row["name"],
+        port=row["port"],
+        rx_port=row["rx_port"],
+        count=reply["count"],
+        min_ns=reply["min"],
+        max_ns=reply["max"],
+        sum_ns=reply["sum"],
+        jitter_sum_ns=reply["jitter_sum"],
+        jitter_count=reply["jitter_count"],
+        damaged=reply["damaged"],
+        disturbed=reply["disturbed_count"],
+        disturbed_max_ns=reply["disturbed_max"],
+        histogram=_text(clean),
+        disturbed_histogram=_text(disturbed),
+    )
+
+
+def _text(buckets: list[tuple[int, int]]) -> str:
+    filled = [(bucket, packets) for bucket, packets in buckets if packets]
+    return histogram.to_text(histogram.from_buckets(filled)) if filled else ""

@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 from hdrh.histogram import HdrHistogram
 
 from linerate.engine.engine_process import engine_sockets
-from linerate.engine.readings import read_errors, worker_reading
+from linerate.engine.readings import read_errors, read_flows, worker_reading
 from linerate.engine.telemetry import RefusedError, Telemetry, TelemetryError, rows
 from linerate.model.measurement import DropCount, WorkerReading
-from linerate.model.measurement.flows import Counters, FlowCounts, read_flows
+from linerate.model.measurement.flows import Counters, FlowCounts
 
 Row = dict[str, Any]
 Read = TypeVar("Read")

@@ -26,11 +26,12 @@ from linerate.engine.telemetry import NoAnswerError, TelemetryError
 from linerate.experiments.asked_load import FULL_SCALE_PPM, AskedLoad
 from linerate.experiments.plan import CEILING_SECONDS, Kind, Plan, Step, kind_of
 from linerate.host import machine
-from linerate.host.doctor import Finding, Host, busy_now, examine_shortly
+from linerate.host.doctor import Host, busy_now, examine_shortly
 from linerate.lab.rig import Rig, Trials, dpdk_devices, hugepages_megabytes
 from linerate.lab.trial import TrialError, run_trial, watch
 from linerate.model.counting import counted, generates, takes_turns
 from linerate.model.evidence import Evidence
+from linerate.model.findings import Finding
 from linerate.model.measurement import Load, Measurement, Progress
 from linerate.model.suites import Loadtest
 from linerate.model.testbed import Testbed

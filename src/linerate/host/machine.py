@@ -5,34 +5,10 @@ import platform
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from linerate.model.environment import Environment
 
 _PROC = Path("/proc")
 _CPU_SYSFS = Path("/sys/devices/system/cpu")
-
-
-class Environment(BaseModel):
-    """The machine that a run was measured on."""
-
-    model_config = ConfigDict(frozen=True)
-
-    cpu_model: str
-    microcode: str
-    hypervisor: bool
-    kernel: str
-    system: str
-    cpus: tuple[int, ...]
-    governor: str
-    transparent_hugepages: str
-    hugepages_free: int
-    linerate: str
-    dpdk: str = ""
-    memory: str = ""
-    layout: str = ""
-    #: Negotiated links of real ports.
-    links: str = ""
-    #: The run's session, where others have less of a CPU than it; None: they have as much.
-    autogroup_nice: int | None = None
 
 
 def _read(path: Path) -> str:

@@ -3,8 +3,8 @@
 import time
 from dataclasses import dataclass, field
 
+from linerate.host.cpu_counters import Moment, between
 from linerate.lab.tester import Tester
-from linerate.model.cpu_counters import Moment, between
 from linerate.model.ledger import TimeLedger
 from linerate.model.measurement import Progress, Stamp, WorkerReading
 from linerate.model.measurement.trial import RoundTrip

@@ -29,7 +29,7 @@ from linerate.lab.engine_config import (
     with_macs,
 )
 from linerate.lab.links import BareWire, Ends, OnWait
-from linerate.lab.recorder import Journal, Watched
+from linerate.lab.recorder import Watched
 from linerate.lab.tester import LoadTool, Tester, find_tool
 from linerate.lab.tester._links import PortLinks, Say
 from linerate.lab.tester._with_dut import WithDut
@@ -39,6 +39,7 @@ from linerate.model.ledger import PacketLedger
 from linerate.model.measurement import Load, Measurement, Progress, ToolCpu
 from linerate.model.suites import Loadtest
 from linerate.model.testbed import Testbed
+from linerate.results.journal import Journal
 
 FileNamer = Callable[[str], Path]
 #: Makes a tester's configuration.

@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict
-
 from linerate.base.errors import SetupError
 from linerate.engine.engine_process import EngineError, companion
 from linerate.host import machine
 from linerate.host.netns import namespaces, programs
 from linerate.host.netns.interfaces import Interface, make_veth
 from linerate.host.netns.privilege import missing_privilege, missing_program
+from linerate.model.run_records import Hop
 
 NAME = "linerate-socket-loops"
 #: System calls of which there is a loop.
@@ -32,17 +31,6 @@ MTU = 1500
 MACS = ("02:00:00:00:0f:00", "02:00:00:00:0d:00")
 HOP_SECONDS = 0.25
 HOP_REPEATS = 3
-
-
-class Hop(BaseModel):
-    """Cost of one hop over a veth for its sender, by the cheapest loop."""
-
-    model_config = ConfigDict(frozen=True)
-
-    call: str
-    clocks: float
-    pps: float
-    tsc_hz: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,3 +115,14 @@ class SoakState(_Model):
     lossy_intervals: int = 0
     #: Why it ended, and what that says; nothing while it runs.
     verdict: str = ""
+
+
+class Hop(BaseModel):
+    """Cost of one hop over a veth for its sender, by the cheapest loop."""
+
+    model_config = ConfigDict(frozen=True)
+
+    call: str
+    clocks: float
+    pps: float
+    tsc_hz: float

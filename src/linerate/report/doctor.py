@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from linerate.host.doctor import Finding
+from linerate.model.findings import Finding
 from linerate.report.host import printable
 from linerate.report.terminal import plain_table
 

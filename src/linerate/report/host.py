@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Sequence
 
-from linerate.host.doctor import Finding
+from linerate.model.findings import Finding
 
 _WIDTH = 80
 

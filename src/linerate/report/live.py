@@ -5,7 +5,6 @@ from typing import Any
 
 from rich.console import Console
 
-from linerate.engine.telemetry import rows
 from linerate.model.ledger import NodeTime
 from linerate.model.measurement import DropCount, WorkerReading
 from linerate.report.terminal import count, plain_table
@@ -165,7 +164,7 @@ def _ring_row(cells: tuple[str, ...]) -> str:
     return "".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-def flows(console: Console, answer: dict[str, Any]) -> None:
+def flows(console: Console, answer: dict[str, Any], largest: list[dict[str, Any]]) -> None:
     """Print what a flow table counted, and its largest flows."""
     for line in _flow_counters(answer):
         console.print(line, soft_wrap=True)
@@ -177,7 +176,7 @@ def flows(console: Console, answer: dict[str, Any]) -> None:
         *((name, "right") for name in heads),
         ("rules", "left"),
     )
-    for row in rows(answer, "/linerate/flows"):
+    for row in largest:
         out.add_row(
             row["protocol"],
             row["low"],

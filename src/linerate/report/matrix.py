@@ -9,11 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from linerate.analysis.cost import Cost
-from linerate.experiments.matrix import Group, Row, groups
 from linerate.report import json_output
 from linerate.report.ending import how_it_ended
 from linerate.report.host import host_line
 from linerate.report.terminal import LIMIT_STYLES, environment_line, mpps, plain_table
+from linerate.results.matrix_rows import Group, Row, groups
 from linerate.results.store import Absent, Run
 
 NONE = "–"

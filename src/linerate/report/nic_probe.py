@@ -6,9 +6,8 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 
-from linerate.experiments.nic_probe import patterns
-from linerate.experiments.nic_probe.probing import Cell, Filling, Times, times
-from linerate.experiments.nic_probe.rules import Refusal
+from linerate.model import flow_rule_patterns
+from linerate.model.flow_rule_results import Cell, Filling, Refusal, Times, times
 from linerate.report.terminal import plain_table
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -39,9 +38,9 @@ def _word(cell: Cell, names: dict[Refusal, str]) -> str:
 def print_table(console: Console, cells: list[Cell]) -> None:
     """Print patterns by actions, and each reason once."""
     names = _reasons(cells)
-    heads = [(actions.name, "left") for actions in patterns.ACTIONS]
+    heads = [(actions.name, "left") for actions in flow_rule_patterns.ACTIONS]
     shown = plain_table(("pattern", "left"), *heads, gap=1)
-    for pattern in patterns.PATTERNS:
+    for pattern in flow_rule_patterns.PATTERNS:
         row = [cell for cell in cells if cell.pattern == pattern]
         shown.add_row(pattern.name, *(_word(cell, names) for cell in row))
     console.print(shown)

@@ -2,7 +2,7 @@
 
 import shlex
 
-from linerate.host.doctor import faults
+from linerate.model.findings import faults
 from linerate.results.store import Result, Run
 
 

@@ -10,12 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from linerate.base.line_rate import format_bps
-from linerate.experiments.sweep import Point, points
 from linerate.report import json_output
 from linerate.report.ending import how_it_ended
 from linerate.report.host import host_line
 from linerate.report.terminal import environment_line, plain_table
 from linerate.results.store import Run
+from linerate.results.sweep_points import Point, points
 
 NONE = "–"
 #: Columns that a size takes: its rate, its %, the gaps.

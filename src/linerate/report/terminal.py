@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from linerate.base.line_rate import FrameRate, PcieLink, format_bps, in_mpps
-from linerate.host.machine import Environment
+from linerate.model.environment import Environment
 from linerate.model.ledger import PacketLedger, TimeLedger
 from linerate.model.port_kinds import ports_text
 from linerate.report import flow_table, marks, offered

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from linerate.host.doctor import faults
+from linerate.model.findings import faults
 from linerate.model.ledger import forwarder_ledgers
 from linerate.results.statistics import RankTest, Rates, p_text, rank_test, rates_of, repeats_needed
 from linerate.results.store import Result, Run, sound

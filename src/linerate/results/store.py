@@ -22,17 +22,16 @@ from linerate.base.errors import UserError
 from linerate.base.line_rate import WIRE_OVERHEAD_BYTES
 from linerate.base.open_beneath import read_beneath
 from linerate.base.safe_load import DocumentError, json_of
-from linerate.host.doctor import Finding
-from linerate.host.machine import Environment
-from linerate.lab.recorder import FILE as LIVE_FILE
-from linerate.lab.recorder import Journal
-from linerate.lab.syscall_loops import Hop
+from linerate.model.environment import Environment
+from linerate.model.findings import Finding
 from linerate.model.ledger import PacketLedger, TimeLedger, forwarder_ledgers
 from linerate.model.measurement import Measurement
 from linerate.model.measurement.latency import LatencyFigures, LatencyLoads, figures
-from linerate.model.run_records import FrameSize, Search, SoakState
+from linerate.model.run_records import FrameSize, Hop, Search, SoakState
 from linerate.model.suites import TESTER_PORTS, Profiled
 from linerate.model.testbed import Testbed
+from linerate.results.journal import FILE as LIVE_FILE
+from linerate.results.journal import Journal
 
 #: Raised when a reader of older runs would misunderstand a newer one.
 SCHEMA = 2

@@ -11,12 +11,12 @@ import typer
 
 from linerate.cli.options import JsonOption
 from linerate.cli.usage import mistaken, report_user_errors
-from linerate.host.doctor import Host, PortNeeds, examine, faults, look_at
+from linerate.host.doctor import Host, PortNeeds, examine, look_at
 from linerate.host.doctor.cpus import cpus_of
-from linerate.host.doctor.findings import Finding
 from linerate.host.doctor.host_view import RecordingHost
 from linerate.host.doctor.repairing import Outcome, RepairError, apply, describe, undo
 from linerate.lab.rig import hugepages_megabytes
+from linerate.model.findings import Finding, faults
 from linerate.model.testbed import Testbed, load
 from linerate.report.doctor import document, print_findings
 from linerate.ui.console import Console

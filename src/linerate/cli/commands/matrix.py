@@ -19,10 +19,13 @@ from linerate.engine import cleanup
 from linerate.experiments import matrix
 from linerate.experiments.sweep import How, sweep_plan
 from linerate.host import machine
-from linerate.lab.syscall_loops import Hop, measure_hop
+from linerate.lab.syscall_loops import measure_hop
+from linerate.model import matrix_cases
+from linerate.model.run_records import Hop
 from linerate.model.testbed import Testbed
 from linerate.report import matrix as report
 from linerate.report.html import matrix as page
+from linerate.results import matrix_rows
 from linerate.results.store import Run, RunFolder
 from linerate.ui.console import Console
 from linerate.ui.screen import complain, say
@@ -30,8 +33,8 @@ from linerate.ui.screen import complain, say
 
 def _names() -> list[str]:
     """Names of all cases, and the words that select several."""
-    keys = [case.configuration.key for case in matrix.cases()]
-    return keys + [f"{key}=" for key in matrix.CHOSEN_BY]
+    keys = [case.configuration.key for case in matrix_cases.cases()]
+    return keys + [f"{key}=" for key in matrix_cases.CHOSEN_BY]
 
 
 complete_cases = several_of(_names)
@@ -65,7 +68,7 @@ def matrix_command(
     """Run every configuration that this host can, and compare them: rate, limit, cost."""
     with report_user_errors():
         base = chosen_testbed(testbed)
-        looked = matrix.look(base, (case.configuration for case in matrix.select(only)))
+        looked = matrix.look(base, (case.configuration for case in matrix_cases.select(only)))
     if only_list:
         _list(looked, as_json)
         return
@@ -76,7 +79,7 @@ def matrix_command(
         hop = _hop(base, looked)
         plan = sweep_plan(base, looked.lines, how, tuple(sys.argv), "matrix", looked.absent, hop)
         run, code = measure_into(plan, folder)
-        rows = matrix.rows(run, matrix.measured_costs(run, folder.path))
+        rows = matrix_rows.rows(run, matrix_rows.measured_costs(run, folder.path))
         write_whole(folder.path / "report.html", page.render(run, folder.path.name, rows))
         _report(run, rows, folder, as_json)
     raise typer.Exit(code)
@@ -102,7 +105,7 @@ def _announced(count: int, how: How) -> str:
     return f"matrix: {count} configurations{times}, {how.duration_seconds:g} s each: about {long}"
 
 
-def _report(run: Run, rows: list[matrix.Row], folder: RunFolder, as_json: bool) -> None:
+def _report(run: Run, rows: list[matrix_rows.Row], folder: RunFolder, as_json: bool) -> None:
     if as_json:
         say(json.dumps(report.document(run, rows, folder.path), indent=1))
     else:

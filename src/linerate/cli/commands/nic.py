@@ -13,13 +13,15 @@ from linerate.cli.options import JsonOption
 from linerate.cli.run_into_folder import BY_SIGNAL, new_progress, signals
 from linerate.cli.usage import FAILED, USAGE, mistaken
 from linerate.experiments.bench import Interrupted
-from linerate.experiments.nic_probe import patterns, probing
+from linerate.experiments.nic_probe import probing
 from linerate.experiments.nic_probe.card_report import card_report
 from linerate.experiments.nic_probe.opening import CARD, CARDS, Opened, TargetError, opened
-from linerate.experiments.nic_probe.probing import Cell, Filling, Step
+from linerate.experiments.nic_probe.probing import Step
 from linerate.experiments.nic_probe.rules import RuleTextError
 from linerate.host.doctor import Host
 from linerate.host.doctor.nics import nics
+from linerate.model import flow_rule_patterns
+from linerate.model.flow_rule_results import Cell, Filling
 from linerate.report import nic_probe
 from linerate.report.host import printable
 from linerate.ui.console import Console
@@ -170,7 +172,7 @@ def _all(
     creating: bool,
     as_json: bool,
 ) -> int:
-    with _bar(len(patterns.PATTERNS)) as step:
+    with _bar(len(flow_rule_patterns.PATTERNS)) as step:
         cells = probing.table(target.rules, probing.make if creating else probing.ask, step)
     chosen = probing.best(cells)
     filling = None if chosen is None else _filled(target, chosen, max_rules)
@@ -193,8 +195,8 @@ def _all(
 
 def _filled(target: Opened, chosen: Cell, max_rules: int) -> Filling:
     def text_of(number: int) -> str:
-        flow = patterns.nth_flow(chosen.pattern.text, number)
-        return patterns.rule(flow, chosen.actions.text)
+        flow = flow_rule_patterns.nth_flow(chosen.pattern.text, number)
+        return flow_rule_patterns.rule(flow, chosen.actions.text)
 
     with _bar(max_rules) as step:
         return probing.fill(target.rules, text_of, max_rules, step, flush=not target.live)

@@ -152,11 +152,12 @@ def flows(
     """
     with _connect(name) as telemetry:
         answer = telemetry.ask(f"/linerate/flows,top={top},by={by.value}")
+    largest = rows(answer, "/linerate/flows")
     if as_json:
         counters = {key: value for key, value in answer.items() if not isinstance(value, list)}
-        _print_json(counters | {"flow": rows(answer, "/linerate/flows")})
+        _print_json(counters | {"flow": largest})
     else:
-        live.flows(_console(), answer)
+        live.flows(_console(), answer, largest)
 
 
 @show.command(epilog="Example: [bold]linerate show ledger runs/20261121-101500-router U2[/]")

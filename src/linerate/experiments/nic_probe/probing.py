@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
-from linerate.experiments.nic_probe import patterns
-from linerate.experiments.nic_probe.patterns import Words
-from linerate.experiments.nic_probe.rules import Answer, Refusal, Rules
+from linerate.experiments.nic_probe.rules import Rules
+from linerate.model import flow_rule_patterns
+from linerate.model.flow_rule_patterns import Words
+from linerate.model.flow_rule_results import Answer, Cell, Filling
 
 #: Successive refusals after which the table counts as full.
 FULL_AFTER = 64
@@ -19,95 +19,12 @@ REPEATS = 100
 Step = Callable[[str, int], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One pattern with one choice of actions."""
-
-    pattern: Words
-    actions: Words
-    #: By validate; None: accepted.
-    refused: Refusal | None
-    #: By create, of what validate accepted; None: created, or not tried.
-    not_created: Refusal | None
-    created: bool
-
-    @property
-    def rule(self) -> str:
-        """Its text."""
-        return patterns.rule(self.pattern.text, self.actions.text)
-
-    @property
-    def reason(self) -> Refusal | None:
-        """Why there can be no such rule."""
-        return self.refused or self.not_created
-
-
-@dataclass(frozen=True, slots=True)
-class Times:
-    """Durations of orders, in nanoseconds."""
-
-    count: int
-    min: int
-    median: int
-    p99: int
-    max: int
-
-    def document(self) -> dict[str, float]:
-        """As JSON, in microseconds."""
-        names = ("min", "median", "p99", "max")
-        return {"count": self.count} | {f"{name}_us": getattr(self, name) / 1e3 for name in names}
-
-
-def times(ns: list[int]) -> Times | None:
-    """Sum up: nearest ranks; None of nothing."""
-    if not ns:
-        return None
-    ordered = sorted(ns)
-
-    def rank(percent: int) -> int:
-        return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
-
-    return Times(len(ordered), ordered[0], rank(50), rank(99), ordered[-1])
-
-
-@dataclass(slots=True)
-class Filling:
-    """Number of rules that fit, and their programming times."""
-
-    rule: str
-    max_rules: int
-    created: int = 0
-    #: Rules that stood when one was refused for the first time; None: none was.
-    before_first_refusal: int | None = None
-    first_refusal: Refusal | None = None
-    #: At the end: why no more were tried.
-    full: bool = False
-    create_ns: list[int] = field(default_factory=list)
-    remove_ns: list[int] = field(default_factory=list)
-    not_removed: Refusal | None = None
-
-    def document(self) -> dict[str, Any]:
-        """As JSON."""
-        create, remove = times(self.create_ns), times(self.remove_ns)
-        return {
-            "rule": self.rule,
-            "max_rules": self.max_rules,
-            "created": self.created,
-            "full": self.full,
-            "before_first_refusal": self.before_first_refusal,
-            "first_refusal": self.first_refusal and self.first_refusal.document(),
-            "create": create and create.document(),
-            "remove": remove and remove.document(),
-            "not_removed": self.not_removed and self.not_removed.document(),
-        }
-
-
 def table(rules: Rules, try_out: "TryOut", step: Step) -> list[Cell]:
     """Try each pattern with each choice of actions."""
     cells = []
-    for done, pattern in enumerate(patterns.PATTERNS):
+    for done, pattern in enumerate(flow_rule_patterns.PATTERNS):
         step(pattern.name, done)
-        cells += [try_out(rules, pattern, actions) for actions in patterns.ACTIONS]
+        cells += [try_out(rules, pattern, actions) for actions in flow_rule_patterns.ACTIONS]
     return cells
 
 
@@ -116,7 +33,7 @@ TryOut = Callable[[Rules, Words, Words], Cell]
 
 def ask(rules: Rules, pattern: Words, actions: Words) -> Cell:
     """Only ask; nothing is made."""
-    refused = rules.validate(patterns.rule(pattern.text, actions.text)).refusal
+    refused = rules.validate(flow_rule_patterns.rule(pattern.text, actions.text)).refusal
     return Cell(pattern, actions, refused, None, created=False)
 
 
@@ -134,7 +51,9 @@ def make(rules: Rules, pattern: Words, actions: Words) -> Cell:
 def best(cells: list[Cell]) -> Cell | None:
     """Choose the rule to fill the table with: a whole flow that is marked, if that can be."""
     created = {(cell.pattern.name, cell.actions.name): cell for cell in cells if cell.created}
-    wanted = ((flow, act) for flow in patterns.FLOWS for act in patterns.FLOW_ACTIONS)
+    wanted = (
+        (flow, act) for flow in flow_rule_patterns.FLOWS for act in flow_rule_patterns.FLOW_ACTIONS
+    )
     return next((created[key] for key in wanted if key in created), None)
 
 

@@ -1,9 +1,9 @@
 """rte_flow rules on a port of an engine: tried, made and removed over its control socket."""
 
-from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 from linerate.engine.telemetry import RefusedError, Telemetry
+from linerate.model.flow_rule_results import Answer, Refusal
 
 
 class RuleTextError(Exception):
@@ -27,37 +27,6 @@ class RuleTextError(Exception):
         after = "…" if start + self._SHOWN < len(self.rule) else ""
         caret = " " * (len(before) + self.column - 1 - start) + "^"
         return f"{before}{part}{after}\n{caret}\n{self.text}"
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a driver refused a rule: rte_flow_error's type, what it points at, the driver's words."""
-
-    errno: str
-    type: str
-    cause: str
-    message: str
-
-    def __str__(self) -> str:
-        """In one line."""
-        where = self.type if not self.cause else f"{self.type}, {self.cause}"
-        return f"{where}: {self.message} ({self.errno})"
-
-    def document(self) -> dict[str, str]:
-        """As JSON."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Result of one order."""
-
-    #: Time in the port's driver, measured by the engine's control thread.
-    ns: int
-    #: None: accepted.
-    refusal: Refusal | None = None
-    #: Id of the created rule.
-    rule: int = 0
 
 
 class Rules(Protocol):

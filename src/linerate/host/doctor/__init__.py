@@ -4,10 +4,10 @@ from linerate.base.memory_size import needed_megabytes
 from linerate.host.doctor.checks import Form, checks
 from linerate.host.doctor.checks.cpu import busy
 from linerate.host.doctor.cpus import likely_workers
-from linerate.host.doctor.findings import Finding
 from linerate.host.doctor.host_view import Host, UnknownError
 from linerate.host.doctor.look import LOOK_SECONDS, Look, PortNeeds, moment
 from linerate.host.doctor.nics import nics
+from linerate.model.findings import Finding
 
 __all__ = [
     "Finding",
@@ -87,8 +87,3 @@ def busy_now(host: Host, workers: tuple[int, ...], seconds: float = 0.2) -> Find
     except UnknownError:
         return None
     return found if found is not None and found.state == "fault" else None
-
-
-def faults(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Those that are faults."""
-    return tuple(found for found in findings if found.state == "fault")

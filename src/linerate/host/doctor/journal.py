@@ -12,8 +12,8 @@ from contextlib import contextmanager, suppress
 
 from pydantic import BaseModel, ValidationError
 
-from linerate.host.doctor.findings import Bind, Write
 from linerate.host.doctor.host_view import Host
+from linerate.model.findings import Bind, Write
 
 FOLDER = "/run/linerate"
 JOURNAL = f"{FOLDER}/doctor.json"

@@ -5,7 +5,6 @@ import subprocess
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from linerate.host.doctor.findings import Bind, Repair, Write
 from linerate.host.doctor.host_view import Host, whole
 from linerate.host.doctor.journal import (
     JOURNAL,
@@ -22,6 +21,7 @@ from linerate.host.doctor.journal import (
 from linerate.host.doctor.nic_use import uses
 from linerate.host.doctor.nics import PCI
 from linerate.host.doctor.own_mac import give_back, read_mac
+from linerate.model.findings import Bind, Repair, Write
 
 __all__ = ["JOURNAL", "Outcome", "RepairError", "apply", "describe", "undo"]
 

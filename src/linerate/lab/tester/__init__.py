@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from linerate.base.prerequisites import Need
+from linerate.host.cpu_counters import Moment
 from linerate.host.machine import Switches
 from linerate.lab.links import Ends
-from linerate.model.cpu_counters import Moment
 from linerate.model.ledger import Entry, PacketLedger
 from linerate.model.measurement import Progress, Reading, Slices, WorkerReading
 from linerate.model.measurement.trial import RoundTrip

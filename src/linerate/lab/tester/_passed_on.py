@@ -1,8 +1,8 @@
 """A tester behind another: what is not changed is passed on."""
 
+from linerate.host.cpu_counters import Moment
 from linerate.host.machine import Switches
 from linerate.lab.tester import Tester
-from linerate.model.cpu_counters import Moment
 from linerate.model.ledger import PacketLedger
 from linerate.model.measurement import Progress, Reading, Slices, WorkerReading
 from linerate.model.measurement.trial import RoundTrip

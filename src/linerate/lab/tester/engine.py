@@ -4,9 +4,8 @@ from typing import Any
 
 from linerate.engine import readings
 from linerate.engine.telemetry import Telemetry
-from linerate.host import machine
+from linerate.host import cpu_counters, machine
 from linerate.lab.tester._links import PortLinks, await_links, text_of
-from linerate.model import cpu_counters
 from linerate.model.ledger import PacketLedger
 from linerate.model.measurement import Progress, Reading, Slices, WorkerReading
 from linerate.model.measurement.slices import limit_us

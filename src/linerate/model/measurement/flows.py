@@ -1,16 +1,13 @@
 """Counters of a flow table, and of the ports' flow rules, in a trial."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from pydantic import BaseModel, ConfigDict
-
-from linerate.engine.telemetry import Telemetry
 
 Counters = dict[str, int]
 
 #: Values that are no counters: their level at the end counts.
 LEVELS = frozenset(("flows", "capacity", "rules", "limit", "threshold_pps"))
-MODE = "flowtable"
 #: Reasons not to record a packet, and to end a flow, by how their counters begin.
 NOT_RECORDED = "not_recorded_"
 
@@ -78,32 +75,9 @@ class FlowCounts(BaseModel):
         )
 
 
-def read_flows(telemetry: Telemetry) -> FlowCounts | None:
-    """Read them; None when the engine forwards in another way."""
-    if telemetry.ask("/linerate/info").get("mode") != MODE:
-        return None
-    ports = telemetry.table("/linerate/offload")
-    return FlowCounts(
-        table=_numbers(telemetry.ask("/linerate/flows,top=0")),
-        ports={
-            str(row["name"]): _numbers(telemetry.ask(f"/linerate/offload,{row['name']}"))
-            | {"on": int(row["state"] == "on")}
-            for row in ports
-        },
-    )
-
-
 def flows_of(readings: Iterable[FlowCounts | None]) -> FlowCounts | None:
     """The first that there is: one engine alone forwards."""
     return next((one for one in readings if one is not None), None)
-
-
-def _numbers(answer: Mapping[str, object]) -> Counters:
-    return {
-        name: value
-        for name, value in answer.items()
-        if isinstance(value, int) and not isinstance(value, bool)
-    }
 
 
 def _since(after: Counters, before: Counters) -> Counters:

@@ -1,12 +1,11 @@
 """Latency as timed by the tester: each stream's histogram, and the reported figures."""
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from linerate.base import histogram
-from linerate.engine.telemetry import Telemetry
 
 Counters = dict[str, int]
 NS_PER_US = 1000.0
@@ -107,45 +106,6 @@ class LatencyLoads(_Model):
     top_pps: float
     line_pps: float
     points: tuple[LatencyPoint, ...] = ()
-
-
-def read_latency(telemetry: Telemetry) -> tuple[StreamLatency, ...]:
-    """Every latency stream since the trial began."""
-    return tuple(_read(telemetry, row) for row in telemetry.table("/linerate/latency"))
-
-
-def _read(telemetry: Telemetry, row: dict[str, Any]) -> StreamLatency:
-    clean: list[tuple[int, int]] = []
-    disturbed: list[tuple[int, int]] = []
-    first = 0
-    while True:
-        reply = telemetry.ask(f"/linerate/latency,{row['stream']},{first}")
-        clean += zip(reply["bucket"], reply["packets"], strict=True)
-        disturbed += zip(reply["bucket"], reply["disturbed"], strict=True)
-        first = reply["next"]
-        if not first:
-            break
-    return StreamLatency(
-        stream=row["name"],
-        port=row["port"],
-        rx_port=row["rx_port"],
-        count=reply["count"],
-        min_ns=reply["min"],
-        max_ns=reply["max"],
-        sum_ns=reply["sum"],
-        jitter_sum_ns=reply["jitter_sum"],
-        jitter_count=reply["jitter_count"],
-        damaged=reply["damaged"],
-        disturbed=reply["disturbed_count"],
-        disturbed_max_ns=reply["disturbed_max"],
-        histogram=_text(clean),
-        disturbed_histogram=_text(disturbed),
-    )
-
-
-def _text(buckets: list[tuple[int, int]]) -> str:
-    filled = [(bucket, packets) for bucket, packets in buckets if packets]
-    return histogram.to_text(histogram.from_buckets(filled)) if filled else ""
 
 
 def figures(

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, PositiveInt
 
 from linerate.base.line_rate import FrameRate, line_rate
-from linerate.model.cpu_counters import CpuDisturbance
+from linerate.model.cpu_disturbance import CpuDisturbance
 from linerate.model.ledger import Counted, NodeTime, PacketLedger, TimeLedger, node_times_minus
 from linerate.model.measurement.flows import FlowCounts
 from linerate.model.measurement.latency import StreamLatency

@@ -1,6 +1,5 @@
 """The matrix as one page: bars of the rates, factors, costs, limits, what was not run."""
 
-from linerate.experiments.matrix import Group, Row, groups
 from linerate.report.html.page import environment, picture_html, status
 from linerate.report.html.picture import BLUE, Figure, Picture, layout, plain
 from linerate.report.html.swept import limits, page, unmeasured
@@ -8,6 +7,7 @@ from linerate.report.html.table import Table
 from linerate.report.html.table import render as table_html
 from linerate.report.matrix import cost_cells, cost_columns, figure
 from linerate.report.terminal import mpps
+from linerate.results.matrix_rows import Group, Row, groups
 from linerate.results.store import Run
 
 NAME = "rates"

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from linerate.experiments.matrix import measured_costs, rows
 from linerate.model.measurement import Measurement
 from linerate.report import html
 from linerate.report.html import benchmarks, searched, swept, timed
 from linerate.report.html import matrix as matrix_page
+from linerate.results.matrix_rows import measured_costs, rows
 from linerate.results.store import Run, load_measurement
 
 #: Reads what was measured in a trial, by the run's folder and the trial's name.

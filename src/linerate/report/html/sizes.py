@@ -1,9 +1,9 @@
 """% of line over frame size: a line for each configuration."""
 
-from linerate.experiments.sweep import Point, points
 from linerate.report.html.picture import PALETTE, Figure, Picture, Style, layout, plain
 from linerate.report.html.table import NO_FIGURE, Table
 from linerate.results.store import Run
+from linerate.results.sweep_points import Point, points
 
 NAME = "sizes"
 TITLE = "Percent of line over frame size"

@@ -1,12 +1,12 @@
 """A sweep as one page: the chart, what limits each configuration, what was not measured."""
 
-from linerate.experiments.sweep import points
 from linerate.report.html import sizes
 from linerate.report.html.page import document, environment, picture_html, status
 from linerate.report.html.picture import Picture
 from linerate.report.html.table import Table
 from linerate.report.html.table import render as table_html
 from linerate.results.store import Run
+from linerate.results.sweep_points import points
 
 
 def render(run: Run, name: str) -> str:

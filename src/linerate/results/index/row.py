@@ -8,8 +8,8 @@ from typing import Any
 
 from linerate.base.line_rate import format_bps
 from linerate.base.open_beneath import open_beneath, status_beneath
-from linerate.lab.recorder import FILE as LIVE_FILE
 from linerate.model.nic_presets import PRESETS, Card
+from linerate.results.journal import FILE as LIVE_FILE
 from linerate.results.store import Result, Run
 
 #: The first line of a live.jsonl is far shorter.

@@ -8,7 +8,6 @@ from urllib.parse import quote
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from linerate.lab.recorder import FILE as LIVE_FILE
 from linerate.model.nic_presets import PRESETS
 from linerate.model.suites import SUITES
 from linerate.model.testbed import ENGINE_MODES, RX_MODES, WIRES
@@ -17,6 +16,7 @@ from linerate.report.html.of_run import page_of
 from linerate.report.html.page import parts_of
 from linerate.results.compare import CompareError
 from linerate.results.index import QueryError
+from linerate.results.journal import FILE as LIVE_FILE
 from linerate.results.store import StoreError
 from linerate.ui.serve import listing
 from linerate.ui.serve.api import COMPARED_MAX, state_of

@@ -18,7 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from linerate.base.open_beneath import open_beneath
-from linerate.lab.recorder import FILE
+from linerate.results.journal import FILE
 from linerate.ui.serve.guard import Receive, Scope
 from linerate.ui.serve.library import Library, NoSuchRunError
 from linerate.ui.serve.protocol import Send, abort

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from enum import Flag, auto
 from typing import NamedTuple
 
-from linerate.host.doctor.findings import Finding
 from linerate.host.doctor.host_view import UnknownError
 from linerate.host.doctor.look import Look
 from linerate.host.doctor.nics import Nic
+from linerate.model.findings import Finding
 
 CheckHost = Callable[[Look], Finding | None]
 CheckNic = Callable[[Look, Nic], Finding | None]

@@ -5,10 +5,10 @@ import shlex
 from linerate.base.line_rate import line_rate
 from linerate.host.doctor.checks import Form, check
 from linerate.host.doctor.cpus import CPU_SYSFS, cpu_list, cpus_of, isolated, online, parameter
-from linerate.host.doctor.findings import Finding, Write
 from linerate.host.doctor.host_view import UnknownError
 from linerate.host.doctor.look import TICKS, CpuTicks, Look
 from linerate.host.doctor.virtual import hypervisor
+from linerate.model.findings import Finding, Write
 
 
 @check("isolcpus", order=10, form=Form.BOTH)

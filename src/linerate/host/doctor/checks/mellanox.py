@@ -2,10 +2,10 @@
 
 from linerate.host.doctor.checks import check_nic
 from linerate.host.doctor.connectx import configured
-from linerate.host.doctor.findings import Finding
 from linerate.host.doctor.host_view import UnknownError
 from linerate.host.doctor.look import Look
 from linerate.host.doctor.nics import Nic
+from linerate.model.findings import Finding
 
 _PATH = "/sys/module/mlx4_core/parameters/log_num_mgm_entry_size"
 

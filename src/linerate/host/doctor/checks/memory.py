@@ -4,10 +4,10 @@ import re
 
 from linerate.host.doctor.checks import Form, check
 from linerate.host.doctor.cpus import node_of_cpus
-from linerate.host.doctor.findings import Finding, Write
 from linerate.host.doctor.host_view import Host, UnknownError, whole
 from linerate.host.doctor.look import Look
 from linerate.host.doctor.virtual import cpu_flags
+from linerate.model.findings import Finding, Write
 
 _NODES = "/sys/devices/system/node"
 _GLOBAL = "/sys/kernel/mm/hugepages"

@@ -7,13 +7,13 @@ from linerate.base.line_rate import line_rate
 from linerate.base.pci import full_address
 from linerate.host.doctor.checks import Form, check, check_nic
 from linerate.host.doctor.ethtool import maximum_and_current
-from linerate.host.doctor.findings import Bind, Finding
 from linerate.host.doctor.host_view import Host, UnknownError
 from linerate.host.doctor.iommu_group import VFIO, Group, group_of
 from linerate.host.doctor.look import Look
 from linerate.host.doctor.modules import available, package, release
 from linerate.host.doctor.nic_use import uses
 from linerate.host.doctor.nics import PCI, Nic
+from linerate.model.findings import Bind, Finding
 
 
 @check("ports", order=38)

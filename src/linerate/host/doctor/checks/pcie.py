@@ -3,12 +3,12 @@
 from linerate.base.line_rate import PcieLink, line_rate
 from linerate.host.doctor.checks import Form, check, check_nic
 from linerate.host.doctor.cpus import cpu_list, node_of_cpus, parameter
-from linerate.host.doctor.findings import Finding
 from linerate.host.doctor.host_view import UnknownError
 from linerate.host.doctor.look import Look
 from linerate.host.doctor.lspci import requests
 from linerate.host.doctor.nics import PCI, Nic, lanes_of, speed_of
 from linerate.host.doctor.virtual import cpu_flags, hypervisor
+from linerate.model.findings import Finding
 from linerate.parsers.files import evidence_of_text
 from linerate.parsers.text import text_of
 

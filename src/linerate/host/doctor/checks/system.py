@@ -3,10 +3,10 @@
 import time
 
 from linerate.host.doctor.checks import Form, check
-from linerate.host.doctor.findings import Finding
 from linerate.host.doctor.host_view import UnknownError, whole
 from linerate.host.doctor.look import Look
 from linerate.host.doctor.virtual import hypervisor
+from linerate.model.findings import Finding
 
 
 @check("machine", order=60)

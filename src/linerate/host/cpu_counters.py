@@ -1,7 +1,7 @@
-"""CPU disturbances that no scheduler sees: SMIs, frequency, thermal throttling.
+"""Counters of a CPU that no scheduler knows of: SMIs, frequency, thermal throttling.
 
 Read from /sys and, where the msr module is loaded and we are root, from model-specific registers.
-What a machine does not tell is None, never 0: "not readable" is no reading.
+A value that the machine does not report is None, never 0: "not readable" is no reading.
 """
 
 import os
@@ -9,9 +9,10 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from linerate.model.cpu_disturbance import CpuDisturbance
 
 ROOT = Path("/")
+
 #: SMIs since reset: Intel's MSR_SMI_COUNT (Software Developer's Manual, volume 4, table 2-2).
 SMI_COUNT = 0x34
 #: Clocks at the nominal frequency and at the actual one, both while the CPU is not idle.
@@ -29,32 +30,6 @@ class Moment:
     throttles: int | None = None
     mperf: int | None = None
     aperf: int | None = None
-
-
-class CpuDisturbance(BaseModel):
-    """Disturbances of a worker's CPU during a trial; None where unreadable."""
-
-    model_config = ConfigDict(frozen=True)
-
-    smis: int | None = None
-    throttles: int | None = None
-    #: Slowest and fastest of the readings before, during and after.
-    megahertz_min: float | None = None
-    megahertz_max: float | None = None
-    #: Cycles that it made for each of its nominal ones.
-    of_nominal: float | None = None
-
-    @property
-    def nothing(self) -> bool:
-        """Whether there is nothing to say."""
-        return not (self.smis or self.throttles or self.frequency_change)
-
-    @property
-    def frequency_change(self) -> float:
-        """By how much the slowest reading was below the fastest; 0 where that is not known."""
-        if not self.megahertz_min or not self.megahertz_max:
-            return 0.0
-        return 1 - self.megahertz_min / self.megahertz_max
 
 
 def read(cpu: int, root: Path = ROOT) -> Moment:

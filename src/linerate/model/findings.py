@@ -1,4 +1,4 @@
-"""Findings of checks."""
+"""Findings of the checks of `linerate doctor`."""
 
 from typing import Literal
 
@@ -57,3 +57,8 @@ class Finding(_Model):
     def name(self) -> str:
         """The check, and on what."""
         return f"{self.check} {self.subject}".strip()
+
+
+def faults(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Those that are faults."""
+    return tuple(found for found in findings if found.state == "fault")

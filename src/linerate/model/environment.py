@@ -1,0 +1,27 @@
+"""Environment of a run: the machine that it was measured on."""
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Environment(BaseModel):
+    """The machine that a run was measured on."""
+
+    model_config = ConfigDict(frozen=True)
+
+    cpu_model: str
+    microcode: str
+    hypervisor: bool
+    kernel: str
+    system: str
+    cpus: tuple[int, ...]
+    governor: str
+    transparent_hugepages: str
+    hugepages_free: int
+    linerate: str
+    dpdk: str = ""
+    memory: str = ""
+    layout: str = ""
+    #: Negotiated links of real ports.
+    links: str = ""
+    #: The run's session, where others have less of a CPU than it; None: they have as much.
+    autogroup_nice: int | None = None
