@@ -8,7 +8,7 @@ import pytest
 
 from linerate.analysis.validity import caused_by_host
 from linerate.experiments.retry import host_decides, lost_of
-from linerate.experiments.search import Point, interval
+from linerate.experiments.search import How, Point, interval
 from linerate.model.ledger import TimeLedger
 from linerate.model.measurement import Load
 from linerate.model.nic_presets import Card, card_option
@@ -51,6 +51,15 @@ def test_both_goals_are_found(linerate, pps):
     run = load_run(folder)
     assert run.status == "complete"
     assert run.searches[0].goals[0].lower_pps == document["ndr_pps"]
+
+
+def test_a_deciding_trial_of_few_packets_is_longer():
+    """A ring that takes some hundred packets at its end hides a loss of as many."""
+    how = How()
+    at_load = [how.seconds_at(pps, 1.0) for pps in (1e6, 150e3, 100e3, 50e3, 5e3)]
+    assert at_load == [1, 1, 1.5, 3, 4]
+    assert how.seconds_at(5e3, how.initial_seconds) == how.initial_seconds
+    assert How(duration_seconds=60.0).seconds_at(1e3, 60.0) == 60
 
 
 def test_each_trial_is_in_the_run(linerate):

@@ -33,6 +33,11 @@ INITIAL_SECONDS = 0.3
 MIN_OF_LINE = 2e-4
 #: A trial of fewer packets is not exact to a thousandth.
 PACKETS_MIN = 5_000
+#: A deciding trial of fewer is longer: what a ring takes at its end, some hundred packets, is no
+#: loss, and would hide one.
+DECIDING_PACKETS = 150_000
+#: But not longer than this; who asks for more has asked for enough.
+LONGER_SECONDS = 4.0
 #: Before trials, so that addresses are known and tables filled.
 WARM_UP_SECONDS = 0.3
 WARM_UP_OF_MAX = 0.1
@@ -54,6 +59,12 @@ class How:
     def initial_seconds(self) -> float:
         """Duration of first trials at a load."""
         return min(INITIAL_SECONDS, self.duration_seconds)
+
+    def seconds_at(self, pps: float, intended_seconds: float) -> float:
+        """Duration of a trial at a load: a deciding one of few packets is longer."""
+        if intended_seconds < self.duration_seconds:
+            return intended_seconds
+        return max(intended_seconds, min(DECIDING_PACKETS / pps, LONGER_SECONDS))
 
 
 def search_plan(
@@ -197,12 +208,11 @@ class _Measurer:
         ratios = self._bench.how.loss_ratios
         goals = tuple(interval(self.points, ratio) for ratio in ratios)
         message = f"{name}, {format_pps(intended_load, '.4g')}: {goals_text(goals)}"
-        self._bench.begin(name, message, intended_duration)
-        tried = self._attempts.tried(name, intended_load, intended_duration)
+        seconds = self._bench.how.seconds_at(intended_load, intended_duration)
+        self._bench.begin(name, message, seconds)
+        tried = self._attempts.tried(name, intended_load, seconds)
         forwarded = intended_load * (1 - tried.loss_ratio)
-        self.points.append(
-            Point(intended_load, intended_duration, tried.loss_ratio, forwarded, tried.trial)
-        )
+        self.points.append(Point(intended_load, seconds, tried.loss_ratio, forwarded, tried.trial))
         self._bench.learnt(self.points, self._attempts.lost_by_host)
         from MLRsearch import MeasurementResult  # noqa: PLC0415 (slow to load)
 
