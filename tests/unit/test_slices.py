@@ -118,7 +118,11 @@ def test_a_short_trial_needs_its_own_time(evidence):
 def test_looks_lower_the_first_load(evidence):
     asked, whole = AskedLoad(1_000_000, 40e6), 74_404_762
     short = [evidence(sent=round(whole * share)) for share in (0.7, 0.8)]
-    assert asked.after_look(short).scale_ppm == pytest.approx(OF_LOOK * 800_000, rel=1e-4)
+    lower = asked.after_look(short)
+    assert lower.scale_ppm == pytest.approx(OF_LOOK * 800_000, rel=1e-4)
+    # They disagree, which the result shows.
+    assert lower.fell_short_pps == pytest.approx((0.7 * 14.88e6, 0.8 * 14.88e6), rel=1e-3)
+    assert lower.ceiling_pps == pytest.approx(0.8 * 14.88e6, rel=1e-3)
     assert asked.after_look([*short, evidence()]) == asked
     host = evidence(sent=whole // 2, progress={"paused_us": 1_000_000})
     assert asked.after_look([host]) == asked

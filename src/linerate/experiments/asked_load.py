@@ -73,8 +73,9 @@ class AskedLoad:
         undisturbed = [one for one in looks if _shows_tester(one)]
         if not undisturbed or not all(caused_by_tester(one) for one in undisturbed):
             return self
-        best = max(_managed_pps(one) for one in undisturbed)
-        return self._at(best, OF_LOOK, undisturbed[0].load.full_pps)
+        managed = tuple(_managed_pps(one) for one in undisturbed)
+        known = replace(self, fell_short_pps=(*self.fell_short_pps, *managed))
+        return known._at(max(managed), OF_LOOK, undisturbed[0].load.full_pps)
 
     def after_warmup(self, warmup: Measurement) -> "AskedLoad":
         """Load after the device has learnt: a card's rules are the tester's work, too."""

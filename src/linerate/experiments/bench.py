@@ -12,6 +12,7 @@ from linerate import __version__
 from linerate.analysis.explain import explain
 from linerate.analysis.measured_evidence import evidence_of
 from linerate.analysis.validity import (
+    LIMIT_WITHIN,
     caused_by_host,
     caused_by_tester,
     doubts,
@@ -52,7 +53,7 @@ from linerate.results.verdicts import judged_together, source_of
 #: Further attempts for a tester that can't send the intended load: again, then with less.
 LOWER_LOADS = 4
 #: Most short trials that find the tester's rate at the first load.
-LOOKS = 3
+LOOKS = 4
 LOOK_SECONDS = 0.25
 #: Repetitions of an invalid trial before suspect figures are accepted.
 ACCEPTED_RETRIES = 1
@@ -340,6 +341,7 @@ class Bench:
     def _look(self, trials: Trials, step: Step, asked: AskedLoad) -> AskedLoad:
         """The tester's rate, by short trials: another where the first fell short."""
         load = self._load(step.testbed, step.loadtest, asked.scale_ppm, LOOK_SECONDS)
+        load = load.model_copy(update={"offered_within": LIMIT_WITHIN})
         looks: list[Measurement] = []
         while len(looks) < LOOKS:
             looks.append(run_trial(trials.tester, load, self._observer.progress))
