@@ -123,7 +123,9 @@ def test_looks_lower_the_first_load(evidence):
     # They disagree, which the result shows.
     assert lower.fell_short_pps == pytest.approx((0.7 * 14.88e6, 0.8 * 14.88e6), rel=1e-3)
     assert lower.ceiling_pps == pytest.approx(0.8 * 14.88e6, rel=1e-3)
-    assert asked.after_look([*short, evidence()]) == asked
+    once = asked.after_look([*short, evidence()])
+    assert (once.scale_ppm, once.of_tester) == (1_000_000, True)
+    assert asked.after_look([evidence(), evidence()]) == asked
     host = evidence(sent=whole // 2, progress={"paused_us": 1_000_000})
     assert asked.after_look([host]) == asked
 

@@ -37,6 +37,8 @@ class AskedLoad:
     managed_pps: tuple[float, ...] = ()
     #: The same, of all loads of this test.
     fell_short_pps: tuple[float, ...] = ()
+    #: It is as much as the tester can offer, or more: what it falls short of it is its own limit.
+    of_tester: bool = False
 
     @classmethod
     def first(cls, full_pps: float, ceiling_pps: float | None) -> "AskedLoad":
@@ -44,12 +46,12 @@ class AskedLoad:
         if ceiling_pps is None:
             return cls(FULL_SCALE_PPM)
         share = min(1.0, OF_CEILING * ceiling_pps / full_pps)
-        return cls(max(1, int(FULL_SCALE_PPM * share)), ceiling_pps)
+        return cls(max(1, int(FULL_SCALE_PPM * share)), ceiling_pps, of_tester=share < 1)
 
     @property
     def offered_within(self) -> float:
         """Share of it that the tester may fall short: any, of what is only its own limit."""
-        return LIMIT_WITHIN if self.scale_ppm == FULL_SCALE_PPM else 1.0
+        return 1.0 if self.of_tester else LIMIT_WITHIN
 
     def after(self, measurement: Measurement) -> "AskedLoad":
         """Next load after an invalid trial.
@@ -65,17 +67,22 @@ class AskedLoad:
             self,
             managed_pps=(*self.managed_pps, managed),
             fell_short_pps=(*self.fell_short_pps, managed),
+            of_tester=True,
         )
         return known._lowered(measurement.load.full_pps) if known._is_known else known
 
     def after_look(self, looks: Sequence[Measurement]) -> "AskedLoad":
         """Load after short trials showed the tester's rate at this load."""
         undisturbed = [one for one in looks if _shows_tester(one)]
-        if not undisturbed or not all(caused_by_tester(one) for one in undisturbed):
+        fell_short = [one for one in undisturbed if caused_by_tester(one)]
+        if not fell_short:
             return self
         managed = tuple(_managed_pps(one) for one in undisturbed)
-        known = replace(self, fell_short_pps=(*self.fell_short_pps, *managed))
-        return known._at(max(managed), OF_LOOK, undisturbed[0].load.full_pps)
+        known = replace(self, of_tester=True, fell_short_pps=(*self.fell_short_pps, *managed))
+        first = undisturbed[0]
+        if max(managed) >= first.asked_pps * (1 - LIMIT_WITHIN):
+            return known
+        return known._at(max(managed), OF_LOOK, first.load.full_pps)
 
     def after_warmup(self, warmup: Measurement) -> "AskedLoad":
         """Load after the device has learnt: a card's rules are the tester's work, too."""
@@ -99,7 +106,7 @@ class AskedLoad:
         """Nearly what the tester managed with the device behind it, which is its ceiling now."""
         scale = max(1, min(self.scale_ppm, int(share * FULL_SCALE_PPM * best_pps / full_pps)))
         ceiling = best_pps if self.ceiling_pps is None else min(self.ceiling_pps, best_pps)
-        return replace(self, scale_ppm=scale, ceiling_pps=ceiling)
+        return replace(self, scale_ppm=scale, ceiling_pps=ceiling, of_tester=True)
 
 
 def _shows_tester(measurement: Measurement) -> bool:

@@ -12,7 +12,6 @@ from linerate import __version__
 from linerate.analysis.explain import explain
 from linerate.analysis.measured_evidence import evidence_of
 from linerate.analysis.validity import (
-    LIMIT_WITHIN,
     caused_by_host,
     caused_by_tester,
     doubts,
@@ -54,6 +53,8 @@ from linerate.results.verdicts import judged_together, source_of
 LOWER_LOADS = 4
 #: Most short trials that find the tester's rate at the first load.
 LOOKS = 4
+#: As many that offered all of it are enough.
+LOOKS_ENOUGH = 2
 LOOK_SECONDS = 0.25
 #: Repetitions of an invalid trial before suspect figures are accepted.
 ACCEPTED_RETRIES = 1
@@ -339,15 +340,14 @@ class Bench:
         )
 
     def _look(self, trials: Trials, step: Step, asked: AskedLoad) -> AskedLoad:
-        """The tester's rate, by short trials: another where the first fell short."""
+        """The tester's rate, by short trials: more where it fell short of the load."""
         load = self._load(step.testbed, step.loadtest, asked.scale_ppm, LOOK_SECONDS)
-        load = load.model_copy(update={"offered_within": LIMIT_WITHIN})
         looks: list[Measurement] = []
-        while len(looks) < LOOKS:
+        enough = 0
+        while len(looks) < LOOKS and enough < LOOKS_ENOUGH:
             looks.append(run_trial(trials.tester, load, self._observer.progress))
             trials.check()
-            if not caused_by_tester(looks[-1]):
-                break
+            enough += not caused_by_tester(looks[-1])
         return asked.after_look(looks)
 
     def _first_load(self, step: Step) -> AskedLoad:
