@@ -21,7 +21,7 @@ def render(curves: Mapping[str, Curve], results: Sequence[Result]) -> str:
         for number, (title, points) in enumerate(groups.items(), start=1)
     ]
     body = [picture_html(one) for one in drawn] or ["<p>No curve was measured.</p>"]
-    return document("linerate and its peers", "What it costs", body, drawn)
+    return document("linerate and its peers", "What it costs", body, drawn).html
 
 
 def picture(name: str, title: str, points: Sequence[Point]) -> Picture:

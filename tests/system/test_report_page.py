@@ -26,7 +26,7 @@ def screenshots(page: Path, folder: Path | None = None) -> subprocess.CompletedP
 
 def test_a_report_opens_without_an_error_or_a_request(tmp_path: Path) -> None:
     page = tmp_path / "report.html"
-    page.write_text(render(Run.model_validate_json(STORED.read_text()), "a-run", {}))
+    page.write_text(render(Run.model_validate_json(STORED.read_text()), "a-run", {}).html)
     done = screenshots(page, tmp_path / "images")
     assert (done.returncode, done.stderr) == (0, "")
     for name in ("report", "report-clocks", "report-ledger", "report-ceilings", "report-phone"):

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from linerate.model.testbed import parse
 from linerate.report import comparison
-from linerate.report.html import compared
+from linerate.report.render import html, markdown, terminal
 from linerate.results.compare import CompareError, Difference, Side, compare, sentence, sides
 from linerate.results.statistics import SIGNIFICANCE, Rates, least_p
 
@@ -120,11 +120,12 @@ def test_what_line_or_tester_held_back_is_reported(measured):
 def test_all_forms_say_the_same(measured):
     pairs = pairs_of([("a", measured(20_000_000))], [("<b>", measured(10))])
     out = io.StringIO()
-    comparison.terminal(Console(file=out, width=80, highlight=False), pairs)
-    page = compared.render(pairs)
+    made_once = comparison.document(pairs)
+    terminal.show(Console(file=out, width=80, highlight=False), made_once)
+    page = html.page(made_once).html
     document = json.loads(json.dumps(comparison.as_json(pairs)))
     assert document[0]["tests"][1]["percent"] == pytest.approx(36.76, abs=0.01)
-    for made in (out.getvalue(), comparison.as_markdown(pairs), page):
+    for made in (out.getvalue(), markdown.render(made_once), page):
         assert "+36.76 %" in made or "\\+36.76 %" in made
     assert "<b>" not in page.split("<script>")[0]
     assert "too few repeats" in out.getvalue()

@@ -228,7 +228,7 @@ def test_every_report_has_the_table(published):
     assert len(document["flow_table"]) == 5
     assert document["flow_table"][1]["rate_ratio"] == pytest.approx(1.6228, abs=1e-3)
     assert "| syn | on | 5491.7 |" in markdown.render(published)
-    assert flow_table.TITLE in render(published, "x", {})
+    assert flow_table.TITLE in render(published, "x", {}).html
 
 
 def test_other_suites_have_no_such_table(run, result):

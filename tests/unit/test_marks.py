@@ -53,7 +53,7 @@ def test_a_forgiven_loss_is_counted_in_its_row(result, run, forgiven):
     assert line.endswith("9,771 |")
     (cells,) = csv.DictReader(io.StringIO(as_csv.render(made)))
     assert (cells["left_out"], cells["marks"]) == ("9771", "*†")
-    page = of_run.page_of(made, Path("runs/r"), lambda *_: forgiven)
+    page = of_run.page_of(made, Path("runs/r"), lambda *_: forgiven).html
     assert "U2*†" in page
     assert "9,771" in page
     document = json_output.trial(one)

@@ -271,7 +271,7 @@ def test_text_in_a_page_is_text(run, result, evidence):
     measured = run(
         result(f"{name}@64", evidence(), configuration=name), sweep=sweep, suite="matrix"
     )
-    assert name not in page.render(measured, "run", rows(measured, {}))
+    assert name not in page.render(measured, "run", rows(measured, {})).html
 
 
 def test_what_a_wire_costs_is_taken_off_who_sends():

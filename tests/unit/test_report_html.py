@@ -83,7 +83,7 @@ def measured(run, result, evidence, sampled):
 
 @pytest.fixture
 def page(measured, sampled):
-    return Page(render(measured, "a-run", {"U1": sampled}))
+    return Page(render(measured, "a-run", {"U1": sampled}).html)
 
 
 def test_each_figure_is_there(page):
@@ -119,8 +119,8 @@ def test_text_of_a_run_stays_text(run, result, evidence):
     measured = run(
         hostile, invalid, command=["linerate", HOSTILE], status="failed", problem=HOSTILE
     )
-    made = render(measured, HOSTILE, {})
-    honest = Page(render(run(result("U1")), "a-run", {}))
+    made = render(measured, HOSTILE, {}).html
+    honest = Page(render(run(result("U1")), "a-run", {}).html)
     page = Page(made)
     assert "<script>alert" not in made
     assert len(page.all("script")) == len(honest.all("script"))
@@ -131,7 +131,7 @@ def test_text_of_a_run_stays_text(run, result, evidence):
 
 def test_an_invalid_trial_has_no_figures_of_a_result(run, result, evidence):
     bad = result("U2", evidence(unexplained=7))
-    made = render(run(bad), "a-run", {})
+    made = render(run(bad), "a-run", {}).html
     assert "No trial has a valid result" in made
     assert "7 packets unexplained" in made
     assert set(Page(made).figures) == {"ledger-U2"}
@@ -144,11 +144,11 @@ def test_an_invalid_trial_has_no_figures_of_a_result(run, result, evidence):
 
 def test_infinite_figures_of_a_foreign_run_make_a_page(run, result):
     odd = result("U1").model_copy(update={"received_pps": float("inf"), "l1_bps": float("nan")})
-    assert Page(render(run(odd), "a-run", {})).figures["ceilings-U1"]
+    assert Page(render(run(odd), "a-run", {}).html).figures["ceilings-U1"]
 
 
 def test_a_run_without_results_is_a_page(run):
-    made = render(run(status="failed", problem="no engine"), "a-run", {})
+    made = render(run(status="failed", problem="no engine"), "a-run", {}).html
     assert "failed: no engine" in made
     assert "Nothing was measured" in made
     assert "plotly.js v" not in made
@@ -260,5 +260,5 @@ def test_a_node_looks_the_same_in_all_pictures(page):
 
 
 def test_the_testbeds_name_is_in_it(run, result):
-    made = render(run(result("U1"), testbed=parse({"name": "rack-7"}, "x")), "a-run", {})
+    made = render(run(result("U1"), testbed=parse({"name": "rack-7"}, "x")), "a-run", {}).html
     assert "rack-7" in made

@@ -171,7 +171,7 @@ def test_all_four_benchmarks_are_measured_and_shown(linerate, tmp_path):
         assert used <= names
         assert all((folder / f"evidence/{trial}.json").exists() for trial in used)
     assert all(result.test.split(".")[-1].isdigit() for result in trials_of(run, run.searches[0]))
-    page = benchmarks.render(run, folder.name)
+    page = benchmarks.render(run, folder.name).html
     assert page == (folder / "report.html").read_text().removesuffix("\n")
     assert 'id="throughput"' in page
     assert 'id="loss-curve"' in page

@@ -61,7 +61,7 @@ def read_all(measurement, run):
         json.dumps(json_output.ledgers(result))
         csv.render(made)
         markdown.render(made)
-    render(made, "a run", {result.trial: measurement})
+    assert render(made, "a run", {result.trial: measurement}).html
 
 
 @pytest.mark.parametrize("trial", TRIALS[:2], ids=lambda path: path.stem)

@@ -1,13 +1,20 @@
-"""Comparisons for people and programs: a table in a terminal, Markdown, JSON."""
+"""A comparison of runs as a document."""
 
+from functools import partial
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from linerate.report import markdown
-from linerate.report.terminal import mpps, plain_table
+from linerate.report.document import (
+    Document,
+    Heading,
+    Note,
+    Section,
+    Table,
+    figures,
+    sentences,
+    text,
+)
+from linerate.report.html.compared import bars
+from linerate.report.terminal import mpps
 from linerate.results.compare import Change, Difference, Pair, Side, sentence
 from linerate.results.statistics import p_text, repeats_needed
 
@@ -20,7 +27,11 @@ JUDGED = {
     "unknown": "too few repeats",
 }
 Row = tuple[str, ...]
-COLUMNS = ("test", "base Mpps", "other Mpps", "change", "spreads", "p", "verdict")
+COLUMNS = (
+    *text("test"),
+    *figures("base Mpps", "other Mpps", "change", "spreads", "p"),
+    *text("verdict"),
+)
 
 
 def row(difference: Difference) -> Row:
@@ -52,68 +63,51 @@ def change_rows(changes: tuple[Change, ...], unit: str) -> list[Row]:
     return rows
 
 
-def sections(pair: Pair) -> list[tuple[str, Row, list[Row]]]:
-    """Changes beside the rates: title, columns, rows; without empty ones."""
-    columns = ("base", "other", "change")
-    found: list[tuple[str, Row, list[Row]]] = [
-        (
+def document(pairs: list[Pair]) -> Document:
+    """All pairs, which have one base: their outcomes, bars, and a section for each."""
+    names = [pairs[0].base.name, *(pair.other.name for pair in pairs)]
+    outcomes = [Note(sentence(pair), "verdict") for pair in pairs]
+    parts = [part for number, pair in enumerate(pairs, start=1) for part in _pair(number, pair)]
+    return Document(
+        title=" against ".join(reversed(names)),
+        sections=(*outcomes, bars(pairs), *parts),
+        data=partial(as_json, pairs),
+        page_title="linerate comparison",
+    )
+
+
+def _pair(number: int, pair: Pair) -> list[Section]:
+    """Rates, then all else that was not the same; empty tables left out."""
+    title = f"{_named(pair.other)} against {_named(pair.base)}"
+    rates = Table("Rates", COLUMNS, tuple(map(row, pair.rates)), titled=False)
+    columns = figures("base", "other", "change")
+    changes = (
+        Table(
             "What changed in the losses, per cent of the packets sent",
-            ("test", "place", *columns),
-            change_rows(pair.losses, ""),
+            (*text("test"), *sentences("place"), *columns),
+            tuple(change_rows(pair.losses, "")),
         ),
-        (
+        Table(
             "Changes of cycles/packet, by node",
-            ("test", "node", *columns),
-            change_rows(pair.clocks, ""),
+            (*text("test"), *sentences("node"), *columns),
+            tuple(change_rows(pair.clocks, "")),
         ),
-        ("What else was not the same", ("what", "base", "other"), list(pair.conditions)),
+        Table(
+            "What else was not the same",
+            (*text("what"), *sentences("base", "other")),
+            tuple(pair.conditions),
+        ),
+    )
+    return [
+        Heading(title, f"pair-{number}"),
+        rates,
+        *(table for table in changes if table.rows),
     ]
-    return [section for section in found if section[2]]
-
-
-def terminal(console: Console, pairs: list[Pair]) -> None:
-    """Print each pair: one sentence, the rates, what changed."""
-    for number, pair in enumerate(pairs):
-        if number:
-            console.print()
-        console.print(Text(sentence(pair), "bold"))
-        console.print()
-        console.print(_table(COLUMNS, [row(difference) for difference in pair.rates], words=1))
-        console.print(Text(f"base: {_named(pair.base)}; other: {_named(pair.other)}", "dim"))
-        for title, columns, rows in sections(pair):
-            console.print()
-            console.print(Text(title, "bold"))
-            words = len(columns) if columns[0] == "what" else 2
-            console.print(_table(columns, rows, words=words))
-
-
-def _table(columns: Row, rows: list[Row], words: int) -> Table:
-    sides = ["left" if number < words else "right" for number in range(len(columns))]
-    table = plain_table(*zip(columns, sides, strict=True))
-    for column in table.columns[1:words]:
-        column.no_wrap = False
-        column.overflow = "fold"
-    for cells in rows:
-        table.add_row(*(Text(cell) for cell in cells))
-    return table
 
 
 def _named(side: Side) -> str:
     count = len(side.runs)
     return side.name if count == 1 else f"{side.name} and {count - 1} more"
-
-
-def as_markdown(pairs: list[Pair]) -> str:
-    """The same as Markdown."""
-    parts = []
-    for pair in pairs:
-        title = f"# {markdown.plain(pair.other.name)} against {markdown.plain(pair.base.name)}"
-        parts += [title, f"**{markdown.plain(sentence(pair))}**"]
-        parts.append(markdown.table(COLUMNS, [row(difference) for difference in pair.rates]))
-        for heading, columns, rows in sections(pair):
-            words = len(columns) if columns[0] == "what" else 2
-            parts += [f"## {heading}", markdown.table(columns, rows, words=words)]
-    return "\n\n".join(parts)
 
 
 def as_json(pairs: list[Pair]) -> list[dict[str, Any]]:

@@ -94,7 +94,7 @@ def latency(
     how = How((NDR,), duration_seconds=min(duration, 1.0))
     with run_folder(chosen, runs, "latency", wait=wait) as folder:
         run, code = measure_into(plan, folder, partial(LatencyLoadsBench, how=how, loads=wanted))
-        page = timed.render(run, folder.path.resolve().name)
+        page = timed.render(run, folder.path.resolve().name).html
         write_whole(folder.path / "report.html", page)
         _report(run, folder, as_json)
     raise typer.Exit(code if code not in (0, FAILED) else outcome(run))

@@ -80,7 +80,7 @@ def matrix_command(
         plan = sweep_plan(base, looked.lines, how, tuple(sys.argv), "matrix", looked.absent, hop)
         run, code = measure_into(plan, folder)
         rows = matrix_rows.rows(run, matrix_rows.measured_costs(run, folder.path))
-        write_whole(folder.path / "report.html", page.render(run, folder.path.name, rows))
+        write_whole(folder.path / "report.html", page.render(run, folder.path.name, rows).html)
         _report(run, rows, folder, as_json)
     raise typer.Exit(code)
 

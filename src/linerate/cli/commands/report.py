@@ -1,7 +1,6 @@
 """`linerate report` and `linerate compare`: pages, tables, JSON of runs on disk."""
 
 import io
-import json
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,8 +13,10 @@ from linerate.cli.usage import USAGE
 from linerate.report import comparison, csv, latency_loads, markdown
 from linerate.report import rfc2544 as benchmarked
 from linerate.report import search as search_report
-from linerate.report.html import compared
 from linerate.report.html.of_run import page_of
+from linerate.report.render import html, terminal
+from linerate.report.render import json as as_json_text
+from linerate.report.render import markdown as as_markdown
 from linerate.results import compare as comparing
 from linerate.results.store import Run, StoreError, load_run
 from linerate.ui.console import Console
@@ -44,7 +45,7 @@ def report(
     loaded = load_run(run)
     if form == "html":
         folder = _folder(run)
-        page = page_of(loaded, folder)
+        page = page_of(loaded, folder).html
         _write(output or folder / "report.html", page)
     else:
         _say(output, _text(loaded, form))
@@ -85,17 +86,18 @@ def compare(
         pairs = comparing.compare(comparing.sides([_group(words) for words in runs]))
     except comparing.CompareError as error:
         raise StoreError(str(error)) from error
+    document = comparison.document(pairs)
     if as_json:
-        _say(output, json.dumps(comparison.as_json(pairs), indent=1))
+        _say(output, as_json_text.render(document))
     elif form == "html" and output is not None:
-        _write(output, compared.render(pairs))
+        _write(output, html.page(document).html)
     elif form == "markdown":
-        _say(output, comparison.as_markdown(pairs))
+        _say(output, as_markdown.render(document))
     elif output is None:
-        comparison.terminal(Console(), pairs)
+        terminal.show(Console(), document)
     else:
         out = io.StringIO()
-        comparison.terminal(Console(width=FILE_WIDTH, file=out), pairs)
+        terminal.show(Console(width=FILE_WIDTH, file=out), document)
         _write(output, out.getvalue())
 
 

@@ -180,7 +180,7 @@ def outcome(run: Run) -> int:
 def write_page(run: Run, folder: RunFolder) -> None:
     """Write the page beside the figures."""
     render = benchmarks.render if run.rfc2544 else searched.render
-    page = render(run, folder.path.resolve().name)
+    page = render(run, folder.path.resolve().name).html
     write_whole(folder.path / "report.html", page)
 
 

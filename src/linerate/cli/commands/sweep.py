@@ -131,4 +131,4 @@ def _report(run: Run, folder: RunFolder, as_csv: bool, as_json: bool) -> None:
 
 def write_page(run: Run, folder: RunFolder) -> None:
     """Write the chart beside the figures."""
-    write_whole(folder.path / "report.html", swept.render(run, folder.path.resolve().name))
+    write_whole(folder.path / "report.html", swept.render(run, folder.path.resolve().name).html)

@@ -6,12 +6,13 @@ from linerate.report.html.page import document, environment, picture_html, secti
 from linerate.report.html.picture import BLUE, GREY, PALETTE, Picture, Style, layout, plain
 from linerate.report.html.table import Table, text
 from linerate.report.html.table import render as table_html
+from linerate.report.render.html import Page
 from linerate.report.terminal import heading
 from linerate.results.goals import limiting, trial_named
 from linerate.results.store import Run
 
 
-def render(run: Run, name: str) -> str:
+def render(run: Run, name: str) -> Page:
     """The whole page."""
     drawn = [throughput(run), loss(run)]
     sizes = Table("By frame size", rfc2544.SIZE_COLUMNS, tuple(rfc2544.size_rows(run)))

@@ -6,6 +6,7 @@ from linerate.report.html.swept import limits, page, unmeasured
 from linerate.report.html.table import Table
 from linerate.report.html.table import render as table_html
 from linerate.report.matrix import cost_cells, cost_columns, figure
+from linerate.report.render.html import Page
 from linerate.report.terminal import mpps
 from linerate.results.matrix_rows import Group, Row, groups
 from linerate.results.store import Run
@@ -14,7 +15,7 @@ NAME = "rates"
 ROW_HEIGHT = 26
 
 
-def render(run: Run, name: str, rows: list[Row]) -> str:
+def render(run: Run, name: str, rows: list[Row]) -> Page:
     """The whole page."""
     drawn = [bars(group) for group in groups(rows)]
     body = [

@@ -7,6 +7,7 @@ from linerate.model.measurement import Measurement
 from linerate.report import html
 from linerate.report.html import benchmarks, searched, swept, timed
 from linerate.report.html import matrix as matrix_page
+from linerate.report.render.html import Page
 from linerate.results.matrix_rows import measured_costs, rows
 from linerate.results.store import Run, load_measurement
 
@@ -14,7 +15,7 @@ from linerate.results.store import Run, load_measurement
 Evidence = Callable[[Path, str], Measurement | None]
 
 
-def page_of(run: Run, folder: Path, evidence: Evidence = load_measurement) -> str:
+def page_of(run: Run, folder: Path, evidence: Evidence = load_measurement) -> Page:
     """Make the page of a suite, or of a sweep; `evidence` reads that of a trial, if it is there."""
     name = folder.resolve().name
     if run.suite == "matrix":

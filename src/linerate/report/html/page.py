@@ -4,16 +4,7 @@ It asks for nothing from anywhere: script, style and icon are in it, and a polic
 head forbids the rest, so that no text of a run can do anything but be read.
 """
 
-import base64
-import hashlib
-import json
-import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from string import Template
-from typing import Any
 
 from linerate.model.measurement import Measurement
 from linerate.report import flow_table, latency, repeats
@@ -26,16 +17,17 @@ from linerate.report.html import (
     slices,
     time_shares,
 )
-from linerate.report.html.picture import Figure, Picture, node_styles
+from linerate.report.html.picture import Picture, node_styles
 from linerate.report.html.table import Table, details, results_table, text
 from linerate.report.html.table import render as table_html
 from linerate.report.marks import footnotes
+from linerate.report.render.html import Page, joined, plots_json
 from linerate.report.summary import about, headline
 from linerate.report.terminal import heading
 from linerate.results.store import Result, Run
 
 
-def render(run: Run, name: str, measurements: Mapping[str, Measurement]) -> str:
+def render(run: Run, name: str, measurements: Mapping[str, Measurement]) -> Page:
     """The whole page. `measurements` by the name of their trial; missing ones are noted."""
     results = run.reported()
     valid = [result for result in results if result.valid]
@@ -69,70 +61,10 @@ def render(run: Run, name: str, measurements: Mapping[str, Measurement]) -> str:
     return document(f"{name}: linerate report", heading(run).plain, body, pictures)
 
 
-def document(title: str, top: str, body: Iterable[str], pictures: Iterable[Picture]) -> str:
+def document(title: str, top: str, body: Iterable[str], pictures: Iterable[Picture]) -> Page:
     """Put a page together; `body` is HTML, all else text."""
-    from plotly.offline import get_plotlyjs  # noqa: PLC0415 (slow to load)
-
     figures = {picture.name: picture.figure for picture in pictures if picture.figure}
-    plotly, script = get_plotlyjs(), _part("page.js")
-    data = _json(figures)
-    return Template(_part("page.html")).substitute(
-        title=text(title),
-        heading=text(top),
-        hashes=" ".join(f"'sha256-{_hash(code)}'" for code in (plotly, script)),
-        style=_part("page.css"),
-        body="\n".join(part for part in body if part),
-        plotly=plotly if figures else "",
-        data=data,
-        script=script if figures else "",
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """Parts of a page, to be put into another one; all of it HTML or JSON."""
-
-    heading: str
-    body: str
-    figures: str
-
-
-def parts_of(page: str) -> Parts:
-    """Split a page of `document` again; no text of a run can look like its boundaries."""
-    head, _, rest = page.partition("</h1></header>\n<main>\n")
-    body, _, tail = rest.partition("\n</main>\n")
-    _, _, data = tail.partition('<script type="application/json" id="figures">')
-    return Parts(head.rpartition("<header><h1>")[2], body, data.partition("</script>")[0])
-
-
-def part(name: str) -> str:
-    """A file of the page: page.css, page.js."""
-    return _part(name)
-
-
-@cache
-def _part(name: str) -> str:
-    return (files(__package__) / name).read_text(encoding="utf-8")
-
-
-def _hash(code: str) -> str:
-    """Hash of a script for a content security policy."""
-    return base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
-
-
-def _json(figures: Mapping[str, Figure]) -> str:
-    """JSON that can stand in a script element: nothing in it can end that."""
-    message = json.dumps(_finite(figures), ensure_ascii=True, allow_nan=False)
-    return message.replace("<", "\\u003c").replace("&", "\\u0026")
-
-
-def _finite(value: Any) -> Any:  # noqa: ANN401 (what JSON can hold)
-    """The same without what JSON can't say: a foreign run may hold an infinity."""
-    if isinstance(value, Mapping):
-        return {key: _finite(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return Page(title, top, joined(body), plots_json(figures))
 
 
 def picture_html(picture: Picture) -> str:

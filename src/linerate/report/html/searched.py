@@ -6,6 +6,7 @@ from linerate.report.html.page import document, environment, picture_html, secti
 from linerate.report.html.picture import BLUE, PALETTE, VERMILLION, Picture, Style, layout, plain
 from linerate.report.html.table import Table, text
 from linerate.report.html.table import render as table_html
+from linerate.report.render.html import Page
 from linerate.report.search import (
     GOAL_COLUMNS,
     TRIAL_COLUMNS,
@@ -22,7 +23,7 @@ from linerate.results.store import Result, Run
 HELD, LOST = "nothing lost", "packets lost"
 
 
-def render(run: Run, name: str) -> str:
+def render(run: Run, name: str) -> Page:
     """The whole page."""
     body, pictures = [status(run)], []
     for search in run.searches:

@@ -5,11 +5,12 @@ from linerate.report.html.page import document, environment, picture_html, statu
 from linerate.report.html.picture import Picture
 from linerate.report.html.table import Table
 from linerate.report.html.table import render as table_html
+from linerate.report.render.html import Page
 from linerate.results.store import Run
 from linerate.results.sweep_points import points
 
 
-def render(run: Run, name: str) -> str:
+def render(run: Run, name: str) -> Page:
     """The whole page."""
     drawn = sizes.picture(run)
     body = [
@@ -22,7 +23,7 @@ def render(run: Run, name: str) -> str:
     return page(run, name, body, [drawn])
 
 
-def page(run: Run, name: str, body: list[str], drawn: list[Picture]) -> str:
+def page(run: Run, name: str, body: list[str], drawn: list[Picture]) -> Page:
     """Head it with what was compared."""
     assert run.sweep is not None
     count = len(run.sweep.configurations)

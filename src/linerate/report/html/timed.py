@@ -5,11 +5,12 @@ from linerate.report.html import ceilings, percentiles, sankey
 from linerate.report.html.page import document, environment, picture_html, section, status
 from linerate.report.html.table import Table, text
 from linerate.report.html.table import render as table_html
+from linerate.report.render.html import Page
 from linerate.report.terminal import heading
 from linerate.results.store import Run
 
 
-def render(run: Run, name: str) -> str:
+def render(run: Run, name: str) -> Page:
     """The whole page."""
     body, pictures = [status(run)], []
     for loads in run.latencies:

@@ -12,7 +12,6 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from linerate import __version__
-from linerate.report.html.page import document
 from linerate.ui.serve.api import api
 from linerate.ui.serve.assets import assets, style_hashes
 from linerate.ui.serve.gently import bound_threads
@@ -54,9 +53,8 @@ async def _nowhere(request: Request, error: Exception) -> Response:
 def make_app(settings: Settings) -> App:
     """Put it together; benches that it started end with it."""
     library = Library(settings.runs)
-    # Now, so that the first who comes need not wait: the runs, and plotly's script.
+    # Now, so that the first visitor need not wait.
     library.running()
-    document("", "", [], [])
     runner = Runner(settings.runs) if settings.start else None
 
     @asynccontextmanager

@@ -10,7 +10,7 @@ from fastapi import APIRouter, HTTPException, Response
 from plotly.offline import get_plotlyjs
 
 from linerate import __version__
-from linerate.report.html import page
+from linerate.report.render import html
 
 #: Content types by name.
 KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8",
@@ -42,7 +42,7 @@ def _text(name: str) -> str:
     if name == "plotly.js":
         return str(get_plotlyjs())
     if name in ("page.css", "page.js"):
-        return page.part(name)
+        return html.part(name)
     if name in OWN:
         return (files(__package__) / "static" / name).read_text(encoding="utf-8")
     raise KeyError(name)

@@ -11,9 +11,9 @@ from fastapi.responses import HTMLResponse
 from linerate.model.nic_presets import PRESETS
 from linerate.model.suites import SUITES
 from linerate.model.testbed import ENGINE_MODES, RX_MODES, WIRES
-from linerate.report.html import compared
+from linerate.report import comparison
 from linerate.report.html.of_run import page_of
-from linerate.report.html.page import parts_of
+from linerate.report.render import html
 from linerate.results.compare import CompareError
 from linerate.results.index import QueryError
 from linerate.results.journal import FILE as LIVE_FILE
@@ -58,7 +58,7 @@ def _run(router: APIRouter, library: Library) -> None:
         where = quote(name)
         try:
             folder = library.folder(name)
-            parts = parts_of(page_of(library.load(name), folder, library.evidence))
+            made = page_of(library.load(name), folder, library.evidence)
         except NoSuchRunError as error:
             return _failed(name, error)
         except StoreError as error:
@@ -70,8 +70,9 @@ def _run(router: APIRouter, library: Library) -> None:
         ]
         if library.has(name, LIVE_FILE):
             links.insert(0, f'<a href="/live?run={where}">as it was measured</a>')
-        top = f'<h1>{parts.heading}</h1><p class="links">{escape(name)}: {", ".join(links)}</p>'
-        return page(name, top + parts.body, figures=parts.figures)
+        known = f'<p class="links">{escape(name)}: {", ".join(links)}</p>'
+        top = f"<h1>{escape(made.heading)}</h1>{known}"
+        return page(name, top + made.body, figures=made.figures)
 
     @router.get("/runs/{name}/report.html")
     def report(name: str) -> Response:
@@ -82,7 +83,7 @@ def _run(router: APIRouter, library: Library) -> None:
             return _failed(name, error)
         headers = {"content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
         headers["content-disposition"] += ".html"
-        return HTMLResponse(made, headers=headers)
+        return HTMLResponse(made.html, headers=headers)
 
 
 def _compare(router: APIRouter, library: Library) -> None:
@@ -96,12 +97,12 @@ def _compare(router: APIRouter, library: Library) -> None:
             text = f'<h1>{title}</h1><p>Choose two runs or more in the <a href="/">list</a>.</p>'
             return page(title, text, status=422)
         try:
-            parts = parts_of(compared.render(library.compare(names)))
+            made = html.page(comparison.document(library.compare(names)))
         except (NoSuchRunError, StoreError, CompareError) as error:
             return _failed(title, error)
         links = ", ".join(f'<a href="/runs/{quote(name)}">{escape(name)}</a>' for name in names)
         top = f'<h1>{title}</h1><p class="links">{links}</p><h2 class="unseen">All of them</h2>'
-        return page(title, top + parts.body, figures=parts.figures)
+        return page(title, top + made.body, figures=made.figures)
 
 
 def _failed(title: str, error: Exception) -> HTMLResponse:

@@ -1,0 +1,1 @@
+"""Renderers of documents: terminal, Markdown, HTML, JSON."""

@@ -1,0 +1,113 @@
+"""A document as HTML: a page of its own that opens offline, or the body of another's page."""
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from linerate.report.document import Document, Figure, Heading, Section
+
+#: Words that stay in one line, however narrow the page.
+SHORT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page before its frame: that of a file, or that of a server."""
+
+    title: str
+    heading: str
+    #: HTML, in which all text is escaped.
+    body: str
+    #: Plots by the id of their element: JSON that can stand in a script element.
+    figures: str
+
+    @property
+    def html(self) -> str:
+        """A file that asks for nothing from anywhere."""
+        from plotly.offline import get_plotlyjs  # noqa: PLC0415 (slow to load)
+
+        plotly, script = get_plotlyjs(), part("page.js")
+        return _template("page.html").render(
+            page=self,
+            hashes=" ".join(f"'sha256-{_hash(code)}'" for code in (plotly, script)),
+            style=part("page.css"),
+            plotly=plotly if self.drawn else "",
+            script=script if self.drawn else "",
+        )
+
+    @property
+    def drawn(self) -> bool:
+        """Whether there is a plot in it."""
+        return self.figures != "{}"
+
+
+def page(document: Document) -> Page:
+    """The body of a document, and its plots."""
+    plots = {
+        section.name: section.plot
+        for section in document.sections
+        if isinstance(section, Figure) and section.plot is not None
+    }
+    body = _template("body.html").render(groups=_grouped(document.sections), short=SHORT)
+    return Page(document.page_title, document.title, body, plots_json(plots))
+
+
+def _grouped(sections: tuple[Section, ...]) -> list[tuple[Section, ...]]:
+    """Sections by the heading that they stand under."""
+    starts = [at for at, section in enumerate(sections) if isinstance(section, Heading)]
+    ends = [0, *starts, len(sections)]
+    return [sections[start:end] for start, end in pairwise(ends) if start < end]
+
+
+def plots_json(plots: Mapping[str, Any]) -> str:
+    """JSON that can stand in a script element: nothing in it can end that."""
+    text = json.dumps(_finite(plots), ensure_ascii=True, allow_nan=False)
+    return text.replace("<", "\\u003c").replace("&", "\\u0026")
+
+
+def _finite(value: Any) -> Any:  # noqa: ANN401 (what JSON can hold)
+    """The same without what JSON has no number for: a foreign run may hold an infinity."""
+    if isinstance(value, Mapping):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+@cache
+def part(name: str) -> str:
+    """A file of the page: page.css, page.js."""
+    return (files(__package__) / "templates" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _template(name: str) -> Template:
+    loader = PackageLoader("linerate.report.render", "templates")
+    environment = Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template(name)
+
+
+def _hash(code: str) -> str:
+    """Hash of a script for a content security policy."""
+    return base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+
+
+def joined(body: Iterable[str]) -> str:
+    """Parts of HTML as one, empty ones left out."""
+    return "\n".join(one for one in body if one)
