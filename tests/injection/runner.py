@@ -18,7 +18,7 @@ from linerate.experiments.asked_load import FULL_SCALE_PPM, AskedLoad
 from linerate.host import machine
 from linerate.lab.engine_config import bench_config, ceiling_config
 from linerate.lab.links import find
-from linerate.lab.links.card import CARD, CardWire
+from linerate.lab.links.card import CARD, CardLink
 from linerate.lab.tester.engine import EngineTester
 from linerate.lab.trial import run_trial
 from linerate.model.evidence import Evidence
@@ -106,7 +106,7 @@ class Runner:
     def clock(self) -> Clock:
         """Ask an engine for the rate of the time stamp counter."""
         loadtest = Loadtest("U2", Traffic(64, "many"), 1)
-        with CardWire().bare(Testbed()) as ends:
+        with CardLink().bare(Testbed()) as ends:
             config = ceiling_config(Testbed(), ends, loadtest, self._name())
         with self._engine(config) as running, running.connect() as telemetry:
             return Clock(float(telemetry.ask("/linerate/info")["tsc_hz"]))
@@ -193,7 +193,7 @@ class Runner:
             scale_ppm=FULL_SCALE_PPM,
             duration_us=round(CEILING_SECONDS * 1e6),
         )
-        with CardWire().bare(testbed) as ends:
+        with CardLink().bare(testbed) as ends:
             config = ceiling_config(testbed, ends, loadtest, self._name())
         with self._engine(config) as running, running.connect() as telemetry:
             measurement = run_trial(EngineTester(telemetry, (CARD,)), load, lambda progress: None)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linerate.host.netns.interfaces import Interface
-from linerate.lab.links.veth import VethWire
+from linerate.lab.links.veth import VethLink
 from linerate.model.sut_config import ConfigurationError, applied, parse, parse_all, words
 from linerate.model.testbed import Testbed, TestbedError
 from linerate.model.testbed import parse as read
@@ -102,10 +102,10 @@ def test_it_makes_a_applied_another():
 @pytest.mark.parametrize("driver", ["socket-vector", "io_uring"])
 def test_a_batch_reaches_the_ports(driver):
     made = applied(Testbed(), parse(f"driver={driver},batch=32"))
-    end = VethWire("veth", "socket-mmap")._dut_end(made, Interface("there", "e0"), 2)
+    end = VethLink("veth", "socket-mmap")._dut_end(made, Interface("there", "e0"), 2)
     assert (end.port["driver"], end.port["batch"]) == (driver, 32)
     usual = applied(Testbed(), parse(f"driver={driver}"))
-    assert "batch" not in VethWire("veth", "x")._dut_end(usual, Interface("there", "e0"), 2).port
+    assert "batch" not in VethLink("veth", "x")._dut_end(usual, Interface("there", "e0"), 2).port
 
 
 def test_a_batch_of_another_driver_is_refused():

@@ -11,7 +11,7 @@ from linerate.analysis.measured_evidence import evidence_of
 from linerate.engine.readings import read_flows
 from linerate.experiments.latency import timed
 from linerate.lab.engine_config import bench_config
-from linerate.lab.links.card import CardWire
+from linerate.lab.links.card import CardLink
 from linerate.model import suites
 from linerate.model.measurement.flows import FlowCounts
 from linerate.model.suites import flowtable
@@ -36,7 +36,7 @@ def streams(name, rate=None):
 def config(name, document=None):
     bed = flowtable.SUITE.base(parse(document or {}, "x"))
     bed = flowtable.SUITE.testbed(bed, TESTS[name])
-    with CardWire().joined(bed) as ends:
+    with CardLink().joined(bed) as ends:
         return bench_config(bed, ends, TESTS[name], "x")
 
 

@@ -25,7 +25,7 @@ def bench_config(testbed, loadtest, name):
 
 def ceiling_config(testbed, loadtest, name):
     wire = links.find(testbed.wire)
-    assert isinstance(wire, links.BareWire)
+    assert isinstance(wire, links.BareLinkKind)
     with wire.bare(testbed) as ends:
         return engine_config.ceiling_config(testbed, ends, loadtest, name)
 

@@ -18,8 +18,7 @@ from linerate.engine import cleanup
 from linerate.engine.telemetry import Telemetry
 from linerate.host.machine import CpuSeconds
 from linerate.host.netns import namespaces, privilege
-from linerate.lab import dut, rig
-from linerate.lab import links as wires
+from linerate.lab import dut, links, rig
 from linerate.lab.dut._linux import _worker
 from linerate.lab.dut.kernel import ip_counters
 from linerate.lab.links._memif_peers import awaited
@@ -131,7 +130,7 @@ def test_a_dead_labs_process_is_ended():
 
 
 def test_each_word_has_its_file():
-    assert {wires.find(name).name for name in WIRES} == set(WIRES)
+    assert {links.find(name).name for name in WIRES} == set(WIRES)
     assert {dut.find(name).name for name in DUTS} == set(DUTS)
     assert {find_tool(name).name for name in TESTERS if name != "engine"} == {
         "iperf3",
@@ -267,21 +266,21 @@ def test_devices_say_what_they_are_and_whether_they_push_back(device, text, push
         "dut": {"mode": "io", "ports": [{"device": other}, {"device": other}]},
     }
     testbed = parse(document, "x")
-    assert wires.find("ethdev").pushes_back(testbed) == pushes_back
+    assert links.find("ethdev").pushes_back(testbed) == pushes_back
     assert ports_text(testbed) == text
     # On the device's side, too.
     document["dut"]["ports"], document["tester"]["ports"] = (
         document["tester"]["ports"],
         document["dut"]["ports"],
     )
-    assert wires.find("ethdev").pushes_back(parse(document, "x")) == pushes_back
+    assert links.find("ethdev").pushes_back(parse(document, "x")) == pushes_back
 
 
 @pytest.mark.parametrize(
     ("wire", "pushes_back"), [("card", False), ("veth", True), ("af_xdp", True), ("memif", True)]
 )
 def test_wires_that_push_back(wire, pushes_back):
-    assert wires.find(wire).pushes_back(with_options(Testbed(), "io", wire=wire)) == pushes_back
+    assert links.find(wire).pushes_back(with_options(Testbed(), "io", wire=wire)) == pushes_back
 
 
 EXTERNAL = {"kind": "external", "macs": ["02:00:00:00:0e:00", "02:00:00:00:0e:01"]}
@@ -337,7 +336,7 @@ def test_memif_sockets_are_joined_where_somebody_listens_and_made_elsewhere():
             # Remains of a killed peer are no hindrance.
             with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as killed:
                 killed.bind(f"{name}/b.sock")
-            with wires.find("memif").joined(testbed) as ends:
+            with links.find("memif").joined(testbed) as ends:
                 joined, made = (end.port["devargs"] for end in ends.tester)
                 assert joined.startswith(f"role=client,id=0,socket={name}/a.sock,")
                 assert made.startswith(f"role=server,id=0,socket={name}/b.sock,")
@@ -352,7 +351,7 @@ def test_memif_sockets_are_joined_where_somebody_listens_and_made_elsewhere():
 
 def test_a_folder_without_room_for_a_socket_is_reported(tmp_path):
     testbed = external_memif(tmp_path, ("none/a.sock", "none/b.sock"))
-    with pytest.raises(SetupError) as error, wires.find("memif").joined(testbed):
+    with pytest.raises(SetupError) as error, links.find("memif").joined(testbed):
         pass
     assert str(error.value) == (
         f"memif {tmp_path}/none/a.sock: {tmp_path}/none is no folder that we may write to; make "

@@ -5,8 +5,7 @@ Receiving and sending are separate, and only the device's own ports count. Unkno
 
 from collections.abc import Iterable
 
-from pydantic import BaseModel, ConfigDict
-
+from linerate.base.frozen_model import FrozenModel
 from linerate.model.ledger import NodeTime, TimeLedger, forwarder_ledgers
 from linerate.model.measurement import Measurement
 from linerate.model.measurement.trial import Counters
@@ -17,20 +16,16 @@ RECEIVE = ("port-rx-",)
 SEND = ("port-tx-", "txonly-")
 
 
-class Cost(BaseModel):
+class Cost(FrozenModel):
     """Cost of one packet."""
-
-    model_config = ConfigDict(frozen=True)
 
     clocks: float | None = None
     syscalls: float | None = None
     copied_bytes: float | None = None
 
 
-class WorkerCost(BaseModel):
+class WorkerCost(FrozenModel):
     """Clocks of a worker's nodes for each packet that came through the device, all in all."""
-
-    model_config = ConfigDict(frozen=True)
 
     clocks: float
     #: Packets that this worker sent, of those that came through.
@@ -38,10 +33,8 @@ class WorkerCost(BaseModel):
     tsc_hz: float
 
 
-class Costs(BaseModel):
+class Costs(FrozenModel):
     """Cost of a packet received, of a packet sent, and of a packet in total."""
-
-    model_config = ConfigDict(frozen=True)
 
     rx: Cost = Cost()
     tx: Cost = Cost()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class Prerequisite:
     """One thing that is missing."""
 
     #: The user and its prerequisite: `testpmd needs dpdk-testpmd`.
@@ -16,7 +16,7 @@ class Need:
         return f"{self.what}: {self.remedy}"
 
 
-def of_refusal(line: str) -> Need:
+def of_refusal(line: str) -> Prerequisite:
     """Prerequisite that a refusal of the engine names; the package to install is at its end."""
     what, install, remedy = line.partition(": install ")
-    return Need(what, f"install {remedy}" if install else "")
+    return Prerequisite(what, f"install {remedy}" if install else "")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from linerate.base.drivers import on_interface
-from linerate.base.prerequisites import Need, of_refusal
+from linerate.base.prerequisites import Prerequisite, of_refusal
 from linerate.engine.engine_process import refusal
 from linerate.experiments.sweep import Line
 from linerate.lab import links, rig
@@ -59,7 +59,7 @@ def look(base: Testbed, wanted: Iterable[Configuration]) -> Looked:
     return Looked(tuple(lines), tuple(absent))
 
 
-def lacking(testbed: Testbed, case: Configuration) -> Need | None:
+def lacking(testbed: Testbed, case: Configuration) -> Prerequisite | None:
     """Prerequisites of a case that this host or this engine lacks."""
     if here := rig.missing(testbed):
         return here[0]
@@ -73,6 +73,6 @@ def lacking(testbed: Testbed, case: Configuration) -> Need | None:
     return None
 
 
-def _refused(config: dict[str, Any]) -> Need | None:
+def _refused(config: dict[str, Any]) -> Prerequisite | None:
     line = refusal(config)
     return of_refusal(line) if line else None

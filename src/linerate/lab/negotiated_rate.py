@@ -7,7 +7,7 @@ from pathlib import Path
 from linerate.base.errors import SetupError
 from linerate.engine.engine_process import Engine, EngineError, Files
 from linerate.host import machine
-from linerate.lab import links as wires
+from linerate.lab import links
 from linerate.lab.engine_config import devices_of, idle_config
 from linerate.lab.tester._links import PortLinks, Say, await_links
 from linerate.model.testbed import Testbed, TestbedError
@@ -35,7 +35,7 @@ def _speeds(testbed: Testbed, say: Say) -> dict[str, int]:
     cpus = (testbed.cpus or machine.allowed_cpus())[:1]
     with (
         tempfile.TemporaryDirectory(prefix="linerate-") as folder,
-        wires.find(testbed.wire).joined(testbed) as ends,
+        links.find(testbed.wire).joined(testbed) as ends,
     ):
         config = idle_config(testbed, ends, f"link-{os.getpid()}")
         files = Files(Path(folder) / "link.config.json", Path(folder) / "link.log")
@@ -43,5 +43,5 @@ def _speeds(testbed: Testbed, say: Say) -> dict[str, int]:
             Engine(config | {"cpus": list(cpus)}, files, cpus) as engine,
             engine.connect() as telemetry,
         ):
-            links = await_links(PortLinks(telemetry, devices_of(config), None, say))
-    return {name: link.speed_bps for name, link in links.items()}
+            found = await_links(PortLinks(telemetry, devices_of(config), None, say))
+    return {name: link.speed_bps for name, link in found.items()}

@@ -11,12 +11,11 @@ from typing import Any
 
 from linerate.base.errors import SetupError
 from linerate.base.memory_size import needed_megabytes
-from linerate.base.prerequisites import Need
+from linerate.base.prerequisites import Prerequisite
 from linerate.engine.engine_process import Engine, Files, own_prefix
 from linerate.engine.readings import counters_since
 from linerate.host import machine
-from linerate.lab import dut
-from linerate.lab import links as wires
+from linerate.lab import dut, links
 from linerate.lab.dut import Addressed, Place
 from linerate.lab.engine_config import (
     bare_config,
@@ -28,7 +27,7 @@ from linerate.lab.engine_config import (
     tester_config,
     with_macs,
 )
-from linerate.lab.links import BareWire, Ends, OnWait
+from linerate.lab.links import BareLinkKind, Ends, OnWait
 from linerate.lab.recorder import Watched
 from linerate.lab.tester import LoadTool, Tester, find_tool
 from linerate.lab.tester._links import PortLinks, Say
@@ -63,12 +62,12 @@ class Trials:
     refused_macs: Macs = field(default_factory=dict)
 
 
-def missing(testbed: Testbed) -> list[Need]:
+def missing(testbed: Testbed) -> list[Prerequisite]:
     """Prerequisites of the testbed that this host lacks; checked before any work."""
-    lacking = wires.find(testbed.wire).needs(testbed)
-    lacking += dut.find(testbed.dut.kind).needs(testbed)
+    lacking = links.find(testbed.wire).prerequisites(testbed)
+    lacking += dut.find(testbed.dut.kind).prerequisites(testbed)
     if tool := _tool(testbed):
-        lacking += tool.needs()
+        lacking += tool.prerequisites()
     return list(dict.fromkeys(lacking))
 
 
@@ -77,7 +76,7 @@ def hugepages_megabytes(testbed: Testbed) -> int:
     if testbed.memory.pages in ("thp", "4k"):
         return 0
     alone = (
-        testbed.by_tool or not testbed.dut.built_in or not wires.find(testbed.wire).two_processes
+        testbed.by_tool or not testbed.dut.built_in or not links.find(testbed.wire).two_processes
     )
     # A device of ours behind another's tester is an engine, as is our tester before another's.
     engines = 1 if alone else 2
@@ -116,7 +115,7 @@ def _tool(testbed: Testbed) -> LoadTool | None:
 
 def has_ceiling(testbed: Testbed) -> bool:
     """Whether what the tester can do by itself can be measured: `Rig.bare` works."""
-    return isinstance(wires.find(testbed.wire), BareWire) and not testbed.by_tool
+    return isinstance(links.find(testbed.wire), BareLinkKind) and not testbed.by_tool
 
 
 class Rig:
@@ -140,7 +139,7 @@ class Rig:
         self._on_wait = on_wait
         self._say = say
         self._cpus = testbed.cpus or machine.allowed_cpus()
-        self._wire = wires.find(testbed.wire)
+        self._wire = links.find(testbed.wire)
         self._dut = dut.find(testbed.dut.kind)
         self._started = 0
 
@@ -200,7 +199,7 @@ class Rig:
 
     @contextmanager
     def _bare(self, loadtest: Loadtest, label: str, configure: Configure) -> Iterator[Trials]:
-        assert isinstance(self._wire, BareWire), "has_ceiling was not asked"
+        assert isinstance(self._wire, BareLinkKind), "has_ceiling was not asked"
         with self._wire.bare(self._testbed) as ends:
             config = configure(self._testbed, ends, loadtest, self._name())
             cpus = self._cpus if self._together else self._cpus[:1]

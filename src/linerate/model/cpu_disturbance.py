@@ -1,12 +1,10 @@
 """CPU disturbances that no scheduler sees: SMIs, frequency, thermal throttling."""
 
-from pydantic import BaseModel, ConfigDict
+from linerate.base.frozen_model import FrozenModel
 
 
-class CpuDisturbance(BaseModel):
+class CpuDisturbance(FrozenModel):
     """Disturbances of a worker's CPU during a trial; None where unreadable."""
-
-    model_config = ConfigDict(frozen=True)
 
     smis: int | None = None
     throttles: int | None = None

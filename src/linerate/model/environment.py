@@ -1,12 +1,10 @@
 """Environment of a run: the machine that it was measured on."""
 
-from pydantic import BaseModel, ConfigDict
+from linerate.base.frozen_model import FrozenModel
 
 
-class Environment(BaseModel):
+class Environment(FrozenModel):
     """The machine that a run was measured on."""
-
-    model_config = ConfigDict(frozen=True)
 
     cpu_model: str
     microcode: str

@@ -6,8 +6,7 @@ carries the line that says it, so that a verdict can show where it comes from.
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from linerate.base.frozen_model import FrozenModel
 from linerate.base.line_rate import FrameRate, line_rate
 from linerate.model.nic_presets import Card
 
@@ -19,11 +18,7 @@ FULL_SHARE = 0.9
 SPARE_PERCENT_MIN = 5.0
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class Quote(_Model):
+class Quote(FrozenModel):
     """A line of a source, as it stands there."""
 
     #: A file's name; of our own runs its path within the run's folder.
@@ -33,7 +28,7 @@ class Quote(_Model):
     text: str
 
 
-class Node(_Model):
+class Node(FrozenModel):
     """Counters of one worker in one node of a packet graph."""
 
     name: str
@@ -55,7 +50,7 @@ class Node(_Model):
         return self.state == "polling"
 
 
-class Worker(_Model):
+class Worker(FrozenModel):
     """One thread that walks a packet graph."""
 
     name: str
@@ -138,7 +133,7 @@ Cause = Literal[
 ]
 
 
-class Loss(_Model):
+class Loss(FrozenModel):
     """Packets that ended at one place."""
 
     #: In the source's words: `xxv1-tx: no free tx slots`.
@@ -150,7 +145,7 @@ class Loss(_Model):
     quote: Quote
 
 
-class Ring(_Model):
+class Ring(FrozenModel):
     """A ring between two threads, or between a thread and a card."""
 
     source: str
@@ -171,7 +166,7 @@ class Ring(_Model):
         return 100.0 * self.dropped / offered if offered else 0.0
 
 
-class Port(_Model):
+class Port(FrozenModel):
     """A port, of the device under test or of the tester."""
 
     name: str
@@ -199,7 +194,7 @@ class Port(_Model):
     quote: Quote
 
 
-class PcieLink(_Model):
+class PcieLink(FrozenModel):
     """One card's PCIe link."""
 
     #: A PCI address.
@@ -218,7 +213,7 @@ class PcieLink(_Model):
     quotes: tuple[Quote, ...] = ()
 
 
-class CpuCounters(_Model):
+class CpuCounters(FrozenModel):
     """Kernel counters of one CPU, or of one interrupt (name) on it."""
 
     cpu: int
@@ -227,7 +222,7 @@ class CpuCounters(_Model):
     quote: Quote
 
 
-class Tester(_Model):
+class Tester(FrozenModel):
     """Report of a traffic generator on itself."""
 
     name: str
@@ -242,7 +237,7 @@ class Tester(_Model):
     quote: Quote
 
 
-class FlowOffload(_Model):
+class FlowOffload(FrozenModel):
     """Result of programming a card's flow table."""
 
     entries: int
@@ -260,7 +255,7 @@ class FlowOffload(_Model):
     quote: Quote
 
 
-class Conditions(_Model):
+class Conditions(FrozenModel):
     """Offered load and its result."""
 
     frame_bytes: int | float
@@ -297,7 +292,7 @@ class Conditions(_Model):
         return 100.0 * self.received_pps / self.line.packets_per_second
 
 
-class Sibling(_Model):
+class Sibling(FrozenModel):
     """Another trial on the same testbed, or with another number of workers."""
 
     name: str
@@ -306,7 +301,7 @@ class Sibling(_Model):
     clocks_per_packet: float | None = None
 
 
-class Evidence(_Model):
+class Evidence(FrozenModel):
     """All that is known of one trial."""
 
     #: U1…B4, or empty.

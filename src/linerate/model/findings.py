@@ -2,24 +2,20 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from linerate.base.frozen_model import FrozenModel
 
 State = Literal["fault", "note", "unknown", "ok"]
 STATES: tuple[State, ...] = ("fault", "note", "unknown", "ok")
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class Write(_Model):
+class Write(FrozenModel):
     """Put a value into a file of /sys; taken back by putting the old one there."""
 
     path: str
     value: str
 
 
-class Bind(_Model):
+class Bind(FrozenModel):
     """Give a PCI device to another driver; taken back by giving it to the old one."""
 
     address: str
@@ -29,7 +25,7 @@ class Bind(_Model):
 Repair = Write | Bind
 
 
-class Finding(_Model):
+class Finding(FrozenModel):
     """One check, on one subject."""
 
     check: str

@@ -2,16 +2,14 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from linerate.base.frozen_model import StrictModel
 
 DAY_MS = 86_400_000
 
 
-class _Limits(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class FlowRules(_Limits):
+class FlowRules(StrictModel):
     """A virtual card's flow table."""
 
     #: Defaults of the other keys.
@@ -27,14 +25,14 @@ class FlowRules(_Limits):
     silent: bool | None = None
 
 
-class Offload(_Limits):
+class Offload(StrictModel):
     """Flows that the card looks up."""
 
     #: Rules that a port may have.
     rules: int | None = Field(default=None, ge=1, le=16382)
 
 
-class FlowTable(_Limits):
+class FlowTable(StrictModel):
     """Mode flowtable."""
 
     #: Its capacity.

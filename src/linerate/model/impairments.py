@@ -2,23 +2,21 @@
 
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from linerate.base.frozen_model import StrictModel
 
 BurnHow = Literal["spin", "sleep", "syscall", "lock"]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class TesterBurn(_Model):
+class TesterBurn(StrictModel):
     """Injected cost of the tester, in TSC cycles."""
 
     #: Cost of each frame sent.
     clocks: int = Field(ge=0, le=1_000_000)
 
 
-class Burn(_Model):
+class Burn(StrictModel):
     """Injected cost of the forwarder, in TSC cycles: docs/engine-configuration.md."""
 
     clocks: int = Field(default=0, ge=0, le=1_000_000)
@@ -41,14 +39,14 @@ class Burn(_Model):
         return self.how in ("sleep", "lock")
 
 
-class Lose(_Model):
+class Lose(StrictModel):
     """Injected random loss in the forwarder: docs/engine-configuration.md."""
 
     #: Probability for each frame, whatever the load.
     probability: float = Field(ge=0, le=1)
 
 
-class Delay(_Model):
+class Delay(StrictModel):
     """Injected delay of each frame in the forwarder: docs/engine-configuration.md."""
 
     us: int = Field(ge=0, le=100_000)

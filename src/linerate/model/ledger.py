@@ -6,7 +6,9 @@ Value objects with the two conservation laws; nothing here reads an engine.
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, PositiveInt
+from pydantic import PositiveInt
+
+from linerate.base.frozen_model import StrictModel
 
 Kind = Literal[
     "sent",
@@ -35,11 +37,7 @@ class LedgerError(ValueError):
     """Two readings that can't be of the same engine."""
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Entry(_Value):
+class Entry(StrictModel):
     """Packets at one place of the path."""
 
     place: str
@@ -47,7 +45,7 @@ class Entry(_Value):
     packets: int
 
 
-class PacketLedger(_Value):
+class PacketLedger(StrictModel):
     """Law: sent + originated = received + duplicated + corrupted + other + consumed + held + loss.
 
     Received are the tester's frames, each once. What a foreign device adds (frames that come
@@ -185,7 +183,7 @@ class PacketLedger(_Value):
         return PacketLedger(entries=tuple(grown + released))
 
 
-class NodeTime(_Value):
+class NodeTime(StrictModel):
     """Counters of one worker in one node."""
 
     calls: int = 0
@@ -222,7 +220,7 @@ class NodeTime(_Value):
         )
 
 
-class TimeLedger(_Value):
+class TimeLedger(StrictModel):
     """Cycles of a worker by use, which add up to the elapsed TSC within 1 %.
 
     Σ node cycles + idle polls + loop overhead + descheduled + sleep = elapsed TSC.

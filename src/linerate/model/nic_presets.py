@@ -4,8 +4,9 @@ A preset copies published figures; the source of each is noted beside it. "N6005
 two boxes of the published loadtests (tests/data/loadtests.csv); "datasheet" is the maker's.
 """
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
+from linerate.base.frozen_model import StrictModel
 from linerate.base.line_rate import (
     FRAME_BYTES_MAX,
     FRAME_BYTES_MIN,
@@ -17,11 +18,7 @@ from linerate.model.flow_table_config import FlowRules
 from linerate.model.port_queues import CardRing, QueueCount
 
 
-class _Limits(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Pcie(_Limits):
+class Pcie(StrictModel):
     """The PCIe link that both ports of a card share."""
 
     gigatransfers: float
@@ -48,14 +45,14 @@ class Pcie(_Limits):
         return PcieLink(self.gigatransfers, self.lanes, self.max_payload_bytes)
 
 
-class Rss(_Limits):
+class Rss(StrictModel):
     """RSS settings of a card."""
 
     symmetric: bool = False
     mpls_inner: bool = True
 
 
-class Card(_Limits):
+class Card(StrictModel):
     """The limits of a virtual card, in the engine's words (docs/engine-configuration.md)."""
 
     link_bps: int = Field(default=10_000_000_000, gt=0)

@@ -5,7 +5,9 @@ What a real device takes, it says itself: the engine refuses the rest in one lin
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
+
+from linerate.base.frozen_model import StrictModel
 
 #: Queues of a port, in each direction.
 QueueCount = Annotated[int, Field(ge=1, le=16)]
@@ -36,10 +38,8 @@ def _power_of_two(value: int) -> int:
 CardRing = Annotated[int, Field(ge=32, le=32768), AfterValidator(_power_of_two)]
 
 
-class PortQueues(BaseModel):
+class PortQueues(StrictModel):
     """Queues of a DPDK device; None is the engine's choice (docs/engine-configuration.md)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     rx_queues: QueueCount | None = None
     #: None: one a worker.

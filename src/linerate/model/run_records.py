@@ -3,19 +3,14 @@
 from statistics import mean
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from linerate.base.frozen_model import FrozenModel
 from linerate.model.measurement.latency import LatencyThere
 
 #: Stop condition of a soak: unexplained losses, any losses, or its end.
 StopAt = Literal["unexplained", "any", "never"]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class Goal(_Model):
+class Goal(FrozenModel):
     """The highest load at which no more than a share of the packets is lost: 0 is NDR."""
 
     loss_ratio: float
@@ -29,7 +24,7 @@ class Goal(_Model):
     upper_trial: str = ""
 
 
-class Search(_Model):
+class Search(FrozenModel):
     """A search for the loads of several goals with one loadtest; loads are of all directions."""
 
     loadtest: str
@@ -49,7 +44,7 @@ class Search(_Model):
     lost_by_host: dict[str, int] = {}
 
 
-class LossPoint(_Model):
+class LossPoint(FrozenModel):
     """One load of a frame-loss curve (RFC 2544, 26.3)."""
 
     pps: float
@@ -58,7 +53,7 @@ class LossPoint(_Model):
     trial: str
 
 
-class FrameSize(_Model):
+class FrameSize(FrozenModel):
     """The four benchmarks of one frame size; rates are of all directions together."""
 
     loadtest: str
@@ -96,7 +91,7 @@ class FrameSize(_Model):
         return implied * max(0.0, 1 - self.throughput_pps / self.max_pps)
 
 
-class SoakState(_Model):
+class SoakState(FrozenModel):
     """Progress of a soak; its intervals are in its minutes.jsonl."""
 
     loadtest: str
@@ -117,10 +112,8 @@ class SoakState(_Model):
     verdict: str = ""
 
 
-class Hop(BaseModel):
+class Hop(FrozenModel):
     """Cost of one hop over a veth for its sender, by the cheapest loop."""
-
-    model_config = ConfigDict(frozen=True)
 
     call: str
     clocks: float

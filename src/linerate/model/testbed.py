@@ -6,7 +6,6 @@ from typing import Annotated, Literal, Self, get_args
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -17,6 +16,7 @@ from pydantic import (
 )
 
 from linerate.base.drivers import INTERFACE_DRIVERS, WITH_BATCH
+from linerate.base.frozen_model import StrictModel
 from linerate.base.line_rate import parse_bps
 from linerate.base.memory_size import MEGABYTES
 from linerate.base.pci import is_address, normalised
@@ -73,10 +73,6 @@ class TestbedError(Exception):
         self.lines = lines
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
 def _mac(value: str) -> str:
     value = value.lower()
     if not _MAC.fullmatch(value):
@@ -130,7 +126,7 @@ class Port(PortQueues):
         return is_address(self.device)
 
 
-class TesterSpec(_Model):
+class TesterSpec(StrictModel):
     """The tester's two ports (wire: ethdev) or their driver, and how slow it shall be."""
 
     kind: Annotated[str, _one_of(TESTERS)] = "engine"
@@ -157,7 +153,7 @@ def _power_of_two(value: int) -> int:
 HandoffRing = Annotated[int, Field(ge=32, le=32768), AfterValidator(_power_of_two)]
 
 
-class Dut(_Model):
+class Dut(StrictModel):
     """The forwarder under test."""
 
     kind: Annotated[str, _one_of(DUTS)] = "engine"
@@ -224,14 +220,14 @@ class Dut(_Model):
         return self.kind == "engine"
 
 
-class Memory(_Model):
+class Memory(StrictModel):
     """Packet memory, in the engine's words."""
 
     pages: Literal["auto", "hugepages", "thp", "4k"] = "auto"
     megabytes: int = Field(default=MEGABYTES, ge=64)
 
 
-class Testbed(_Model):
+class Testbed(StrictModel):
     """Wire, device under test and tester."""
 
     __test__ = False

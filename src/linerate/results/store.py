@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from linerate.analysis.explain import Verdict
 from linerate.analysis.host_losses import left_out
@@ -19,6 +19,7 @@ from linerate.analysis.measured_evidence import written
 from linerate.analysis.validity import WIRE_TOOK
 from linerate.base.atomic_write import write_whole
 from linerate.base.errors import UserError
+from linerate.base.frozen_model import FrozenModel
 from linerate.base.line_rate import WIRE_OVERHEAD_BYTES
 from linerate.base.open_beneath import read_beneath
 from linerate.base.safe_load import DocumentError, json_of
@@ -46,11 +47,7 @@ class StoreError(UserError):
     """A run that is not there, or that this version can't read."""
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class FlowFigures(_Model):
+class FlowFigures(FrozenModel):
     """Counters of a flow table in a trial, and the part that the cards took over."""
 
     #: Whether ports were asked to look flows up.
@@ -69,7 +66,7 @@ class FlowFigures(_Model):
     not_recorded: int
 
 
-class Result(_Model):
+class Result(FrozenModel):
     """Result of one trial: figures, both ledgers, verdict."""
 
     test: str
@@ -130,7 +127,7 @@ class Result(_Model):
         return any(not doubt.startswith(WIRE_TOOK) for doubt in self.suspect)
 
 
-class Ceiling(_Model):
+class Ceiling(FrozenModel):
     """The tester's own rate with one kind of traffic."""
 
     text: str
@@ -139,7 +136,7 @@ class Ceiling(_Model):
     pps: float
 
 
-class Absent(_Model):
+class Absent(FrozenModel):
     """A configuration that was not measured, or not to the end, and why."""
 
     configuration: str
@@ -150,7 +147,7 @@ class Absent(_Model):
     planned: bool = False
 
 
-class Sweep(_Model):
+class Sweep(FrozenModel):
     """Range of a sweep; its tests are named CONFIGURATION@SIZE."""
 
     #: Names, in the order of the report.
@@ -163,7 +160,7 @@ class Sweep(_Model):
     hop: Hop | None = None
 
 
-class Run(_Model):
+class Run(FrozenModel):
     """Everything that one command measured."""
 
     schema_version: int = SCHEMA
@@ -220,7 +217,7 @@ def trial_name(test: str, repeat: int = 1, attempt: int = 1) -> str:
     return test + (f".{repeat}" if repeat > 1 else "") + again
 
 
-class Which(_Model):
+class Which(FrozenModel):
     """The trial of a result."""
 
     test: str
@@ -298,7 +295,7 @@ def _wire_bps(measurement: Measurement, counters: dict[str, int]) -> float:
     return received * 8 / measurement.seconds if measurement.seconds else 0.0
 
 
-class Judged(_Model):
+class Judged(FrozenModel):
     """Judgement of a trial."""
 
     invalid: tuple[str, ...] = ()

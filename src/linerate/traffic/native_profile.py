@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     ConfigDict,
     Field,
     ValidationError,
     model_validator,
 )
 
+from linerate.base.frozen_model import StrictModel
 from linerate.base.line_rate import FRAME_BYTES_MAX, FRAME_BYTES_MIN
 from linerate.base.validation import mistake
 from linerate.traffic.capture.capture_profile import How, profile_of, profile_of_two
@@ -30,11 +30,7 @@ Port = Annotated[int, Field(ge=0, le=65535)]
 Byte = Annotated[int, Field(ge=0, le=255)]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Ethernet(_Model):
+class Ethernet(StrictModel):
     """Addresses default to the tester's and the device's own."""
 
     src: Mac | None = None
@@ -42,14 +38,14 @@ class Ethernet(_Model):
     type: Annotated[int, Field(ge=0, le=65535)] | None = None
 
 
-class Vlan(_Model):
+class Vlan(StrictModel):
     """A tag."""
 
     id: int = Field(default=1, ge=0, le=4095)
     priority: int = Field(default=0, ge=0, le=7)
 
 
-class Mpls(_Model):
+class Mpls(StrictModel):
     """A label."""
 
     label: int = Field(default=16, ge=0, le=0xFFFFF)
@@ -57,7 +53,7 @@ class Mpls(_Model):
     traffic_class: int = Field(default=0, ge=0, le=7)
 
 
-class Ipv4(_Model):
+class Ipv4(StrictModel):
     """An IPv4 header; length and checksum are filled in."""
 
     src: Address | None = None
@@ -68,7 +64,7 @@ class Ipv4(_Model):
     protocol: Byte | None = None
 
 
-class Ipv6(_Model):
+class Ipv6(StrictModel):
     """An IPv6 header; the length is filled in."""
 
     src: Address | None = None
@@ -79,14 +75,14 @@ class Ipv6(_Model):
     next_header: Byte | None = None
 
 
-class Udp(_Model):
+class Udp(StrictModel):
     """A UDP header; length and checksum are filled in."""
 
     src: Port = 1025
     dst: Port = 12
 
 
-class Tcp(_Model):
+class Tcp(StrictModel):
     """A TCP header; the checksum is filled in."""
 
     src: Port = 1025
@@ -98,7 +94,7 @@ class Tcp(_Model):
     window: Port = 8192
 
 
-class Layer(_Model):
+class Layer(StrictModel):
     """One header: exactly one of these keys."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
@@ -119,7 +115,7 @@ class Layer(_Model):
         return {key: {} if value is None else value for key, value in given.items()}
 
 
-class Rate(_Model):
+class Rate(StrictModel):
     """Exactly one of these: frames, or bits, a second, or a share of the line."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
@@ -138,7 +134,7 @@ class Rate(_Model):
         return self
 
 
-class Modifier(_Model):
+class Modifier(StrictModel):
     """A field that differs from frame to frame."""
 
     field: Literal[
@@ -161,14 +157,14 @@ class Modifier(_Model):
     step: int = Field(default=1, ge=1)
 
 
-class Range(_Model):
+class Range(StrictModel):
     """From `min` to `max`, both in it."""
 
     min: int | str | None = None
     max: int | str | None = None
 
 
-class Flows(_Model):
+class Flows(StrictModel):
     """Flows of a stream, which differ in addresses and ports."""
 
     count: int = Field(default=1, ge=1, le=2**31 - 1)
@@ -184,7 +180,7 @@ class Flows(_Model):
     dst_port: Range | None = None
 
 
-class OurStream(_Model):
+class OurStream(StrictModel):
     """Frames that are alike but for what modifiers and flows vary."""
 
     name: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_.:-]{1,40}$")
@@ -220,7 +216,7 @@ class OurStream(_Model):
         return self
 
 
-class PcapSides(_Model):
+class PcapSides(StrictModel):
     """Sources whose frames enter at each port; with one of the two, the other has the rest."""
 
     t0: tuple[Annotated[str, AfterValidator(check_end)], ...] = ()
@@ -233,7 +229,7 @@ class PcapSides(_Model):
         return self
 
 
-class Pcap(_Model):
+class Pcap(StrictModel):
     """Frames of a capture instead of streams."""
 
     #: Beside the profile.
@@ -267,7 +263,7 @@ class Pcap(_Model):
         return self
 
 
-class Document(_Model):
+class Document(StrictModel):
     """A traffic profile of linerate."""
 
     model_config = ConfigDict(title="linerate traffic profile")

@@ -2,8 +2,7 @@
 
 from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict
-
+from linerate.base.frozen_model import FrozenModel
 from linerate.model.evidence import Quote
 
 Limit = Literal[
@@ -34,11 +33,7 @@ LIMITS: tuple[Limit, ...] = get_args(Limit)
 Confidence = Literal["high", "medium", "low"]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class Ceiling(_Model):
+class Ceiling(FrozenModel):
     """A rate that one resource can't exceed, over all directions that carry traffic."""
 
     #: Resource: `link`, `tester`, `pcie`, `card-pps`, `worker forwarder-0`, …
@@ -50,7 +45,7 @@ class Ceiling(_Model):
     derivation: str
 
 
-class Finding(_Model):
+class Finding(FrozenModel):
     """Result of one rule."""
 
     limit: Limit
@@ -64,7 +59,7 @@ class Finding(_Model):
     explains: float = 1.0
 
 
-class Verdict(_Model):
+class Verdict(FrozenModel):
     """The limiting resource, and the reasons."""
 
     limit: Limit

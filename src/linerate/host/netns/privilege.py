@@ -4,23 +4,23 @@ import os
 import shutil
 from pathlib import Path
 
-from linerate.base.prerequisites import Need
+from linerate.base.prerequisites import Prerequisite
 
 #: linux/capability.h, and what for.
 _CAPABILITIES = {12: "CAP_NET_ADMIN", 13: "CAP_NET_RAW", 21: "CAP_SYS_ADMIN"}
 
 
-def missing_privilege(what: str) -> list[Need]:
+def missing_privilege(what: str) -> list[Prerequisite]:
     """Say so when this process may not make namespaces and interfaces; `what` wants them."""
     effective = _effective_capabilities()
     missing = [name for bit, name in _CAPABILITIES.items() if not effective >> bit & 1]
-    return [Need(f"{what} needs {', '.join(missing)}", "run it as root")] if missing else []
+    return [Prerequisite(f"{what} needs {', '.join(missing)}", "run it as root")] if missing else []
 
 
-def missing_program(program: str, package: str, what: str) -> list[Need]:
+def missing_program(program: str, package: str, what: str) -> list[Prerequisite]:
     """Say so when a program is not installed."""
     if shutil.which(program, path=search_path()) is None:
-        return [Need(f"{what} needs {program}", f"apt-get install {package}")]
+        return [Prerequisite(f"{what} needs {program}", f"apt-get install {package}")]
     return []
 
 

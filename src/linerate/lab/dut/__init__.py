@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from linerate.base.prerequisites import Need
+from linerate.base.prerequisites import Prerequisite
 from linerate.lab.links import Ends
 from linerate.model.ledger import PacketLedger
 from linerate.model.measurement import Reading, WorkerReading
@@ -62,7 +62,7 @@ class Dut(Protocol):
     #: As in a testbed file: the name of its file.
     name: str
 
-    def needs(self, testbed: Testbed) -> list[Need]:
+    def prerequisites(self, testbed: Testbed) -> list[Prerequisite]:
         """Missing prerequisites on this host, and how to get them."""
 
     def forwards(self, testbed: Testbed) -> frozenset[Frames]:

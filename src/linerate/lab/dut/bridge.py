@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from linerate.base.prerequisites import Need
+from linerate.base.prerequisites import Prerequisite
 from linerate.host.netns.interfaces import IFF_UP, Interface, control, index_of
 from linerate.host.netns.privilege import missing_privilege
 from linerate.lab.dut import ALL_FRAMES, Place, Running, register
@@ -23,7 +23,7 @@ class BridgeDut:
 
     name = "bridge"
 
-    def needs(self, _testbed: Testbed) -> list[Need]:
+    def prerequisites(self, _testbed: Testbed) -> list[Prerequisite]:
         """Privilege."""
         return missing_privilege("a Linux bridge")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from linerate.base.prerequisites import Need
+from linerate.base.prerequisites import Prerequisite
 from linerate.engine import readings
 from linerate.engine.engine_process import Engine, Files
 from linerate.engine.telemetry import Telemetry
@@ -43,7 +43,7 @@ class EngineDut:
 
     name = "engine"
 
-    def needs(self, _testbed: Testbed) -> list[Need]:
+    def prerequisites(self, _testbed: Testbed) -> list[Prerequisite]:
         """Nothing that the tester does not need."""
         return []
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from linerate.base.prerequisites import Need
+from linerate.base.prerequisites import Prerequisite
 from linerate.lab.dut import ALL_FRAMES, Place, Running, register
 from linerate.lab.links import Ends
 from linerate.model.ledger import PacketLedger
@@ -33,7 +33,7 @@ class ExternalDut:
 
     name = "external"
 
-    def needs(self, _testbed: Testbed) -> list[Need]:
+    def prerequisites(self, _testbed: Testbed) -> list[Prerequisite]:
         """Nothing."""
         return []
 

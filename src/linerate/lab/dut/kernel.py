@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from linerate.base.errors import SetupError
-from linerate.base.prerequisites import Need
+from linerate.base.prerequisites import Prerequisite
 from linerate.host.netns import namespaces
 from linerate.host.netns.interfaces import NUD_PERMANENT, Interface, control, index_of
 from linerate.host.netns.privilege import missing_privilege
@@ -49,7 +49,7 @@ class KernelDut:
 
     name = "kernel"
 
-    def needs(self, _testbed: Testbed) -> list[Need]:
+    def prerequisites(self, _testbed: Testbed) -> list[Prerequisite]:
         """Privilege."""
         return missing_privilege("the kernel as a router")
 

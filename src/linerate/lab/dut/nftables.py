@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from importlib.resources import files
 
 from linerate.base.errors import SetupError
-from linerate.base.prerequisites import Need
+from linerate.base.prerequisites import Prerequisite
 from linerate.host.netns import namespaces
 from linerate.host.netns.privilege import missing_privilege, missing_program
 from linerate.host.netns.programs import run_in
@@ -23,10 +23,10 @@ class NftablesDut:
 
     name = "nftables"
 
-    def needs(self, testbed: Testbed) -> list[Need]:
+    def prerequisites(self, testbed: Testbed) -> list[Prerequisite]:
         """The program, and a kernel that has flow tables: tried in a namespace."""
         lacking = missing_privilege(_WHAT) or missing_program("nft", "nftables", _WHAT)
-        return lacking or find("kernel").needs(testbed) or _kernel_without()
+        return lacking or find("kernel").prerequisites(testbed) or _kernel_without()
 
     def forwards(self, _testbed: Testbed) -> frozenset[Frames]:
         """IPv4 alone."""
@@ -54,13 +54,13 @@ def _apply(netns: str, interfaces: str) -> None:
         raise SetupError(f"nft in {netns}: {output}")
 
 
-def _kernel_without() -> list[Need]:
+def _kernel_without() -> list[Prerequisite]:
     try:
         with namespaces.made("probe") as netns:
             _apply(netns, "lo")
     except SetupError:
         return [
-            Need(
+            Prerequisite(
                 f"{_WHAT} needs a kernel with nf_flow_table (CONFIG_NF_FLOW_TABLE, "
                 "CONFIG_NFT_FLOW_OFFLOAD)",
                 "try modprobe nft_flow_offload",

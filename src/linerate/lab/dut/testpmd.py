@@ -10,7 +10,7 @@ from pathlib import Path
 from linerate.base import ownership
 from linerate.base.drivers import on_interface
 from linerate.base.errors import SetupError
-from linerate.base.prerequisites import Need
+from linerate.base.prerequisites import Prerequisite
 from linerate.host import dpdk_runtime
 from linerate.host.netns import programs
 from linerate.host.netns.privilege import missing_program
@@ -175,7 +175,7 @@ class TestpmdDut:
 
     name = "testpmd"
 
-    def needs(self, _testbed: Testbed) -> list[Need]:
+    def prerequisites(self, _testbed: Testbed) -> list[Prerequisite]:
         """The program."""
         return missing_program(PROGRAM, "dpdk-dev", "testpmd")
 

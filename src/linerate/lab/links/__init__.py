@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from linerate.base.prerequisites import Need
+from linerate.base.prerequisites import Prerequisite
 from linerate.engine.telemetry import Telemetry
 from linerate.model.testbed import Testbed
 
@@ -53,7 +53,7 @@ class Ends:
     second: "Ends | None" = None
 
 
-class Wire(Protocol):
+class LinkKind(Protocol):
     """A kind of wire."""
 
     #: As in a testbed file: the name of its file.
@@ -64,7 +64,7 @@ class Wire(Protocol):
     def pushes_back(self, testbed: Testbed) -> bool:
         """Whether what does not fit on it is not taken from the sender, who offers less then."""
 
-    def needs(self, testbed: Testbed) -> list[Need]:
+    def prerequisites(self, testbed: Testbed) -> list[Prerequisite]:
         """Missing prerequisites on this host, and how to get them."""
 
     def joined(self, testbed: Testbed, loopbacks: int = 1) -> AbstractContextManager[Ends]:
@@ -75,24 +75,24 @@ class Wire(Protocol):
 
 
 @runtime_checkable
-class BareWire(Wire, Protocol):
+class BareLinkKind(LinkKind, Protocol):
     """A wire that can do without a device, to see what the tester can do by itself."""
 
     def bare(self, testbed: Testbed) -> AbstractContextManager[Ends]:
         """Join the tester's two ports to each other."""
 
 
-_WIRES: dict[str, Wire] = {}
+_KINDS: dict[str, LinkKind] = {}
 
 
-def register(wire: Wire) -> None:
+def register(wire: LinkKind) -> None:
     """Make a wire known."""
-    _WIRES[wire.name] = wire
+    _KINDS[wire.name] = wire
 
 
-def find(name: str) -> Wire:
+def find(name: str) -> LinkKind:
     """Return the wire of that name; testbed files hold no others."""
-    if name not in _WIRES:
+    if name not in _KINDS:
         for module in pkgutil.iter_modules(__path__):
             importlib.import_module(f"{__name__}.{module.name}")
-    return _WIRES[name]
+    return _KINDS[name]

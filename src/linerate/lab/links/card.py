@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from linerate.base.prerequisites import Need
+from linerate.base.prerequisites import Prerequisite
 from linerate.lab.links import End, Ends, register
 from linerate.model.testbed import Testbed
 
@@ -18,7 +18,7 @@ def _end(driver: str, index: int) -> End:
 _TESTER = (_end("wire", 0), _end("wire", 1))
 
 
-class CardWire:
+class CardLink:
     """Ports of the tester are ends of the card's links."""
 
     name = "card"
@@ -28,7 +28,7 @@ class CardWire:
         """No: a card loses what does not fit."""
         return False
 
-    def needs(self, _testbed: Testbed) -> list[Need]:
+    def prerequisites(self, _testbed: Testbed) -> list[Prerequisite]:
         """Nothing."""
         return []
 
@@ -51,4 +51,4 @@ class CardWire:
         yield Ends(_TESTER, None, (card,))
 
 
-register(CardWire())
+register(CardLink())

@@ -6,7 +6,7 @@ from typing import Any
 
 from linerate.base import drivers, pci
 from linerate.base.memory_size import free_megabytes, needed_megabytes
-from linerate.base.prerequisites import Need
+from linerate.base.prerequisites import Prerequisite
 from linerate.lab.links import End, Ends, register
 from linerate.lab.links._memif_peers import MEMIF, awaited, socket_in
 from linerate.model.testbed import Port, Testbed
@@ -33,24 +33,24 @@ def _ports(testbed: Testbed) -> list[Port]:
     return [*(testbed.dut.ports or ()), *(here or ())]
 
 
-class EthdevWire:
+class EthdevLink:
     """All is there already, and stays."""
 
     name = "ethdev"
     two_processes = False
 
-    def needs(self, testbed: Testbed) -> list[Need]:
+    def prerequisites(self, testbed: Testbed) -> list[Prerequisite]:
         """Cards that DPDK can take, and hugepages, which a NIC reaches alone.
 
         The engine says which other device it can't open.
         """
         problems = (pci.why_not_dpdk(port.device) for port in _ports(testbed))
-        lacking = [Need(problem, pci.remedy(problem)) for problem in problems if problem]
+        lacking = [Prerequisite(problem, pci.remedy(problem)) for problem in problems if problem]
         wanted, free = needed_megabytes(testbed.memory.megabytes), free_megabytes()
         if not testbed.pci_ports or free >= wanted:
             return lacking
         what = f"a PCI port needs {wanted} MB of hugepages, {free} MB are free"
-        return [*lacking, Need(what, "sudo linerate doctor --fix")]
+        return [*lacking, Prerequisite(what, "sudo linerate doctor --fix")]
 
     def pushes_back(self, testbed: Testbed) -> bool:
         """Whether any of its devices takes no more than what is behind it has room for."""
@@ -75,4 +75,4 @@ class EthdevWire:
         )
 
 
-register(EthdevWire())
+register(EthdevLink())

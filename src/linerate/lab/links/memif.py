@@ -9,7 +9,7 @@ from pathlib import Path
 
 from linerate.base import ownership
 from linerate.base.errors import SetupError
-from linerate.base.prerequisites import Need
+from linerate.base.prerequisites import Prerequisite
 from linerate.lab.links import End, Ends, register
 from linerate.lab.links._memif_peers import MEMIF, awaited, remove_socket, somebody_listens
 from linerate.model.testbed import Testbed, TesterSpec
@@ -78,7 +78,7 @@ def _external_devargs(name: str, role: str) -> str:
     return f"role={role},id=0,{where},rsize={RING_LOG2}"
 
 
-class MemifWire:
+class MemifLink:
     """The device under test is the server of both pairs, the tester their client.
 
     An external device is on sockets that the testbed names: the tester joins those that somebody
@@ -92,7 +92,7 @@ class MemifWire:
         """Yes: a full ring takes no more."""
         return True
 
-    def needs(self, _testbed: Testbed) -> list[Need]:
+    def prerequisites(self, _testbed: Testbed) -> list[Prerequisite]:
         """Nothing."""
         return []
 
@@ -115,4 +115,4 @@ class MemifWire:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-register(MemifWire())
+register(MemifLink())

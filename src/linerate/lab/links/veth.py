@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from linerate.base import drivers
 from linerate.base.errors import SetupError
-from linerate.base.prerequisites import Need
+from linerate.base.prerequisites import Prerequisite
 from linerate.host.netns import namespaces
 from linerate.host.netns.interfaces import Interface, check, make_veth
 from linerate.host.netns.privilege import missing_privilege, missing_program
@@ -28,7 +28,7 @@ IPV4_MTU = 1500
 Pair = tuple[list[Interface], list[Interface]]
 
 
-class VethWire:
+class VethLink:
     """A namespace for the device, one for each of the tester's ports, a pair for each wire."""
 
     two_processes = False
@@ -42,14 +42,14 @@ class VethWire:
         """Yes: the kernel takes no more than the other end's backlog has room for."""
         return True
 
-    def needs(self, testbed: Testbed) -> list[Need]:
+    def prerequisites(self, testbed: Testbed) -> list[Prerequisite]:
         """Privilege, iproute2 to run programs in namespaces, and interfaces that are named."""
         what = f"wire {self.name}"
         return (
             missing_privilege(what)
             + missing_program("ip", "iproute2", what)
             + [
-                Need(f"{what} needs interface {name}", "make it, or mend tester.interfaces")
+                Prerequisite(f"{what} needs interface {name}", "make it, or mend tester.interfaces")
                 for name in _named(testbed)
                 if name not in names_of_interfaces()
             ]
@@ -154,4 +154,4 @@ def _check(interfaces: list[Interface]) -> None:
         check(interface)
 
 
-register(VethWire("veth", "socket-mmap"))
+register(VethLink("veth", "socket-mmap"))

@@ -9,7 +9,7 @@ import pkgutil
 from dataclasses import dataclass
 from typing import Protocol
 
-from linerate.base.prerequisites import Need
+from linerate.base.prerequisites import Prerequisite
 from linerate.host.cpu_counters import Moment
 from linerate.host.machine import Switches
 from linerate.lab.links import Ends
@@ -89,7 +89,7 @@ class LoadTool(Protocol):
     #: Kinds of traffic that it can send, in words.
     limits: str
 
-    def needs(self) -> list[Need]:
+    def prerequisites(self) -> list[Prerequisite]:
         """Missing prerequisites on this host, and how to get them."""
 
     def offers(self, loadtest: Loadtest) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from linerate.base.errors import SetupError
-from linerate.base.prerequisites import Need
+from linerate.base.prerequisites import Prerequisite
 from linerate.host.netns import namespaces, programs
 from linerate.host.netns.interfaces import NUD_PERMANENT, Interface, control, index_of, statistics
 from linerate.host.netns.privilege import missing_privilege, missing_program
@@ -36,7 +36,7 @@ class Iperf3:
     name = "iperf3"
     limits = "one flow of IPv4, in one direction, is all"
 
-    def needs(self) -> list[Need]:
+    def prerequisites(self) -> list[Prerequisite]:
         """The program, and privilege to run it in namespaces."""
         lacking = missing_privilege("tester iperf3")
         return lacking + missing_program(PROGRAM, "iperf3", "tester iperf3")

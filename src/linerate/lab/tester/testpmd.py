@@ -13,7 +13,7 @@ from pathlib import Path
 from linerate.base import ownership
 from linerate.base.drivers import on_interface
 from linerate.base.errors import SetupError
-from linerate.base.prerequisites import Need
+from linerate.base.prerequisites import Prerequisite
 from linerate.host import dpdk_runtime
 from linerate.host.netns import programs
 from linerate.host.netns.interfaces import Interface, statistics
@@ -38,7 +38,7 @@ class TestpmdTester:
     name = "testpmd"
     limits = "IPv4 in one direction is all"
 
-    def needs(self) -> list[Need]:
+    def prerequisites(self) -> list[Prerequisite]:
         """The program."""
         return missing_program(PROGRAM, "dpdk-dev", "tester testpmd")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from pydantic import BaseModel, ConfigDict
+from linerate.base.frozen_model import FrozenModel
 
 Counters = dict[str, int]
 
@@ -12,10 +12,8 @@ LEVELS = frozenset(("flows", "capacity", "rules", "limit", "threshold_pps"))
 NOT_RECORDED = "not_recorded_"
 
 
-class FlowCounts(BaseModel):
+class FlowCounts(FrozenModel):
     """Sum of all workers' tables, and the rules of each port. Counters as the engine's."""
-
-    model_config = ConfigDict(frozen=True)
 
     table: Counters = {}
     #: None are there when no port is asked to look flows up.

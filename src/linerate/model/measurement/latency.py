@@ -3,19 +3,14 @@
 from collections.abc import Iterable
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from linerate.base import histogram
+from linerate.base.frozen_model import FrozenModel
 
 Counters = dict[str, int]
 NS_PER_US = 1000.0
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class StreamLatency(_Model):
+class StreamLatency(FrozenModel):
     """One stream in one trial. Disturbed frames have figures of their own.
 
     Those were in flight while a worker of the engine was descheduled.
@@ -46,7 +41,7 @@ class StreamLatency(_Model):
         return f"{self.port} → {self.rx_port}" if self.rx_port else f"{self.port} → any"
 
 
-class Times(_Model):
+class Times(FrozenModel):
     """Latency of frames, in µs; None where there are too few."""
 
     count: int
@@ -84,7 +79,7 @@ class LatencyThere(Times):
     trial: str
 
 
-class LatencyPoint(_Model):
+class LatencyPoint(FrozenModel):
     """One load of several at which latency was measured."""
 
     #: Share of the highest load.
@@ -95,7 +90,7 @@ class LatencyPoint(_Model):
     trial: str
 
 
-class LatencyLoads(_Model):
+class LatencyLoads(FrozenModel):
     """Latency of one loadtest over offered load."""
 
     loadtest: str

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from statistics import NormalDist
 
-from pydantic import BaseModel, ConfigDict
+from linerate.base.frozen_model import FrozenModel
 
 #: A trial goes on until this much of it is clean, or all of its own time where that is less …
 CLEAN_US = 1_000_000
@@ -24,11 +24,7 @@ def limit_us(duration_us: int, clean_us: int) -> int:
     return duration_us + MORE * clean_us
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class Slice(_Model):
+class Slice(FrozenModel):
     """Counters of one slice; packets."""
 
     #: Since the trial began, on the tester's clock.
@@ -45,7 +41,7 @@ class Slice(_Model):
     disturbed: bool = False
 
 
-class PlaceLoss(_Model):
+class PlaceLoss(FrozenModel):
     """Packets lost at one of those places."""
 
     place: str
@@ -53,7 +49,7 @@ class PlaceLoss(_Model):
     lost_disturbed: int
 
 
-class Slices(_Model):
+class Slices(FrozenModel):
     """All slices of a trial."""
 
     slices: tuple[Slice, ...] = ()
@@ -133,7 +129,7 @@ class Slices(_Model):
         return max(away, key=away.__getitem__, default="")
 
 
-class _Group(_Model):
+class _Group(FrozenModel):
     """Disturbed slices in a row."""
 
     slices: tuple[Slice, ...]

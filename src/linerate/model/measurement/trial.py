@@ -2,8 +2,9 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, PositiveInt
+from pydantic import PositiveInt
 
+from linerate.base.frozen_model import FrozenModel
 from linerate.base.line_rate import FrameRate, line_rate
 from linerate.model.cpu_disturbance import CpuDisturbance
 from linerate.model.ledger import Counted, NodeTime, PacketLedger, TimeLedger, node_times_minus
@@ -13,15 +14,10 @@ from linerate.model.measurement.slices import CLEAN_US, Slices
 from linerate.model.nic_presets import Card
 from linerate.model.suites.offered import Offered
 
-
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
 Counters = dict[str, int]
 
 
-class Load(_Model):
+class Load(FrozenModel):
     """Load of a trial; validity and the verdict compare with it."""
 
     #: FCS counted; of several sizes the mean.
@@ -85,7 +81,7 @@ class Load(_Model):
         return self.offered is None or self.offered.signed
 
 
-class Progress(_Model):
+class Progress(FrozenModel):
     """Progress of a trial, on the tester's clock."""
 
     trial: int
@@ -104,7 +100,7 @@ class Progress(_Model):
     link_down_us: tuple[int, ...] = ()
 
 
-class Link(_Model):
+class Link(FrozenModel):
     """A port's link, as its driver says."""
 
     state: Literal["up", "down"]
@@ -116,7 +112,7 @@ class Link(_Model):
     ups: int = 0
 
 
-class Queues(_Model):
+class Queues(FrozenModel):
     """A port's queues, descriptors a queue, and RSS fields, as its device took them."""
 
     rx_queues: int
@@ -126,7 +122,7 @@ class Queues(_Model):
     rss: str = ""
 
 
-class WorkerReading(_Model):
+class WorkerReading(FrozenModel):
     """Cycles of one worker so far."""
 
     name: str
@@ -158,7 +154,7 @@ class WorkerReading(_Model):
         )
 
 
-class DropCount(_Model):
+class DropCount(FrozenModel):
     """Packets that one worker dropped in one node for one reason."""
 
     worker: str
@@ -168,7 +164,7 @@ class DropCount(_Model):
     packets: int
 
 
-class PortSetting(_Model):
+class PortSetting(FrozenModel):
     """Requested and actual setting of a port's device: `none` where it has no such setting."""
 
     name: str
@@ -176,7 +172,7 @@ class PortSetting(_Model):
     actual: str
 
 
-class Reading(_Model):
+class Reading(FrozenModel):
     """All counters at one moment."""
 
     ledger: PacketLedger
@@ -201,7 +197,7 @@ class Reading(_Model):
     foreign: bool = False
 
 
-class RoundTrip(_Model):
+class RoundTrip(FrozenModel):
     """A cache line between a forwarder's worker and the tester's, and back."""
 
     worker: str
@@ -209,7 +205,7 @@ class RoundTrip(_Model):
     median_ns: float
 
 
-class Stamp(_Model):
+class Stamp(FrozenModel):
     """Disturbances of the workers during a trial."""
 
     roundtrips_before: tuple[RoundTrip, ...] = ()
@@ -231,7 +227,7 @@ class Stamp(_Model):
     lock_wait_percent: dict[str, float] = {}
 
 
-class Sample(_Model):
+class Sample(FrozenModel):
     """Counters at a moment of a trial, while packets fly."""
 
     #: Since the first packet, on the tester's clock.
@@ -242,7 +238,7 @@ class Sample(_Model):
     vectors: dict[str, dict[str, int]]
 
 
-class ToolCpu(_Model):
+class ToolCpu(FrozenModel):
     """CPU use of a load tool's processes, in % of one CPU; None where not reported."""
 
     name: str
@@ -250,7 +246,7 @@ class ToolCpu(_Model):
     receiver_percent: float | None = None
 
 
-class Measurement(_Model):
+class Measurement(FrozenModel):
     """Everything measured in one trial."""
 
     load: Load

@@ -1,13 +1,9 @@
 """A traffic profile on a link: each stream's rate, and all of them together."""
 
-from pydantic import BaseModel, ConfigDict
+from linerate.base.frozen_model import FrozenModel
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class StreamRate(_Model):
+class StreamRate(FrozenModel):
     """One stream at full scale."""
 
     name: str
@@ -22,7 +18,7 @@ class StreamRate(_Model):
     signed: bool = True
 
 
-class Profiled(_Model):
+class Profiled(FrozenModel):
     """A profile in short: what results say of it."""
 
     profile: str
@@ -37,7 +33,7 @@ class Profiled(_Model):
     signed: bool
 
 
-class Offered(_Model):
+class Offered(FrozenModel):
     """A profile at the rate that was asked for: what a trial sends at full scale."""
 
     #: The name given, as `imix`, and a description.

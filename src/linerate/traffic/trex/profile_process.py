@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
+from linerate.base.frozen_model import StrictModel
 from linerate.base.line_rate import FCS_BYTES, FRAME_BYTES_MAX
 from linerate.base.validation import mistake
 from linerate.traffic.offered import STREAMS_MAX
@@ -31,11 +32,7 @@ RateKind = Literal["pps", "l1_bps", "l2_bps", "percent"]
 Offset = Annotated[int, Field(ge=0, le=FRAME_BYTES_MAX - FCS_BYTES)]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Variable(_Model):
+class Variable(StrictModel):
     """STLVmFlowVar and STLVmFlowVarRepeatableRandom."""
 
     type: Literal["variable"]
@@ -52,7 +49,7 @@ class Variable(_Model):
     next_var: Word | None = None
 
 
-class Tuples(_Model):
+class Tuples(StrictModel):
     """STLVmTupleGen."""
 
     type: Literal["tuple"]
@@ -64,7 +61,7 @@ class Tuples(_Model):
     flows: Annotated[int, Field(ge=0, le=(1 << 32) - 1)]
 
 
-class Write(_Model):
+class Write(StrictModel):
     """STLVmWrFlowVar and STLVmWrMaskFlowVar."""
 
     type: Literal["write"]
@@ -77,14 +74,14 @@ class Write(_Model):
     shift: Annotated[int, Field(ge=-31, le=31)] = 0
 
 
-class FixIpv4(_Model):
+class FixIpv4(StrictModel):
     """STLVmFixIpv4."""
 
     type: Literal["fix_ipv4"]
     offset: Offset
 
 
-class FixL4(_Model):
+class FixL4(StrictModel):
     """STLVmFixChecksumHw and STLVmFixIcmpv6."""
 
     type: Literal["fix_l4"]
@@ -93,7 +90,7 @@ class FixL4(_Model):
     protocol: Literal["udp", "tcp", "ip", "icmp6"]
 
 
-class Trim(_Model):
+class Trim(StrictModel):
     """STLVmTrimPktSize."""
 
     type: Literal["trim"]
@@ -105,7 +102,7 @@ Instruction = Annotated[
 ]
 
 
-class Mode(_Model):
+class Mode(StrictModel):
     """STLTXCont, STLTXSingleBurst and STLTXMultiBurst."""
 
     type: Literal["continuous", "bursts"]
@@ -115,7 +112,7 @@ class Mode(_Model):
     gap_us: Annotated[float, Field(ge=0, le=1e12)] = 0
 
 
-class Checksum(_Model):
+class Checksum(StrictModel):
     """A transport checksum that counts the payload."""
 
     l3_offset: Offset
@@ -123,7 +120,7 @@ class Checksum(_Model):
     protocol: Literal["udp", "tcp"]
 
 
-class TrexStream(_Model):
+class TrexStream(StrictModel):
     """STLStream."""
 
     name: Annotated[str, Field(max_length=200)] | None
@@ -149,7 +146,7 @@ class TrexStream(_Model):
 Side = Annotated[tuple[TrexStream, ...], Field(max_length=STREAMS_MAX)]
 
 
-class _Document(_Model):
+class _Document(StrictModel):
     sides: tuple[Side, Side] | None = None
     error: str | None = None
 
