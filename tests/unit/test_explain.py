@@ -218,6 +218,8 @@ def test_why_a_worker_is_full_while_others_are_not(
     assert found.limit == limit
     if limit != "worker-cpu":
         assert "worker-cpu" in found.also
+    if limit == "single-rx-queue":
+        assert found.sentence.endswith("forwarder-1, forwarder-2 get no packets")
 
 
 @pytest.mark.parametrize(
