@@ -17,10 +17,10 @@ from tests.system.labs import wait_for
 from tests.system.serving import Served, served
 
 from linerate.ui.serve.app import Settings, make_app
-from linerate.ui.serve.guard import BODY_BYTES, Rules
-from linerate.ui.serve.protocol import HEADERS_SECONDS
 from linerate.ui.serve.runner import Runner
 from linerate.ui.serve.stream import STREAMS_MAX
+from linerate.ui.web.guard import BODY_BYTES, Rules
+from linerate.ui.web.protocol import HEADERS_SECONDS
 
 TOKEN = "a-token"
 #: With an answer, on a busy machine.

@@ -19,12 +19,15 @@ from linerate.engine.engine_process import Engine, Files
 from linerate.engine.snapshot import Histogram, look
 from linerate.model.measurement import WorkerReading
 from linerate.ui.exporter import collector
+from linerate.ui.exporter.app import make_app
 from linerate.ui.exporter.collector import Exporter
 from linerate.ui.exporter.families.latency import buckets_of
 from linerate.ui.exporter.families.workers import kind_in
-from linerate.ui.exporter.server import CLIENTS_MAX, Server
 from linerate.ui.exporter.vpp import read_segment
+from linerate.ui.web.server import Server
 
+#: Connections that a server takes at a time in a test.
+CLIENTS = 64
 TOKEN = "a-token"
 RUN = {
     "suite": "standard",
@@ -193,14 +196,14 @@ def test_vpp_is_read_by_its_own_program(tmp_path, monkeypatch, fake_environment)
 
 @contextmanager
 def served(token=None):
-    with Server("127.0.0.1", 0, Exporter(), token) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-        thread.start()
-        try:
-            yield server.server_port
-        finally:
-            server.shutdown()
-            thread.join()
+    server = Server(make_app(Exporter(), token), "127.0.0.1", 0)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        yield int(server.address.rpartition(":")[2])
+    finally:
+        server.stop()
+        thread.join()
 
 
 def get(port, path="/metrics", **headers):
@@ -227,14 +230,17 @@ def test_metrics_are_served_to_this_host(fake_environment):
 def test_without_the_token_nothing_is_read(fake_environment):
     with served(TOKEN) as port:
         for headers in ({}, {"Authorization": "Bearer "}, {"Authorization": f"Basic {TOKEN}"}):
-            assert get(port, **headers) == (401, b"")
+            status, document = get(port, **headers)
+            assert status == 401
+            assert b"linerate_exporter" not in document
         assert get(port, Authorization=f"Bearer {TOKEN}")[0] == 200
 
 
 def test_clients_that_never_finish_delay_no_other(fake_environment, monkeypatch):
-    monkeypatch.setattr("linerate.ui.exporter.server.CLIENT_SECONDS", 0.3)
+    monkeypatch.setattr("linerate.ui.web.protocol.HEADERS_SECONDS", 0.3)
+    monkeypatch.setattr("linerate.ui.web.protocol.CONNECTIONS_MAX", CLIENTS)
     with served() as port:
-        idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(2 * CLIENTS_MAX)]
+        idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(2 * CLIENTS)]
         garbage = [
             b"\xff" * 100_000,
             b"GET " + b"a" * 20_000,

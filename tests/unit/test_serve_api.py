@@ -7,7 +7,7 @@ import pytest
 from tests.many_runs import make_many
 
 from linerate.ui.serve.app import Settings, make_app
-from linerate.ui.serve.guard import Rules
+from linerate.ui.web.guard import Rules
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from tests.many_runs import make_many
 from linerate.ui.serve import api as serve_api
 from linerate.ui.serve.app import Settings, make_app
 from linerate.ui.serve.gently import THREADS
-from linerate.ui.serve.guard import Rules
 from linerate.ui.serve.library import Library
 from linerate.ui.serve.runner import Order, Runner
+from linerate.ui.web.guard import Rules
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ import asyncio, json, os, sys
 from pathlib import Path
 import httpx
 from linerate.ui.serve.app import Settings, make_app
-from linerate.ui.serve.guard import Rules
+from linerate.ui.web.guard import Rules
 
 runs = Path(sys.argv[1])
 files = sorted(runs.glob("2*/run.json"))

@@ -8,10 +8,10 @@ from contextlib import ExitStack, contextmanager
 import pytest
 from tests.many_runs import make_many
 
-from linerate.ui.serve import guard, protocol
 from linerate.ui.serve.app import Settings, make_app
-from linerate.ui.serve.guard import Guard, Rules
-from linerate.ui.serve.server import Server
+from linerate.ui.web import guard, protocol
+from linerate.ui.web.guard import Guard, Rules
+from linerate.ui.web.server import Server
 
 #: More than kernels keep for a connection.
 LONG = bytes(16 << 20)

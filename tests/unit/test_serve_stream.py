@@ -9,7 +9,7 @@ from tests.many_runs import make_many
 
 from linerate.ui.serve import stream
 from linerate.ui.serve.library import Library
-from linerate.ui.serve.protocol import TRANSPORT
+from linerate.ui.web.protocol import TRANSPORT
 
 
 @pytest.fixture

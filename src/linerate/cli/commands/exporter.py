@@ -2,18 +2,19 @@
 
 import os
 import secrets
-import signal
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
 from linerate.base.safe_open import open_regular
 from linerate.cli.durations import as_seconds
 from linerate.cli.usage import FAILED, mistaken, usage
+from linerate.ui.exporter.app import make_app
 from linerate.ui.exporter.collector import Exporter
-from linerate.ui.exporter.server import Server, is_loopback
 from linerate.ui.screen import complain, say
+from linerate.ui.web.address import host_and_port, is_loopback
+from linerate.ui.web.server import Server
 
 LISTEN = "127.0.0.1:9470"
 #: Nobody's scrape waits longer.
@@ -52,34 +53,18 @@ def exporter_command(
     if once:
         say(exporter.text()[0].decode(), end="")
         return
-    host, port = _address(listen)
-    token = _token(host, token_file)
+    address = host_and_port(listen)
+    if address is None or not address[0]:
+        mistaken(f"--listen: expected HOST:PORT, as {LISTEN}, not '{listen}'")
+    token = _token(address[0], token_file)
     try:
-        server = Server(host, port, exporter, token)
+        server = Server(make_app(exporter, token), *address)
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         complain(f"linerate: {listen}: {(reason or str(error)).lower()}")
         raise typer.Exit(FAILED) from error
-    signal.signal(signal.SIGTERM, _end)
-    with server:
-        # The port may have been chosen by the system (HOST:0).
-        shown = f"[{host}]" if ":" in host else host
-        say(f"metrics at http://{shown}:{server.server_port}/metrics")
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            return
-
-
-def _end(_number: int, _frame: object) -> NoReturn:
-    raise KeyboardInterrupt
-
-
-def _address(listen: str) -> tuple[str, int]:
-    host, colon, port = listen.rpartition(":")
-    if not colon or not host or not port.isascii() or not port.isdecimal() or int(port) > 65535:
-        mistaken(f"--listen: expected HOST:PORT, as {LISTEN}, not '{listen}'")
-    return host.strip("[]"), int(port)
+    say(f"metrics at {server.address}/metrics")
+    server.run()
 
 
 def _token(host: str, file: Path | None) -> str | None:

@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from linerate.cli.usage import FAILED, mistaken
-from linerate.ui.exporter.server import is_loopback
 from linerate.ui.screen import complain, say
 from linerate.ui.serve.app import Settings, make_app
-from linerate.ui.serve.guard import Rules
-from linerate.ui.serve.server import Server
+from linerate.ui.web.address import host_and_port, is_loopback
+from linerate.ui.web.guard import Rules
+from linerate.ui.web.server import Server
 
 LISTEN = "127.0.0.1:8270"
 #: Connections, files and engines' sockets; the system may allow less.
@@ -40,7 +40,10 @@ def serve(
     ] = False,
 ) -> None:
     """Show runs and live benches as pages, in a browser; start and stop benches from there."""
-    host, port = _address(listen)
+    address = host_and_port(listen)
+    if address is None:
+        mistaken(f"--listen: expected HOST:PORT, as {LISTEN}; not '{listen}'")
+    host, port = address[0] or "0.0.0.0", address[1]
     rules = Rules(closed=ask_token or not is_loopback(host))
     app = make_app(Settings(runs.resolve(), rules, start=not no_start))
     try:
@@ -50,11 +53,11 @@ def serve(
         complain(f"linerate: {listen}: {(reason or str(error)).lower()}")
         raise typer.Exit(FAILED) from error
     _give_way()
-    address = server.address
-    say(f"pages at {address}/")
+    shown = server.address
+    say(f"pages at {shown}/")
     if rules.closed or not no_start:
         why = "to read" if no_start else "to start benches" if not rules.closed else "for all"
-        say(f"{why}: {address}/?token={rules.token}")
+        say(f"{why}: {shown}/?token={rules.token}")
     server.run()
 
 
@@ -66,10 +69,3 @@ def _give_way() -> None:
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         wanted = FILES if most == resource.RLIM_INFINITY else min(FILES, most)
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
-
-
-def _address(listen: str) -> tuple[str, int]:
-    host, colon, port = listen.rpartition(":")
-    if not colon or not port.isascii() or not port.isdigit() or int(port) > 65535:
-        mistaken(f"--listen: expected HOST:PORT, as {LISTEN}; not '{listen}'")
-    return host.strip("[]") or "0.0.0.0", int(port)

@@ -15,11 +15,11 @@ from linerate import __version__
 from linerate.ui.serve.api import api
 from linerate.ui.serve.assets import assets, style_hashes
 from linerate.ui.serve.gently import bound_threads
-from linerate.ui.serve.guard import App, Guard, Rules
 from linerate.ui.serve.library import Library
 from linerate.ui.serve.metrics import metrics
 from linerate.ui.serve.pages import no_such_page, pages
 from linerate.ui.serve.runner import Runner
+from linerate.ui.web.guard import App, Guard, Rules
 
 
 @dataclass(frozen=True, slots=True)

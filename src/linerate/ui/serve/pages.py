@@ -21,10 +21,10 @@ from linerate.results.store import StoreError
 from linerate.ui.serve import listing
 from linerate.ui.serve.api import COMPARED_MAX, state_of
 from linerate.ui.serve.gently import Gently
-from linerate.ui.serve.guard import KNOWN
 from linerate.ui.serve.library import Library, NoSuchRunError
 from linerate.ui.serve.runner import Runner
 from linerate.ui.serve.shell import options, page, template
+from linerate.ui.web.guard import KNOWN
 
 
 def pages(library: Library, runner: Runner | None) -> APIRouter:

@@ -19,9 +19,9 @@ from starlette.responses import Response
 
 from linerate.base.open_beneath import open_beneath
 from linerate.results.journal import FILE
-from linerate.ui.serve.guard import Receive, Scope
 from linerate.ui.serve.library import Library, NoSuchRunError
-from linerate.ui.serve.protocol import Send, abort
+from linerate.ui.web.guard import Receive, Scope
+from linerate.ui.web.protocol import Send, abort
 
 #: Spectators at a time.
 STREAMS_MAX = 64

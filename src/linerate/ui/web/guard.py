@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-from linerate.ui.serve.protocol import Message, Send, in_pieces
+from linerate.ui.web.protocol import Message, Send, in_pieces
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

@@ -4,8 +4,8 @@ import socket
 
 import uvicorn
 
-from linerate.ui.serve.guard import App
-from linerate.ui.serve.protocol import HEADERS_BYTES, Bounded
+from linerate.ui.web.guard import App
+from linerate.ui.web.protocol import HEADERS_BYTES, Bounded
 
 BACKLOG = 1024
 #: Between two requests of one connection.

@@ -1,0 +1,1 @@
+"""HTTP for `linerate serve` and `linerate exporter`: bounded connections, one door before all."""
