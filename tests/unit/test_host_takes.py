@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from linerate.cli.options import RunOptions
 from linerate.cli.run_into_folder import run_folder
 from linerate.engine.engine_process import NotReadyError
 from linerate.engine.telemetry import NoAnswerError
@@ -154,7 +155,7 @@ def test_a_signal_while_the_folder_is_made_leaves_none(tmp_path, monkeypatch):
     monkeypatch.setattr(RunFolder, "create", create)
     monkeypatch.setenv("LINERATE_LOCKS", str(tmp_path / "locks"))
     runs = tmp_path / "runs"
-    with pytest.raises(Interrupted), run_folder(Testbed(), runs, "router", wait=False):
+    with pytest.raises(Interrupted), run_folder(Testbed(), "router", RunOptions(runs)):
         pytest.fail("a folder was given after the signal")
     assert list(runs.iterdir()) == []
 

@@ -1,12 +1,32 @@
-"""Options that most commands have: where runs are kept, and how results are printed."""
+"""Options that most commands have: trials, where runs are kept, how results are printed."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-RunsOption = Annotated[Path, typer.Option("--runs", help="Where run folders are made.")]
-WaitOption = Annotated[
-    bool, typer.Option("--wait", help="Wait while another run uses the CPUs, rather than end.")
-]
+from linerate.cli.durations import as_seconds
+
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
+DurationOption = Annotated[
+    float, typer.Option(help="How long each trial sends.", parser=as_seconds, metavar="30s")
+]
+#: Shared by sweep and matrix.
+RepeatOption = Annotated[
+    int, typer.Option(help="Trials of each configuration and size.", min=1, max=100)
+]
+WaysOption = Annotated[
+    int, typer.Option("--directions", help="1: one way; 2: both ways at once.", min=1, max=2)
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Where a run is kept, and how its results are printed."""
+
+    runs: Annotated[Path, typer.Option("--runs", help="Where run folders are made.")] = Path("runs")
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait while another run uses the CPUs, rather than end.")
+    ] = False
+    as_json: JsonOption = False

@@ -4,12 +4,13 @@ import json
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from linerate.base.signals import ENDING, held_back
+from linerate.cli.options import RunOptions
 from linerate.cli.usage import FAILED
 from linerate.experiments.bench import Bench, Interrupted, Observer
 from linerate.experiments.plan import Plan
@@ -98,18 +99,18 @@ def new_progress() -> Progress:
 
 
 @contextmanager
-def run_folder(testbed: Testbed, runs: Path, label: str, *, wait: bool) -> Iterator[RunFolder]:
-    """A new run folder, while no other run has the CPUs; `wait` for that, or raise CpuBusyError.
+def run_folder(testbed: Testbed, label: str, options: RunOptions) -> Iterator[RunFolder]:
+    """A new run folder, while no other run has the CPUs; waits for that, or raises CpuBusyError.
 
     Signals end what is done in it; a folder in which nothing was written by then goes with it.
     """
     cpus = testbed.cpus or host.allowed_cpus()
-    on_wait = complain if wait else None
+    on_wait = complain if options.wait else None
     with signals(), cpu_locks.held(cpus, on_wait), session_share.raised():
         folder = None
         try:
             with held_back():
-                folder = RunFolder.create(runs, label)
+                folder = RunFolder.create(options.runs, label)
             yield folder
         except BaseException:
             if folder:
@@ -117,13 +118,11 @@ def run_folder(testbed: Testbed, runs: Path, label: str, *, wait: bool) -> Itera
             raise
 
 
-def bench_into_folder(
-    plan: Plan, runs: Path, as_json: bool, make: Maker = Bench, *, wait: bool = False
-) -> int:
+def bench_into_folder(plan: Plan, options: RunOptions, make: Maker = Bench) -> int:
     """Measure into a new run folder and report; returns the exit code."""
-    with run_folder(plan.testbed, runs, plan.testbed.dut.name, wait=wait) as folder:
+    with run_folder(plan.testbed, plan.testbed.dut.name, options) as folder:
         run, code = measure_into(plan, folder, make)
-        _report(run, folder, as_json)
+        _report(run, folder, options.as_json)
     return code
 
 
@@ -160,11 +159,16 @@ def nothing_came_back(run: Run) -> str:
     return f"{names}: received nothing of {sent:,} packets sent; {empty[0].verdict.sentence}"
 
 
+def say_json(run: Run, document: dict[str, Any]) -> None:
+    """Print a run as JSON; what ended it early goes to standard error."""
+    say(json.dumps(document, indent=1))
+    if run.problem:
+        complain(one_line(f"linerate: {run.problem}"))
+
+
 def _report(run: Run, folder: RunFolder, as_json: bool) -> None:
     if as_json:
-        say(json.dumps(json_output.bench(run, folder.path), indent=1))
-        if run.problem:
-            complain(one_line(f"linerate: {run.problem}"))
+        say_json(run, json_output.bench(run, folder.path))
     else:
         console = Console()
         terminal.bench_report(console, run, folder.path)

@@ -1,5 +1,6 @@
 """Testbed options of all measuring commands."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,41 +25,6 @@ TestbedArgument = Annotated[
         help="Testbed file; without one: a router on a virtual card.", metavar="[TESTBED.yaml]"
     ),
 ]
-DutOption = Annotated[
-    str | None,
-    typer.Option(
-        "--dut",
-        help=f"Device under test: ours ({', '.join(ENGINE_MODES)}), or "
-        f"{', '.join(FOREIGN)} (testpmd:MODE).",
-        autocompletion=one_of([*ENGINE_MODES, *FOREIGN]),
-    ),
-]
-CardOption = Annotated[
-    str | None,
-    typer.Option(
-        "--card",
-        help=f"Virtual card: {', '.join(PRESETS)} or default; limits: pps=2000000,link=10G.",
-        autocompletion=one_of([*PRESETS, "default"]),
-    ),
-]
-WorkersOption = Annotated[
-    int | None,
-    typer.Option("--workers", help="Workers of the device under test.", min=1, max=16),
-]
-WireOption = Annotated[
-    str | None,
-    typer.Option(
-        "--wire",
-        help=f"What joins tester and device: {', '.join(WIRES)}.",
-        autocompletion=one_of(WIRES),
-    ),
-]
-LinkOption = Annotated[
-    str | None,
-    typer.Option(
-        "--link", help="Nominal link rate, for links that have none (veth, memif).", metavar="10G"
-    ),
-]
 #: Default loadtest.
 DEFAULT_LOADTEST = "U2"
 LoadtestOption = Annotated[
@@ -70,6 +36,55 @@ LoadtestOption = Annotated[
         autocompletion=several_of(lambda: [test.name for test in find("standard").loadtests]),
     ),
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class TestbedOptions:
+    """A testbed file, and what the command line sets instead."""
+
+    testbed: TestbedArgument = None
+    dut: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Device under test: ours ({', '.join(ENGINE_MODES)}), or "
+            f"{', '.join(FOREIGN)} (testpmd:MODE).",
+            autocompletion=one_of([*ENGINE_MODES, *FOREIGN]),
+        ),
+    ] = None
+    card: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Virtual card: {', '.join(PRESETS)} or default; limits: pps=2000000,link=10G.",
+            autocompletion=one_of([*PRESETS, "default"]),
+        ),
+    ] = None
+    workers: Annotated[
+        int | None, typer.Option(help="Workers of the device under test.", min=1, max=16)
+    ] = None
+    wire: Annotated[
+        str | None,
+        typer.Option(
+            help=f"What joins tester and device: {', '.join(WIRES)}.", autocompletion=one_of(WIRES)
+        ),
+    ] = None
+    link: Annotated[
+        str | None,
+        typer.Option(
+            help="Nominal link rate, for links that have none (veth, memif).", metavar="10G"
+        ),
+    ] = None
+
+    def load(self, **others: Any) -> Testbed:  # noqa: ANN401 (of with_options)
+        """Load the testbed; `others` are further options of with_options(). Raises TestbedError."""
+        return chosen_testbed(
+            self.testbed,
+            dut=self.dut,
+            card=self.card,
+            workers=self.workers,
+            wire=self.wire,
+            link=self.link,
+            **others,
+        )
 
 
 def chosen_testbed(

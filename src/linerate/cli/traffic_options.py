@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -36,28 +37,51 @@ def complete_traffic(typed: str) -> list[str]:
     return complete(typed) + sorted(found)
 
 
-TrafficOption = Annotated[
-    str | None,
-    typer.Option(
-        "--traffic",
-        help="A profile instead: imix, imix-genome:aaafg, 64, or a file (docs/traffic.md).",
-        metavar="PROFILE",
-        autocompletion=complete_traffic,
-    ),
-]
-RateOption = Annotated[
-    str | None,
-    typer.Option(
-        "--rate",
-        help="Of the profile: of the line, its own (1x), 5mpps or 2gbps in the busier direction.",
-        metavar="100%",
-        autocompletion=one_of(RATES),
-    ),
-]
-DirectionsOption = Annotated[
-    int | None,
-    typer.Option("--directions", help="Of the profile: one, or both.", min=1, max=2),
-]
+@dataclass(frozen=True, slots=True)
+class TrafficOptions:
+    """A profile of traffic instead of the suite's, and its rate."""
+
+    traffic: Annotated[
+        str | None,
+        typer.Option(
+            help="A profile instead: imix, imix-genome:aaafg, 64, or a file (docs/traffic.md).",
+            metavar="PROFILE",
+            autocompletion=complete_traffic,
+        ),
+    ] = None
+    rate: Annotated[
+        str | None,
+        typer.Option(
+            help="Of the profile: of the line, its own (1x), 5mpps or 2gbps "
+            "in the busier direction.",
+            metavar="100%",
+            autocompletion=one_of(RATES),
+        ),
+    ] = None
+    directions: Annotated[
+        int | None, typer.Option("--directions", help="Of the profile: one, or both.", min=1, max=2)
+    ] = None
+
+    def profiled(self, testbed: Testbed, instead: str | None = None) -> tuple[Loadtest, ...]:
+        """The loadtest of a profile, or none without one; raises TrafficError.
+
+        `instead` is what else was asked for, which a profile excludes.
+        """
+        if self.traffic is None:
+            if self.rate is not None or self.directions is not None:
+                raise TrafficError("--rate, --directions: are of --traffic")
+            return ()
+        if instead is not None:
+            raise TrafficError(f"--traffic: expected either a profile or '{instead}'")
+        return (offered_by(self.traffic, testbed, self.rate, self.directions),)
+
+    def profiled_or_standard(self, testbed: Testbed, loadtest: str | None) -> tuple[Loadtest, ...]:
+        """The loadtest of a profile, or those of the standard suite that were asked for.
+
+        Raises TrafficError where both were, and ValueError.
+        """
+        found = self.profiled(testbed, loadtest)
+        return found or select("standard", loadtest or DEFAULT_LOADTEST)
 
 
 def check_steady(loadtests: tuple[Loadtest, ...], what: str) -> None:
@@ -71,38 +95,3 @@ def check_steady(loadtests: tuple[Loadtest, ...], what: str) -> None:
                 f"--traffic: {one.name} has bursts, or streams that begin later: {what} needs "
                 "a rate that holds; linerate bench --traffic measures what they come to"
             )
-
-
-def profile_or_standard(
-    traffic: str | None,
-    rate: str | None,
-    directions: int | None,
-    testbed: Testbed,
-    loadtest: str | None,
-) -> tuple[Loadtest, ...]:
-    """The loadtest of a profile, or those of the standard suite that were asked for.
-
-    Raises TrafficError where both were, and ValueError.
-    """
-    found = profiled(traffic, rate, directions, testbed, loadtest)
-    return found or select("standard", loadtest or DEFAULT_LOADTEST)
-
-
-def profiled(
-    traffic: str | None,
-    rate: str | None,
-    directions: int | None,
-    testbed: Testbed,
-    instead: str | None = None,
-) -> tuple[Loadtest, ...]:
-    """The loadtest of a profile, or none without one; raises TrafficError.
-
-    `instead` is what else was asked for, which a profile excludes.
-    """
-    if traffic is None:
-        if rate is not None or directions is not None:
-            raise TrafficError("--rate, --directions: are of --traffic")
-        return ()
-    if instead is not None:
-        raise TrafficError(f"--traffic: expected either a profile or '{instead}'")
-    return (offered_by(traffic, testbed, rate, directions),)

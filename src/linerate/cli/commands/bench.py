@@ -3,26 +3,17 @@
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from linerate.base.drivers import INTERFACE_DRIVERS
 from linerate.cli.completion import one_of, several_of
-from linerate.cli.durations import as_seconds
-from linerate.cli.options import JsonOption, RunsOption, WaitOption
+from linerate.cli.option_classes import with_option_classes
+from linerate.cli.options import DurationOption, RunOptions
 from linerate.cli.run_into_folder import Maker, bench_into_folder
-from linerate.cli.testbed_options import (
-    CardOption,
-    DutOption,
-    LinkOption,
-    TestbedArgument,
-    WireOption,
-    WorkersOption,
-    chosen_testbed,
-)
-from linerate.cli.traffic_options import DirectionsOption, RateOption, TrafficOption, profiled
+from linerate.cli.testbed_options import TestbedOptions
+from linerate.cli.traffic_options import TrafficOptions
 from linerate.cli.usage import report_user_errors, usage
 from linerate.experiments.bench import Bench
 from linerate.experiments.latency import LatencyBench, timed
@@ -46,8 +37,9 @@ def _one_of(words: Iterable[str], text: str, *flags: str) -> Any:  # noqa: ANN40
     return typer.Option(*flags, help=text, autocompletion=one_of(words))
 
 
+@with_option_classes
 def bench(
-    testbed: TestbedArgument = None,
+    *,
     suite: Annotated[
         str,
         _one_of(SUITES, "Suite of loadtests."),
@@ -58,23 +50,16 @@ def bench(
             help="Only these loadtests.", metavar="U1,B2", autocompletion=several_of(_all_loadtests)
         ),
     ] = None,
-    traffic: TrafficOption = None,
-    rate: RateOption = None,
-    directions: DirectionsOption = None,
-    duration: Annotated[
-        float, typer.Option(help="How long each trial sends.", parser=as_seconds, metavar="5s")
-    ] = "5s",  # type: ignore[assignment]  # the parser makes a number of it
+    traffic: TrafficOptions,
+    duration: DurationOption = "5s",  # type: ignore[assignment]  # the parser makes a number of it
     repeat: Annotated[
         int, typer.Option(help="Trials of each loadtest; median and spread.", min=1, max=100)
     ] = 1,
-    dut: DutOption = None,
-    card: CardOption = None,
-    workers: WorkersOption = None,
+    testbed: TestbedOptions,
     rx_mode: Annotated[
         str | None,
         _one_of(RX_MODES, f"How workers wait for frames: {_RX_MODES}."),
     ] = None,
-    wire: WireOption = None,
     tester: Annotated[
         str | None,
         _one_of(TESTERS, f"Tester: {', '.join(TESTERS)}."),
@@ -90,11 +75,9 @@ def bench(
         str | None,
         _one_of(INTERFACE_DRIVERS, "The same of our device under test."),
     ] = None,
-    link: LinkOption = None,
     latency: Annotated[
         bool, typer.Option("--latency", help="Time a tenth of the frames; the bare wire too.")
     ] = False,
-    runs: RunsOption = Path("runs"),
     accept_suspect: Annotated[
         bool,
         typer.Option(
@@ -102,26 +85,14 @@ def bench(
             help="Where the machine gives no valid trial, show what came of one, marked.",
         ),
     ] = False,
-    wait: WaitOption = False,
-    as_json: JsonOption = False,
+    output: RunOptions,
 ) -> None:
     """Run the loadtests of a suite and say how fast, where packets were lost, what limits."""
     with report_user_errors():
-        chosen = chosen_testbed(
-            testbed,
-            dut=dut,
-            card=card,
-            workers=workers,
-            rx_mode=rx_mode,
-            wire=wire,
-            tester=tester,
-            driver=driver,
-            dut_driver=dut_driver,
-            link=link,
-        )
+        chosen = testbed.load(rx_mode=rx_mode, tester=tester, driver=driver, dut_driver=dut_driver)
         chosen = find_suite(suite).base(chosen)
         loadtests = _that_can_be_forwarded(
-            chosen, profiled(traffic, rate, directions, chosen, only) or select(suite, only)
+            chosen, traffic.profiled(chosen, only) or select(suite, only)
         )
         if latency:
             loadtests = tuple(map(timed, loadtests))
@@ -129,7 +100,7 @@ def bench(
     make: Maker = LatencyBench if latency else Bench
     plan = suite_plan(chosen, suite, loadtests, duration, tuple(sys.argv), repeat)
     plan = replace(plan, accept_suspect=accept_suspect)
-    raise typer.Exit(bench_into_folder(plan, runs, as_json, make, wait=wait))
+    raise typer.Exit(bench_into_folder(plan, output, make))
 
 
 def _that_can_be_forwarded(

@@ -1,37 +1,19 @@
 """`linerate latency`: latency of a device at 10 % to 100 % of what it forwards without loss."""
 
-import json
 import sys
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from linerate.base.atomic_write import write_whole
 from linerate.base.line_rate import format_pps
-from linerate.cli.durations import as_seconds
-from linerate.cli.options import JsonOption, RunsOption, WaitOption
+from linerate.cli.option_classes import with_option_classes
+from linerate.cli.options import DurationOption, RunOptions
 from linerate.cli.rates import parse_pps
-from linerate.cli.run_into_folder import measure_into, run_folder
-from linerate.cli.testbed_options import (
-    CardOption,
-    DutOption,
-    LinkOption,
-    LoadtestOption,
-    TestbedArgument,
-    WireOption,
-    WorkersOption,
-    check_able,
-    chosen_testbed,
-)
-from linerate.cli.traffic_options import (
-    DirectionsOption,
-    RateOption,
-    TrafficOption,
-    check_steady,
-    profile_or_standard,
-)
+from linerate.cli.run_into_folder import measure_into, run_folder, say_json
+from linerate.cli.testbed_options import LoadtestOption, TestbedOptions, check_able
+from linerate.cli.traffic_options import TrafficOptions, check_steady
 from linerate.cli.usage import FAILED, report_user_errors
 from linerate.experiments.asked_load import FULL_SCALE_PPM
 from linerate.experiments.latency import PERCENTS, LatencyLoadsBench, Loads, latency_plan
@@ -44,18 +26,16 @@ from linerate.results.goals import NDR
 from linerate.results.store import Run, RunFolder
 from linerate.traffic.connections import check_duration
 from linerate.ui.console import Console
-from linerate.ui.screen import complain, one_line, say
 
 #: Value of `--ndr` for the line rate.
 LINE: Literal["line"] = "line"
 
 
+@with_option_classes
 def latency(
-    testbed: TestbedArgument = None,
+    *,
     loadtest: LoadtestOption = None,
-    traffic: TrafficOption = None,
-    rate: RateOption = None,
-    directions: DirectionsOption = None,
+    traffic: TrafficOptions,
     ndr: Annotated[
         str | None,
         typer.Option(
@@ -68,23 +48,14 @@ def latency(
         str | None,
         typer.Option(help="In percent of the highest load.", metavar="10,50,100"),
     ] = None,
-    duration: Annotated[
-        float,
-        typer.Option(help="How long each trial sends.", parser=as_seconds, metavar="2s"),
-    ] = "2s",  # type: ignore[assignment]  # the parser makes a number of it
-    dut: DutOption = None,
-    card: CardOption = None,
-    workers: WorkersOption = None,
-    wire: WireOption = None,
-    link: LinkOption = None,
-    runs: RunsOption = Path("runs"),
-    wait: WaitOption = False,
-    as_json: JsonOption = False,
+    duration: DurationOption = "2s",  # type: ignore[assignment]  # the parser makes a number of it
+    testbed: TestbedOptions,
+    output: RunOptions,
 ) -> None:
     """Measure latency at 10 % to 100 % of the NDR, beside the bare wire's."""
     with report_user_errors():
-        chosen = chosen_testbed(testbed, dut=dut, card=card, workers=workers, wire=wire, link=link)
-        loadtests = profile_or_standard(traffic, rate, directions, chosen, loadtest)
+        chosen = testbed.load()
+        loadtests = traffic.profiled_or_standard(chosen, loadtest)
         check_steady(loadtests, "latency over load")
         check_duration(loadtests, duration)
         wanted = _loads(ndr, loads)
@@ -92,11 +63,11 @@ def latency(
         plan = latency_plan(chosen, loadtests, duration, tuple(sys.argv))
     check_able(chosen, loadtests, "latency")
     how = How((NDR,), duration_seconds=min(duration, 1.0))
-    with run_folder(chosen, runs, "latency", wait=wait) as folder:
+    with run_folder(chosen, "latency", output) as folder:
         run, code = measure_into(plan, folder, partial(LatencyLoadsBench, how=how, loads=wanted))
         page = timed.render(run, folder.path.resolve().name).html
         write_whole(folder.path / "report.html", page)
-        _report(run, folder, as_json)
+        _report(run, folder, output.as_json)
     raise typer.Exit(code if code not in (0, FAILED) else outcome(run))
 
 
@@ -149,6 +120,4 @@ def _report(run: Run, folder: RunFolder, as_json: bool) -> None:
     if not as_json:
         report.loads_report(Console(), run, folder.path)
         return
-    say(json.dumps(report.loads_document(run, folder.path), indent=1))
-    if run.problem:
-        complain(one_line(f"linerate: {run.problem}"))
+    say_json(run, report.loads_document(run, folder.path))

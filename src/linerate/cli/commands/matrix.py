@@ -10,9 +10,9 @@ import typer
 from linerate.base.atomic_write import write_whole
 from linerate.base.errors import SetupError
 from linerate.cli.completion import several_of
-from linerate.cli.durations import as_seconds
-from linerate.cli.options import JsonOption, RunsOption, WaitOption
-from linerate.cli.run_into_folder import measure_into, run_folder
+from linerate.cli.option_classes import with_option_classes
+from linerate.cli.options import DurationOption, RepeatOption, RunOptions, WaysOption
+from linerate.cli.run_into_folder import measure_into, run_folder, say_json
 from linerate.cli.testbed_options import chosen_testbed
 from linerate.cli.usage import report_user_errors
 from linerate.engine import cleanup
@@ -40,7 +40,9 @@ def _names() -> list[str]:
 complete_cases = several_of(_names)
 
 
+@with_option_classes
 def matrix_command(
+    *,
     testbed: Annotated[
         Path | None,
         typer.Argument(help="Testbed file: its card, link, CPUs.", metavar="[TESTBED.yaml]"),
@@ -53,35 +55,31 @@ def matrix_command(
             autocompletion=complete_cases,
         ),
     ] = None,
-    repeat: Annotated[int, typer.Option(help="Trials of each.", min=1, max=100)] = 3,
-    duration: Annotated[
-        float, typer.Option(help="How long each trial sends.", parser=as_seconds, metavar="1s")
-    ] = "1s",  # type: ignore[assignment]  # the parser makes a number of it
-    directions: Annotated[int, typer.Option(help="1: one way; 2: both at once.", min=1, max=2)] = 2,
-    runs: RunsOption = Path("runs"),
-    wait: WaitOption = False,
+    repeat: RepeatOption = 3,
+    duration: DurationOption = "1s",  # type: ignore[assignment]  # the parser makes a number of it
+    directions: WaysOption = 2,
     only_list: Annotated[
         bool, typer.Option("--list", help="Only say what can be run here, and what can't.")
     ] = False,
-    as_json: JsonOption = False,
+    output: RunOptions,
 ) -> None:
     """Run every configuration that this host can, and compare them: rate, limit, cost."""
     with report_user_errors():
         base = chosen_testbed(testbed)
         looked = matrix.look(base, (case.configuration for case in matrix_cases.select(only)))
     if only_list:
-        _list(looked, as_json)
+        _list(looked, output.as_json)
         return
     how = How((matrix.FRAME_BYTES,), repeat, directions, duration)
-    if not as_json:
+    if not output.as_json:
         complain(_announced(len(looked.lines), how))
-    with run_folder(base, runs, "matrix", wait=wait) as folder:
+    with run_folder(base, "matrix", output) as folder:
         hop = _hop(base, looked)
         plan = sweep_plan(base, looked.lines, how, tuple(sys.argv), "matrix", looked.absent, hop)
         run, code = measure_into(plan, folder)
         rows = matrix_rows.rows(run, matrix_rows.measured_costs(run, folder.path))
         write_whole(folder.path / "report.html", page.render(run, folder.path.name, rows).html)
-        _report(run, rows, folder, as_json)
+        _report(run, rows, folder, output.as_json)
     raise typer.Exit(code)
 
 
@@ -107,7 +105,7 @@ def _announced(count: int, how: How) -> str:
 
 def _report(run: Run, rows: list[matrix_rows.Row], folder: RunFolder, as_json: bool) -> None:
     if as_json:
-        say(json.dumps(report.document(run, rows, folder.path), indent=1))
+        say_json(run, report.document(run, rows, folder.path))
     else:
         report.matrix_report(Console(), run, rows, folder.path)
 

@@ -1,37 +1,24 @@
 """`linerate search`: NDR, PDR and other goals by one search."""
 
-import json
 import sys
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from linerate.base.atomic_write import write_whole
 from linerate.cli.durations import as_seconds
-from linerate.cli.options import JsonOption, RunsOption, WaitOption
-from linerate.cli.run_into_folder import Maker, measure_into, run_folder
+from linerate.cli.option_classes import with_option_classes
+from linerate.cli.options import RunOptions
+from linerate.cli.run_into_folder import Maker, measure_into, run_folder, say_json
 from linerate.cli.testbed_options import (
     DEFAULT_LOADTEST,
-    CardOption,
-    DutOption,
-    LinkOption,
     LoadtestOption,
-    TestbedArgument,
-    WireOption,
-    WorkersOption,
+    TestbedOptions,
     check_able,
-    chosen_testbed,
 )
-from linerate.cli.traffic_options import (
-    DirectionsOption,
-    RateOption,
-    TrafficOption,
-    check_steady,
-    profiled,
-)
+from linerate.cli.traffic_options import TrafficOptions, check_steady
 from linerate.cli.usage import FAILED, report_user_errors
 from linerate.experiments.rfc2544 import (
     BURST_REPEATS,
@@ -51,19 +38,17 @@ from linerate.results.goals import NDR, PDR, parse_ratio
 from linerate.results.store import Run, RunFolder
 from linerate.traffic.connections import check_duration
 from linerate.ui.console import Console
-from linerate.ui.screen import complain, one_line, say
 
 #: Loads closer than this are equal: offered load is exact to a thousandth.
 WIDTH_MIN = 0.001
 WIDTH_MAX = 0.5
 
 
+@with_option_classes
 def search(
-    testbed: TestbedArgument = None,
+    *,
     loadtest: LoadtestOption = None,
-    traffic: TrafficOption = None,
-    rate: RateOption = None,
-    directions: DirectionsOption = None,
+    traffic: TrafficOptions,
     sizes: Annotated[
         str | None,
         typer.Option(
@@ -101,24 +86,18 @@ def search(
             max=50,
         ),
     ] = None,
-    dut: DutOption = None,
-    card: CardOption = None,
-    workers: WorkersOption = None,
-    wire: WireOption = None,
-    link: LinkOption = None,
-    runs: RunsOption = Path("runs"),
-    wait: WaitOption = False,
-    as_json: JsonOption = False,
+    testbed: TestbedOptions,
+    output: RunOptions,
 ) -> None:
     """Find the highest loads at which nothing is lost (NDR), 0.5 % (PDR), or what you allow."""
     with report_user_errors():
-        chosen = chosen_testbed(testbed, dut=dut, card=card, workers=workers, wire=wire, link=link)
+        chosen = testbed.load()
         how = How(_ratios(goals or []), _width(precision), duration)
         if repeat is not None and not rfc2544:
             raise ValueError("--repeat: of bursts, with --rfc2544; a search has one of each trial")
         if rfc2544 and goals:
             raise ValueError("--goal: --rfc2544 has one goal, no loss; expected one of the two")
-        loadtests = profiled(traffic, rate, directions, chosen, loadtest or sizes)
+        loadtests = traffic.profiled(chosen, loadtest or sizes)
         if rfc2544 and sizes is None:
             sizes = ",".join(map(str, default_sizes(largest_frame((chosen,)))))
         loadtests = loadtests or _loadtests(chosen, loadtest or DEFAULT_LOADTEST, sizes)
@@ -134,10 +113,10 @@ def search(
         plan = rfc2544_plan(plan, benchmark)
         make = partial(Rfc2544Bench, how=benchmark)
     label = "rfc2544" if rfc2544 else "search"
-    with run_folder(chosen, runs, label, wait=wait) as folder:
+    with run_folder(chosen, label, output) as folder:
         run, code = measure_into(plan, folder, make)
         write_page(run, folder)
-        _report(run, folder, as_json)
+        _report(run, folder, output.as_json)
     raise typer.Exit(code if code not in (0, FAILED) else outcome(run))
 
 
@@ -189,7 +168,4 @@ def _report(run: Run, folder: RunFolder, as_json: bool) -> None:
     if not as_json:
         (benchmarked.terminal if run.rfc2544 else report.search_report)(console, run, folder.path)
         return
-    document = (benchmarked if run.rfc2544 else report).document(run, folder.path)
-    say(json.dumps(document, indent=1))
-    if run.problem:
-        complain(one_line(f"linerate: {run.problem}"))
+    say_json(run, (benchmarked if run.rfc2544 else report).document(run, folder.path))

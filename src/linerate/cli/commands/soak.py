@@ -1,6 +1,5 @@
 """`linerate soak`: a load held for hours, a line a minute, a verdict at the end."""
 
-import json
 import sys
 from functools import partial
 from pathlib import Path
@@ -10,27 +9,12 @@ import typer
 
 from linerate.base.line_rate import format_pps
 from linerate.cli.durations import as_long_seconds
-from linerate.cli.options import JsonOption, RunsOption, WaitOption
+from linerate.cli.option_classes import with_option_classes
+from linerate.cli.options import RunOptions
 from linerate.cli.rates import parse_pps
-from linerate.cli.run_into_folder import measure_into, run_folder
-from linerate.cli.testbed_options import (
-    CardOption,
-    DutOption,
-    LinkOption,
-    LoadtestOption,
-    TestbedArgument,
-    WireOption,
-    WorkersOption,
-    check_able,
-    chosen_testbed,
-)
-from linerate.cli.traffic_options import (
-    DirectionsOption,
-    RateOption,
-    TrafficOption,
-    check_steady,
-    profile_or_standard,
-)
+from linerate.cli.run_into_folder import measure_into, run_folder, say_json
+from linerate.cli.testbed_options import LoadtestOption, TestbedOptions, check_able
+from linerate.cli.traffic_options import TrafficOptions, check_steady
 from linerate.cli.usage import FAILED, report_user_errors
 from linerate.experiments.soak import How, Minute, SoakBench, passed, soak_plan
 from linerate.model.run_records import Search, StopAt
@@ -40,14 +24,14 @@ from linerate.results.goals import NDR
 from linerate.results.store import Run, RunFolder, load_run
 from linerate.traffic.connections import check_duration
 from linerate.ui.console import Console
-from linerate.ui.screen import complain, one_line, say
 
 #: Fewer are a share that lacks its %.
 LOAD_PPS_MIN = 2
 
 
+@with_option_classes
 def soak(
-    testbed: TestbedArgument = None,
+    *,
     offered: Annotated[
         str,
         typer.Option(
@@ -70,22 +54,14 @@ def soak(
         StopAt, typer.Option(help="Packets lost that no counter explains; any lost; never.")
     ] = "unexplained",
     loadtest: LoadtestOption = None,
-    traffic: TrafficOption = None,
-    rate: RateOption = None,
-    directions: DirectionsOption = None,
-    dut: DutOption = None,
-    card: CardOption = None,
-    workers: WorkersOption = None,
-    wire: WireOption = None,
-    link: LinkOption = None,
-    runs: RunsOption = Path("runs"),
-    wait: WaitOption = False,
-    as_json: JsonOption = False,
+    traffic: TrafficOptions,
+    testbed: TestbedOptions,
+    output: RunOptions,
 ) -> None:
     """Hold a load for hours; stop with a verdict at the first loss that nothing explains."""
     with report_user_errors():
-        chosen = chosen_testbed(testbed, dut=dut, card=card, workers=workers, wire=wire, link=link)
-        one, *others = profile_or_standard(traffic, rate, directions, chosen, loadtest)
+        chosen = testbed.load()
+        one, *others = traffic.profiled_or_standard(chosen, loadtest)
         if others:
             raise ValueError(f"--loadtest: a soak holds one; expected one of {loadtest}")
         check_steady((one,), "a soak")
@@ -93,12 +69,12 @@ def soak(
         load = parse_load(offered) if of is None else share_of(offered, ndr_of(of, one))
         how = How(load, duration, min(every, duration), stop_at)
     check_able(chosen, (one,), "a soak")
-    say = partial(_say, Console(stderr=as_json))
-    with run_folder(chosen, runs, "soak", wait=wait) as folder:
+    say = partial(_say, Console(stderr=output.as_json))
+    with run_folder(chosen, "soak", output) as folder:
         plan = soak_plan(chosen, one, how, tuple(sys.argv))
         make = partial(SoakBench, how=how, on_minute=say)
         run, code = measure_into(plan, folder, make)
-        _report(run, folder, as_json)
+        _report(run, folder, output.as_json)
     raise typer.Exit(code if code not in (0, FAILED) else outcome(run))
 
 
@@ -191,9 +167,7 @@ def document(run: Run, folder: Path) -> dict[str, Any]:
 
 def _report(run: Run, folder: RunFolder, as_json: bool) -> None:
     if as_json:
-        say(json.dumps(document(run, folder.path), indent=1))
-        if run.problem:
-            complain(one_line(f"linerate: {run.problem}"))
+        say_json(run, document(run, folder.path))
         return
     console = Console()
     console.print()

@@ -2,14 +2,13 @@
 
 import json
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from linerate.base.atomic_write import write_whole
-from linerate.cli.durations import as_seconds
-from linerate.cli.options import JsonOption, RunsOption, WaitOption
+from linerate.cli.option_classes import with_option_classes
+from linerate.cli.options import DurationOption, RepeatOption, RunOptions, WaysOption
 from linerate.cli.run_into_folder import measure_into, run_folder
 from linerate.cli.testbed_options import TestbedArgument, chosen_testbed
 from linerate.cli.usage import report_user_errors
@@ -60,11 +59,11 @@ Configurations = Annotated[
         autocompletion=complete_configuration,
     ),
 ]
-Repeat = Annotated[int, typer.Option(help="Trials of each size.", min=1, max=100)]
-Directions = Annotated[int, typer.Option(help="1: one way; 2: both ways at once.", min=1, max=2)]
 
 
+@with_option_classes
 def sweep(
+    *,
     testbed: TestbedArgument = None,
     configurations: Configurations = None,
     sizes: Annotated[
@@ -74,15 +73,11 @@ def sweep(
             metavar="SIZES",
         ),
     ] = None,
-    repeat: Repeat = 3,
-    duration: Annotated[
-        float, typer.Option(help="How long each trial sends.", parser=as_seconds, metavar="2s")
-    ] = "2s",  # type: ignore[assignment]  # the parser makes a number of it
-    directions: Directions = 2,
-    runs: RunsOption = Path("runs"),
-    wait: WaitOption = False,
+    repeat: RepeatOption = 3,
+    duration: DurationOption = "2s",  # type: ignore[assignment]  # the parser makes a number of it
+    directions: WaysOption = 2,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead.")] = False,
-    as_json: JsonOption = False,
+    output: RunOptions,
 ) -> None:
     """Measure rate and % of line over frame sizes, trials repeated and alternating."""
     with report_user_errors():
@@ -92,10 +87,10 @@ def sweep(
         chosen = default_sizes(largest) if sizes is None else parse_sizes(sizes, largest)
     how = How(chosen, repeat, directions, duration)
     plan = sweep_plan(base, lines, how, tuple(sys.argv))
-    with run_folder(plan.testbed, runs, "sweep", wait=wait) as folder:
+    with run_folder(plan.testbed, "sweep", output) as folder:
         run, code = measure_into(plan, folder)
         write_page(run, folder)
-        _report(run, folder, as_csv, as_json)
+        _report(run, folder, as_csv, output.as_json)
     raise typer.Exit(code)
 
 
