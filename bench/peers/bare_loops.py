@@ -13,7 +13,6 @@ from bench.peers.model import Kind, NotMeasuredError, Place, Sample, Session, Si
 from bench.peers.registry import register
 from bench.peers.session import EngineSession, engine_session
 from linerate.base.drivers import on_interface
-from linerate.base.errors import SetupError
 from linerate.host.netns.interfaces import Interface
 from linerate.lab import syscall_loops
 
@@ -38,10 +37,7 @@ class LoopSession:
 
     def sample(self, seconds: float) -> Sample:
         """Let it run for so long."""
-        try:
-            loop = syscall_loops.run(self.interface, self.way, self.call, self.cpu, seconds)
-        except SetupError as error:
-            raise NotMeasuredError(str(error)) from error
+        loop = syscall_loops.run(self.interface, self.way, self.call, self.cpu, seconds)
         return Sample(loop.pps, loop.clocks)
 
 
@@ -78,17 +74,12 @@ def _side(driver: str, way: str, bare: bool) -> Side:
     @contextmanager
     def opened(place: Place) -> Iterator[Session]:
         with ExitStack() as stack:
-            try:
-                pair = stack.enter_context(syscall_loops.veth_pair())
-                end = pair.receiver if way == "rx" else pair.sender
-                if way == "rx":
-                    stack.enter_context(
-                        syscall_loops.running(
-                            pair.sender, "tx", syscall_loops.SENDER, place.main_cpu
-                        )
-                    )
-            except SetupError as error:
-                raise NotMeasuredError(str(error)) from error
+            pair = stack.enter_context(syscall_loops.veth_pair())
+            end = pair.receiver if way == "rx" else pair.sender
+            if way == "rx":
+                stack.enter_context(
+                    syscall_loops.running(pair.sender, "tx", syscall_loops.SENDER, place.main_cpu)
+                )
             if bare:
                 yield LoopSession(place.work_cpu, end, way, LOOPS[driver])
                 return

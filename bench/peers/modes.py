@@ -8,7 +8,7 @@ from bench.peers.frames import one_core, stream
 from bench.peers.model import Kind, Place, Sample, Session, Side
 from bench.peers.registry import register
 from bench.peers.session import EngineSession, check, engine_session
-from bench.peers.testpmd import NULL_PORTS, Testpmd, null_session
+from bench.peers.testpmd import NULL_PORTS, forwarder, null_session
 
 #: Modes that make their packets themselves: nothing is received, by either side.
 GENERATING = ("txonly", "flowgen")
@@ -46,7 +46,7 @@ def peer(mode: str) -> Side:
 
     def opened(place: Place) -> AbstractContextManager[Session]:
         ports = tuple(f"{port},no-rx=1" if mode in GENERATING else port for port in NULL_PORTS)
-        return null_session(Testpmd(mode, ports), place, best)
+        return null_session(forwarder(mode, ports, place), place, best)
 
     return opened
 

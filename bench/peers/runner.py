@@ -16,11 +16,15 @@ from bench.peers.model import (
     Stamp,
     result_of,
 )
+from linerate.base.errors import SetupError
 from linerate.engine.engine_process import EngineError
 from linerate.engine.telemetry import TelemetryError
+from linerate.lab.trial import TrialError
 
 #: Pairs tried for each that is wanted, while the stamp does not hold.
 ATTEMPTS = 2
+#: Errors that end one benchmark, with a line.
+FAILURES = (NotMeasuredError, EngineError, SetupError, TelemetryError, TrialError)
 
 
 class Observer(Protocol):
@@ -51,7 +55,7 @@ class Runner:
                 self._alone(kind, pairs)
             else:
                 problem = self._against(kind, pairs)
-        except (NotMeasuredError, EngineError, TelemetryError) as error:
+        except FAILURES as error:
             problem = str(error)
         return result_of(kind, pairs, problem)
 
@@ -78,7 +82,7 @@ class Runner:
                 try:
                     self.observer.step(f"{kind.name} {len(pairs) + 1}/{self.repeats}, peer")
                     theirs = self._once(peer)
-                except (NotMeasuredError, EngineError, TelemetryError) as error:
+                except FAILURES as error:
                     problem, peer = str(error), None
                     pairs[:] = [Pair(pair.ours, None, pair.stamps) for pair in pairs]
             stamps += [self._stamp()] if kind.cores > 1 else []

@@ -13,10 +13,9 @@ from typing import Any
 
 from bench.peers.model import Kind, NotMeasuredError, Place, Sample, Session, Side
 from bench.peers.registry import register
-from linerate.base.errors import SetupError
 from linerate.lab import rig
 from linerate.lab.rig import Rig, Trials
-from linerate.lab.trial import TrialError, run_trial
+from linerate.lab.trial import run_trial
 from linerate.model.measurement import Load, Measurement
 from linerate.model.suites import Loadtest, Traffic
 from linerate.model.testbed import Testbed, with_options
@@ -38,12 +37,8 @@ class TrialSession:
 
     def sample(self, seconds: float) -> Sample:
         """One trial at all that the tester can."""
-        try:
-            load = _load(self.testbed, self.loadtest, seconds)
-            measurement = run_trial(self.trials.tester, load, lambda _progress: None)
-        except (TrialError, SetupError) as error:
-            raise NotMeasuredError(str(error)) from error
-        return _sample(measurement)
+        load = _load(self.testbed, self.loadtest, seconds)
+        return _sample(run_trial(self.trials.tester, load, lambda _progress: None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +51,8 @@ class ToolSession:
 
     def sample(self, seconds: float) -> Sample:
         """Let it run once."""
-        try:
-            load = _load(self.testbed, self.loadtest, seconds)
-            return _sample(self.rig.by_tool(self.loadtest, load, "peers"))
-        except SetupError as error:
-            raise NotMeasuredError(str(error)) from error
+        load = _load(self.testbed, self.loadtest, seconds)
+        return _sample(self.rig.by_tool(self.loadtest, load, "peers"))
 
 
 def _load(testbed: Testbed, loadtest: Loadtest, seconds: float) -> Load:
@@ -96,10 +88,7 @@ def side(loadtest: Loadtest, **options: Any) -> Side:  # noqa: ANN401 (of with_o
             if testbed.by_tool:
                 yield ToolSession(made, testbed, loadtest)
                 return
-            try:
-                trials = stack.enter_context(made.under_test(loadtest, "peers"))
-            except SetupError as error:
-                raise NotMeasuredError(str(error)) from error
+            trials = stack.enter_context(made.under_test(loadtest, "peers"))
             yield TrialSession(trials, testbed, loadtest)
 
     return opened

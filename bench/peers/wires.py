@@ -10,7 +10,7 @@ from typing import Any
 from bench.peers.frames import stream
 from bench.peers.model import Place, Sample, Session, Side
 from bench.peers.session import EngineSession, engine_session
-from bench.peers.testpmd import Running, Testpmd
+from bench.peers.testpmd import forwarder, started
 from linerate.model.suites import DUT_MACS, DUT_PORTS, TESTER_MACS, TESTER_PORTS
 
 MEGABYTES = 512
@@ -86,8 +86,8 @@ def testpmd(mode: str, directions: int) -> Side:
             name = stack.enter_context(tempfile.TemporaryDirectory(prefix="linerate-"))
             folder = Path(name)
             vdevs = [f"net_memif{index},{_devargs(folder, index, 'server')}" for index in range(2)]
-            running = stack.enter_context(Running(Testpmd(mode, tuple(vdevs), burst=64), place))
-            running.tell("start")
+            running = stack.enter_context(started(forwarder(mode, tuple(vdevs), place, burst=64)))
+            running.console.ask("start")
             # It forwards on the work CPU, so that the tester has the main one to itself.
             config = _tester(place, folder, directions) | {"cpus": [place.main_cpu]}
             engine = stack.enter_context(engine_session(config, place))

@@ -200,16 +200,19 @@ def test_table_fits_80_columns():
 
 def test_testpmd_gets_the_memory_and_cpus_that_ours_has(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
-    command = testpmd.Testpmd("io", testpmd.NULL_PORTS).command(Place(2, 5, True), "prefix")
+    command = testpmd.forwarder("io", testpmd.NULL_PORTS, Place(2, 5, True)).command("prefix")
     assert "--no-huge" not in command
     assert "0@2,1@5" in command
-    assert "--no-huge" in testpmd.Testpmd("io", ()).command(PLACE, "prefix")
+    assert "--no-huge" in testpmd.forwarder("io", (), PLACE).command("prefix")
 
 
 def test_missing_testpmd_is_one_clear_line(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    with pytest.raises(NotMeasuredError) as raised:
-        testpmd.program()
+    with (
+        pytest.raises(NotMeasuredError) as raised,
+        testpmd.started(testpmd.forwarder("io", (), PLACE)),
+    ):
+        pass
     assert str(raised.value) == "dpdk-testpmd is not installed: `make peers` does it"
 
 

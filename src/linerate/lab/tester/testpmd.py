@@ -6,22 +6,18 @@ turns.
 
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from linerate.base import ownership
 from linerate.base.drivers import on_interface
 from linerate.base.errors import SetupError
 from linerate.base.prerequisites import Prerequisite
-from linerate.host import dpdk_runtime
 from linerate.host.netns import programs
 from linerate.host.netns.interfaces import Interface, statistics
 from linerate.host.netns.privilege import missing_program
 from linerate.host.netns.sockets import packet_drops
-from linerate.lab.dut.testpmd import APP, MEMORY, PROGRAM, Console, port_counters
 from linerate.lab.links import End, Ends
 from linerate.lab.tester import Offered, register
+from linerate.lab.testpmd import BUFFERS, PACKAGE, PROGRAM, Console, Testpmd, port_counters
 from linerate.model.ledger import Entry
 from linerate.model.suites import DUT_MACS, NETWORKS, Loadtest
 
@@ -40,7 +36,7 @@ class TestpmdTester:
 
     def prerequisites(self) -> list[Prerequisite]:
         """The program."""
-        return missing_program(PROGRAM, "dpdk-dev", "tester testpmd")
+        return missing_program(PROGRAM, PACKAGE, "tester testpmd")
 
     def offers(self, loadtest: Loadtest) -> bool:
         """IPv4 in one direction."""
@@ -52,8 +48,10 @@ class TestpmdTester:
             raise SetupError("tester testpmd needs interfaces: use `wire: veth`")
         with (
             tempfile.TemporaryDirectory(prefix="linerate-") as folder,
-            _console(ends.tester[1], Path(folder) / "rx.log", ["--forward-mode=rxonly"]) as rx,
-            _console(ends.tester[0], Path(folder) / "tx.log", _txonly(loadtest)) as tx,
+            _testpmd(ends.tester[1], "rxonly").running(Path(folder) / "rx.log") as rx,
+            _testpmd(ends.tester[0], "txonly", *_frames(loadtest)).running(
+                Path(folder) / "tx.log"
+            ) as tx,
         ):
             return _measured(ends, rx, tx, seconds)
 
@@ -88,31 +86,19 @@ def _measured(ends: Ends, rx: Console, tx: Console, seconds: float) -> Offered:
     )
 
 
-def _txonly(loadtest: Loadtest) -> list[str]:
+def _frames(loadtest: Loadtest) -> list[str]:
     addresses = f"--tx-ip={NETWORKS[0]}.1,{NETWORKS[1]}.1"
     frame = f"--txpkts={loadtest.traffic.frame_bytes - FCS_BYTES}"
-    words = ["--forward-mode=txonly", frame, addresses, f"--eth-peer=0,{DUT_MACS[0]}"]
+    words = [frame, addresses, f"--eth-peer=0,{DUT_MACS[0]}"]
     return [*words, "--txonly-multi-flow"] if loadtest.traffic.flows == "many" else words
 
 
-@contextmanager
-def _console(end: End, log: Path, words: list[str]) -> Iterator[Console]:
+def _testpmd(end: End, mode: str, *words: str) -> Testpmd:
     """One testpmd on one interface, on the lab's own CPU: the tester's."""
     cpu = programs.own_cpus()[0]
-    prefix = ownership.new_name("testpmd")
     port = on_interface("af_packet", end.interface, end.netns, 0)
-    eal = ["--lcores", f"0@{cpu},1@{cpu}", "--main-lcore", "0", "--no-pci"]
-    eal += ["--file-prefix", prefix, *MEMORY, f"--vdev={port['device']},{port['devargs']}"]
-    command = ["stdbuf", "-oL", PROGRAM, *eal, "--", *APP, *words]
-    console: Console | None = None
-    try:
-        console = Console(end.netns, command, log, (cpu,))
-        yield console
-    finally:
-        if console is not None:
-            console.close()
-        for base in dpdk_runtime.bases():
-            dpdk_runtime.remove(base / prefix)
+    vdev = f"{port['device']},{port['devargs']}"
+    return Testpmd(mode, (vdev,), (cpu, cpu), (*BUFFERS, *words), netns=end.netns)
 
 
 register(TestpmdTester())
