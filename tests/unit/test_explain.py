@@ -259,6 +259,21 @@ def test_nothing_limits_a_load_below_the_line_that_the_tester_could_exceed(verdi
     assert verdict(load=line, sent=60_000_000).limit == "tester"
 
 
+@pytest.mark.parametrize(("descheduled", "limit"), [(0.03, "line"), (0.0, "unexplained")])
+def test_a_line_is_full_but_for_what_the_host_cost(evidence, descheduled, limit):
+    measured = evidence_of(evidence(), "U2", "x")
+    given = measured.conditions
+    assert given is not None
+    given = given.model_copy(
+        update={
+            "received_packets": round(0.97 * given.sent_packets),
+            "received_pps": 0.97 * given.offered_pps,
+            "descheduled_packets": round(descheduled * given.sent_packets),
+        }
+    )
+    assert explain(measured.model_copy(update={"conditions": given})).limit == limit
+
+
 def test_an_invalid_trial_has_no_other_limit(verdict):
     found = verdict(invalid=("counters not drained",), losses={MISSED: LOST})
     assert found.limit == "invalid"
