@@ -4,6 +4,7 @@ import pytest
 
 from linerate.analysis.explain import explain
 from linerate.analysis.explain.rules import rules
+from linerate.analysis.explain.rules.configuration import configuration
 from linerate.analysis.measured_evidence import evidence_of
 from linerate.model.evidence import FlowOffload, Quote
 from linerate.model.ledger import NodeTime
@@ -117,6 +118,14 @@ def test_the_devices_own_messages_about_drops_are_no_loss_of_ours(verdict):
     assert found.sentence == (
         "50.00 % of the packets sent were dropped on purpose: 20,000,000 at ip4-lookup: no route"
     )
+
+
+@pytest.mark.parametrize(("dropped", "share"), [(LOST, 1.0), (LOST // 4 * 3, 0.75)])
+def test_configured_drops_explain_their_share_of_what_is_missing(evidence, dropped, share):
+    places = {"ip4-lookup: no route": dropped, MISSED: LOST - dropped}
+    found = configuration(evidence_of(evidence(losses=places), "U2", "x"))
+    assert found is not None
+    assert found.explains == pytest.approx(share)
 
 
 def test_a_few_configured_drops_are_no_limit(verdict):
@@ -238,7 +247,15 @@ def test_a_full_flow_table(evidence):
     quote = Quote(source="x", line=1, text="512 of 512 entries")
     measured = evidence_of(evidence(losses={MISSED: LOST}, idle=0.0), "U2", "x")
     table = FlowOffload(entries=512, capacity=512, quote=quote)
-    assert explain(measured.model_copy(update={"offload": (table,)})).limit == "flow-offload"
+    found = explain(measured.model_copy(update={"offload": (table,)}))
+    assert found.limit == "flow-offload"
+    assert found.try_[:2] == (
+        "offload fewer flows: those with the most packets",
+        "a card with a larger flow table",
+    )
+    slow = table.model_copy(update={"programming_percent": 100.0})
+    found = explain(measured.model_copy(update={"offload": (slow,)}))
+    assert found.try_[:2] == ("newer firmware or driver", "offload flows that last longer")
 
 
 def test_a_short_rx_ring_is_no_full_worker(verdict, ledger_of_worker):

@@ -1,5 +1,7 @@
 """Slices of a trial: rate, loss and validity are those of the clean ones."""
 
+from statistics import stdev
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -178,6 +180,15 @@ def test_the_interval_weighs_slices_by_their_length():
     low, high = found.received_pps_interval
     assert (low + high) / 2 == pytest.approx(4_000 / 0.02)
     assert Slices(slices=pieces).received_pps_interval == pytest.approx((100_000, 100_000))
+
+
+def test_the_interval_of_equal_slices_is_that_of_their_mean():
+    received = (100, 130, 90, 120)
+    found = Slices(slices=tuple(one(n, received=r) for n, r in enumerate(received, 1)))
+    assert found.received_pps_interval is not None
+    low, high = found.received_pps_interval
+    half = 1.959964 * stdev(received) / 2 * 100
+    assert (low, high) == pytest.approx((11_000 - half, 11_000 + half), rel=1e-6)
 
 
 counts = st.integers(0, 10**6)

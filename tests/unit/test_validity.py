@@ -7,6 +7,7 @@ from linerate.analysis.measured_evidence import evidence_of
 from linerate.analysis.validity import caused_by_host, caused_by_tester, doubts, reasons
 from linerate.host.machine import CpuSeconds
 from linerate.lab.dut._linux import _worker
+from linerate.model.ledger import Entry
 from linerate.model.measurement import Load, Stamp
 from linerate.model.measurement.trial import RoundTrip
 from linerate.model.nic_presets import Card
@@ -14,6 +15,22 @@ from linerate.model.nic_presets import Card
 TX_FULL = "port-tx-e1: no free tx slots"
 
 LOAD = Load(frame_bytes=64, directions=2, link_bps=10**10, scale_ppm=500_000, duration_us=1_000_000)
+
+
+def test_a_foreign_device_that_damages_frames_is_suspect(evidence):
+    foreign = evidence().model_copy(update={"foreign": True})
+    assert doubts(foreign) == ()
+    damaged = Entry(place="tester", kind="corrupted", packets=3)
+    entries = (*foreign.packets.entries, damaged)
+    packets = foreign.packets.model_copy(update={"entries": entries})
+    texts = doubts(foreign.model_copy(update={"packets": packets, "foreign": True}))
+    assert "3 packets received damaged" in texts
+
+
+@pytest.mark.parametrize(("managed", "marked"), [((1e6, 1.04e6), False), ((1e6, 1.06e6), True)])
+def test_attempts_that_disagree_by_over_five_per_cent_are_suspect(evidence, managed, marked):
+    load = evidence().load.model_copy(update={"fell_short_pps": managed})
+    assert bool(doubts(evidence(load=load))) == marked
 
 
 def test_a_clean_trial_is_valid(evidence):
