@@ -7,7 +7,6 @@ import socket
 import struct
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from linerate.base.errors import UserError
@@ -189,12 +188,7 @@ class Telemetry:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -6,7 +6,8 @@ one lane after its encoding, rounded down, times the lanes. So `lspci` and `dmes
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from linerate.model.evidence import PcieLink, Quote
 
@@ -73,17 +74,10 @@ class LinkNotes:
 
     def link(self) -> PcieLink:
         """Return it, with rates that follow from speed and lanes where none was printed."""
-        return PcieLink(
-            device=self.device,
-            driver=self.driver,
-            gigatransfers=self.gigatransfers,
-            lanes=self.lanes,
-            capable_gigatransfers=self.capable_gigatransfers,
-            capable_lanes=self.capable_lanes,
-            data_bps=self.data_bps or rate_bps(self.gigatransfers, self.lanes),
-            capable_bps=self.capable_bps
+        noted: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        rates = {
+            "data_bps": self.data_bps or rate_bps(self.gigatransfers, self.lanes),
+            "capable_bps": self.capable_bps
             or rate_bps(self.capable_gigatransfers, self.capable_lanes),
-            max_payload_bytes=self.max_payload_bytes,
-            limited_at=self.limited_at,
-            quotes=tuple(self.quotes),
-        )
+        }
+        return PcieLink(**noted | rates)

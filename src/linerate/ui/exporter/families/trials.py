@@ -61,24 +61,20 @@ def runs(scene: Scene) -> Iterator[Metric]:
         ("engine", "run", "suite", "loadtest", "verdict"),
         [((engine, run.run, run.suite, run.loadtest, run.verdict), 1.0) for engine, run in each],
     )
-    last = [(engine, run) for engine, run in each if run.last is not None]
+    judged = [
+        ((engine, run.run, run.last.trial, str(run.last.valid).lower()), run.last)
+        for engine, run in each
+        if run.last is not None
+    ]
     yield gauge(
         "linerate_result_received_packets_per_second",
         "Rate received in the last trial that the run has judged, all directions together.",
         ("engine", "run", "trial", "valid"),
-        [
-            ((engine, run.run, run.last.trial, str(run.last.valid).lower()), run.last.received_pps)
-            for engine, run in last
-            if run.last is not None
-        ],
+        [(labels, last.received_pps) for labels, last in judged],
     )
     yield gauge(
         "linerate_result_loss_ratio",
         "Share of the packets lost in the last trial that the run has judged.",
         ("engine", "run", "trial", "valid"),
-        [
-            ((engine, run.run, run.last.trial, str(run.last.valid).lower()), run.last.loss_ratio)
-            for engine, run in last
-            if run.last is not None
-        ],
+        [(labels, last.loss_ratio) for labels, last in judged],
     )
