@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from bench.peers.model import Curve, Result
-from linerate.report.html.page import document, picture_html
-from linerate.report.html.picture import BLUE, ORANGE, Figure, Picture, Style, layout, plain
-from linerate.report.html.table import NO_FIGURE, Table
+from linerate.report.document import NONE, Document, Figure, Note, Style, table
+from linerate.report.figures.picture import BLUE, ORANGE, Plot, layout, plain
+from linerate.report.render import html
 
 Point = tuple[Curve, Result]
 
@@ -20,11 +20,14 @@ def render(curves: Mapping[str, Curve], results: Sequence[Result]) -> str:
         picture(f"curve-{number}", title, points)
         for number, (title, points) in enumerate(groups.items(), start=1)
     ]
-    body = [picture_html(one) for one in drawn] or ["<p>No curve was measured.</p>"]
-    return document("linerate and its peers", "What it costs", body, drawn).html
+    none = (Note("No curve was measured.", "text"),)
+    made = Document(
+        "What it costs", tuple(drawn) or none, dict, page_title="linerate and its peers"
+    )
+    return html.page(made).html
 
 
-def picture(name: str, title: str, points: Sequence[Point]) -> Picture:
+def picture(name: str, title: str, points: Sequence[Point]) -> Figure:
     """Both axes are logarithmic: a factor looks the same everywhere."""
     curve = points[0][0]
     words = [
@@ -37,11 +40,11 @@ def picture(name: str, title: str, points: Sequence[Point]) -> Picture:
         (curve.peer, ORANGE, [result.peer_clocks_per_packet for _, result in points]),
     )
     x = [one.x for one, _ in points]
-    return Picture(
+    return Figure(
         name=name,
         title=title,
         alt=f"Cycles a packet by {curve.x_text}: " + "; ".join(words) + ".",
-        figure={
+        plot={
             "data": [_trace(text, colour, x, clocks) for text, colour, clocks in sides],
             "layout": layout(
                 380,
@@ -51,7 +54,7 @@ def picture(name: str, title: str, points: Sequence[Point]) -> Picture:
         },
         note="Clocks of both sides, a packet; medians of repeats.",
         legend=tuple((text, Style(colour)) for text, colour, _ in sides),
-        table=Table(
+        table=table(
             "Cycles a packet",
             (curve.x_text, curve.ours, curve.peer),
             tuple(
@@ -66,7 +69,7 @@ def picture(name: str, title: str, points: Sequence[Point]) -> Picture:
     )
 
 
-def _trace(text: str, colour: str, x: list[float], clocks: list[float | None]) -> Figure:
+def _trace(text: str, colour: str, x: list[float], clocks: list[float | None]) -> Plot:
     return {
         "type": "scatter",
         "mode": "lines+markers",
@@ -79,4 +82,4 @@ def _trace(text: str, colour: str, x: list[float], clocks: list[float | None]) -
 
 
 def _clocks(value: float | None) -> str:
-    return NO_FIGURE if value is None else f"{value:,.1f}"
+    return NONE if value is None else f"{value:,.1f}"

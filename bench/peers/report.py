@@ -8,7 +8,8 @@ from rich.text import Text
 from bench.peers.model import Place, Result
 from bench.peers.testpmd import FASTEST, WITHOUT_HUGEPAGES
 from linerate.model.environment import Environment
-from linerate.report.terminal import environment_line, plain_table
+from linerate.report.framed import environment_line
+from linerate.report.terminal import plain_table
 
 EXPLAINED = (
     "the second cycles and Mpps are the peer's; ratio: ours over the peer's, in Mpps;\n"

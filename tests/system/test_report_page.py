@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from linerate.report.html import render
+from linerate.report import bench
+from linerate.report.render import html
 from linerate.results.store import Run
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +27,8 @@ def screenshots(page: Path, folder: Path | None = None) -> subprocess.CompletedP
 
 def test_a_report_opens_without_an_error_or_a_request(tmp_path: Path) -> None:
     page = tmp_path / "report.html"
-    page.write_text(render(Run.model_validate_json(STORED.read_text()), "a-run", {}).html)
+    run = Run.model_validate_json(STORED.read_text())
+    page.write_text(html.page(bench.document(run, Path("a-run"), lambda *_: None)).html)
     done = screenshots(page, tmp_path / "images")
     assert (done.returncode, done.stderr) == (0, "")
     for name in ("report", "report-clocks", "report-ledger", "report-ceilings", "report-phone"):

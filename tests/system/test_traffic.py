@@ -14,7 +14,8 @@ import pytest
 import yaml
 from rich.console import Console
 
-from linerate.report import terminal
+from linerate.report.of_run import document_of
+from linerate.report.render import terminal
 from linerate.results.store import load_run
 
 STREAMS = 4200
@@ -82,7 +83,7 @@ def test_thousands_of_streams_have_results_of_their_own(tmp_path: Path) -> None:
     check_shares(trial["streams"], weights)
     assert [one["name"] for one in trial["streams"]] == [f"s{n}" for n in range(STREAMS)]
     reported = StringIO()
-    terminal.bench_report(Console(file=reported, width=80), load_run(run), run)
+    terminal.show(Console(file=reported, width=80), document_of(load_run(run), run))
     assert f"{STREAMS:,} streams, mean frame 64.0 B" in reported.getvalue()
     if trial["valid"]:
         assert f"{STREAMS - 10:,} more: --json" in reported.getvalue()

@@ -16,8 +16,8 @@ from linerate.model import suites
 from linerate.model.measurement.flows import FlowCounts
 from linerate.model.suites import flowtable
 from linerate.model.testbed import Testbed, parse
-from linerate.report import flow_table, json_output, markdown, terminal
-from linerate.report.html import render
+from linerate.report import bench, flow_table, json_output
+from linerate.report.render import html, markdown, terminal
 from linerate.results.store import FlowFigures, flow_figures
 
 MACS = ("02:00:00:00:0e:00", "02:00:00:00:0e:01")
@@ -219,7 +219,8 @@ def test_a_rate_that_the_tester_fell_short_of_is_no_loss_of_the_device(result, r
 
 def test_every_report_has_the_table(published):
     out = io.StringIO()
-    terminal.bench_report(Console(file=out, width=80, highlight=False), published, Path("runs/x"))
+    made = bench.document(published, Path("runs/x"), lambda *_: None)
+    terminal.show(Console(file=out, width=80, highlight=False), made)
     lines = [line.rstrip() for line in out.getvalue().splitlines()]
     assert max(map(len, lines)) <= 80
     (row,) = (line for line in lines if line.startswith("syn") and " on " in line)
@@ -227,14 +228,15 @@ def test_every_report_has_the_table(published):
     document = json_output.bench(published, Path("runs/x"))
     assert len(document["flow_table"]) == 5
     assert document["flow_table"][1]["rate_ratio"] == pytest.approx(1.6228, abs=1e-3)
-    assert "| syn | on | 5491.7 |" in markdown.render(published)
-    assert flow_table.TITLE in render(published, "x", {}).html
+    assert "| syn | on | 5491.7 |" in markdown.render(made)
+    assert flow_table.TITLE in html.page(made).html
 
 
 def test_other_suites_have_no_such_table(run, result):
     document = json_output.bench(run(result("U2")), Path("runs/x"))
     assert "flow_table" not in document
-    assert flow_table.TITLE not in markdown.render(run(result("U2")))
+    made = bench.document(run(result("U2")), Path("runs/x"), lambda *_: None)
+    assert flow_table.TITLE not in markdown.render(made)
 
 
 PORT = {

@@ -14,9 +14,10 @@ from linerate.experiments.soak import verdict
 from linerate.model.ledger import TimeLedger
 from linerate.model.measurement import Stamp
 from linerate.model.run_records import FrameSize, Goal, LossPoint, Search, SoakState
-from linerate.report import csv as as_csv
-from linerate.report import json_output, markdown, rfc2544, search, terminal
-from linerate.report.html import of_run
+from linerate.report import bench, json_output, rfc2544, search
+from linerate.report.of_run import document_of
+from linerate.report.render import csv as as_csv
+from linerate.report.render import html, markdown, terminal
 
 LOST = 9_771
 
@@ -34,9 +35,13 @@ def suspect(evidence):
     return evidence(stamp=Stamp(steal_seconds={"forwarder-0": 0.2}))
 
 
+def report(run):
+    return bench.document(run, Path("runs/r"), lambda *_: None)
+
+
 def printed(run):
     out = io.StringIO()
-    terminal.bench_report(Console(file=out, width=80), run, Path("runs/r"))
+    terminal.show(Console(file=out, width=80), report(run))
     return out.getvalue()
 
 
@@ -48,12 +53,14 @@ def test_a_forgiven_loss_is_counted_in_its_row(result, run, forgiven):
     assert row is not None
     assert "9,771" in row[0].split()
     assert "† Lost while a worker was descheduled" in printed(made)
-    line = next(line for line in markdown.render(made).splitlines() if line.startswith("| U2"))
+    line = next(
+        line for line in markdown.render(report(made)).splitlines() if line.startswith("| U2")
+    )
     assert line.startswith("| U2\\*†")
-    assert line.endswith("9,771 |")
-    (cells,) = csv.DictReader(io.StringIO(as_csv.render(made)))
+    assert "| 9,771 |" in line
+    (cells,) = csv.DictReader(io.StringIO(as_csv.render(report(made))))
     assert (cells["left_out"], cells["marks"]) == ("9771", "*†")
-    page = of_run.page_of(made, Path("runs/r"), lambda *_: forgiven).html
+    page = html.page(document_of(made, Path("runs/r"), lambda *_: forgiven)).html
     assert "U2*†" in page
     assert "9,771" in page
     document = json_output.trial(one)
@@ -63,12 +70,12 @@ def test_a_forgiven_loss_is_counted_in_its_row(result, run, forgiven):
 def test_a_clean_trial_has_no_mark(result, run):
     made = run(result())
     assert "left out" not in printed(made)
-    (cells,) = csv.DictReader(io.StringIO(as_csv.render(made)))
+    (cells,) = csv.DictReader(io.StringIO(as_csv.render(report(made))))
     assert (cells["left_out"], cells["marks"]) == ("0", "")
 
 
 def test_a_suspect_trial_has_its_mark_and_reason_in_markdown(result, run, suspect):
-    page = markdown.render(run(result(evidence=suspect)))
+    page = markdown.render(report(run(result(evidence=suspect))))
     assert "| U2\\* |" in page
     assert "of its CPU stolen by the hypervisor" in page
 
@@ -118,7 +125,7 @@ def test_throughput_says_what_it_leaves_out(benchmarked):
     assert (row[0], row[-1]) == ("U2*†", "9,771")
     _, (losses,) = rfc2544.curve_table(benchmarked)
     assert losses == ("U2", "0†", "0")
-    (size,) = rfc2544.document(benchmarked, Path("runs/r"))["sizes"]
+    (size,) = rfc2544.as_json(benchmarked, Path("runs/r"))["sizes"]
     assert size["left_out"] == {"U2.1-2": LOST}
     assert any(line.startswith("† 9,771 packets") for line in rfc2544.notes(benchmarked))
 
@@ -130,7 +137,7 @@ def test_a_goal_says_what_it_leaves_out(benchmarked):
     assert search.trial_rows(benchmarked, found)[-1][0] == "U2.1-2*†"
     notes = search.notes(benchmarked, found)
     assert "NDR: 1 of 2 trials at its lower load left out, invalid or with more lost" in notes[1]
-    (goal,) = search.document(benchmarked, Path("runs/r"))["goals"]
+    (goal,) = search.as_json(benchmarked, Path("runs/r"))["goals"]
     assert goal["left_out"] == LOST
 
 

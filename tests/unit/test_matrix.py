@@ -25,8 +25,9 @@ from linerate.model.run_records import Hop
 from linerate.model.suites import Loadtest, Traffic
 from linerate.model.sut_config import Configuration
 from linerate.model.testbed import Testbed
-from linerate.report.html import matrix as page
+from linerate.report import matrix as report
 from linerate.report.matrix import list_report
+from linerate.report.render import html
 from linerate.results.matrix_rows import _hop_clocks, groups, rows
 from linerate.results.store import Run, load_run
 
@@ -271,7 +272,7 @@ def test_text_in_a_page_is_text(run, result, evidence):
     measured = run(
         result(f"{name}@64", evidence(), configuration=name), sweep=sweep, suite="matrix"
     )
-    assert name not in page.render(measured, "run", rows(measured, {})).html
+    assert name not in html.page(report.document(measured, Path("run"), rows(measured, {}))).html
 
 
 def test_what_a_wire_costs_is_taken_off_who_sends():

@@ -3,6 +3,7 @@
 import io
 import json
 from itertools import combinations
+from pathlib import Path
 from statistics import median
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from linerate.report import repeats
+from linerate.report import bench, repeats
+from linerate.report.render import terminal as screen
 from linerate.results.statistics import (
     SIGNIFICANCE,
     Rates,
@@ -91,7 +93,7 @@ def test_medians_and_spreads_are_in_table_and_json(run, result, evidence):
     assert found.rates == Rates(tuple(rates))
     assert found.rates.middle == median(rates)
     out = io.StringIO()
-    repeats.terminal(Console(file=out, width=80), one_run)
+    screen.show(Console(file=out, width=80), bench.document(one_run, Path("runs/r")))
     assert "3 (1 invalid)" in out.getvalue()
     document = json.loads(json.dumps(repeats.document(one_run)))
     assert document["repeats"]["U2"]["median_pps"] == median(rates)

@@ -3,6 +3,7 @@
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,8 +12,10 @@ from hypothesis import strategies as st
 from linerate.model.ledger import Entry, PacketLedger
 from linerate.model.measurement import Sample
 from linerate.model.testbed import parse
-from linerate.report.html import ceilings, clocks, over_time, render, sankey, time_shares
-from linerate.report.html.picture import node_styles
+from linerate.report import bench
+from linerate.report.figures import ceilings, clocks, over_time, sankey, time_shares
+from linerate.report.figures.picture import node_styles
+from linerate.report.render import html
 
 MISSED = "card0 port 0: rx missed (ring full)"
 HOSTILE = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>"
@@ -21,9 +24,14 @@ PLACES = st.sampled_from(
 )
 
 
+def render(run, name, measurements):
+    made = bench.document(run, Path(name), lambda _, trial: measurements.get(trial))
+    return html.page(made)
+
+
 def drawn(picture):
-    assert picture.figure is not None, picture.note
-    return picture.figure
+    assert picture.plot is not None, picture.note
+    return picture.plot
 
 
 class Page(HTMLParser):
@@ -237,7 +245,7 @@ def test_a_sample_that_says_an_earlier_time_is_left_out(result, evidence, sample
 
 def test_a_run_without_samples_says_so(result, evidence):
     picture = over_time.picture([result("U2")], {"U2": evidence()}, {})
-    assert picture.figure is None
+    assert picture.plot is None
     assert "no samples" in picture.note
 
 

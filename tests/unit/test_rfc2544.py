@@ -30,7 +30,7 @@ from linerate.model.run_records import FrameSize, LossPoint
 from linerate.model.suites import select
 from linerate.model.testbed import Testbed
 from linerate.report import rfc2544 as report
-from linerate.report.html import benchmarks
+from linerate.report.render import html, markdown
 from linerate.results.goals import NDR, trials_of
 from linerate.results.store import RunFolder, load_run
 
@@ -171,16 +171,16 @@ def test_all_four_benchmarks_are_measured_and_shown(linerate, tmp_path):
         assert used <= names
         assert all((folder / f"evidence/{trial}.json").exists() for trial in used)
     assert all(result.test.split(".")[-1].isdigit() for result in trials_of(run, run.searches[0]))
-    page = benchmarks.render(run, folder.name).html
+    page = html.page(report.document(run, folder)).html
     assert page == (folder / "report.html").read_text().removesuffix("\n")
     assert 'id="throughput"' in page
     assert 'id="loss-curve"' in page
-    for made in (report.as_markdown(run), page):
+    for made in (markdown.render(report.document(run, folder)), page):
         assert "forwarder-0 is saturated" in made
     shown = linerate("report", document["run"], "--format", "markdown", "-o", "x.md")
     assert shown.returncode == 0, shown.stderr
     cut = run.model_copy(update={"status": "interrupted", "problem": "by SIGINT"})
-    assert "**interrupted:** by SIGINT" in report.as_markdown(cut)
+    assert "**interrupted:** by SIGINT" in markdown.render(report.document(cut, folder))
 
 
 def test_a_tester_that_holds_the_line_for_a_moment_only_is_asked_for_less(linerate):

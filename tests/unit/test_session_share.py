@@ -12,7 +12,7 @@ from linerate.cli.run_into_folder import signals
 from linerate.engine import cleanup
 from linerate.host import machine, session_share
 from linerate.host.machine import Autogroup
-from linerate.report import terminal
+from linerate.report import framed
 
 NAME = "autogroup-17"
 
@@ -174,11 +174,11 @@ def test_a_session_that_may_not_be_raised_leaves_no_record(proc, monkeypatch):
 
 def test_the_header_says_so(proc, run, result):
     environment = run(result()).environment
-    assert "other sessions" not in terminal.environment_line(environment)
+    assert "other sessions" not in framed.environment_line(environment)
     with session_share.raised():
         measured = machine.environment("0", (0,))
     assert measured.autogroup_nice == session_share.NICE
-    assert terminal.environment_line(measured).endswith("; before other sessions")
+    assert framed.environment_line(measured).endswith("; before other sessions")
     assert machine.environment("0", (0,)).autogroup_nice is None
 
 

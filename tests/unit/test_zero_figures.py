@@ -14,8 +14,9 @@ from linerate.analysis.validity import caused_by_host, caused_by_tester, doubts,
 from linerate.base.errors import SetupError
 from linerate.lab.tester.iperf3 import offered
 from linerate.model.measurement import Measurement
-from linerate.report import csv, json_output, markdown, terminal, verdict
-from linerate.report.html import render
+from linerate.report import bench, json_output, terminal, verdict
+from linerate.report.render import csv, html, markdown
+from linerate.report.render import terminal as screen
 from linerate.results.store import Judged, RunFolder, Which, result_of
 from linerate.ui.console import Console
 
@@ -56,12 +57,13 @@ def read_all(measurement, run):
         result = result_of(Which(test="U2", text="64 B", attempt=1), measurement, judged)
         made = run(result)
         console = Console(file=io.StringIO(), width=100)
-        verdict.report(console, found, "U2")
+        screen.show(console, verdict.of_run(made, [result]))
         terminal.ledger_report(console, result)
         json.dumps(json_output.ledgers(result))
-        csv.render(made)
-        markdown.render(made)
-    assert render(made, "a run", {result.trial: measurement}).html
+        document = bench.document(made, Path("a-run"), lambda *_: measurement)
+        csv.render(document)
+        markdown.render(document)
+    assert html.page(document).html
 
 
 @pytest.mark.parametrize("trial", TRIALS[:2], ids=lambda path: path.stem)

@@ -1,14 +1,14 @@
 """`linerate bench`: progress while it measures, a report when it has; signals keep both."""
 
-import json
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Literal
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from linerate.base.atomic_write import write_whole
 from linerate.base.signals import ENDING, held_back
 from linerate.cli.options import RunOptions
 from linerate.cli.usage import FAILED
@@ -18,13 +18,17 @@ from linerate.host import cpu_locks, session_share
 from linerate.host import machine as host
 from linerate.model import measurement
 from linerate.model.testbed import Testbed
-from linerate.report import json_output, latency, repeats, terminal
+from linerate.report import bench as bench_report
+from linerate.report.document import Document
+from linerate.report.render import csv, html, terminal
+from linerate.report.render import json as as_json_text
 from linerate.results.store import Absent, Result, Run, RunFolder
 from linerate.ui.console import Console
 from linerate.ui.screen import complain, one_line, say
 
 #: Makes what measures a plan.
 Maker = Callable[[Plan, RunFolder, Observer], Bench]
+Form = Literal["text", "json", "csv"]
 #: A shell says 128 + signal for what a signal ended.
 BY_SIGNAL = 128
 
@@ -122,7 +126,7 @@ def bench_into_folder(plan: Plan, options: RunOptions, make: Maker = Bench) -> i
     """Measure into a new run folder and report; returns the exit code."""
     with run_folder(plan.testbed, plan.testbed.dut.name, options) as folder:
         run, code = measure_into(plan, folder, make)
-        _report(run, folder, options.as_json)
+        show(bench_report.document(run, folder.path), run, form_of(options.as_json))
     return code
 
 
@@ -159,18 +163,23 @@ def nothing_came_back(run: Run) -> str:
     return f"{names}: received nothing of {sent:,} packets sent; {empty[0].verdict.sentence}"
 
 
-def say_json(run: Run, document: dict[str, Any]) -> None:
-    """Print a run as JSON; what ended it early goes to standard error."""
-    say(json.dumps(document, indent=1))
+def report(document: Document, folder: RunFolder, run: Run, form: Form) -> None:
+    """Write the page beside the figures, and print the report."""
+    write_whole(folder.path / "report.html", html.page(document).html)
+    show(document, run, form)
+
+
+def show(document: Document, run: Run, form: Form) -> None:
+    """Print a run's report; beside one for programs, why it ended early."""
+    if form == "text":
+        terminal.show(Console(), document)
+        return
+    text = as_json_text.render(document) if form == "json" else csv.render(document)
+    say(text.removesuffix("\n"))
     if run.problem:
         complain(one_line(f"linerate: {run.problem}"))
 
 
-def _report(run: Run, folder: RunFolder, as_json: bool) -> None:
-    if as_json:
-        say_json(run, json_output.bench(run, folder.path))
-    else:
-        console = Console()
-        terminal.bench_report(console, run, folder.path)
-        latency.section(console, run.reported())
-        repeats.terminal(console, run)
+def form_of(as_json: bool, as_csv: bool = False) -> Form:
+    """The form that options ask for."""
+    return "json" if as_json else "csv" if as_csv else "text"

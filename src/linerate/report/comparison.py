@@ -13,7 +13,7 @@ from linerate.report.document import (
     sentences,
     text,
 )
-from linerate.report.html.compared import bars
+from linerate.report.figures.compared import bars
 from linerate.report.terminal import mpps
 from linerate.results.compare import Change, Difference, Pair, Side, sentence
 from linerate.results.statistics import p_text, repeats_needed

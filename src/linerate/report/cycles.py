@@ -1,19 +1,18 @@
-"""Where the forwarder's cycles went: nodes down, tests across, in 80 columns."""
+"""Where the forwarder's cycles went: nodes down, tests across."""
 
 from collections.abc import Callable
-
-from rich.table import Table
+from dataclasses import replace
 
 from linerate.model.ledger import NodeTime, TimeLedger, forwarder_ledgers
+from linerate.report.document import NONE, Table, table
 from linerate.results.store import Result
 
-NAME_WIDTH = 23
+TITLE = "The forwarder's cycles: cycles/packet, by node"
+ALL = "all nodes"
 #: Nodes by which packets enter (docs/telemetry.md).
 ENTRANCE = "port-rx"
 #: Another node did its work, and has its cycles.
 FUSED = "fused"
-#: Tests side by side; more would not fit.
-TESTS_MAX = 8
 
 _SHARES: tuple[tuple[str, Callable[[TimeLedger], float]], ...] = (
     ("idle polls, %", lambda ledger: ledger.idle_percent),
@@ -24,28 +23,26 @@ _SHARES: tuple[tuple[str, Callable[[TimeLedger], float]], ...] = (
 )
 
 
-def cycles_table(results: list[Result]) -> Table | None:
-    """Make the table for the first tests; None when no worker forwards."""
+def cycles_table(results: list[Result]) -> list[Table]:
+    """The table; none when no worker forwards."""
     columns = [
         (result.test, ledgers)
-        for result in results[:TESTS_MAX]
+        for result in results
         if (ledgers := forwarder_ledgers(result.time_at_load))
     ]
     if not columns:
-        return None
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
-    table.add_column("node", no_wrap=True, width=NAME_WIDTH)
-    for test, _ in columns:
-        table.add_column(test, justify="right", no_wrap=True, min_width=6)
+        return []
     sums = [_sum_nodes(ledgers) for _, ledgers in columns]
-    for name in _path_order(sums):
-        table.add_row(name, *(clocks(nodes.get(name)) for nodes in sums))
-    table.add_row("all nodes", *(_all_nodes(nodes) for nodes in sums), style="bold")
+    rows = [
+        *((name, *(clocks(nodes.get(name)) for nodes in sums)) for name in _path_order(sums)),
+        (ALL, *(_all_nodes(nodes) for nodes in sums)),
+    ]
     for title, share in _SHARES:
         shares = [[share(ledger) for ledger in ledgers] for _, ledgers in columns]
         if any(value for values in shares for value in values):
-            table.add_row(title, *(f"{sum(values) / len(values):.1f}" for values in shares))
-    return table
+            rows.append((title, *(f"{sum(values) / len(values):.1f}" for values in shares)))
+    made = table(TITLE, ("node", *(test for test, _ in columns)), rows)
+    return [replace(made, block=1, totals=frozenset((ALL,)))]
 
 
 def _sum_nodes(ledgers: list[TimeLedger]) -> dict[str, NodeTime]:
@@ -72,7 +69,7 @@ def clocks(node: NodeTime | None) -> str:
     if node is not None and node.fused:
         return FUSED
     if node is None or node.clocks_per_packet is None:
-        return "–"
+        return NONE
     return f"{node.clocks_per_packet:.1f}"
 
 
@@ -80,4 +77,4 @@ def _all_nodes(nodes: dict[str, NodeTime]) -> str:
     """Cycles of all nodes for each packet that entered by a port."""
     packets = sum(node.vectors for name, node in nodes.items() if name.startswith(ENTRANCE))
     spent = sum(node.clocks for node in nodes.values())
-    return f"{spent / packets:.1f}" if packets else "–"
+    return f"{spent / packets:.1f}" if packets else NONE

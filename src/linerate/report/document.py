@@ -3,14 +3,17 @@
 It knows neither a terminal nor HTML; all text in it is plain text, and foreign.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-#: A cell of words, of a figure, or of a sentence, which alone may be broken into lines.
-Side = Literal["text", "figure", "sentence"]
-#: Weight of a note: an explanation, the outcome, a doubt.
-Weight = Literal["note", "verdict", "warning"]
+#: Kind of a cell; a sentence may be broken into lines.
+Side = Literal["text", "figure", "sentence", "limit"]
+#: Explanation, paragraph, outcome, outcome that a terminal leaves to its tables, success, doubt,
+#: failure.
+Weight = Literal["note", "text", "verdict", "headline", "passed", "doubt", "warning"]
+NONE = "–"
+Row = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,8 @@ class Column:
 
     name: str
     side: Side = "figure"
+    #: A narrow terminal leaves it out: those of 1 first, then those of 2; 0 is never left out.
+    spare: int = 0
 
 
 def text(*names: str) -> tuple[Column, ...]:
@@ -36,6 +41,9 @@ def sentences(*names: str) -> tuple[Column, ...]:
     return tuple(Column(name, "sentence") for name in names)
 
 
+LIMIT = (Column("limit", "limit"),)
+
+
 @dataclass(frozen=True, slots=True)
 class Heading:
     """Title of all that follows, up to the next heading."""
@@ -43,6 +51,8 @@ class Heading:
     text: str
     #: Name of its section in a page; letters, digits, dashes.
     name: str = ""
+    #: Words beside it.
+    detail: str = ""
     kind: ClassVar[str] = "heading"
 
 
@@ -52,6 +62,8 @@ class Note:
 
     text: str
     weight: Weight = "note"
+    #: Its first words, which stand out.
+    lead: str = ""
     kind: ClassVar[str] = "note"
 
 
@@ -61,10 +73,56 @@ class Table:
 
     title: str
     columns: tuple[Column, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[Row, ...]
     #: Whether its title is printed above it; a page's reader hears it in any case.
     titled: bool = True
+    #: Columns that stay together where a terminal breaks a wide table into several; 0: it does not.
+    block: int = 0
+    #: Names of rows that stand out, as sums do.
+    totals: frozenset[str] = frozenset()
     kind: ClassVar[str] = "table"
+
+    @property
+    def untitled(self) -> "Table":
+        """The same beneath something that is title enough."""
+        return replace(self, titled=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Lines by the name of their subject; without names, a list of sentences."""
+
+    title: str
+    #: Heads of the two columns where it is written as a table.
+    heads: tuple[str, str]
+    rows: tuple[tuple[str, str], ...]
+    titled: bool = True
+    #: Whether a page shows it only when it is opened.
+    closed: bool = False
+    kind: ClassVar[str] = "listing"
+
+    @property
+    def table(self) -> Table:
+        """The same with a column for the names."""
+        return Table(self.title, sentences(*self.heads), self.rows, self.titled)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """Look of one thing, the same in every figure."""
+
+    colour: str
+    pattern: str = ""
+
+    @property
+    def bar(self) -> dict[str, Any]:
+        """As plotly's marker of a bar."""
+        pattern = {"shape": self.pattern, "fillmode": "overlay", "fgcolor": "#ffffff", "size": 6}
+        return {
+            "color": self.colour,
+            "pattern": pattern if self.pattern else {},
+            "line": {"width": 0.5, "color": "#808080"},
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +137,19 @@ class Figure:
     #: For plotly; None where nothing can be drawn: then the note says why.
     plot: dict[str, Any] | None
     note: str = ""
-    #: Name and colour.
-    legend: tuple[tuple[str, str], ...] = ()
+    #: The same figures; a page shows them when they are opened.
+    table: Table | None = None
+    legend: tuple[tuple[str, Style], ...] = ()
+    #: Words under which a page hides the figure until it is opened.
+    closed: str = ""
     kind: ClassVar[str] = "figure"
 
+    def under(self, words: str) -> "Figure":
+        """The same, hidden in a page until these words are opened."""
+        return replace(self, closed=words)
 
-Section = Heading | Note | Table | Figure
+
+Section = Heading | Note | Table | Listing | Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,5 +160,30 @@ class Document:
     sections: tuple[Section, ...]
     #: The same for programs, unrounded; made when it is asked for.
     data: Callable[[], Any]
+    #: Head and rows for spreadsheets, unrounded; made when they are asked for.
+    sheet: Callable[[], Iterable[Sequence[object]]] = tuple
     #: In the head of a page that is a file of its own.
     page_title: str = "linerate"
+    #: Lines that a terminal has beneath the title; elsewhere the details have them.
+    preface: tuple[Note, ...] = ()
+    #: Sections that a terminal leaves out; made when they are asked for.
+    details: Callable[[], Iterable[Section]] = tuple
+    #: Why it ended early: first in a page, last in a terminal.
+    status: Note | None = None
+    #: Last lines in a terminal: people copy from them.
+    ending: tuple[Note, ...] = ()
+
+    @property
+    def written(self) -> tuple[Section, ...]:
+        """All sections, for forms that have room for them."""
+        status = () if self.status is None else (self.status,)
+        return (*status, *self.sections, *self.details())
+
+
+def table(
+    title: str, columns: Sequence[str], rows: Iterable[Row], words: Iterable[int] = (0,)
+) -> Table:
+    """A table of figures but for the columns of these numbers, which hold words."""
+    sides: dict[int, Side] = {number: "sentence" if number else "text" for number in words}
+    made = (Column(name, sides.get(number, "figure")) for number, name in enumerate(columns))
+    return Table(title, tuple(made), tuple(rows))

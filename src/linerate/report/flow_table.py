@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from linerate.report.document import Note, Section, table
 from linerate.results.store import FlowFigures, Result
 
 TITLE = "The flow table, alone and with lookup by the cards"
@@ -103,6 +104,13 @@ def rows(results: list[Result]) -> list[Row]:
         Row(traffic, figures, software.get(traffic) if figures.offload else None)
         for traffic, figures in found
     ]
+
+
+def sections(results: list[Result]) -> list[Section]:
+    """The table, where a device has a flow table."""
+    cells = [row.cells for row in rows(results)]
+    words = range(WORDS)
+    return [table(TITLE, COLUMNS, cells, words), Note(EXPLAINED)] if cells else []
 
 
 def documents(results: list[Result]) -> Iterator[dict[str, Any]]:

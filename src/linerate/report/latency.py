@@ -2,15 +2,10 @@
 
 from collections.abc import Iterable
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from linerate.model.measurement.latency import LatencyFigures
-from linerate.report.terminal import plain_table
+from linerate.report.document import NONE, Heading, Listing, Note, Section, table
 from linerate.results.store import Result
 
-NONE = "–"
 TITLE = "Latency in µs"
 #: Behind the name of what it is of.
 FIGURES = ("frames", "mean", "p50", "p99", "p99.9", "p99.99", "max", "jitter", "lost")
@@ -101,23 +96,15 @@ def notes(results: Iterable[Result]) -> list[tuple[str, str]]:
     return [(one.test, message) for one in results if one.valid for message in sentences(one)]
 
 
-def table(columns: tuple[str, ...], words: int, lines: Iterable[tuple[str, ...]]) -> Table:
-    """A table for the terminal."""
-    sides = ("left" if at < words else "right" for at in range(len(columns)))
-    made = plain_table(*zip(columns, sides, strict=True), gap=1)
-    for line in lines:
-        made.add_row(*line)
-    return made
-
-
-def section(console: Console, results: list[Result]) -> None:
-    """Print the part of a bench's report; nothing where nothing was timed."""
-    found = rows(results)
+def sections(results: Iterable[Result]) -> list[Section]:
+    """Timed streams of a bench; nothing where nothing was timed."""
+    timed = [result for result in results if result.valid and result.latency]
+    found = rows(timed)
     if not found:
-        return
-    console.print()
-    console.print(Text(TITLE, "bold"))
-    console.print(table(COLUMNS, 2, found))
-    for test, message in notes(results):
-        console.print(Text(f"  {test:<4} {message}"), soft_wrap=True)
-    console.print(EXPLAINED, style="dim")
+        return []
+    return [
+        Heading(TITLE, "latency"),
+        table(TITLE, COLUMNS, found, words=(0, 1)).untitled,
+        Listing("Notes on latency", ("test", "latency"), tuple(notes(timed)), titled=False),
+        Note(EXPLAINED),
+    ]

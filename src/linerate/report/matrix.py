@@ -1,22 +1,35 @@
-"""The matrix for people and for programs: rates and factors, verdicts, costs, what is missing."""
+"""The matrix: rates and factors, verdicts, costs, what is missing."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from linerate.analysis.cost import Cost
 from linerate.report import json_output
-from linerate.report.ending import how_it_ended
-from linerate.report.host import host_line
-from linerate.report.terminal import LIMIT_STYLES, environment_line, mpps, plain_table
+from linerate.report.document import (
+    LIMIT,
+    NONE,
+    Column,
+    Document,
+    Heading,
+    Listing,
+    Note,
+    Section,
+    Table,
+    figures,
+    text,
+)
+from linerate.report.figures import rates
+from linerate.report.framed import NOTHING, envelope, framed
+from linerate.report.terminal import mpps
 from linerate.results.matrix_rows import Group, Row, groups
 from linerate.results.store import Absent, Run
 
-NONE = "–"
 EXPLAINED = (
     "Mpps and %: what came through, all ports together, and of their line; ±: half of the spread "
     "of the trials; × slowest, × DPDK: the rate over that of the slowest, and of DPDK's driver, of "
@@ -37,46 +50,52 @@ SAID = {
     "l2-switch": "by MAC address",
     "one-way": "one port to the other, in one direction only",
 }
-INDENT = (0, 0, 0, 2)
 
 
-def matrix_report(console: Console, run: Run, rows: list[Row], folder: Path) -> None:
-    """Print the whole comparison, what is compared with each other together."""
+def document(run: Run, folder: Path, found: list[Row]) -> Document:
+    """The whole comparison, what is compared with each other together."""
     assert run.sweep is not None
-    console.print(Text(f"matrix: {len(rows)} configurations, {_how(run)}", "bold"))
-    console.print(environment_line(run.environment), style="dim")
-    if doubtful := host_line(run.host):
-        console.print(Text(doubtful, "yellow"))
+    return framed(
+        run,
+        folder,
+        "matrix",
+        [*_by_wire(run, found), *_explained(found), *_absent(run)],
+        title=f"matrix: {len(found)} configurations, {_how(run)}",
+        data=partial(as_json, run, found, folder),
+        rows=partial(as_rows, found),
+        more=(f"the page: {folder}/report.html",),
+    )
+
+
+def _by_wire(run: Run, found: list[Row]) -> Iterator[Section]:
     wire = ""
-    for group in groups(rows):
+    for group in groups(found):
         if group.wire != wire:
             wire = group.wire
-            console.print()
-            console.print(Text(f"Over wire {wire}{bare(run, wire)}", "bold underline"))
-        _print_group(console, group)
-    if rows:
-        console.print()
-        console.print(Text(EXPLAINED, "dim"))
-        console.print(Text(COSTS_EXPLAINED, "dim"))
-    _print_absent(console, run)
-    how_it_ended(console, run, folder, f"the page: {folder}/report.html")
+            yield Heading(f"Over wire {wire}{bare(run, wire)}", f"wire-{wire}")
+        yield from _group(group)
 
 
-def _print_group(console: Console, group: Group) -> None:
+def _group(group: Group) -> list[Section]:
     """Rates, then costs, then what limits each."""
     rows = list(group.rows)
-    console.print()
-    if group.mode:
-        console.print(Text(heading(group), "bold"))
-    console.print(rate_table(rows))
-    if cost_columns(rows):
-        console.print()
-        console.print(cost_table(rows))
-    console.print()
-    for row in rows:
-        message = row.verdict.sentence if row.point.pps is not None else row.point.result.invalid[0]
-        line = Text.assemble((row.label, "bold"), f": {message}")
-        console.print(Padding(line, INDENT, expand=False))
+    title = heading(group) if group.mode else f"Packet rates over wire {group.wire}"
+    costs = cost_table(rows)
+    reasons = tuple((row.label, _why(row)) for row in rows)
+    return [
+        replace(rate_table(title, rows), titled=bool(group.mode)),
+        rates.bars(group),
+        *([costs] if len(costs.columns) > 1 else []),
+        Listing("What limits", ("configuration", "what limits"), reasons, titled=False),
+    ]
+
+
+def _why(row: Row) -> str:
+    return row.verdict.sentence if row.point.pps is not None else row.point.result.invalid[0]
+
+
+def _explained(found: list[Row]) -> list[Section]:
+    return [Note(EXPLAINED), Note(COSTS_EXPLAINED)] if found else [NOTHING]
 
 
 def heading(group: Group) -> str:
@@ -108,25 +127,26 @@ def bare(run: Run, wire: str) -> str:
     )
 
 
-def rate_table(rows: list[Row]) -> Table:
+def rate_table(title: str, found: list[Row]) -> Table:
     """Rates and factors."""
-    columns = ("Mpps", "±", "%", "× slowest", "× DPDK")
-    table = plain_table(
-        ("configuration", "left"), *((name, "right") for name in columns), ("limit", "left")
+    columns = (
+        *text("configuration"),
+        *figures("Mpps", "±", "%", "× slowest", "× DPDK"),
+        *LIMIT,
     )
-    for row in rows:
-        point = row.point
-        limit = row.verdict.limit
-        table.add_row(
-            row.label + "*" * bool(point.pps and point.result.disturbed),
-            NONE if point.pps is None else mpps(point.pps),
-            NONE if point.spread_percent is None else f"{point.spread_percent / 2:.0f} %",
-            figure(point.percent, 1),
+    rows = (
+        (
+            row.label + "*" * bool(row.point.pps and row.point.result.disturbed),
+            NONE if row.point.pps is None else mpps(row.point.pps),
+            NONE if row.point.spread_percent is None else f"{row.point.spread_percent / 2:.0f} %",
+            figure(row.point.percent, 1),
             figure(row.over_slowest, 2),
             figure(row.over_dpdk, 2),
-            Text(limit, LIMIT_STYLES.get(limit, "yellow")),
+            row.verdict.limit,
         )
-    return table
+        for row in found
+    )
+    return Table(title, columns, tuple(rows))
 
 
 def figure(value: float | None, digits: int) -> str:
@@ -134,21 +154,14 @@ def figure(value: float | None, digits: int) -> str:
     return NONE if value is None else f"{value:,.{digits}f}"
 
 
-def cost_table(rows: list[Row]) -> Table:
+def cost_table(found: list[Row]) -> Table:
     """Costs, rx and tx separate; columns without a counter are left out."""
-    columns = ["configuration", *_fitting(cost_columns(rows))]
-    table = plain_table((columns[0], "left"), *((name, "right") for name in columns[1:]), gap=1)
-    for row in rows:
-        cells = cost_cells(row)
-        table.add_row(row.label, *(cells[name] for name in columns[1:]))
-    return table
-
-
-def _fitting(columns: list[str]) -> list[str]:
-    """Those for which 80 characters have room; the page and JSON have all."""
-    if "above" not in columns:
-        return columns
-    return [name for name in columns if name not in ("tx clk", "kern %")]
+    names = cost_columns(found)
+    columns = (Column(name, spare=int(name in ("tx clk", "kern %"))) for name in names)
+    cells = ((row, cost_cells(row)) for row in found)
+    rows = ((row.label, *(by_name[name] for name in names)) for row, by_name in cells)
+    made = Table("Costs of a packet", (*text("configuration"), *columns), tuple(rows))
+    return made.untitled
 
 
 def cost_columns(rows: list[Row]) -> list[str]:
@@ -184,18 +197,18 @@ def clocks(value: float | None) -> str:
     return figure(value, 0 if value is not None and value >= 100 else 1)
 
 
-def _print_absent(console: Console, run: Run) -> None:
+def _absent(run: Run) -> list[Section]:
     assert run.sweep is not None
-    for title, lines in (
-        ("Not run here", [one for one in run.sweep.absent if one.planned]),
-        ("Not measured, or not to the end", [one for one in run.sweep.absent if not one.planned]),
-    ):
-        if not lines:
-            continue
-        console.print()
-        console.print(Text(title, "bold"))
-        for reason, names in _together(lines).items():
-            console.print(Padding(Text(f"{', '.join(names)}: {reason}"), INDENT, expand=False))
+    planned = [one for one in run.sweep.absent if one.planned]
+    ended = [one for one in run.sweep.absent if not one.planned]
+    heads = ("configuration", "why")
+    return [
+        Listing(title, heads, tuple((", ".join(names), why) for why, names in reasons.items()))
+        for title, reasons in (
+            ("Not run here", _together(planned)),
+            ("Not measured, or not to the end", _together(ended)),
+        )
+    ]
 
 
 def _together(absent: list[Absent]) -> dict[str, list[str]]:
@@ -216,13 +229,11 @@ def list_report(console: Console, able: list[str], absent: tuple[Absent, ...]) -
         console.print(Text(line, "dim"), soft_wrap=True)
 
 
-def document(run: Run, rows: list[Row], folder: Path) -> dict[str, Any]:
+def as_json(run: Run, rows: list[Row], folder: Path) -> dict[str, Any]:
     """As JSON."""
     assert run.sweep is not None
     return {
-        "run": str(folder),
-        "status": run.status,
-        "problem": run.problem,
+        **envelope(run, folder),
         "frame_bytes": run.sweep.frame_bytes[0],
         "repeats": run.sweep.repeats,
         "configurations": [_row(row) for row in rows],
@@ -256,3 +267,18 @@ def _row(row: Row) -> dict[str, Any]:
 
 def _cost(cost: Cost) -> dict[str, float | None]:
     return cost.model_dump()
+
+
+def as_rows(found: list[Row]) -> Iterator[Sequence[object]]:
+    """A row for each configuration, by the names that JSON has too."""
+    names = ("configuration", "wire", "mode", "pps", "percent_of_line", "spread_percent",
+             "over_slowest", "over_dpdk", "limit")  # fmt: skip
+    costs = (*Cost.model_fields,)
+    whole = ("clocks", "hop_clocks", "tx_above_clocks", "free_wire_pps", "kernel_percent")
+    yield (*names, *(f"{way}_{cost}" for way in ("rx", "tx") for cost in costs), *whole)
+    for row in map(_row, found):
+        yield (
+            *(row[name] for name in names),
+            *(row[way][cost] for way in ("rx", "tx") for cost in costs),
+            *(row[name] for name in whole),
+        )

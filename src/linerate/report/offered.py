@@ -1,12 +1,14 @@
 """Offered load of a traffic profile, and the results of its streams."""
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from linerate.base.line_rate import format_pps, l1_bits
 from linerate.model.measurement import Measurement
 from linerate.model.suites.loadtest import timed_name
+from linerate.report.document import Listing, Section, table
 from linerate.results.store import Result, StoreError, load_measurement
 
 COLUMNS = ("stream", "frame B", "sent", "received", "lost", "loss", "reordered")
@@ -36,6 +38,16 @@ def lines(result: Result) -> list[str]:
         f"  {sizes}",
     ]
     return text if about.signed else [*text, f"  {UNSIGNED}"]
+
+
+def sections(results: list[Result], folder: Path) -> Iterator[Section]:
+    """Offered load of profiles, and the streams that lost most."""
+    for result in results:
+        if not (found := lines(result)):
+            continue
+        first, *more = found
+        yield Listing(first, ("", ""), tuple(("", line.strip()) for line in more))
+        yield table(f"{result.test}: streams", COLUMNS, worst(result, folder)).untitled
 
 
 def streams(measurement: Measurement) -> list[dict[str, Any]]:

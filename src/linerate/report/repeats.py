@@ -2,17 +2,14 @@
 
 from typing import Any
 
-from rich.console import Console
-from rich.text import Text
-
 from linerate.report import marks
-from linerate.report.terminal import mpps, plain_table
+from linerate.report.document import NONE, Table, table
+from linerate.report.terminal import mpps
 from linerate.results.statistics import Repeated, repeated
 from linerate.results.store import Run
 
 COLUMNS = ("test", "repeats", "median Mpps", "slowest", "fastest", "spread")
 TITLE = "Repeats"
-NONE = "–"
 
 
 def rows(run: Run) -> list[tuple[str, ...]]:
@@ -33,16 +30,10 @@ def _row(one: Repeated) -> tuple[str, ...]:
     )
 
 
-def terminal(console: Console, run: Run) -> None:
-    """Print the table; nothing of a run without repeats."""
-    if not (found := rows(run)):
-        return
-    console.print()
-    console.print(Text(f"{TITLE}: above is the trial in the middle", "bold"))
-    table = plain_table(("test", "left"), *((name, "right") for name in COLUMNS[1:]))
-    for cells in found:
-        table.add_row(*cells)
-    console.print(table)
+def sections(run: Run) -> list[Table]:
+    """The table; nothing of a run without repeats."""
+    title = f"{TITLE}: above is the trial in the middle"
+    return [table(title, COLUMNS, found)] if (found := rows(run)) else []
 
 
 def document(run: Run) -> dict[str, Any]:

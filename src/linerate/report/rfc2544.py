@@ -1,54 +1,74 @@
-"""RFC 2544's benchmarks by frame size: terminal, Markdown, JSON."""
+"""RFC 2544's benchmarks by frame size."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.text import Text
-
-from linerate.base.line_rate import format_pps
-from linerate.model.run_records import FrameSize, Search
-from linerate.report import json_output, markdown, marks
-from linerate.report.ending import how_it_ended
-from linerate.report.terminal import environment_line, heading, plain_table
-from linerate.results.goals import at_goal, limiting
+from linerate.model.run_records import FrameSize
+from linerate.report import json_output, marks, trial
+from linerate.report.document import (
+    NONE,
+    Document,
+    Listing,
+    Note,
+    Section,
+    Table,
+    figures,
+    table,
+    text,
+)
+from linerate.report.figures import benchmarks
+from linerate.report.framed import NOTHING, envelope, framed
+from linerate.report.search import why
+from linerate.results.goals import limiting, trial_named
 from linerate.results.store import Result, Run
 
-NONE = "–"
 SIZE_COLUMNS = (
-    "frames",
-    "throughput",
-    "% of line",
-    "p50 µs",
-    "p99 µs",
-    "burst",
-    "buffer µs",
-    marks.COLUMN,
+    *text("frames"),
+    *figures("throughput", "% of line", "p50 µs", "p99 µs", "burst", "buffer µs", marks.COLUMN),
 )
 LEGEND = (
     "throughput: Mpps of all directions without loss (26.1); p50, p99: latency there (26.2); "
     "burst: frames in a row at the highest rate without loss, average (26.4); "
     "buffer: RFC 9004's corrected buffer time"
 )
-INDENT = 9
 
 
-def terminal(console: Console, run: Run, folder: Path) -> None:
-    """Print a whole run."""
-    console.print(heading(run))
-    console.print(environment_line(run.environment), style="dim")
-    console.print()
-    if not run.rfc2544:
-        console.print("nothing was measured")
-    else:
-        _print_table(console, "RFC 2544 by frame size", SIZE_COLUMNS, size_rows(run))
-        console.print(Text(LEGEND, "dim"))
-        console.print()
-        _print_table(console, "Frame loss (26.3), % at % of line", *curve_table(run))
-        _print_limits(console, run)
-        for line in notes(run):
-            console.print(Text(line, "dim"))
-    how_it_ended(console, run, folder, f"the page: {folder}/report.html")
+def document(run: Run, folder: Path) -> Document:
+    """A whole run."""
+    return framed(
+        run,
+        folder,
+        "rfc2544",
+        _sections(run) if run.rfc2544 else [NOTHING],
+        data=partial(as_json, run, folder),
+        details=lambda: trial.all_sections(shown(run)),
+        more=(f"the page: {folder}/report.html",),
+    )
+
+
+def _sections(run: Run) -> list[Section]:
+    return [
+        Table("RFC 2544 by frame size", SIZE_COLUMNS, tuple(size_rows(run))),
+        Note(LEGEND),
+        benchmarks.throughput(run),
+        table("Frame loss (26.3), % at % of line", *curve_table(run)),
+        benchmarks.loss(run),
+        Listing(
+            "What limits throughput, and how we know", ("frames", "why"), tuple(limit_lines(run))
+        ),
+        *map(Note, notes(run)),
+    ]
+
+
+def shown(run: Run) -> list[Result]:
+    """Trials that are shown in full: what limits each size, or else the one at its throughput."""
+    found = [
+        limiting(run, search, goal) or trial_named(run, goal.lower_trial)
+        for search in run.searches
+        for goal in search.goals[:1]
+    ]
+    return [result for result in found if result is not None and result.valid]
 
 
 def size_rows(run: Run) -> list[tuple[str, ...]]:
@@ -117,18 +137,11 @@ def loss_text(ratio: float) -> str:
 
 def limit_lines(run: Run) -> list[tuple[str, str]]:
     """Each frame size, and what limits its throughput."""
-    return [(search.loadtest, _why(run, search)) for search in run.searches if search.goals]
-
-
-def _why(run: Run, search: Search) -> str:
-    goal = search.goals[0]
-    result = limiting(run, search, goal)
-    if result is None:
-        return "no trial shows it"
-    where = f" ({result.trial}, {format_pps(result.asked_pps, '.4f')})"
-    spare = at_goal(run, goal)
-    parts = [f"{result.verdict.limit}: {result.verdict.sentence.rstrip('.')}{where}"]
-    return "; ".join([*parts, spare] if spare else parts)
+    return [
+        (search.loadtest, why(run, search, search.goals[0]))
+        for search in run.searches
+        if search.goals
+    ]
 
 
 def notes(run: Run) -> list[str]:
@@ -146,48 +159,11 @@ def notes(run: Run) -> list[str]:
     return lines
 
 
-def _print_table(
-    console: Console, title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]
-) -> None:
-    console.print(Text(title, "bold"))
-    table = plain_table(("frames", "left"), *((name, "right") for name in columns[1:]))
-    for cells in rows:
-        table.add_row(*cells)
-    console.print(table)
-
-
-def _print_limits(console: Console, run: Run) -> None:
-    console.print()
-    console.print(Text("What limits throughput, and how we know", "bold"))
-    for name, why in limit_lines(run):
-        for number, line in enumerate(
-            Text(f"{name:<{INDENT - 3}} {why}").wrap(console, console.width - INDENT)
-        ):
-            line.rstrip()
-            console.print(Text(" " * (INDENT if number else 2)) + line)
-
-
-def as_markdown(run: Run) -> str:
-    """The whole run."""
-    columns, rows = curve_table(run)
-    parts = [
-        markdown.table(SIZE_COLUMNS, size_rows(run)),
-        markdown.plain(LEGEND),
-        "## Frame loss, % at % of line",
-        markdown.table(columns, rows),
-        markdown.table(("frames", "what limits throughput"), limit_lines(run), words=2),
-        *map(markdown.plain, notes(run)),
-    ]
-    return markdown.framed(run, parts)
-
-
-def document(run: Run, folder: Path) -> dict[str, Any]:
+def as_json(run: Run, folder: Path) -> dict[str, Any]:
     """As JSON; every trial is in it."""
     limits = dict(limit_lines(run))
     return {
-        "run": str(folder),
-        "status": run.status,
-        "problem": run.problem,
+        **envelope(run, folder),
         "sizes": [
             one.model_dump()
             | {

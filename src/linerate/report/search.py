@@ -1,60 +1,94 @@
-"""A search: each goal's two loads, what limits there, every trial; terminal, Markdown, JSON."""
+"""A search: each goal's two loads, what limits there, every trial."""
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from linerate.base.line_rate import format_pps, in_mpps
 from linerate.model.run_records import Goal, Search
-from linerate.report import json_output, markdown, marks
-from linerate.report.ending import how_it_ended
-from linerate.report.terminal import LIMIT_STYLES, count, environment_line, heading, plain_table
-from linerate.results.goals import NDR, PDR, at_goal, goal_name, headline, limiting, trials_of
+from linerate.report import json_output, marks, trial
+from linerate.report.document import (
+    LIMIT,
+    NONE,
+    Document,
+    Heading,
+    Listing,
+    Note,
+    Section,
+    Table,
+    figures,
+    text,
+)
+from linerate.report.figures import loads_tried
+from linerate.report.framed import NOTHING, envelope, framed
+from linerate.report.terminal import count
+from linerate.results.goals import (
+    NDR,
+    PDR,
+    at_goal,
+    goal_name,
+    headline,
+    limiting,
+    trial_named,
+    trials_of,
+)
 from linerate.results.store import Result, Run
 
-NONE = "–"
+LIMITS = "What limits, and how we know"
 GOAL_COLUMNS = (
-    "goal",
-    "loss up to",
-    "lower Mpps",
-    "upper Mpps",
-    "% of line",
-    "forwarded Mpps",
-    marks.COLUMN,
+    *text("goal"),
+    *figures("loss up to", "lower Mpps", "upper Mpps", "% of line", "forwarded Mpps", marks.COLUMN),
 )
-TRIAL_COLUMNS = ("trial", "Mpps", "seconds", "sent", "lost", "loss", marks.COLUMN, "limit")
-INDENT = 7
+TRIAL_COLUMNS = (
+    *text("trial"),
+    *figures("Mpps", "seconds", "sent", "lost", "loss", marks.COLUMN),
+    *LIMIT,
+)
 
 
-def search_report(console: Console, run: Run, folder: Path) -> None:
-    """Print a whole run of searches."""
-    console.print(heading(run))
-    console.print(environment_line(run.environment), style="dim")
-    for search in run.searches:
-        console.print()
-        console.print(Text(f"{search.loadtest}  {search.text}", "bold"))
-        if search.goals:
-            console.print(_goals_table(search))
-        console.print(Text(definitions(search), "dim"))
-        if search.goals:
-            _print_limits(console, run, search)
-        console.print()
-        console.print(_trials_table(run, search))
-        for line in notes(run, search):
-            console.print(Text(line, "dim"))
-    if not run.results:
-        console.print("nothing was measured")
-    how_it_ended(
-        console,
+def document(run: Run, folder: Path) -> Document:
+    """A whole run of searches."""
+    return framed(
         run,
         folder,
-        f"each packet and cycle: linerate show ledger {folder}",
-        f"the page: {folder}/report.html",
+        "search",
+        [section for search in run.searches for section in _sections(run, search)] or [NOTHING],
+        data=partial(as_json, run, folder),
+        details=lambda: trial.all_sections(shown(run)),
+        more=(
+            f"each packet and cycle: linerate show ledger {folder}",
+            f"the page: {folder}/report.html",
+        ),
     )
+
+
+def _sections(run: Run, search: Search) -> list[Section]:
+    name = search.loadtest
+    goals = Table(f"{name}: goals", GOAL_COLUMNS, tuple(goal_rows(search)), titled=False)
+    trials = Table(f"{name}: trials", TRIAL_COLUMNS, tuple(trial_rows(run, search)), titled=False)
+    limits = Listing(LIMITS, ("goal", "why it is no higher"), tuple(limit_lines(run, search)))
+    return [
+        Heading(name, f"search-of-{name.replace('@', '-')}", search.text),
+        Note(headline(run, search), "headline"),
+        *([goals] if search.goals else []),
+        Note(definitions(search)),
+        *([limits] if search.goals else []),
+        loads_tried.picture(run, search),
+        trials,
+        *map(Note, notes(run, search)),
+    ]
+
+
+def shown(run: Run) -> list[Result]:
+    """Trials that are shown in full: at each goal, and the one that limits it."""
+    found = [
+        result
+        for search in run.searches
+        for goal in search.goals
+        for result in (trial_named(run, goal.lower_trial), limiting(run, search, goal))
+    ]
+    return list({result.trial: result for result in found if result and result.valid}.values())
 
 
 def definitions(search: Search) -> str:
@@ -108,10 +142,11 @@ def _trial_row(result: Result, search: Search) -> tuple[str, ...]:
 
 def limit_lines(run: Run, search: Search) -> list[tuple[str, str]]:
     """A goal's name, and why it is no higher."""
-    return [(goal_name(goal.loss_ratio), _why(run, search, goal)) for goal in search.goals]
+    return [(goal_name(goal.loss_ratio), why(run, search, goal)) for goal in search.goals]
 
 
-def _why(run: Run, search: Search, goal: Goal) -> str:
+def why(run: Run, search: Search, goal: Goal) -> str:
+    """Limit of a goal, the trial that shows it, and what was idle there."""
     result = limiting(run, search, goal)
     if result is None:
         return "no trial shows it"
@@ -146,58 +181,12 @@ def _mpps(pps: float | None) -> str:
     return NONE if pps is None else in_mpps(pps, 4)
 
 
-def _goals_table(search: Search) -> Table:
-    table = plain_table(("goal", "left"), *((name, "right") for name in GOAL_COLUMNS[1:]))
-    for row in goal_rows(search):
-        table.add_row(*row)
-    return table
-
-
-def _trials_table(run: Run, search: Search) -> Table:
-    right = ((name, "right") for name in TRIAL_COLUMNS[1:-1])
-    table = plain_table(("trial", "left"), *right, ("limit", "left"))
-    for *cells, limit in trial_rows(run, search):
-        table.add_row(*cells, Text(limit, LIMIT_STYLES.get(limit, "yellow")))
-    return table
-
-
-def _print_limits(console: Console, run: Run, search: Search) -> None:
-    console.print()
-    console.print(Text("What limits, and how we know", "bold"))
-    for name, why in limit_lines(run, search):
-        lines = Text(f"{name:<4} {why}").wrap(console, console.width - INDENT)
-        for number, line in enumerate(lines):
-            line.rstrip()
-            console.print(Text(" " * (INDENT if number else 2)) + line)
-
-
-def as_markdown(run: Run) -> str:
-    """The whole run."""
-    parts: list[str] = []
-    for search in run.searches:
-        parts += [
-            f"**{markdown.plain(headline(run, search))}**",
-            *([markdown.table(GOAL_COLUMNS, goal_rows(search))] if search.goals else []),
-            markdown.plain(definitions(search)),
-            *([_limits_table(run, search)] if search.goals else []),
-            markdown.table(TRIAL_COLUMNS, trial_rows(run, search)),
-            *map(markdown.plain, notes(run, search)),
-        ]
-    return markdown.framed(run, parts)
-
-
-def _limits_table(run: Run, search: Search) -> str:
-    return markdown.table(("goal", "what limits"), limit_lines(run, search), words=2)
-
-
-def document(run: Run, folder: Path) -> dict[str, Any]:
+def as_json(run: Run, folder: Path) -> dict[str, Any]:
     """As JSON. A search that was not found to its end has no NDR or PDR, only intervals."""
     searches = [_search(run, search) for search in run.searches]
     first: dict[str, Any] = searches[0] if searches else _search(run, None)
     return {
-        "run": str(folder),
-        "status": run.status,
-        "problem": run.problem,
+        **envelope(run, folder),
         **first,
         **({"searches": searches} if len(searches) > 1 else {}),
     }

@@ -1,60 +1,64 @@
-"""A sweep as a table: frames a second and % of line, a line for each configuration."""
+"""A sweep: frames a second and % of line, a line for each configuration."""
 
-import csv
-import io
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from linerate.base.line_rate import format_bps
 from linerate.report import json_output
-from linerate.report.ending import how_it_ended
-from linerate.report.host import host_line
-from linerate.report.terminal import environment_line, plain_table
+from linerate.report.document import (
+    LIMIT,
+    NONE,
+    Document,
+    Listing,
+    Note,
+    Section,
+    Table,
+    sentences,
+    table,
+    text,
+)
+from linerate.report.figures import sizes
+from linerate.report.framed import NOTHING, envelope, framed
 from linerate.results.store import Run
 from linerate.results.sweep_points import Point, points
-
-NONE = "–"
-#: Columns that a size takes: its rate, its %, the gaps.
-SIZE_COLUMNS = 18
 
 Cell = tuple[str, int]
 
 
-def sweep_report(console: Console, run: Run, folder: Path) -> None:
-    """Print a whole sweep: blocks of as many sizes as fit."""
+def document(run: Run, folder: Path) -> Document:
+    """A whole sweep."""
     assert run.sweep is not None
     found = points(run)
-    console.print(_heading(run))
-    console.print(environment_line(run.environment), style="dim")
-    if doubtful := host_line(run.host):
-        console.print(Text(doubtful, "yellow"))
-    console.print(Text(_message(run), "dim"))
-    names = [name for name in run.sweep.configurations if any(name == one for one, _ in found)]
-    widest = max((len(name) for name in names), default=0)
-    for sizes in _blocks(run.sweep.frame_bytes, console.width - max(widest, 13) - 3):
-        console.print()
-        console.print(_block(names, sizes, found))
-    if not names:
-        console.print("nothing was measured")
-    _notes(console, run, found)
-    how_it_ended(
-        console,
+    rates = _rates(run, found)
+    return framed(
         run,
         folder,
-        f"what limits each: linerate explain {folder}",
-        f"the chart: {folder}/report.html",
+        run.suite,
+        [
+            Note(_message(run)),
+            *([rates] if rates.rows else [NOTHING]),
+            sizes.picture(run),
+            *_notes(run, found),
+        ],
+        title=_heading(run),
+        details=lambda: [limits(run)],
+        data=partial(as_json, run, folder),
+        rows=partial(as_rows, run),
+        more=(
+            f"what limits each: linerate explain {folder}",
+            f"the chart: {folder}/report.html",
+        ),
     )
 
 
-def _heading(run: Run) -> Text:
+def _heading(run: Run) -> str:
     assert run.sweep is not None
     count = len(run.sweep.configurations)
     line = format_bps(run.testbed.line_bps)
-    return Text(f"{run.suite}: {count} configuration{'s' * (count != 1)}; 2 × {line}", "bold")
+    return f"{run.suite}: {count} configuration{'s' * (count != 1)}; 2 × {line}"
 
 
 def _message(run: Run) -> str:
@@ -66,18 +70,36 @@ def _message(run: Run) -> str:
     return f"frames/s and % of line that came through, {ways}; {trials}{spread}"
 
 
-def _blocks(sizes: tuple[int, ...], columns: int) -> list[tuple[int, ...]]:
-    count = max(1, columns // SIZE_COLUMNS)
-    return [sizes[at : at + count] for at in range(0, len(sizes), count)]
+def _rates(run: Run, found: dict[Cell, Point]) -> Table:
+    """A line for each configuration, two columns for each size."""
+    assert run.sweep is not None
+    names = [name for name in run.sweep.configurations if any(name == one for one, _ in found)]
+    columns = [column for size in run.sweep.frame_bytes for column in (f"{size} B", "%")]
+    rows = (
+        (
+            name,
+            *(cell for size in run.sweep.frame_bytes for cell in _cells(found.get((name, size)))),
+        )
+        for name in names
+    )
+    made = table("Frames a second, and % of line", ("configuration", *columns), rows)
+    return replace(made.untitled, block=2)
 
 
-def _block(names: list[str], sizes: tuple[int, ...], found: dict[Cell, Point]) -> Table:
-    columns = [column for size in sizes for column in ((f"{size} B", "right"), ("%", "right"))]
-    table = plain_table(("configuration", "left"), *columns, gap=1)
-    for name in names:
-        cells = [cell for size in sizes for cell in _cells(found.get((name, size)))]
-        table.add_row(name, *cells)
-    return table
+def limits(run: Run) -> Table:
+    """Limit of each point, in words."""
+    rows = (
+        (
+            point.result.test,
+            point.result.verdict.limit,
+            point.result.verdict.sentence
+            if point.pps is not None
+            else "; ".join(point.result.invalid),
+        )
+        for point in points(run).values()
+    )
+    columns = (*text("test"), *LIMIT, *sentences("why"))
+    return Table("What limits", columns, tuple(rows))
 
 
 def _cells(point: Point | None) -> tuple[str, str]:
@@ -88,48 +110,44 @@ def _cells(point: Point | None) -> tuple[str, str]:
     return f"{point.pps:,.0f}{mark}", f"{point.percent:.1f}{spread}"
 
 
-def _notes(console: Console, run: Run, found: dict[Cell, Point]) -> None:
+def _notes(run: Run, found: dict[Cell, Point]) -> list[Section]:
     assert run.sweep is not None
+    test = ("test", "why")
     invalid = [
-        f"  {point.result.test}: {point.result.invalid[0]}"
+        (point.result.test, point.result.invalid[0])
         for point in found.values()
         if point.pps is None
     ]
     fewer = [
-        f"  {point.result.test}: {len(point.rates_pps)} of {point.trials} trials were valid"
+        (point.result.test, f"{len(point.rates_pps)} of {point.trials} trials were valid")
         for point in found.values()
         if point.pps is not None and len(point.rates_pps) < point.trials
     ]
-    absent = [f"  {one.configuration}: {one.reason}" for one in (*run.sweep.absent, *run.absent)]
-    suspect = sum(1 for point in found.values() if point.pps and point.result.disturbed)
-    for title, lines in (
-        ("No result, because", invalid),
-        ("Fewer trials than asked for", fewer),
-        ("Not measured, or not to the end", absent),
-    ):
-        if lines:
-            console.print()
-            console.print(Text(title, "bold"))
-            for line in lines:
-                console.print(Text(line), soft_wrap=True)
+    absent = [
+        (one.configuration, "; ".join(filter(None, (one.reason, one.remedy))))
+        for one in (*run.sweep.absent, *run.absent)
+    ]
+    suspect = any(point.pps and point.result.disturbed for point in found.values())
     one_way = sorted({name for (name, _), point in found.items() if point.result.directions == 1})
+    sections: list[Section] = [
+        Listing("No result, because", test, tuple(invalid)),
+        Listing("Fewer trials than asked for", test, tuple(fewer)),
+        Listing("Not measured, or not to the end", ("configuration", "why"), tuple(absent)),
+    ]
     if one_way and run.sweep.directions > 1:
-        console.print()
-        console.print(Text(f"in one direction only: {', '.join(one_way)}", "dim"))
+        sections.append(Note(f"in one direction only: {', '.join(one_way)}"))
     if suspect:
-        console.print()
-        console.print(
-            Text("* suspect: the machine was not the same throughout (--json says how)", "dim")
+        sections.append(
+            Note("* suspect: the machine was not the same throughout (--json says how)")
         )
+    return sections
 
 
-def document(run: Run, folder: Path) -> dict[str, Any]:
+def as_json(run: Run, folder: Path) -> dict[str, Any]:
     """As JSON: each point, with its trial in the middle."""
     assert run.sweep is not None
     return {
-        "run": str(folder),
-        "status": run.status,
-        "problem": run.problem,
+        **envelope(run, folder),
         "repeats": run.sweep.repeats,
         "directions": run.sweep.directions,
         "absent": [one.model_dump() for one in (*run.sweep.absent, *run.absent)],
@@ -149,22 +167,19 @@ def document(run: Run, folder: Path) -> dict[str, Any]:
     }
 
 
-def as_csv(run: Run) -> str:
-    """Write the published table's shape: a row a configuration, fps and percent a size."""
+def as_rows(run: Run) -> Iterator[Sequence[object]]:
+    """The published table's shape: a row a configuration, fps and percent a size."""
     assert run.sweep is not None
-    found, sizes = points(run), run.sweep.frame_bytes
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    figures = [f"{name}_{size}" for size in sizes for name in ("fps", "percent")]
-    spreads = [f"spread_percent_{size}" for size in sizes]
-    writer.writerow(["configuration", "cores", "queues_per_interface", *figures, *spreads])
+    found, frames = points(run), run.sweep.frame_bytes
+    rates = [f"{name}_{size}" for size in frames for name in ("fps", "percent")]
+    spreads = [f"spread_percent_{size}" for size in frames]
+    yield ("configuration", "cores", "queues_per_interface", *rates, *spreads)
     for name in run.sweep.configurations:
-        mine = [found.get((name, size)) for size in sizes]
+        mine = [found.get((name, size)) for size in frames]
         workers = _workers(mine)
-        rates = [cell for point in mine for cell in _figures(point)]
+        cells = [cell for point in mine for cell in _figures(point)]
         rest = [_number(point.spread_percent if point else None, 1) for point in mine]
-        writer.writerow([name, workers, workers, *rates, *rest])
-    return out.getvalue()
+        yield (name, workers, workers, *cells, *rest)
 
 
 def _workers(mine: list[Point | None]) -> str:

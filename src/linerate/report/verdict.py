@@ -1,79 +1,87 @@
-"""A verdict in a terminal: the limit, why, the arithmetic, what to try."""
+"""Verdicts: the limit, how it is known, the arithmetic, what to try."""
 
-from rich.console import Console
-from rich.padding import Padding
-from rich.text import Text
+from collections.abc import Iterable
+from typing import Any
 
 from linerate.analysis.explain import Verdict
 from linerate.model.evidence import Evidence, Quote
-from linerate.report.terminal import LIMIT_STYLES, plain_table
+from linerate.report import json_output
+from linerate.report.document import Document, Heading, Listing, Note, Section, Table, table
+from linerate.report.framed import filled, heading
+from linerate.results.store import Result, Run
 
 #: Unparsed lines that are shown; the rest is counted.
 UNREAD_SHOWN = 5
 
 
-def report(console: Console, found: Verdict, title: str) -> None:
-    """Print one verdict."""
-    heading = Text(f"{title}  " if title else "", "bold")
-    heading.append(found.limit, f"bold {LIMIT_STYLES.get(found.limit, 'yellow')}")
-    if found.also:
-        heading.append(f", also {', '.join(found.also)}")
-    heading.append(f"  ({found.confidence} confidence)", "dim")
-    console.print(heading)
-    _indented(console, Text(f"{found.sentence}."))
-    _evidence(console, found.evidence)
-    _configured(console, found)
-    _ceilings(console, found)
-    if found.try_:
-        console.print(Text("  What to try", "bold"))
-        for line in found.try_:
-            _indented(console, Text(line), left=4)
-    if found.reference:
-        _indented(console, Text(f"The rule: {found.reference}.", "dim"))
-    console.print()
+def of_run(run: Run, results: Iterable[Result]) -> Document:
+    """Verdicts on some tests of a run."""
+    chosen = list(results)
+    sections: list[Section] = []
+    for one in chosen:
+        title = Heading(one.test, f"test-{one.test}", one.text)
+        sections += [title, *verdict(one.verdict), ceilings(one.verdict)]
+    return Document(
+        title=heading(run),
+        sections=filled(sections),
+        data=lambda: [
+            {"test": one.test, "verdict": json_output.verdict(one.verdict)} for one in chosen
+        ],
+    )
 
 
-def _indented(console: Console, text: Text, left: int = 2) -> None:
-    console.print(Padding(text, (0, 0, 0, left)))
+def of_files(evidence: Evidence, found: Verdict) -> Document:
+    """The verdict on what other tools wrote, figures that can't be, lines that are not parsed."""
+    sections = (*verdict(found), ceilings(found), *_leftovers(evidence))
+    return Document("Verdict", filled(sections), lambda: _of_files(evidence, found))
 
 
-def _evidence(console: Console, quotes: tuple[Quote, ...]) -> None:
-    if not quotes:
-        return
-    console.print(Text("  Evidence", "bold"))
-    for quote in quotes:
-        line = Text(f"{quote.source}:{quote.line}  ", "cyan")
-        line.append(" ".join(quote.text.split()), "none")
-        _indented(console, line, left=4)
+def verdict(found: Verdict) -> list[Section]:
+    """The limit in a sentence, and what it rests on."""
+    named = ", ".join((found.limit, *found.also))
+    return [
+        Note(f" ({found.confidence} confidence): {found.sentence}", "text", named),
+        _quotes("Evidence", found.evidence),
+        table(
+            "Dropped by configuration or for damage, no limit",
+            ("place", "packets"),
+            ((place, f"{packets:,}") for place, packets in found.configured.items()),
+        ),
+        sentences("What to try", found.try_),
+        *([Note(f"Rule from: {found.reference}")] if found.reference else []),
+    ]
 
 
-def _configured(console: Console, found: Verdict) -> None:
-    if not found.configured:
-        return
-    console.print(Text("  Dropped by configuration or for damage, no limit", "bold"))
-    for place, packets in found.configured.items():
-        _indented(console, Text(f"{packets:>13,}  {place}"), left=4)
+def ceilings(found: Verdict) -> Table:
+    """Ceilings, and the arithmetic behind them."""
+    rows = ((one.name, f"{one.mpps:,.2f}", one.derivation) for one in found.ceilings)
+    return table("Ceilings", ("ceiling", "Mpps", "how it is known"), rows, words=(0, 2))
 
 
-def _ceilings(console: Console, found: Verdict) -> None:
-    if not found.ceilings:
-        return
-    table = plain_table(("ceiling", "left"), ("Mpps", "right"))
-    table.add_column("from")
-    for ceiling in found.ceilings:
-        table.add_row(Text(ceiling.name), f"{ceiling.mpps:,.2f}", Text(ceiling.derivation))
-    console.print(Padding(table, (0, 0, 0, 2)))
+def sentences(title: str, lines: Iterable[str]) -> Listing:
+    """A list of sentences."""
+    return Listing(title, ("", ""), tuple(("", line) for line in lines))
 
 
-def leftovers(console: Console, evidence: Evidence) -> None:
-    """Print impossible figures, and unparsed lines."""
-    if evidence.doubts:
-        console.print(Text("Not used, as it can't be", "bold"))
-        for quote in evidence.doubts:
-            _indented(console, Text(f"{quote.source}:{quote.line}  {quote.text}"))
-    if evidence.unread:
-        console.print(Text(f"{len(evidence.unread)} lines that linerate does not know", "bold"))
-        for quote in evidence.unread[:UNREAD_SHOWN]:
-            _indented(console, Text(f"{quote.source}:{quote.line}  {quote.text}"))
-        if len(evidence.unread) > UNREAD_SHOWN:
-            _indented(console, Text(f"and {len(evidence.unread) - UNREAD_SHOWN} more (--json)"))
+def _quotes(title: str, quotes: Iterable[Quote]) -> Listing:
+    lines = ((f"{one.source}:{one.line}", " ".join(one.text.split())) for one in quotes)
+    return Listing(title, ("source", "text"), tuple(lines))
+
+
+def _leftovers(evidence: Evidence) -> list[Section]:
+    """Impossible figures, and unparsed lines."""
+    shown, more = evidence.unread[:UNREAD_SHOWN], len(evidence.unread) - UNREAD_SHOWN
+    title = f"{len(evidence.unread)} lines that linerate does not know"
+    return [
+        _quotes("Not used, as it can't be", evidence.doubts),
+        _quotes(title, shown),
+        *([Note(f"and {more} more (--json)")] if more > 0 else []),
+    ]
+
+
+def _of_files(evidence: Evidence, found: Verdict) -> dict[str, Any]:
+    return {
+        "verdict": json_output.verdict(found),
+        "doubts": [quote.model_dump() for quote in evidence.doubts],
+        "unread": [quote.model_dump() for quote in evidence.unread],
+    }

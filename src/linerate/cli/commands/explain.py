@@ -1,18 +1,20 @@
 """`linerate explain`: the verdict on a run, or on files that other tools wrote."""
 
-import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from linerate.analysis.explain import Verdict, explain
+from linerate.analysis.explain import explain
 from linerate.cli.completion import complete_run
 from linerate.cli.options import JsonOption
 from linerate.model.evidence import Evidence
 from linerate.parsers.files import evidence_of_files
 from linerate.parsers.text import TextError
-from linerate.report import json_output, verdict
+from linerate.report import verdict
+from linerate.report.document import Document
+from linerate.report.render import json as as_json_text
+from linerate.report.render import terminal
 from linerate.results.store import StoreError, load_run
 from linerate.results.verdicts import judged_again
 from linerate.ui.console import Console
@@ -65,34 +67,16 @@ def _explain_run(path: Path, test: str | None, as_json: bool) -> None:
     if not results:
         measured = ", ".join(result.test for result in run.reported()) or "nothing"
         raise StoreError(f"{path}: no loadtest '{test}'; {measured} was measured")
-    if as_json:
-        _print_json(
-            [
-                {"test": result.test, "verdict": json_output.verdict(result.verdict)}
-                for result in results
-            ]
-        )
-        return
-    console = Console()
-    for result in results:
-        verdict.report(console, result.verdict, f"{result.test}  {result.text}")
+    show(verdict.of_run(run, results), as_json)
 
 
 def _explain_files(evidence: Evidence, as_json: bool) -> None:
-    found: Verdict = explain(evidence)
+    show(verdict.of_files(evidence, explain(evidence)), as_json)
+
+
+def show(document: Document, as_json: bool) -> None:
+    """Print a verdict."""
     if as_json:
-        _print_json(
-            {
-                "verdict": json_output.verdict(found),
-                "doubts": [quote.model_dump() for quote in evidence.doubts],
-                "unread": [quote.model_dump() for quote in evidence.unread],
-            }
-        )
-        return
-    console = Console()
-    verdict.report(console, found, "")
-    verdict.leftovers(console, evidence)
-
-
-def _print_json(document: Any) -> None:  # noqa: ANN401 (what JSON can hold)
-    say(json.dumps(document, indent=1))
+        say(as_json_text.render(document))
+    else:
+        terminal.show(Console(), document)

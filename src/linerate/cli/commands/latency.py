@@ -6,12 +6,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from linerate.base.atomic_write import write_whole
 from linerate.base.line_rate import format_pps
 from linerate.cli.option_classes import with_option_classes
 from linerate.cli.options import DurationOption, RunOptions
 from linerate.cli.rates import parse_pps
-from linerate.cli.run_into_folder import measure_into, run_folder, say_json
+from linerate.cli.run_into_folder import form_of, measure_into, report, run_folder
 from linerate.cli.testbed_options import LoadtestOption, TestbedOptions, check_able
 from linerate.cli.traffic_options import TrafficOptions, check_steady
 from linerate.cli.usage import FAILED, report_user_errors
@@ -20,12 +19,10 @@ from linerate.experiments.latency import PERCENTS, LatencyLoadsBench, Loads, lat
 from linerate.experiments.search import How
 from linerate.model.suites import Loadtest
 from linerate.model.testbed import Testbed
-from linerate.report import latency_loads as report
-from linerate.report.html import timed
+from linerate.report import latency_loads
 from linerate.results.goals import NDR
-from linerate.results.store import Run, RunFolder
+from linerate.results.store import Run
 from linerate.traffic.connections import check_duration
-from linerate.ui.console import Console
 
 #: Value of `--ndr` for the line rate.
 LINE: Literal["line"] = "line"
@@ -65,9 +62,7 @@ def latency(
     how = How((NDR,), duration_seconds=min(duration, 1.0))
     with run_folder(chosen, "latency", output) as folder:
         run, code = measure_into(plan, folder, partial(LatencyLoadsBench, how=how, loads=wanted))
-        page = timed.render(run, folder.path.resolve().name).html
-        write_whole(folder.path / "report.html", page)
-        _report(run, folder, output.as_json)
+        report(latency_loads.document(run, folder.path), folder, run, form_of(output.as_json))
     raise typer.Exit(code if code not in (0, FAILED) else outcome(run))
 
 
@@ -114,10 +109,3 @@ def outcome(run: Run) -> int:
     points = [point for loads in run.latencies for point in loads.points]
     whole = run.status == "complete" and points
     return 0 if whole and all(by_trial[point.trial].valid for point in points) else FAILED
-
-
-def _report(run: Run, folder: RunFolder, as_json: bool) -> None:
-    if not as_json:
-        report.loads_report(Console(), run, folder.path)
-        return
-    say_json(run, report.loads_document(run, folder.path))

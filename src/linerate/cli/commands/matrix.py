@@ -7,12 +7,11 @@ from typing import Annotated
 
 import typer
 
-from linerate.base.atomic_write import write_whole
 from linerate.base.errors import SetupError
 from linerate.cli.completion import several_of
 from linerate.cli.option_classes import with_option_classes
 from linerate.cli.options import DurationOption, RepeatOption, RunOptions, WaysOption
-from linerate.cli.run_into_folder import measure_into, run_folder, say_json
+from linerate.cli.run_into_folder import form_of, measure_into, report, run_folder
 from linerate.cli.testbed_options import chosen_testbed
 from linerate.cli.usage import report_user_errors
 from linerate.engine import cleanup
@@ -23,10 +22,8 @@ from linerate.lab.syscall_loops import measure_hop
 from linerate.model import matrix_cases
 from linerate.model.run_records import Hop
 from linerate.model.testbed import Testbed
-from linerate.report import matrix as report
-from linerate.report.html import matrix as page
-from linerate.results import matrix_rows
-from linerate.results.store import Run, RunFolder
+from linerate.report.matrix import list_report
+from linerate.report.of_run import document_of
 from linerate.ui.console import Console
 from linerate.ui.screen import complain, say
 
@@ -77,9 +74,7 @@ def matrix_command(
         hop = _hop(base, looked)
         plan = sweep_plan(base, looked.lines, how, tuple(sys.argv), "matrix", looked.absent, hop)
         run, code = measure_into(plan, folder)
-        rows = matrix_rows.rows(run, matrix_rows.measured_costs(run, folder.path))
-        write_whole(folder.path / "report.html", page.render(run, folder.path.name, rows).html)
-        _report(run, rows, folder, output.as_json)
+        report(document_of(run, folder.path), folder, run, form_of(output.as_json))
     raise typer.Exit(code)
 
 
@@ -103,17 +98,10 @@ def _announced(count: int, how: How) -> str:
     return f"matrix: {count} configurations{times}, {how.duration_seconds:g} s each: about {long}"
 
 
-def _report(run: Run, rows: list[matrix_rows.Row], folder: RunFolder, as_json: bool) -> None:
-    if as_json:
-        say_json(run, report.document(run, rows, folder.path))
-    else:
-        report.matrix_report(Console(), run, rows, folder.path)
-
-
 def _list(looked: matrix.Looked, as_json: bool) -> None:
     able = [line.configuration.name for line in looked.lines]
     if as_json:
         absent = [one.model_dump() for one in looked.absent]
         say(json.dumps({"configurations": able, "absent": absent}, indent=1))
     else:
-        report.list_report(Console(), able, looked.absent)
+        list_report(Console(), able, looked.absent)

@@ -10,11 +10,9 @@ from linerate.base.atomic_write import write_whole
 from linerate.cli.completion import complete_run
 from linerate.cli.options import JsonOption
 from linerate.cli.usage import USAGE
-from linerate.report import comparison, csv, latency_loads, markdown
-from linerate.report import rfc2544 as benchmarked
-from linerate.report import search as search_report
-from linerate.report.html.of_run import page_of
-from linerate.report.render import html, terminal
+from linerate.report import comparison
+from linerate.report.of_run import document_of
+from linerate.report.render import csv, html, terminal
 from linerate.report.render import json as as_json_text
 from linerate.report.render import markdown as as_markdown
 from linerate.results import compare as comparing
@@ -42,24 +40,12 @@ def report(
     ] = "html",
 ) -> None:
     """Make a page of a run's pictures that opens offline; or Markdown, or CSV."""
-    loaded = load_run(run)
+    folder = _folder(run)
+    document = document_of(load_run(run), folder)
     if form == "html":
-        folder = _folder(run)
-        page = page_of(loaded, folder).html
-        _write(output or folder / "report.html", page)
+        _write(output or folder / "report.html", html.page(document).html)
     else:
-        _say(output, _text(loaded, form))
-
-
-def _text(run: Run, form: Literal["markdown", "csv"]) -> str:
-    """Make the text of a run, or of a search."""
-    if form == "csv":
-        return csv.render(run)
-    if run.rfc2544:
-        return benchmarked.as_markdown(run)
-    if run.latencies:
-        return latency_loads.loads_markdown(run)
-    return search_report.as_markdown(run) if run.searches else markdown.render(run)
+        _say(output, (as_markdown if form == "markdown" else csv).render(document))
 
 
 def compare(

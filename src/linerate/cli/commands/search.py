@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 
-from linerate.base.atomic_write import write_whole
 from linerate.cli.durations import as_seconds
 from linerate.cli.option_classes import with_option_classes
 from linerate.cli.options import RunOptions
-from linerate.cli.run_into_folder import Maker, measure_into, run_folder, say_json
+from linerate.cli.run_into_folder import Maker, form_of, measure_into, report, run_folder
 from linerate.cli.testbed_options import (
     DEFAULT_LOADTEST,
     LoadtestOption,
@@ -31,13 +30,10 @@ from linerate.experiments.search import How, SearchBench, search_plan
 from linerate.experiments.sweep import largest_frame, parse_sizes
 from linerate.model.suites import Loadtest, select
 from linerate.model.testbed import Testbed
-from linerate.report import rfc2544 as benchmarked
-from linerate.report import search as report
-from linerate.report.html import benchmarks, searched
+from linerate.report.of_run import document_of
 from linerate.results.goals import NDR, PDR, parse_ratio
-from linerate.results.store import Run, RunFolder
+from linerate.results.store import Run
 from linerate.traffic.connections import check_duration
-from linerate.ui.console import Console
 
 #: Loads closer than this are equal: offered load is exact to a thousandth.
 WIDTH_MIN = 0.001
@@ -115,8 +111,7 @@ def search(
     label = "rfc2544" if rfc2544 else "search"
     with run_folder(chosen, label, output) as folder:
         run, code = measure_into(plan, folder, make)
-        write_page(run, folder)
-        _report(run, folder, output.as_json)
+        report(document_of(run, folder.path), folder, run, form_of(output.as_json))
     raise typer.Exit(code if code not in (0, FAILED) else outcome(run))
 
 
@@ -154,18 +149,3 @@ def outcome(run: Run) -> int:
     whole = run.status == "complete" and all(one.found for one in run.searches)
     back = any(not result.nothing_came_back for result in run.results)
     return 0 if whole and back and run.searches else FAILED
-
-
-def write_page(run: Run, folder: RunFolder) -> None:
-    """Write the page beside the figures."""
-    render = benchmarks.render if run.rfc2544 else searched.render
-    page = render(run, folder.path.resolve().name).html
-    write_whole(folder.path / "report.html", page)
-
-
-def _report(run: Run, folder: RunFolder, as_json: bool) -> None:
-    console = Console()
-    if not as_json:
-        (benchmarked.terminal if run.rfc2544 else report.search_report)(console, run, folder.path)
-        return
-    say_json(run, (benchmarked if run.rfc2544 else report).document(run, folder.path))

@@ -1,6 +1,7 @@
 """`linerate soak`: a load held for hours, a line a minute, a verdict at the end."""
 
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,16 +13,19 @@ from linerate.cli.durations import as_long_seconds
 from linerate.cli.option_classes import with_option_classes
 from linerate.cli.options import RunOptions
 from linerate.cli.rates import parse_pps
-from linerate.cli.run_into_folder import measure_into, run_folder, say_json
+from linerate.cli.run_into_folder import form_of, measure_into, run_folder, show
 from linerate.cli.testbed_options import LoadtestOption, TestbedOptions, check_able
 from linerate.cli.traffic_options import TrafficOptions, check_steady
 from linerate.cli.usage import FAILED, report_user_errors
 from linerate.experiments.soak import How, Minute, SoakBench, passed, soak_plan
 from linerate.model.run_records import Search, StopAt
 from linerate.model.suites import Loadtest
-from linerate.report import json_output, terminal
+from linerate.report import bench as bench_report
+from linerate.report import json_output
+from linerate.report.document import Document, Note
+from linerate.report.framed import envelope
 from linerate.results.goals import NDR
-from linerate.results.store import Run, RunFolder, load_run
+from linerate.results.store import Run, load_run
 from linerate.traffic.connections import check_duration
 from linerate.ui.console import Console
 
@@ -74,7 +78,9 @@ def soak(
         plan = soak_plan(chosen, one, how, tuple(sys.argv))
         make = partial(SoakBench, how=how, on_minute=say)
         run, code = measure_into(plan, folder, make)
-        _report(run, folder, output.as_json)
+        if not output.as_json:
+            Console().print()
+        show(_document(run, folder.path), run, form_of(output.as_json))
     raise typer.Exit(code if code not in (0, FAILED) else outcome(run))
 
 
@@ -152,26 +158,21 @@ def _say(console: Console, minute: Minute) -> None:
     console.print(minute_line(minute), soft_wrap=True)
 
 
-def document(run: Run, folder: Path) -> dict[str, Any]:
-    """As JSON."""
+def _document(run: Run, folder: Path) -> Document:
+    """The report of a bench, and how the soak went: last in a terminal, and as JSON."""
+    made = bench_report.document(run, folder)
+    data = partial(_as_json, run, folder)
+    if run.soak is None or not run.soak.verdict:
+        return replace(made, data=data)
+    verdict = Note(run.soak.verdict, "passed" if outcome(run) == 0 else "warning")
+    return replace(made, data=data, ending=(*made.ending, verdict))
+
+
+def _as_json(run: Run, folder: Path) -> dict[str, Any]:
     state = {} if run.soak is None else run.soak.model_dump()
     return {
-        "run": str(folder),
-        "status": run.status,
-        "problem": run.problem,
+        **envelope(run, folder),
         **state,
         "passed": outcome(run) == 0,
         "trials": [json_output.trial(result) for result in run.results],
     }
-
-
-def _report(run: Run, folder: RunFolder, as_json: bool) -> None:
-    if as_json:
-        say_json(run, document(run, folder.path))
-        return
-    console = Console()
-    console.print()
-    terminal.bench_report(console, run, folder.path)
-    if run.soak is not None and run.soak.verdict:
-        style = "green" if outcome(run) == 0 else "red"
-        console.print(run.soak.verdict, style=style, soft_wrap=True)

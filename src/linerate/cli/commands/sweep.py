@@ -1,15 +1,13 @@
 """`linerate sweep`: rates over frame sizes, for one or several configurations."""
 
-import json
 import sys
 from typing import Annotated
 
 import typer
 
-from linerate.base.atomic_write import write_whole
 from linerate.cli.option_classes import with_option_classes
 from linerate.cli.options import DurationOption, RepeatOption, RunOptions, WaysOption
-from linerate.cli.run_into_folder import measure_into, run_folder
+from linerate.cli.run_into_folder import form_of, measure_into, report, run_folder
 from linerate.cli.testbed_options import TestbedArgument, chosen_testbed
 from linerate.cli.usage import report_user_errors
 from linerate.experiments.sweep import (
@@ -32,11 +30,7 @@ from linerate.model.sut_config import (
 )
 from linerate.model.testbed import Testbed, TestbedError
 from linerate.model.worker_cpus import check_cpus
-from linerate.report import sweep as report
-from linerate.report.html import swept
-from linerate.results.store import Run, RunFolder
-from linerate.ui.console import Console
-from linerate.ui.screen import complain, one_line, say
+from linerate.report import sweep as sweep_report
 
 
 def complete_configuration(incomplete: str) -> list[str]:
@@ -89,8 +83,8 @@ def sweep(
     plan = sweep_plan(base, lines, how, tuple(sys.argv))
     with run_folder(plan.testbed, "sweep", output) as folder:
         run, code = measure_into(plan, folder)
-        write_page(run, folder)
-        _report(run, folder, as_csv, output.as_json)
+        document = sweep_report.document(run, folder.path)
+        report(document, folder, run, form_of(output.as_json, as_csv))
     raise typer.Exit(code)
 
 
@@ -111,19 +105,3 @@ def _applied(base: Testbed, one: Configuration) -> Testbed:
         return applied(base, one)
     except TestbedError as error:
         raise ConfigurationError(f"--config {one.name}: {'; '.join(error.lines)}") from error
-
-
-def _report(run: Run, folder: RunFolder, as_csv: bool, as_json: bool) -> None:
-    if as_json:
-        say(json.dumps(report.document(run, folder.path), indent=1))
-    elif as_csv:
-        say(report.as_csv(run), end="")
-    else:
-        report.sweep_report(Console(), run, folder.path)
-    if run.problem and (as_json or as_csv):
-        complain(one_line(f"linerate: {run.problem}"))
-
-
-def write_page(run: Run, folder: RunFolder) -> None:
-    """Write the chart beside the figures."""
-    write_whole(folder.path / "report.html", swept.render(run, folder.path.resolve().name).html)

@@ -52,12 +52,13 @@ class Page:
 
 def page(document: Document) -> Page:
     """The body of a document, and its plots."""
+    sections = document.written
     plots = {
         section.name: section.plot
-        for section in document.sections
+        for section in sections
         if isinstance(section, Figure) and section.plot is not None
     }
-    body = _template("body.html").render(groups=_grouped(document.sections), short=SHORT)
+    body = _template("body.html").render(groups=_grouped(sections), short=SHORT)
     return Page(document.page_title, document.title, body, plots_json(plots))
 
 

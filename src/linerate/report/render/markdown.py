@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from linerate.report.document import Document, Figure, Heading, Note, Section, Table
+from linerate.report.document import Document, Figure, Heading, Listing, Note, Section, Table
 
 #: Characters that Markdown, or the HTML that may stand in it, would read as more than text.
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
@@ -17,7 +17,7 @@ def escaped(words: str) -> str:
 def render(document: Document) -> str:
     """The whole document."""
     parts = [f"# {escaped(document.title)}"]
-    for section in document.sections:
+    for section in document.written:
         parts += _lines(section)
     return "\n\n".join(parts)
 
@@ -25,17 +25,31 @@ def render(document: Document) -> str:
 def _lines(section: Section) -> list[str]:
     match section:
         case Heading():
-            return [f"## {escaped(section.text)}"]
-        case Note(weight="note"):
-            return [escaped(section.text)]
+            detail = f": {escaped(section.detail)}" if section.detail else ""
+            return [f"## {escaped(section.text)}{detail}"]
         case Note():
-            return [f"**{escaped(section.text)}**"]
+            return [_note(section)]
         case Table():
             title = [f"### {escaped(section.title)}"] if section.titled else []
             return [*title, _table(section)]
+        case Listing():
+            title = [f"### {escaped(section.title)}"] if section.title and section.titled else []
+            return [*title, *_list(section)]
         case Figure():
-            # The tables beside it have its figures.
-            return []
+            # A picture is for pages; here are its figures.
+            return [] if section.table is None else _lines(section.table)
+
+
+def _note(note: Note) -> str:
+    if note.lead:
+        return f"**{escaped(note.lead)}** {escaped(note.text)}"
+    return escaped(note.text) if note.weight in ("note", "text") else f"**{escaped(note.text)}**"
+
+
+def _list(section: Listing) -> list[str]:
+    if any(name for name, _ in section.rows):
+        return [_table(section.table)]
+    return ["\n".join(f"- {escaped(line)}" for _, line in section.rows)]
 
 
 def _table(table: Table) -> str:

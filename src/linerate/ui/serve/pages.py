@@ -12,7 +12,7 @@ from linerate.model.nic_presets import PRESETS
 from linerate.model.suites import SUITES
 from linerate.model.testbed import ENGINE_MODES, RX_MODES, WIRES
 from linerate.report import comparison
-from linerate.report.html.of_run import page_of
+from linerate.report.of_run import document_of
 from linerate.report.render import html
 from linerate.results.compare import CompareError
 from linerate.results.index import QueryError
@@ -58,7 +58,7 @@ def _run(router: APIRouter, library: Library) -> None:
         where = quote(name)
         try:
             folder = library.folder(name)
-            made = page_of(library.load(name), folder, library.evidence)
+            made = html.page(document_of(library.load(name), folder, library.evidence))
         except NoSuchRunError as error:
             return _failed(name, error)
         except StoreError as error:
@@ -78,7 +78,8 @@ def _run(router: APIRouter, library: Library) -> None:
     def report(name: str) -> Response:
         """The page that `linerate report` makes, to be kept."""
         try:
-            made = page_of(library.load(name), library.folder(name), library.evidence)
+            folder = library.folder(name)
+            made = html.page(document_of(library.load(name), folder, library.evidence))
         except (NoSuchRunError, StoreError) as error:
             return _failed(name, error)
         headers = {"content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}

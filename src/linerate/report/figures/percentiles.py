@@ -2,8 +2,9 @@
 
 from linerate.base import histogram
 from linerate.model.measurement.latency import LatencyFigures, LatencyLoads
-from linerate.report import latency, latency_loads
-from linerate.report.html.picture import GREY, PALETTE, Figure, Picture, Style, layout, plain
+from linerate.report import latency
+from linerate.report.document import Figure, Style
+from linerate.report.figures.picture import GREY, PALETTE, Plot, layout, plain
 from linerate.results.store import Result, Run
 
 #: Where the axis of percentiles is labelled: 1 / (1 - share).
@@ -18,11 +19,19 @@ OVER_LOAD = (("p50", "p50_us"), ("p99", "p99_us"), ("p99.9", "p99_9_us"))
 Line = tuple[str, LatencyFigures]
 
 
+def points(run: Run, loads: LatencyLoads) -> list[tuple[float, float, Result]]:
+    """Percent of the highest load, packets a second, and the trial."""
+    by_trial = {result.trial: result for result in run.results}
+    return [
+        (point.percent, point.pps, by_trial[point.trial])
+        for point in loads.points
+        if point.trial in by_trial
+    ]
+
+
 def headline(run: Run, loads: LatencyLoads) -> str:
     """The lowest and the highest load in one sentence."""
-    valid = [
-        point for point in latency_loads.points(run, loads) if point[2].valid and point[2].latency
-    ]
+    valid = [point for point in points(run, loads) if point[2].valid and point[2].latency]
     if not valid:
         return f"{loads.loadtest}: no load was measured."
     ends = valid[:1] + valid[1:][-1:]
@@ -41,18 +50,16 @@ def _worst(result: Result, key: str, own: bool = False) -> float | None:
     return max(values, default=None)
 
 
-def of_trial(result: Result) -> Picture:
+def of_trial(result: Result) -> Figure:
     """Each direction, and the bare wire's in grey."""
     lines: list[Line] = [(one.direction, one) for one in result.latency[:LINES_MAX]]
     own = [(f"{latency.WIRE} {one.direction}", one) for one in result.own_latency[:LINES_MAX]]
     return _percentiles(f"latency-{_id(result.test)}", f"{result.test}: percentiles", lines, own)
 
 
-def over_loads(run: Run, loads: LatencyLoads) -> Picture:
+def over_loads(run: Run, loads: LatencyLoads) -> Figure:
     """The first direction at some of the loads; the bare wire at the highest."""
-    valid = [
-        point for point in latency_loads.points(run, loads) if point[2].valid and point[2].latency
-    ]
+    valid = [point for point in points(run, loads) if point[2].valid and point[2].latency]
     step = max(1, -(-len(valid) // LINES_MAX))
     chosen = valid[::-step][::-1]
     lines: list[Line] = [
@@ -69,15 +76,15 @@ def over_loads(run: Run, loads: LatencyLoads) -> Picture:
     return _percentiles(f"percentiles-{_id(loads.loadtest)}", title, lines, own)
 
 
-def _percentiles(name: str, title: str, lines: list[Line], own: list[Line]) -> Picture:
+def _percentiles(name: str, title: str, lines: list[Line], own: list[Line]) -> Figure:
     looks = [Style(PALETTE[at % len(PALETTE)]) for at in range(len(lines))]
     drawn = [
         (text, one, look) for (text, one), look in zip(lines, looks, strict=True) if one.histogram
     ]
     drawn += [(text, one, Style(GREY)) for text, one in own if one.histogram]
     if not drawn:
-        return Picture(name, title, "", None, "No frame was timed.")
-    return Picture(
+        return Figure(name, title, "", None, "No frame was timed.")
+    return Figure(
         name=name,
         title=title,
         alt="; ".join(
@@ -85,7 +92,7 @@ def _percentiles(name: str, title: str, lines: list[Line], own: list[Line]) -> P
             f"maximum {latency.us(one.max_us)} µs"
             for text, one, _ in drawn
         ),
-        figure={
+        plot={
             "data": [
                 _curve(text, one, look, one in [o for _, o in own]) for text, one, look in drawn
             ],
@@ -110,7 +117,7 @@ def _percentiles(name: str, title: str, lines: list[Line], own: list[Line]) -> P
     )
 
 
-def _curve(text: str, one: LatencyFigures, look: Style, dashed: bool) -> Figure:
+def _curve(text: str, one: LatencyFigures, look: Style, dashed: bool) -> Plot:
     points = histogram.curve(histogram.from_text(one.histogram))
     return {
         "type": "scatter",
@@ -124,14 +131,12 @@ def _curve(text: str, one: LatencyFigures, look: Style, dashed: bool) -> Figure:
     }
 
 
-def over_load(run: Run, loads: LatencyLoads) -> Picture:
+def over_load(run: Run, loads: LatencyLoads) -> Figure:
     """Percentiles of the slower direction over the load, and the bare wire's median."""
     name, title = f"over-load-{_id(loads.loadtest)}", f"{loads.loadtest}: latency over offered load"
-    valid = [
-        point for point in latency_loads.points(run, loads) if point[2].valid and point[2].latency
-    ]
+    valid = [point for point in points(run, loads) if point[2].valid and point[2].latency]
     if not valid:
-        return Picture(name, title, "", None, "No load has a valid result.")
+        return Figure(name, title, "", None, "No load has a valid result.")
     kinds = [(text, key, False, Style(PALETTE[at])) for at, (text, key) in enumerate(OVER_LOAD)]
     kinds.append((f"{latency.WIRE}, p50", "p50_us", True, Style(GREY)))
     data = [
@@ -147,11 +152,11 @@ def over_load(run: Run, loads: LatencyLoads) -> Picture:
         }
         for text, key, own, look in kinds
     ]
-    return Picture(
+    return Figure(
         name=name,
         title=title,
         alt=headline(run, loads),
-        figure={
+        plot={
             "data": data,
             "layout": layout(
                 380,

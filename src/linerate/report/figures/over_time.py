@@ -6,19 +6,9 @@ from itertools import pairwise
 
 from linerate.model.ledger import forwarder_ledgers
 from linerate.model.measurement import Measurement, Sample
-from linerate.report.html.picture import (
-    ENTRANCES,
-    EXITS,
-    OTHER,
-    Figure,
-    Picture,
-    Style,
-    layout,
-    path_order,
-    plain,
-)
-from linerate.report.html.table import Table
-from linerate.report.html.time_axis import Span, band, name_of, spans
+from linerate.report.document import Figure, Style, Table, table
+from linerate.report.figures.picture import ENTRANCES, EXITS, OTHER, Plot, layout, path_order, plain
+from linerate.report.figures.time_axis import Span, band, name_of, spans
 from linerate.results.store import Result
 
 NAME = "over-time"
@@ -36,7 +26,7 @@ class Sampled:
 
 def picture(
     results: list[Result], measurements: Mapping[str, Measurement], styles: dict[str, Style]
-) -> Picture:
+) -> Figure:
     """Valid results with samples; `measurements` by the name of their trial."""
     sampled = [
         (result, measurements[result.trial])
@@ -45,16 +35,16 @@ def picture(
     ]
     if not sampled:
         note = "This run has no samples over time: measure it again with this version."
-        return Picture(NAME, TITLE, "", None, note)
+        return Figure(NAME, TITLE, "", None, note)
     tests = _placed(sampled)
     unsampled = [
         result.test for result in results if result.test not in {one.span.test for one in tests}
     ]
-    return Picture(
+    return Figure(
         name=NAME,
         title=TITLE,
         alt=_in_words(tests),
-        figure=_figure(tests, styles),
+        plot=_figure(tests, styles),
         note=(f"No samples of {', '.join(unsampled)}. " if unsampled else "")
         + "Input and output nodes of the forwarder; logarithmic; the tests one after another.",
         table=_table(tests),
@@ -111,7 +101,7 @@ def _nodes(tests: list[Sampled]) -> list[str]:
     return path_order(dict.fromkeys(node for one in tests for node in one.rates))
 
 
-def _figure(tests: list[Sampled], styles: dict[str, Style]) -> Figure:
+def _figure(tests: list[Sampled], styles: dict[str, Style]) -> Plot:
     data = []
     for node in _nodes(tests):
         style = styles.get(node, OTHER)
@@ -195,4 +185,4 @@ def _table(tests: list[Sampled]) -> Table:
             cells.append(f"{extremes[0] / 1e6:.2f}–{extremes[1] / 1e6:.2f}" if extremes else "–")
         rows.append((node, *cells))
     columns = ("node", *(one.span.test for one in tests))
-    return Table("Least and most million packets a second", columns, tuple(rows))
+    return table("Least and most million packets a second", columns, tuple(rows))

@@ -1,7 +1,6 @@
-"""A run as comma-separated values: a row for each test, figures unrounded."""
+"""Trials of a run for spreadsheets: a row for each test, figures unrounded."""
 
-import csv
-import io
+from collections.abc import Iterator, Sequence
 
 from linerate.report.marks import marks
 from linerate.results.store import Result, Run
@@ -34,19 +33,14 @@ COLUMNS = (
     "provisional",
     "marks",
 )
-#: A table program takes a cell that begins so for a formula, and would run it.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def render(run: Run) -> str:
-    """Rows by RFC 4180, with the line ends of Unix tools; an invalid trial has no figures."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
+def trials(run: Run) -> Iterator[Sequence[object]]:
+    """Head, and a row for each test; an invalid trial has no figures."""
+    yield COLUMNS
     for result in run.reported():
         cells = _cells(result)
-        writer.writerow([_harmless(cells.get(column, "")) for column in COLUMNS])
-    return out.getvalue()
+        yield [cells.get(column, "") for column in COLUMNS]
 
 
 def _cells(result: Result) -> dict[str, object]:
@@ -83,7 +77,3 @@ def _cells(result: Result) -> dict[str, object]:
         "confidence": verdict.confidence,
         "sentence": verdict.sentence,
     }
-
-
-def _harmless(cell: object) -> object:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell

@@ -2,14 +2,13 @@
 
 import html
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from linerate.model.ledger import NodeTime, forwarder_ledgers
-from linerate.report.html.table import Table
+from linerate.report.document import Style
 from linerate.results.store import Result
 
-Figure = dict[str, Any]
+Plot = dict[str, Any]
 
 #: Okabe and Ito's colours, which all readers can distinguish (https://jfly.uni-koeln.de/color/);
 #: vermillion is kept for losses.
@@ -31,43 +30,8 @@ EXITS = ("port-tx", "tester-tx")
 DROP = "drop"
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
-    """Look of one thing, the same in every picture."""
-
-    colour: str
-    pattern: str = ""
-
-    @property
-    def bar(self) -> Figure:
-        """As plotly's marker of a bar."""
-        pattern = {"shape": self.pattern, "fillmode": "overlay", "fgcolor": "#ffffff", "size": 6}
-        return {
-            "color": self.colour,
-            "pattern": pattern if self.pattern else {},
-            "line": {"width": 0.5, "color": "#808080"},
-        }
-
-
 #: Nodes that took no cycles of their own.
 OTHER = Style(GREY)
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A figure, or a sentence why there is none."""
-
-    #: Name of the element in the page; letters, digits, dashes.
-    name: str
-    title: str
-    #: The main figures in words, for those who don't see it.
-    alt: str
-    figure: Figure | None
-    #: Said beneath it, or instead of it.
-    note: str = ""
-    table: Table | None = None
-    #: Legend entries.
-    legend: tuple[tuple[str, Style], ...] = ()
 
 
 def plain(text: str) -> str:

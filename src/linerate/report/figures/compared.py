@@ -1,7 +1,7 @@
 """Rates of runs side by side: bars with the spread of their trials."""
 
-from linerate.report import document
-from linerate.report.html.picture import PALETTE, Figure, Style, layout, plain
+from linerate.report.document import Figure, Style
+from linerate.report.figures.picture import PALETTE, Plot, layout, plain
 from linerate.report.terminal import mpps
 from linerate.results.compare import Pair
 from linerate.results.statistics import Rates
@@ -17,7 +17,7 @@ def _rates(pairs: list[Pair]) -> dict[str, dict[str, Rates]]:
     return rates
 
 
-def bars(pairs: list[Pair]) -> document.Figure:
+def bars(pairs: list[Pair]) -> Figure:
     """A group of bars a test, one a device: its median, and lines from slowest to fastest."""
     rates = _rates(pairs)
     styles = {name: Style(PALETTE[at % len(PALETTE)]) for at, name in enumerate(rates)}
@@ -27,7 +27,7 @@ def bars(pairs: list[Pair]) -> document.Figure:
         for name, of_tests in rates.items()
         for test, one in of_tests.items()
     ]
-    return document.Figure(
+    return Figure(
         name="rates",
         title="Packet rates",
         alt="Median Mpps: " + ", ".join(words) + ".",
@@ -41,11 +41,11 @@ def bars(pairs: list[Pair]) -> document.Figure:
             ),
         },
         note="Medians of repeated trials; thin lines reach from the slowest to the fastest.",
-        legend=tuple((name, style.colour) for name, style in styles.items()),
+        legend=tuple(styles.items()),
     )
 
 
-def _trace(name: str, style: Style, rates: dict[str, Rates]) -> Figure:
+def _trace(name: str, style: Style, rates: dict[str, Rates]) -> Plot:
     middles = [one.middle / 1e6 for one in rates.values()]
     return {
         "type": "bar",

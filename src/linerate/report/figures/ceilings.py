@@ -1,7 +1,7 @@
 """The ceilings of a test as bars, the measured rate as a line across them."""
 
-from linerate.report.html.picture import BLUE, SKY, VERMILLION, Picture, layout, plain
-from linerate.report.html.table import Table
+from linerate.report.document import Figure, table
+from linerate.report.figures.picture import BLUE, SKY, VERMILLION, layout, plain
 from linerate.report.terminal import mpps
 from linerate.results.store import Result
 
@@ -9,12 +9,12 @@ from linerate.results.store import Result
 CUT = 3.0
 
 
-def picture(result: Result) -> Picture:
+def picture(result: Result) -> Figure:
     """Lowest first; the one that the verdict names stands out."""
     name, title = f"ceilings-{result.test}", "Ceilings, and the rate that was measured"
     ceilings = sorted(result.verdict.ceilings, key=lambda ceiling: ceiling.mpps)
     if not ceilings:
-        return Picture(name, title, "", None, "No ceiling is known of this trial.")
+        return Figure(name, title, "", None, "No ceiling is known of this trial.")
     measured = result.received_pps / 1e6
     limits = {result.verdict.limit, *result.verdict.also}
     end = CUT * max(measured, ceilings[0].mpps)
@@ -39,13 +39,13 @@ def picture(result: Result) -> Picture:
         "xanchor": "right" if measured > end / 2 else "left",
         "showarrow": False,
     }
-    return Picture(
+    return Figure(
         name=name,
         title=title,
         alt=f"Measured {_rate(measured)} Mpps; ceilings: "
         + ", ".join(f"{c.name} {_rate(c.mpps)}" for c in ceilings)
         + " Mpps.",
-        figure={
+        plot={
             "data": [
                 {
                     "type": "bar",
@@ -69,7 +69,7 @@ def picture(result: Result) -> Picture:
             ),
         },
         note=_note(cut, any(c.limit in limits for c in ceilings)),
-        table=Table(
+        table=table(
             f"{result.test}: ceilings",
             ("ceiling", "Mpps", "how it is known"),
             tuple((c.name, _rate(c.mpps), c.derivation) for c in ceilings),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from linerate.report.html.picture import Figure, plain
+from linerate.report.figures.picture import Plot, plain
 
 #: Between two tests, of the longest one's time.
 GAP = 0.06
@@ -28,7 +28,7 @@ def spans(tests: list[tuple[str, float]]) -> list[Span]:
     return placed
 
 
-def band(start: float, end: float, colour: str = "rgba(128,128,128,0.12)") -> Figure:
+def band(start: float, end: float, colour: str = "rgba(128,128,128,0.12)") -> Plot:
     """A rectangle behind all between two times."""
     return {
         "type": "rect",
@@ -44,7 +44,7 @@ def band(start: float, end: float, colour: str = "rgba(128,128,128,0.12)") -> Fi
     }
 
 
-def name_of(span: Span) -> Figure:
+def name_of(span: Span) -> Plot:
     """The test's name above its place."""
     return {
         "text": f"<b>{plain(span.test)}</b>",

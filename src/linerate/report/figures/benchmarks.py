@@ -1,48 +1,16 @@
-"""RFC 2544's benchmarks as one page: throughput by frame size beside the line, loss curves."""
+"""Throughput by frame size beside the line's, and loss over load, as RFC 2544 has them."""
 
-from linerate.report import rfc2544
-from linerate.report.html import ceilings, sankey
-from linerate.report.html.page import document, environment, picture_html, section, status
-from linerate.report.html.picture import BLUE, GREY, PALETTE, Picture, Style, layout, plain
-from linerate.report.html.table import Table, text
-from linerate.report.html.table import render as table_html
-from linerate.report.render.html import Page
-from linerate.report.terminal import heading
-from linerate.results.goals import limiting, trial_named
+from linerate.report.document import Figure, Style
+from linerate.report.figures.picture import BLUE, GREY, PALETTE, layout, plain
 from linerate.results.store import Run
 
 
-def render(run: Run, name: str) -> Page:
-    """The whole page."""
-    drawn = [throughput(run), loss(run)]
-    sizes = Table("By frame size", rfc2544.SIZE_COLUMNS, tuple(rfc2544.size_rows(run)))
-    limits = tuple(rfc2544.limit_lines(run))
-    body = [
-        status(run),
-        table_html(sizes),
-        f'<p class="note">{text(rfc2544.LEGEND)}</p>',
-        table_html(Table("What limits throughput", ("frames", "why"), limits, frozenset({0, 1}))),
-        *map(picture_html, drawn),
-        *(f'<p class="note">{text(line)}</p>' for line in rfc2544.notes(run)),
-    ]
-    pictures = drawn
-    for search in run.searches:
-        for goal in search.goals[:1]:
-            shows = limiting(run, search, goal) or trial_named(run, goal.lower_trial)
-            if shows is not None and shows.valid:
-                own = [sankey.picture(shows), ceilings.picture(shows)]
-                pictures = [*pictures, *own]
-                body.append(section(shows, own))
-    body.append(environment(run))
-    return document(f"{name}: linerate rfc2544", heading(run).plain, body, pictures)
-
-
-def throughput(run: Run) -> Picture:
+def throughput(run: Run) -> Figure:
     """Frames a second without loss over frame size, and the line's."""
     title = "Throughput by frame size"
     known = [one for one in run.rfc2544 if one.throughput_pps is not None]
     if not known:
-        return Picture("throughput", title, "", None, "No load passed without loss.")
+        return Figure("throughput", title, "", None, "No load passed without loss.")
     lines = {
         "line": ([one.line_pps / 1e6 for one in known], GREY, "dash"),
         "throughput": ([(one.throughput_pps or 0) / 1e6 for one in known], BLUE, "solid"),
@@ -61,11 +29,11 @@ def throughput(run: Run) -> Picture:
         for name, (values, colour, dash) in lines.items()
     ]
     words = ", ".join(f"{one.frame_bytes} B {(one.throughput_pps or 0) / 1e6:.2f}" for one in known)
-    return Picture(
+    return Figure(
         name="throughput",
         title=title,
         alt=f"Mpps without loss: {words}.",
-        figure={
+        plot={
             "data": data,
             "layout": layout(
                 380,
@@ -77,12 +45,12 @@ def throughput(run: Run) -> Picture:
     )
 
 
-def loss(run: Run) -> Picture:
+def loss(run: Run) -> Figure:
     """Frames lost over the load, a line for each frame size."""
     title = "Frame loss over offered load"
     known = [one for one in run.rfc2544 if one.loss_curve]
     if not known:
-        return Picture("loss-curve", title, "", None, "No loss curve was measured.")
+        return Figure("loss-curve", title, "", None, "No loss curve was measured.")
     data = []
     for number, one in enumerate(known):
         colour = PALETTE[number % len(PALETTE)]
@@ -100,12 +68,11 @@ def loss(run: Run) -> Picture:
             }
         )
     worst = ", ".join(f"{one.loadtest} {100 * one.loss_curve[0].loss_ratio:.1f}" for one in known)
-    columns, rows = rfc2544.curve_table(run)
-    return Picture(
+    return Figure(
         name="loss-curve",
         title=title,
         alt=f"Per cent lost at the highest load: {worst}.",
-        figure={
+        plot={
             "data": data,
             "layout": layout(
                 380,
@@ -117,5 +84,4 @@ def loss(run: Run) -> Picture:
             (one.loadtest, Style(PALETTE[number % len(PALETTE)]))
             for number, one in enumerate(known)
         ),
-        table=Table("Frame loss, %", columns, tuple(rows)),
     )

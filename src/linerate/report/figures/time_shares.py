@@ -1,8 +1,9 @@
 """Share of each worker's time: stacked to all of it, a panel for each worker."""
 
 from linerate.model.ledger import TimeLedger
-from linerate.report.html.facets import stacked
-from linerate.report.html.picture import (
+from linerate.report.document import Figure, Style, Table, table
+from linerate.report.figures.facets import stacked
+from linerate.report.figures.picture import (
     BLUE,
     ENTRANCES,
     EXITS,
@@ -12,10 +13,7 @@ from linerate.report.html.picture import (
     PURPLE,
     SKY,
     YELLOW,
-    Picture,
-    Style,
 )
-from linerate.report.html.table import Table
 from linerate.results.store import Result
 
 NAME = "time-shares"
@@ -49,13 +47,13 @@ def _kind(node: str) -> str:
     return "output" if node.startswith(EXITS) else "forwarding"
 
 
-def picture(results: list[Result]) -> Picture:
+def picture(results: list[Result]) -> Figure:
     """Valid results, all workers: forwarders first, the tester last."""
     ledgers = {
         (ledger.worker, result.test): ledger for result in results for ledger in result.time_at_load
     }
     if not ledgers:
-        return Picture(NAME, TITLE, "", None, "No worker of ours ran: its time is not known.")
+        return Figure(NAME, TITLE, "", None, "No worker of ours ran: its time is not known.")
     roles = {ledger.worker: ledger.role for ledger in ledgers.values()}
     workers = sorted(roles, key=lambda worker: roles[worker] == "tester")
     tests = [result.test for result in results]
@@ -74,11 +72,11 @@ def picture(results: list[Result]) -> Picture:
         if any(found.get((worker, test), {}).get(kind) for test in tests)
     ]
     axis = {"title": {"text": "% of the time"}, "range": [0, 100.5]}
-    return Picture(
+    return Figure(
         name=NAME,
         title=TITLE,
         alt=_in_words(workers, tests, found),
-        figure=stacked([_named(worker, roles) for worker in workers], traces, axis, tests),
+        plot=stacked([_named(worker, roles) for worker in workers], traces, axis, tests),
         note=(
             "While packets were sent. Forwarding is every node between input and output; of a "
             "tester, making and checking packets."
@@ -115,7 +113,7 @@ def _table(
         for test in tests
         if (worker, test) in found
     ]
-    return Table(
+    return table(
         "Share of each worker's time, per cent",
         ("worker", "test", *STYLES),
         tuple(rows),

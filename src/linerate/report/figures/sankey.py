@@ -3,19 +3,18 @@
 from dataclasses import dataclass
 
 from linerate.model.ledger import PacketLedger
-from linerate.report.html.picture import (
+from linerate.report.document import Figure, Table, table
+from linerate.report.figures.picture import (
     BLUE,
     GREEN,
     GREY,
     ORANGE,
     VERMILLION,
-    Figure,
-    Picture,
+    Plot,
     layout,
     percent,
     plain,
 )
-from linerate.report.html.table import Table
 from linerate.results.store import Result
 
 #: Thinner streams are drawn so wide, that one sees them; their figures stay what they are.
@@ -74,15 +73,15 @@ def _marked(place: str) -> str:
     return f"lost: {place}" if place in own else place
 
 
-def picture(result: Result) -> Picture:
+def picture(result: Result) -> Figure:
     """The diagram of one test, with each figure in a table beneath."""
     ledger = result.packets
     found = flows(ledger)
-    return Picture(
+    return Figure(
         name=f"ledger-{result.test}",
         title="Where the packets went",
         alt=_in_words(ledger),
-        figure=_figure(found, ledger, result.valid) if found else None,
+        plot=_figure(found, ledger, result.valid) if found else None,
         note=_note(found, ledger),
         table=_table(result),
     )
@@ -116,7 +115,7 @@ def _note(found: list[Flow], ledger: PacketLedger) -> str:
     return ""
 
 
-def _figure(found: list[Flow], ledger: PacketLedger, valid: bool) -> Figure:
+def _figure(found: list[Flow], ledger: PacketLedger, valid: bool) -> Plot:
     names = list(dict.fromkeys(name for flow in found for name in (flow.source, flow.target)))
     through = {
         name: max(
@@ -164,7 +163,7 @@ def _figure(found: list[Flow], ledger: PacketLedger, valid: bool) -> Figure:
     }
 
 
-def _invalid() -> Figure:
+def _invalid() -> Plot:
     return {
         "text": "INVALID: no result",
         "xref": "paper",
@@ -199,8 +198,8 @@ def _table(result: Result) -> Table:
     left = ledger.unexplained
     rows.append(("unexplained", "", f"{left:,}", percent(left, whole)))
     mark = "" if result.valid else ", invalid: evidence, no result"
-    return Table(
-        caption=f"{result.test}: packet ledger{mark}",
+    return table(
+        title=f"{result.test}: packet ledger{mark}",
         columns=("place", "kind", "packets", "of all"),
         rows=tuple(rows),
         words=frozenset({0, 1}),

@@ -1,7 +1,7 @@
 """% of line over frame size: a line for each configuration."""
 
-from linerate.report.html.picture import PALETTE, Figure, Picture, Style, layout, plain
-from linerate.report.html.table import NO_FIGURE, Table
+from linerate.report.document import Figure, Style
+from linerate.report.figures.picture import PALETTE, Plot, layout, plain
 from linerate.results.store import Run
 from linerate.results.sweep_points import Point, points
 
@@ -15,22 +15,22 @@ NOTE = (
 )
 
 
-def picture(run: Run) -> Picture:
+def picture(run: Run) -> Figure:
     """Valid points of a sweep."""
     lines = lines_of(run)
     if not lines:
-        return Picture(NAME, TITLE, "", None, "No trial has a valid result.")
+        return Figure(NAME, TITLE, "", None, "No trial has a valid result.")
     data = [_trace(name, number, mine) for number, (name, mine) in enumerate(lines.items())]
     words = [
         f"{name} at {point.frame_bytes} bytes {point.percent:.1f}"
         for name, mine in lines.items()
         for point in (mine[0], mine[-1])
     ]
-    return Picture(
+    return Figure(
         name=NAME,
         title=TITLE,
         alt="Percent of line: " + ", ".join(dict.fromkeys(words)) + ".",
-        figure={
+        plot={
             "data": data,
             "layout": layout(
                 420,
@@ -42,7 +42,6 @@ def picture(run: Run) -> Picture:
         legend=tuple(
             (name, Style(PALETTE[number % len(PALETTE)])) for number, name in enumerate(lines)
         ),
-        table=_table(lines),
     )
 
 
@@ -62,7 +61,7 @@ def lines_of(run: Run) -> dict[str, list[Point]]:
     }
 
 
-def _trace(name: str, number: int, mine: list[Point]) -> Figure:
+def _trace(name: str, number: int, mine: list[Point]) -> Plot:
     colour = PALETTE[number % len(PALETTE)]
     middles = [point.percent or 0.0 for point in mine]
     return {
@@ -85,19 +84,3 @@ def _trace(name: str, number: int, mine: list[Point]) -> Figure:
         "hovertemplate": f"{plain(name)}<br>%{{x}} bytes: %{{y:.1f}} % of line"
         "<br>%{customdata} frames/s<extra></extra>",
     }
-
-
-def _table(lines: dict[str, list[Point]]) -> Table:
-    sizes = sorted({point.frame_bytes for mine in lines.values() for point in mine})
-    rows = []
-    for name, mine in lines.items():
-        by_size = {point.frame_bytes: point for point in mine}
-        rows.append((name, *(_cell(by_size.get(size)) for size in sizes)))
-    columns = ("configuration", *(f"{size} B" for size in sizes))
-    return Table("Frames a second, and % of line", columns, tuple(rows))
-
-
-def _cell(point: Point | None) -> str:
-    if point is None:
-        return NO_FIGURE
-    return f"{point.pps:,.0f} ({point.percent:.1f} %)"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from linerate.report.html.picture import Figure, layout, plain
+from linerate.report.figures.picture import Plot, layout, plain
 
 PANEL_HEIGHT = 250
 #: Between panels, for the worker's name, the tests' names, what stands above bars; pixels.
@@ -13,7 +13,7 @@ BOTTOM = 34
 
 def stacked(
     workers: list[str], traces: list[dict[str, Any]], axis: dict[str, Any], tests: list[str]
-) -> Figure:
+) -> Plot:
     """Stack bars; a trace says by `panel` which worker's it is. `axis` is of each panel."""
     count = len(workers)
     inner = count * PANEL_HEIGHT + (count - 1) * GAP

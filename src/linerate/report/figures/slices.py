@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from linerate.model.measurement import Measurement, Slice
-from linerate.report.html.picture import BLUE, GREY, VERMILLION, Figure, Picture, Style, layout
-from linerate.report.html.table import Table
-from linerate.report.html.time_axis import Span, band, name_of, spans
+from linerate.report.document import Figure, Style, Table, table
+from linerate.report.figures.picture import BLUE, GREY, VERMILLION, Plot, layout
+from linerate.report.figures.time_axis import Span, band, name_of, spans
 from linerate.results.store import Result
 
 NAME = "slices"
@@ -16,7 +16,7 @@ DISTURBED = "rgba(128,128,128,0.45)"
 Placed = tuple[Span, tuple[Slice, ...]]
 
 
-def picture(results: list[Result], measurements: Mapping[str, Measurement]) -> Picture:
+def picture(results: list[Result], measurements: Mapping[str, Measurement]) -> Figure:
     """Valid results whose trials have slices; `measurements` by the name of their trial."""
     found = [
         (result.test, slices.slices)
@@ -26,14 +26,14 @@ def picture(results: list[Result], measurements: Mapping[str, Measurement]) -> P
     ]
     if not found:
         note = "No trial of this run has slices: each counts as a whole."
-        return Picture(NAME, TITLE, "", None, note)
+        return Figure(NAME, TITLE, "", None, note)
     placed = spans([(test, slices[-1].end_us / 1e6) for test, slices in found])
     tests = [(span, slices) for span, (_, slices) in zip(placed, found, strict=True)]
-    return Picture(
+    return Figure(
         name=NAME,
         title=TITLE,
         alt=_in_words(tests),
-        figure=_figure(tests),
+        plot=_figure(tests),
         note=(
             "Rates and loss are those of the slices in which no worker was away from its CPU; the "
             "others are grey. A trial goes on until it has enough of them."
@@ -56,7 +56,7 @@ def _rates(slices: tuple[Slice, ...]) -> Iterator[tuple[Slice, float, float]]:
         start = end
 
 
-def _figure(tests: list[Placed]) -> Figure:
+def _figure(tests: list[Placed]) -> Plot:
     clean: dict[str, list[float]] = {"x": [], "y": []}
     disturbed: dict[str, list[float]] = {"x": [], "y": []}
     lost: dict[str, list[float]] = {"x": [], "y": []}
@@ -99,7 +99,7 @@ def _figure(tests: list[Placed]) -> Figure:
     }
 
 
-def _disturbed_bands(span: Span, slices: tuple[Slice, ...]) -> list[Figure]:
+def _disturbed_bands(span: Span, slices: tuple[Slice, ...]) -> list[Plot]:
     """Disturbed slices in a row are one rectangle."""
     ranges: list[tuple[float, float]] = []
     for one, start, seconds in _rates(slices):
@@ -113,7 +113,7 @@ def _disturbed_bands(span: Span, slices: tuple[Slice, ...]) -> list[Figure]:
     return [band(start, end, DISTURBED) for start, end in ranges]
 
 
-def _points(name: str, colour: str, symbol: str, points: dict[str, list[float]]) -> Figure:
+def _points(name: str, colour: str, symbol: str, points: dict[str, list[float]]) -> Plot:
     return {
         "type": "scattergl" if len(points["x"]) > 2000 else "scatter",
         "mode": "markers",
@@ -153,4 +153,4 @@ def _table(tests: list[Placed]) -> Table:
             )
         )
     columns = ("test", "slices", "undisturbed", "lost there", "lost in others", "away from CPUs")
-    return Table("What was undisturbed", columns, tuple(rows))
+    return table("What was undisturbed", columns, tuple(rows))

@@ -6,9 +6,9 @@ from typing import Any
 
 from linerate.model.ledger import TimeLedger, forwarder_ledgers
 from linerate.report.cycles import FUSED, clocks
-from linerate.report.html.facets import axis_suffix, stacked
-from linerate.report.html.picture import Picture, Style, entered, path_order, plain
-from linerate.report.html.table import NO_FIGURE, Table
+from linerate.report.document import NONE, Figure, Style, Table, table
+from linerate.report.figures.facets import axis_suffix, stacked
+from linerate.report.figures.picture import entered, path_order, plain
 from linerate.results.store import Result
 
 NAME = "clocks"
@@ -19,7 +19,7 @@ CUT = 2.5
 ROOM = 1.12
 
 
-def picture(results: list[Result], styles: dict[str, Style]) -> Picture:
+def picture(results: list[Result], styles: dict[str, Style]) -> Figure:
     """Valid results only: others mean nothing."""
     ledgers = {
         (ledger.worker, result.test): ledger
@@ -28,7 +28,7 @@ def picture(results: list[Result], styles: dict[str, Style]) -> Picture:
         if entered(ledger.nodes)
     }
     if not ledgers:
-        return Picture(NAME, TITLE, "", None, "No forwarder of ours ran: its cycles are not known.")
+        return Figure(NAME, TITLE, "", None, "No forwarder of ours ran: its cycles are not known.")
     workers = list(dict.fromkeys(worker for worker, _ in ledgers))
     tests = [result.test for result in results]
     traces = [
@@ -52,11 +52,11 @@ def picture(results: list[Result], styles: dict[str, Style]) -> Picture:
         _height(workers.index(worker), test, ledger, end)
         for (worker, test), ledger in ledgers.items()
     ]
-    return Picture(
+    return Figure(
         name=NAME,
         title=TITLE,
         alt=_in_words(ledgers),
-        figure=figure,
+        plot=figure,
         note=(
             "Cycles of each node over the packets that came into the worker, while packets were "
             "sent; a bar's height is what a packet costs, and those with an arrow go on. "
@@ -124,10 +124,10 @@ def _table(ledgers: dict[tuple[str, str], TimeLedger]) -> Table:
             (worker, node, *(_cell(ledger, node) for ledger in mine))
             for node in _worked(ledger for ledger in mine if ledger is not None)
         ]
-        totals = (f"{_total(ledger):.1f}" if ledger else NO_FIGURE for ledger in mine)
+        totals = (f"{_total(ledger):.1f}" if ledger else NONE for ledger in mine)
         rows.append((worker, "all nodes", *totals))
     caption = "Cycles of each node over the packets that came in"
-    return Table(caption, ("worker", "node", *tests), tuple(rows), frozenset({0, 1}))
+    return table(caption, ("worker", "node", *tests), tuple(rows), frozenset({0, 1}))
 
 
 def _worked(ledgers: Iterable[TimeLedger]) -> list[str]:
@@ -142,5 +142,5 @@ def _worked(ledgers: Iterable[TimeLedger]) -> list[str]:
 def _cell(ledger: TimeLedger | None, node: str) -> str:
     spent = ledger.nodes.get(node) if ledger else None
     if ledger is None or spent is None or not spent.vectors:
-        return NO_FIGURE
+        return NONE
     return FUSED if spent.fused else f"{spent.clocks / entered(ledger.nodes):.1f}"

@@ -1,0 +1,1 @@
+"""Figures of reports, for plotly: each with its main figures in words."""

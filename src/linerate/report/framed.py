@@ -1,0 +1,88 @@
+"""Parts that the documents of all runs share: title, machine, how it ended, where its files are."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from linerate.model.environment import Environment
+from linerate.model.port_kinds import ports_text
+from linerate.report import sheet
+from linerate.report.document import Document, Heading, Listing, Note, Section, Table, table
+from linerate.report.host import host_line
+from linerate.report.summary import about
+from linerate.results.store import Run
+
+NOTHING = Note("Nothing was measured.", "text")
+
+
+def framed(
+    run: Run,
+    folder: Path,
+    label: str,
+    sections: Iterable[Section],
+    *,
+    data: Callable[[], Any],
+    title: str = "",
+    details: Callable[[], Iterable[Section]] = tuple,
+    rows: Callable[[], Iterable[Sequence[object]]] | None = None,
+    more: Sequence[str] = (),
+) -> Document:
+    """A run's document of these sections; `more`: commands and files that lead on from it."""
+    doubt = host_line(run.host)
+    places = (f"everything is in {folder}", *more)
+    return Document(
+        title=title or heading(run),
+        page_title=f"{folder.resolve().name}: linerate {label}",
+        preface=(
+            Note(environment_line(run.environment)),
+            *((Note(doubt, "doubt"),) if doubt else ()),
+        ),
+        sections=filled(sections),
+        details=lambda: filled((*details(), *_measured_on(run))),
+        data=data,
+        sheet=rows or partial(sheet.trials, run),
+        status=None
+        if run.status == "complete"
+        else Note(f" {run.problem or 'stopped before the end'}", "warning", f"{run.status}:"),
+        ending=tuple(Note(line, "text") for line in places),
+    )
+
+
+def filled(sections: Iterable[Section]) -> tuple[Section, ...]:
+    """Sections without tables that have no rows."""
+    return tuple(
+        section for section in sections if not isinstance(section, Table | Listing) or section.rows
+    )
+
+
+def heading(run: Run) -> str:
+    """The device under test, and its ports."""
+    testbed = run.testbed
+    workers = f"{testbed.dut.workers} worker" + "s" * (testbed.dut.workers > 1)
+    if testbed.dut.rx_mode != "polling":
+        workers += f", rx mode {testbed.dut.rx_mode}"
+    who = f"{testbed.dut.name}, {workers}" if testbed.dut.built_in else testbed.dut.name
+    links = f"; links: {run.environment.links}" if run.environment.links else ""
+    return f"{who}; {ports_text(testbed)}{links}"
+
+
+def environment_line(environment: Environment) -> str:
+    """The machine in one line."""
+    cpus = f"{len(environment.cpus)} CPU" + "s" * (len(environment.cpus) > 1)
+    where = f"{environment.cpu_model}, {cpus}" + ", virtual machine" * environment.hypervisor
+    also = [part for part in (environment.dpdk, environment.memory) if part]
+    if environment.autogroup_nice is not None:
+        also.append("before other sessions")
+    return "; ".join([where, *also])
+
+
+def _measured_on(run: Run) -> list[Section]:
+    """The machine and the command, in full."""
+    found = table("Environment and command", ("what", "value"), about(run), words=(0, 1))
+    return [Heading("Measured on", "environment"), found.untitled]
+
+
+def envelope(run: Run, folder: Path) -> dict[str, Any]:
+    """First fields of a run's JSON."""
+    return {"run": str(folder), "status": run.status, "problem": run.problem}
