@@ -6,7 +6,7 @@ from linerate.analysis.explain import explain
 from linerate.analysis.explain.rules import rules
 from linerate.analysis.explain.rules.configuration import configuration
 from linerate.analysis.measured_evidence import evidence_of
-from linerate.model.evidence import FlowOffload, Quote
+from linerate.model.evidence import FlowOffload, Port, Quote
 from linerate.model.ledger import NodeTime
 from linerate.model.measurement import Load, Stamp
 from linerate.model.nic_presets import Card, Pcie, Rss
@@ -229,6 +229,21 @@ def test_why_a_worker_is_full_while_others_are_not(
         assert "worker-cpu" in found.also
     if limit == "single-rx-queue":
         assert found.sentence.endswith("forwarder-1, forwarder-2 get no packets")
+
+
+@pytest.mark.parametrize(
+    ("queues", "limit"), [((None, 1), True), ((1, 4), False), ((None,), False)]
+)
+def test_ports_that_say_how_many_queues_they_have(evidence, ledger_of_worker, queues, limit):
+    """For a device without a card of ours; a port may not say it."""
+    busy, *others = uneven(ledger_of_worker, 90_000, 0)
+    idle = [one.model_copy(update={"nodes": {"n": NodeTime(idle_calls=9)}}) for one in others]
+    workers = (busy, *idle)
+    measured = evidence_of(evidence(losses={MISSED: LOST}, time_at_load=workers), "U2", "x")
+    quote = Quote(source="x", line=1, text="")
+    ports = tuple(Port(name=f"p{n}", rx_queues=one, quote=quote) for n, one in enumerate(queues))
+    found = explain(measured.model_copy(update={"card": None, "ports": ports}))
+    assert (found.limit == "single-rx-queue") == limit
 
 
 @pytest.mark.parametrize(
