@@ -12,9 +12,8 @@ from linerate.model.ledger import forwarder_ledgers
 from linerate.model.loss_places import TX_FULL, lost_in_tester
 from linerate.model.measurement import Measurement
 from linerate.model.measurement.slices import ENOUGH
+from linerate.model.measurement.trial import OFFERED_WITHIN
 
-#: The tester's pacing error.
-OFFERED_WITHIN = 0.001
 #: A tester that fell short of its own limit by more than this has no stable one.
 LIMIT_WITHIN = 0.05
 #: A burst may take so much longer, and its last frames may be late by that.

@@ -16,7 +16,7 @@ from linerate.analysis.host_losses import (
     may_be_lost_while_descheduled,
     refused_by_burst,
 )
-from linerate.analysis.validity import OFFERED_WITHIN, caused_by_host
+from linerate.analysis.validity import caused_by_host
 from linerate.base.line_rate import format_pps
 from linerate.experiments.asked_load import FULL_SCALE_PPM, AskedLoad
 from linerate.experiments.bench import Bench
@@ -24,6 +24,7 @@ from linerate.experiments.plan import Step
 from linerate.lab.rig import Trials
 from linerate.lab.trial import TrialError, try_trial
 from linerate.model.measurement import Measurement
+from linerate.model.measurement.trial import OFFERED_WITHIN
 from linerate.results.store import Result, trial_name
 
 #: Attempts at a trial whose loss may be the host's; as long as none is valid, up to the second

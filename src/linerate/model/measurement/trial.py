@@ -1,8 +1,8 @@
 """Measurement of one trial, by any tester."""
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import PositiveInt
+from pydantic import PositiveInt, SerializerFunctionWrapHandler, model_serializer
 
 from linerate.base.frozen_model import FrozenModel
 from linerate.base.line_rate import FrameRate, line_rate
@@ -15,6 +15,10 @@ from linerate.model.nic_presets import Card
 from linerate.model.suites.offered import Offered
 
 Counters = dict[str, int]
+
+
+#: The tester's pacing error, as a share of the load.
+OFFERED_WITHIN = 0.001
 
 
 class Load(FrozenModel):
@@ -38,11 +42,19 @@ class Load(FrozenModel):
     pushes_back: bool = False
     #: Largest share of it by which the tester may fall short in a valid trial. All of it where the
     #: load is itself what the tester can offer, as far as that is known: then less is its limit.
-    offered_within: float = 0.001
+    offered_within: float = OFFERED_WITHIN
     #: Packets a second that the tester managed in attempts before, undisturbed and asked for more.
     fell_short_pps: tuple[float, ...] = ()
     #: Full scale of a traffic profile.
     offered: Offered | None = None
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what files of version 0.1 do not have: verdicts quote their lines."""
+        document: dict[str, Any] = write(self)
+        if self.offered_within == OFFERED_WITHIN:
+            document.pop("offered_within", None)
+        return document
 
     @property
     def line(self) -> FrameRate:
