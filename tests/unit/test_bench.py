@@ -69,7 +69,7 @@ def test_the_table_is_printed(linerate):
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert all(len(line) <= 80 for line in lines)
-    (b2,) = (line for line in lines if line.startswith("B2"))
+    b2 = next(line for line in lines if line.startswith("B2"))
     assert b2.split()[-1] == "worker-cpu"
     folder = next(line for line in lines if line.startswith("everything is in")).split()[-1]
     shown = linerate("show", "ledger", folder, "b2")
@@ -122,15 +122,17 @@ def test_a_tester_that_does_not_get_done_is_stopped(linerate):
     assert document["trials"][0]["valid"]
 
 
-def test_a_tester_below_its_ceiling_is_asked_for_less(linerate):
-    document, _, folder = bench(linerate, *ONE, FAKE_OFFERED="0.9")
-    asked = [result.asked_pps for result in load_run(folder).results]
-    # Twice, as the first may be the host's doing.
-    assert asked[1] == asked[0]
-    assert asked[2] == pytest.approx(asked[0] * 0.9 * 0.95, rel=1e-3)
-    assert asked[3] == pytest.approx(asked[2] * 0.9 * 0.95, rel=1e-3)
-    assert len(asked) == 7
-    assert not document["trials"][0]["valid"]
+def test_a_tester_below_its_ceiling_is_its_own_limit(linerate):
+    """Looks find it; what it offers then is a result, marked if it is much less than they showed."""
+    document, done, folder = bench(linerate, *ONE, FAKE_OFFERED="0.9")
+    (trial,) = document["trials"]
+    assert done.returncode == 0
+    assert trial["valid"]
+    assert trial["limit"] == "tester"
+    (result,) = load_run(folder).results
+    assert result.asked_pps == pytest.approx(0.98 * 0.9 * 14.88e6, rel=1e-3)
+    assert trial["offered_pps"] == pytest.approx(0.9 * result.asked_pps, rel=1e-3)
+    assert any("a moment before" in text for text in trial["suspect"])
 
 
 def test_a_tester_that_manages_less_behind_the_device_is_found_its_load(linerate):
@@ -142,7 +144,7 @@ def test_a_tester_that_manages_less_behind_the_device_is_found_its_load(linerate
     assert trial["valid"]
     asked = [result.asked_pps for result in load_run(folder).results]
     assert asked == sorted(asked, reverse=True)
-    assert trial["offered_pps"] == pytest.approx(asked[-1], rel=1e-3)
+    assert 10e6 < trial["offered_pps"] <= asked[-1]
     assert trial["limit"] == "tester"
 
 
