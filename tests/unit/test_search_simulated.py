@@ -164,7 +164,7 @@ def test_whatever_a_device_does_each_load_is_backed_by_its_trial(pps, seed, chan
             held = by_trial[goal.lower_trial]
             assert held.pps == goal.lower_pps
             assert held.loss_ratio <= goal.loss_ratio
-            assert held.seconds == How().duration_seconds
+            assert held.seconds == How().seconds_at(held.pps, How().duration_seconds)
             assert goal.lower_pps <= pps / (1 - goal.loss_ratio) * (1 + EXACT)
         if goal.upper_pps is not None:
             failed = by_trial[goal.upper_trial]
