@@ -47,6 +47,161 @@ const struct node_type *node_type_of(rte_node_t id)
 	return id < NODE_IDS_MAX ? by_id[id].type : NULL;
 }
 
+static bool attaches_to(const struct node_type *type, const char *next)
+{
+	return type->attach.next != NULL && strcmp(type->attach.next, next) == 0;
+}
+
+static bool is_parent(const struct node_type *type, const char *name)
+{
+	for (unsigned i = 0; i < NODE_PARENTS_MAX && type->attach.parents[i] != NULL; i++)
+		if (strcmp(type->attach.parents[i], name) == 0)
+			return true;
+	return false;
+}
+
+static unsigned parents_count(const struct node_type *type)
+{
+	unsigned count = 0;
+
+	while (count < NODE_PARENTS_MAX && type->attach.parents[count] != NULL)
+		count++;
+	return count;
+}
+
+/* Number of parents of `type` that are parents of `other` too. */
+static unsigned parents_shared(const struct node_type *type, const struct node_type *other)
+{
+	unsigned shared = 0;
+
+	for (unsigned i = 0; i < parents_count(type); i++)
+		shared += is_parent(other, type->attach.parents[i]);
+	return shared;
+}
+
+static bool stands_before(const struct node_type *type, const struct node_type *other)
+{
+	unsigned own = parents_count(type), others = parents_count(other);
+
+	return own != others ? own < others : strcmp(type->name, other->name) < 0;
+}
+
+/* Whether packets that `type` sends to `next` come to `other` on their way there. */
+static bool is_on_way(const struct node_type *other, const struct node_type *type, const char *next)
+{
+	if (!attaches_to(other, next))
+		return false;
+	if (!attaches_to(type, next))
+		return is_parent(other, type->name);
+	return stands_before(type, other) && parents_shared(type, other) > 0;
+}
+
+/* The node that comes first on the way from `type` to `next`: `next` itself when none is attached
+ * there. Those that are off count if `all`. */
+static const char *next_of(const struct node_type *type, const char *next, bool all)
+{
+	const struct node_type *first = NULL;
+
+	for (const struct node_type *other = types; other != NULL; other = other->link)
+		if ((all || !other->attach.off) && is_on_way(other, type, next) &&
+			(first == NULL || stands_before(other, first)))
+			first = other;
+	return first == NULL ? next : first->name;
+}
+
+static bool has_next(const struct node_type *type, const char *next)
+{
+	for (unsigned i = 0; i < NODE_NEXTS_MAX; i++)
+		if (type->nexts[i] != NULL && strcmp(type->nexts[i], next) == 0)
+			return true;
+	return false;
+}
+
+static int attach_check_parents(const struct node_type *type)
+{
+	const char *next = type->attach.next;
+
+	for (unsigned i = 0; i < parents_count(type); i++) {
+		const char *name = type->attach.parents[i];
+		const struct node_type *parent = node_type_find(name);
+
+		if (parent == NULL || parent->template) {
+			fprintf(stderr, "node %s: cannot be attached: %s '%s'\n", type->name,
+				parent == NULL ? "there is no node" : "only clones walk", name);
+			return -EINVAL;
+		}
+		if (!has_next(parent, next)) {
+			fprintf(stderr, "node %s: cannot be attached: %s has no edge to %s\n",
+				type->name, name, next);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int attach_check(const struct node_type *type)
+{
+	const char *next = type->attach.next;
+
+	if (next == NULL)
+		return 0;
+	if (!has_next(type, next)) {
+		fprintf(stderr, "node %s: cannot be attached: it has no edge to %s itself\n",
+			type->name, next);
+		return -EINVAL;
+	}
+	for (const struct node_type *other = types; other != NULL; other = other->link) {
+		unsigned shared = parents_shared(type, other);
+
+		if (other == type || !attaches_to(other, next) || shared == 0 ||
+			shared == RTE_MIN(parents_count(type), parents_count(other)))
+			continue;
+		fprintf(stderr, "node %s: cannot be attached: its parents cross those of %s\n",
+			type->name, other->name);
+		return -EINVAL;
+	}
+	return attach_check_parents(type);
+}
+
+static struct rte_node *node_of(const struct worker *worker, const char *name)
+{
+	for (const struct node_state *state = states; state != NULL; state = state->link)
+		if (state->worker == worker && strcmp(state->name, name) == 0)
+			return state->node;
+	return NULL;
+}
+
+/* An edge is one pointer, which the worker reads anew for each enqueue: it may be walking. */
+static void connect_node(const struct node_state *state)
+{
+	const struct node_type *type = state->type;
+
+	for (unsigned i = 0; i < NODE_NEXTS_MAX && !type->template; i++) {
+		const char *next = type->nexts[i];
+
+		if (next != NULL && next_of(type, next, true) != next)
+			__atomic_store_n(&state->node->nodes[i],
+				node_of(state->worker, next_of(type, next, false)),
+				__ATOMIC_RELEASE);
+	}
+}
+
+void nodes_connect(void)
+{
+	for (const struct node_state *state = states; state != NULL; state = state->link)
+		connect_node(state);
+}
+
+void node_attach_switch(const char *name, bool on)
+{
+	struct node_type *type = node_type_find(name);
+
+	if (type == NULL || type->attach.off == !on)
+		return;
+	type->attach.off = !on;
+	nodes_connect();
+}
+
 static int node_init(const struct rte_graph *graph, struct rte_node *node)
 {
 	const struct node_type *type = by_id[node->id].type;
@@ -60,6 +215,7 @@ static int node_init(const struct rte_graph *graph, struct rte_node *node)
 	state->worker = worker_creating();
 	state->type = type;
 	state->object = by_id[node->id].object;
+	state->node = node;
 	snprintf(state->name, sizeof(state->name), "%s", node->name);
 	state->link = states;
 	states = state;
@@ -86,7 +242,8 @@ static int node_register(struct node_type *type)
 	registration->parent_id = RTE_NODE_ID_INVALID;
 	registration->nb_edges = (rte_edge_t)nexts;
 	for (unsigned i = 0; i < nexts; i++)
-		registration->next_nodes[i] = type->nexts[i] == NULL ? "drop" : type->nexts[i];
+		registration->next_nodes[i] =
+			type->nexts[i] == NULL ? "drop" : next_of(type, type->nexts[i], true);
 	type->id = __rte_node_register(registration);
 	free(registration);
 	if (type->id == RTE_NODE_ID_INVALID || type->id >= NODE_IDS_MAX) {
@@ -99,13 +256,13 @@ static int node_register(struct node_type *type)
 
 int nodes_register(void)
 {
-	for (struct node_type *type = types; type != NULL; type = type->link) {
-		int rc = node_register(type);
+	int rc = 0;
 
-		if (rc != 0)
-			return rc;
-	}
-	return 0;
+	for (struct node_type *type = types; type != NULL && rc == 0; type = type->link)
+		rc = attach_check(type);
+	for (struct node_type *type = types; type != NULL && rc == 0; type = type->link)
+		rc = node_register(type);
+	return rc;
 }
 
 rte_node_t node_clone(

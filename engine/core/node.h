@@ -18,8 +18,24 @@ struct worker;
 struct node_state;
 
 #define NODE_REASONS_MAX 24
+#define NODE_PARENTS_MAX 4
+#define NODE_FUSED_MAX 4
 #define NODE_NEXTS_MAX 32
 #define NODE_VECTOR_MAX RTE_GRAPH_BURST_SIZE
+
+/*
+ * The edges on which a node stands: packets that a parent sends to `next` come to this node first,
+ * which has `next` among its own next nodes. The parents' code does not know of it, and while it is
+ * off their edges lead straight to `next`, so that it costs nothing.
+ *
+ * Nodes on the same edge follow each other: those with fewer parents first, then by name. The
+ * parents of each must be parents of those behind it, or be others altogether.
+ */
+struct node_attach {
+	const char *next;                      /* NULL: the node stands on no edge */
+	const char *parents[NODE_PARENTS_MAX]; /* NULL-terminated unless full; no templates */
+	bool off;                              /* until node_attach_switch() turns it on */
+};
 
 /*
  * By convention the first next node of a node that has drop reasons is "drop":
@@ -34,8 +50,13 @@ struct node_type {
 	const char *reasons[NODE_REASONS_MAX]; /* NULL-terminated unless full */
 	uint32_t consumed;    /* bit R: reason R is no loss, the packet was for us (ARP, echo) */
 	size_t private_bytes; /* of node_private(), per worker, zeroed */
-	bool source;          /* called in every walk of the graph */
-	bool template;        /* only walked as clones: port-rx, port-tx … */
+	struct node_attach attach;
+	const char *fused[NODE_FUSED_MAX]; /* nodes whose work this one does on most packets */
+	/* One line on a packet that the node is about to process, and what it will decide; may be
+	 * NULL. For traced packets only. */
+	void (*trace)(struct rte_node *node, const struct rte_mbuf *mbuf, char *text, size_t bytes);
+	bool source;   /* called in every walk of the graph */
+	bool template; /* only walked as clones: port-rx, port-tx … */
 
 	struct node_type *link;
 	rte_node_t id;
@@ -53,6 +74,7 @@ struct node_state {
 	struct worker *worker;
 	const struct node_type *type;
 	void *object; /* what a clone was made for: its port queue */
+	struct rte_node *node;
 	char name[RTE_NODE_NAMESIZE];
 	struct node_state *link;
 	uint64_t originated; /* packets that the node made: ICMP errors, ARP requests */
@@ -95,6 +117,11 @@ static inline void node_drop(
 	node_state(node)->drops[reason]++;
 	rte_node_enqueue_x1(graph, node, 0, mbuf);
 }
+
+/* With graphs created: leads edges by way of the nodes that are attached to them. */
+void nodes_connect(void);
+/* Turns an attached node on or off, at any time, for all workers. */
+void node_attach_switch(const char *name, bool on);
 
 /* Registers every node_type with rte_graph. Returns 0 or -errno after saying why. */
 int nodes_register(void);

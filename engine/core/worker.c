@@ -5,9 +5,6 @@
 
 #include <errno.h>
 #include <rte_cycles.h>
-#include <rte_errno.h>
-#include <rte_lcore.h>
-#include <rte_malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +14,6 @@ static unsigned nb_workers;
 static unsigned nb_forwarders;
 static int main_cpu;
 static char layout[256];
-static struct worker *creating;
 static bool system_calls; /* some port makes one or more a vector */
 
 static struct worker *worker_add(const char *name, enum worker_role role, int cpu)
@@ -197,45 +193,6 @@ uint64_t worker_stall_limit(void)
 	if (system_calls)
 		return worker_away_limit();
 	return rte_get_tsc_hz() / 1000000 * WORKER_STALL_US;
-}
-
-struct worker *worker_creating(void)
-{
-	return creating;
-}
-
-void worker_add_node(struct worker *worker, const char *node)
-{
-	worker->patterns = realloc(worker->patterns, (worker->nb_patterns + 1) * sizeof(char *));
-	if (worker->patterns == NULL)
-		rte_exit(1, "out of memory\n");
-	worker->patterns[worker->nb_patterns++] = strdup(node);
-}
-
-int workers_create_graphs(int socket)
-{
-	for (unsigned i = 0; i < nb_workers; i++) {
-		struct worker *worker = workers[i];
-		struct rte_graph_param param = {
-			.socket_id = socket,
-			.nb_node_patterns = (uint16_t)worker->nb_patterns,
-			.node_patterns = worker->patterns,
-		};
-
-		if (worker->nb_patterns == 0)
-			continue;
-		worker->socket = socket;
-		creating = worker;
-		worker->graph_id = rte_graph_create(worker->name, &param);
-		creating = NULL;
-		worker->graph = rte_graph_lookup(worker->name);
-		if (worker->graph == NULL) {
-			fprintf(stderr, "worker %s: its graph cannot be made: %s\n", worker->name,
-				strerror(rte_errno));
-			return -rte_errno;
-		}
-	}
-	return 0;
 }
 
 int workers_create_wakers(void)

@@ -42,6 +42,7 @@ _Static_assert(sizeof(struct node_stats) == RTE_CACHE_LINE_SIZE, "one line a nod
 enum worker_request {
 	WORKER_WALK,
 	WORKER_STOP,
+	WORKER_TRACE,          /* walk, and trace packets (trace.h) until it is over */
 	WORKER_ROUNDTRIP_PING, /* measure, as the side that keeps time */
 	WORKER_ROUNDTRIP_PONG,
 };
@@ -171,6 +172,8 @@ int workers_create_graphs(int socket);
 /* The worker whose graph is being built: for node init(). */
 struct worker *worker_creating(void);
 int workers_start(void);
+/* Asks a worker that has nothing else to do than to walk; returns whether it was. */
+bool worker_ask_walking(struct worker *worker, enum worker_request request);
 void workers_stop(void);
 /* Round trip of a cache line between the two, in cycles; both must be walking. */
 int worker_roundtrip(struct worker *ping, struct worker *pong);

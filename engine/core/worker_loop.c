@@ -3,6 +3,7 @@
 #include "graph_walk.h"
 #include "node.h"
 #include "rcu.h"
+#include "trace.h"
 #include "waker.h"
 #include "worker.h"
 
@@ -63,10 +64,10 @@ static __rte_noinline uint64_t worker_long_call(struct worker *worker, uint64_t 
 /*
  * rte_graph_walk() with chained time stamps: one rdtsc a node instead of two, and
  * no clock between two nodes goes uncounted. Returns the time of the last stamp; adds to
- * *found, unless that is NULL, what the nodes did.
+ * *found, unless that is NULL, what the nodes did. `traced` is known when this is compiled.
  */
 static __rte_always_inline uint64_t worker_walk(
-	struct worker *worker, uint64_t now, uint64_t call_limit, uint64_t *found)
+	struct worker *worker, uint64_t now, uint64_t call_limit, uint64_t *found, bool traced)
 {
 	struct rte_graph *graph = worker->graph;
 	struct graph_walk walk = graph_walk_begin(graph);
@@ -79,7 +80,10 @@ static __rte_always_inline uint64_t worker_walk(
 		uint16_t done;
 
 		rte_prefetch0(objs);
-		done = node->process(graph, node, objs, node->idx);
+		if (traced)
+			done = trace_process(worker, node);
+		else
+			done = node->process(graph, node, objs, node->idx);
 		end = rte_rdtsc();
 		spent = end - now;
 		now = end;
@@ -101,6 +105,8 @@ static __rte_always_inline uint64_t worker_walk(
 		graph_walk_next(&walk);
 	}
 	graph_walk_end(&walk);
+	if (traced)
+		trace_walk_end(worker);
 	return now;
 }
 
@@ -168,18 +174,9 @@ static void roundtrip_pong(const struct worker *worker)
 	}
 }
 
-static void worker_carry_out(struct worker *worker, uint32_t request)
-{
-	if (request == WORKER_ROUNDTRIP_PING)
-		roundtrip_ping(worker);
-	else if (request == WORKER_ROUNDTRIP_PONG)
-		roundtrip_pong(worker);
-	__atomic_store_n(&worker->request, WORKER_WALK, __ATOMIC_RELEASE);
-}
-
 /* One walk, and the cycles since the last one. */
 static __rte_always_inline void worker_step(
-	struct worker *worker, struct limits limits, uint64_t *found)
+	struct worker *worker, struct limits limits, uint64_t *found, bool traced)
 {
 	uint64_t now = rte_rdtsc(), gap = now - worker->last_tsc;
 
@@ -194,12 +191,43 @@ static __rte_always_inline void worker_step(
 		}
 	}
 	worker->loops++;
-	worker->last_tsc = worker_walk(worker, now, limits.call, found);
+	worker->last_tsc = worker_walk(worker, now, limits.call, found, traced);
 	rcu_quiescent(worker->index);
 }
 
+/* Walks, traced, until no more packets are wanted or something else is asked for. */
+static void worker_trace(struct worker *worker, struct limits limits)
+{
+	uint32_t request = WORKER_TRACE;
+
+	while (__atomic_load_n(&worker->request, __ATOMIC_ACQUIRE) == WORKER_TRACE) {
+		uint64_t found = 0;
+
+		worker_step(worker, limits, &found, true);
+		if (trace_is_over())
+			__atomic_compare_exchange_n(&worker->request, &request, WORKER_WALK, false,
+				__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+		if (found == 0 && (worker->takes_turns || worker->waker != NULL))
+			sched_yield();
+	}
+}
+
+static __rte_noinline void worker_carry_out(
+	struct worker *worker, struct limits limits, uint32_t request)
+{
+	if (request == WORKER_TRACE) {
+		worker_trace(worker, limits);
+		return;
+	}
+	if (request == WORKER_ROUNDTRIP_PING)
+		roundtrip_ping(worker);
+	else if (request == WORKER_ROUNDTRIP_PONG)
+		roundtrip_pong(worker);
+	__atomic_store_n(&worker->request, WORKER_WALK, __ATOMIC_RELEASE);
+}
+
 /* Returns true when the worker is to end. */
-static __rte_always_inline bool worker_asked(struct worker *worker)
+static __rte_always_inline bool worker_asked(struct worker *worker, struct limits limits)
 {
 	uint32_t request = __atomic_load_n(&worker->request, __ATOMIC_ACQUIRE);
 
@@ -207,23 +235,23 @@ static __rte_always_inline bool worker_asked(struct worker *worker)
 		return false;
 	if (request == WORKER_STOP)
 		return true;
-	worker_carry_out(worker, request);
+	worker_carry_out(worker, limits, request);
 	return false;
 }
 
 static void loop_polling(struct worker *worker, struct limits limits)
 {
-	while (!worker_asked(worker))
-		worker_step(worker, limits, NULL);
+	while (!worker_asked(worker, limits))
+		worker_step(worker, limits, NULL, false);
 }
 
 /* Workers that share a CPU yield it when idle. */
 static void loop_taking_turns(struct worker *worker, struct limits limits)
 {
-	while (!worker_asked(worker)) {
+	while (!worker_asked(worker, limits)) {
 		uint64_t found = 0;
 
-		worker_step(worker, limits, &found);
+		worker_step(worker, limits, &found, false);
 		if (found == 0)
 			sched_yield();
 	}
@@ -253,7 +281,7 @@ static bool worker_sleep(struct worker *worker)
 static bool worker_try_sleep(struct worker *worker, struct limits limits, uint64_t *found)
 {
 	waker_arm(worker->waker);
-	worker_step(worker, limits, found);
+	worker_step(worker, limits, found, false);
 	if (*found == 0 && __atomic_load_n(&worker->request, __ATOMIC_ACQUIRE) == WORKER_WALK)
 		return worker_sleep(worker);
 	waker_disarm(worker->waker);
@@ -265,7 +293,7 @@ static void worker_linger(struct worker *worker, struct limits limits, uint64_t 
 {
 	for (unsigned i = 0; i < WORKER_PAUSES; i++)
 		rte_pause();
-	worker_step(worker, limits, found);
+	worker_step(worker, limits, found, false);
 }
 
 /* An idle worker let the others run, which is sleep too; a turn so long that the worker was kept
@@ -289,11 +317,11 @@ static void loop_sleeping(struct worker *worker, struct limits limits)
 	uint64_t awake_until = 0;
 	unsigned idle_walks = 0;
 
-	while (!worker_asked(worker)) {
+	while (!worker_asked(worker, limits)) {
 		uint64_t found = 0;
 
 		if (idle_walks < WORKER_IDLE_WALKS)
-			worker_step(worker, limits, &found);
+			worker_step(worker, limits, &found, false);
 		else if (worker->last_tsc < awake_until)
 			worker_linger(worker, limits, &found);
 		else if (worker_try_sleep(worker, limits, &found))
@@ -336,6 +364,18 @@ static void worker_ask(struct worker *worker, enum worker_request request)
 	__atomic_store_n(&worker->request, request, __ATOMIC_RELEASE);
 	if (worker->waker != NULL)
 		waker_signal(worker->waker);
+}
+
+bool worker_ask_walking(struct worker *worker, enum worker_request request)
+{
+	uint32_t walking = WORKER_WALK;
+
+	if (!__atomic_compare_exchange_n(
+		    &worker->request, &walking, request, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return false;
+	if (worker->waker != NULL)
+		waker_signal(worker->waker);
+	return true;
 }
 
 int workers_start(void)

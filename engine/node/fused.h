@@ -16,14 +16,17 @@ struct fused {
 	struct node_stats *rewrite, *output;
 };
 
-/* For init(): `rewrite` is the name of the node before interface-output. Returns 0 or -ENOENT. */
-static inline int fused_find(
-	const struct node_state *state, struct rte_node *node, const char *rewrite)
+/* For init() of a node whose `fused` are FUSED_NODES(). Returns 0 or -ENOENT. */
+#define FUSED_NODES(rewrite) \
+	{ \
+		rewrite, "interface-output" \
+	}
+static inline int fused_find(struct node_state *state, struct rte_node *node)
 {
 	struct fused *fused = node_private(node);
 
-	fused->rewrite = worker_node_stats(state->worker, rewrite);
-	fused->output = worker_node_stats(state->worker, "interface-output");
+	fused->rewrite = worker_node_stats(state->worker, state->type->fused[0]);
+	fused->output = worker_node_stats(state->worker, state->type->fused[1]);
 	return fused->rewrite == NULL || fused->output == NULL ? -ENOENT : 0;
 }
 

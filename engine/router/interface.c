@@ -12,7 +12,6 @@ struct interface interfaces[INTERFACES_MAX];
 uint64_t interface_mac[INTERFACES_MAX];
 rte_edge_t interface_edge[INTERFACES_MAX];
 bool interfaces_martians;
-bool interfaces_check_sources;
 
 /*
  * A bit for each hash of a prefix that an address implies: most of a million routes are none of
@@ -47,7 +46,7 @@ void interfaces_reset(bool up)
 	for (uint16_t i = 0; i < INTERFACES_MAX; i++)
 		interfaces[i].index = i;
 	memset(implied, 0, sizeof(implied));
-	interfaces_martians = interfaces_check_sources = false;
+	interfaces_martians = false;
 	for (unsigned i = 0; i < forwarder_ports(); i++) {
 		struct port *port = forwarder_port(i);
 
@@ -102,7 +101,7 @@ void interface_set_urpf(struct interface *interface, enum interface_urpf urpf)
 	interface->urpf = (uint8_t)urpf;
 	/* Once set it stays: what it costs others is not worth more. */
 	if (interface_checks_source(interface))
-		__atomic_store_n(&interfaces_check_sources, true, __ATOMIC_RELEASE);
+		node_attach_switch("ip4-source-check", true);
 	show_state(interface);
 }
 

@@ -59,8 +59,6 @@ extern rte_edge_t interface_edge[INTERFACES_MAX];
 
 /* Packets with a source address that no host has are dropped, on all interfaces. */
 extern bool interfaces_martians;
-/* One interface at least has source addresses checked. */
-extern bool interfaces_check_sources;
 
 static inline bool interface_checks_source(const struct interface *interface)
 {

@@ -3,6 +3,7 @@
  * /linerate/routes. */
 #include "fib/fib4.h"
 #include "modes/forwarder.h"
+#include "router/adjacency_text.h"
 #include "router/cli.h"
 #include "router/interface.h"
 #include "router/route_text.h"
@@ -86,27 +87,11 @@ static const char *address_text(uint32_t address, char text[LINE_BYTES])
 	return text;
 }
 
-static const char *kind_name(const struct adjacency *adjacency)
-{
-	static const char *const names[ADJACENCY_KINDS] = {
-		[ADJACENCY_DROP] = "drop",
-		[ADJACENCY_UNREACHABLE] = "no route",
-		[ADJACENCY_REWRITE] = "rewrite",
-		[ADJACENCY_ARP] = "arp",
-		[ADJACENCY_LOCAL] = "local",
-		[ADJACENCY_LOAD_BALANCE] = "load-balance",
-		[ADJACENCY_MPLS_IMPOSITION] = "mpls-imposition",
-	};
-	const char *name = names[adjacency_kind(adjacency)];
-
-	return name == NULL ? "other" : name;
-}
-
 static void answer_adjacency(struct rte_tel_data *data, const struct adjacency *adjacency)
 {
 	char text[LINE_BYTES];
 
-	answer_string(data, "kind", kind_name(adjacency));
+	answer_string(data, "kind", adjacency_kind_name(adjacency));
 	if (adjacency->neighbor == NEIGHBOR_NONE)
 		return;
 	answer_string(data, "via", address_text(adjacency->address, text));

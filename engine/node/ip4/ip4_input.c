@@ -2,11 +2,9 @@
 /*
  * ip4-input: the checks of RFC 1812 5.2.2 (length, checksum, version, header length, total
  * length), and takes Ethernet's padding off. The TTL is looked at where it goes down: a
- * packet for the router itself is delivered whatever it is. What came in on an interface that
- * asks for it goes by way of ip4-source-check.
+ * packet for the router itself is delivered whatever it is.
  */
 #include "core/vector.h"
-#include "router/interface.h"
 #include "router/packet.h"
 
 #include <netinet/ip_icmp.h>
@@ -15,7 +13,6 @@ enum next {
 	NEXT_DROP,
 	NEXT_LOOKUP,
 	NEXT_ERROR,
-	NEXT_SOURCE_CHECK,
 };
 
 enum reason {
@@ -117,36 +114,16 @@ static bool ip4_input_vector(
 	return differ == 0;
 }
 
-/* As before, for a router with an interface that has sources checked. */
-static __rte_noinline bool ip4_input_checked_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
-{
-	rte_edge_t differ = 0;
-
-	for (uint16_t i = 0; i < count; i++) {
-		nexts[i] = classify_one(node, mbufs[i]);
-		if (nexts[i] == NEXT_LOOKUP && interface_checks_source(&interfaces[mbufs[i]->port]))
-			nexts[i] = NEXT_SOURCE_CHECK;
-		differ |= nexts[i] ^ nexts[0];
-	}
-	return differ == 0;
-}
-
 static uint16_t ip4_input_process(
 	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
 {
-	if (unlikely(interfaces_check_sources))
-		return vector_walk(graph, node, objs, count, ip4_input_checked_vector);
 	return vector_walk(graph, node, objs, count, ip4_input_vector);
 }
 
 static struct node_type ip4_input = {
 	.name = "ip4-input",
 	.process = ip4_input_process,
-	.nexts = {[NEXT_DROP] = "drop",
-		[NEXT_LOOKUP] = "ip4-lookup",
-		[NEXT_ERROR] = "icmp4-error",
-		[NEXT_SOURCE_CHECK] = "ip4-source-check"},
+	.nexts = {[NEXT_DROP] = "drop", [NEXT_LOOKUP] = "ip4-lookup", [NEXT_ERROR] = "icmp4-error"},
 	.reasons = {[TRUNCATED] = "shorter than an ip4 header",
 		[BAD_VERSION] = "version is not 4",
 		[BAD_HEADER_LENGTH] = "bad header length",

@@ -7,8 +7,11 @@
 #include "core/path_hash.h"
 #include "core/vector.h"
 #include "node/fused.h"
+#include "router/adjacency_text.h"
 #include "router/load_balance.h"
 #include "ip4_rewrite.h"
+
+#include <stdio.h>
 
 /* Returns how many got the usual rewrite. */
 static uint16_t rewrite(struct rte_mbuf **mbufs, const uint32_t *chosen, rte_edge_t *nexts,
@@ -52,15 +55,24 @@ static uint16_t ip4_load_balance_process(
 	return vector_walk_parted(graph, node, objs, count, ip4_load_balance_vector);
 }
 
-static int ip4_load_balance_init(struct node_state *state, struct rte_node *node)
+static void ip4_load_balance_trace(
+	struct rte_node *node, const struct rte_mbuf *mbuf, char *text, size_t bytes)
 {
-	return fused_find(state, node, "ip4-rewrite");
+	uint32_t hash = flow_hash_ip4(packet_l3(mbuf), packet_l3_bytes(mbuf));
+	char bucket[32];
+
+	(void)node;
+	snprintf(bucket, sizeof(bucket), "bucket %u", hash >> LOAD_BALANCE_BUCKET_SHIFT);
+	adjacency_text(bucket, load_balance_choose(&adjacencies[packet_adjacency(mbuf)], hash),
+		text, bytes);
 }
 
 static struct node_type ip4_load_balance = {
 	.name = "ip4-load-balance",
 	.process = ip4_load_balance_process,
-	.init = ip4_load_balance_init,
+	.trace = ip4_load_balance_trace,
+	.init = fused_find,
+	.fused = FUSED_NODES("ip4-rewrite"),
 	.private_bytes = sizeof(struct fused),
 	/* A path is to a neighbour: it is none of the kinds that go to "drop" here. */
 	.nexts = {[ADJACENCY_DROP] = "drop",

@@ -11,11 +11,14 @@
 #include "fib/fib4.h"
 #include "node/fused.h"
 #include "router/adjacency.h"
+#include "router/adjacency_text.h"
 #include "router/interface.h"
 #include "router/packet.h"
 #include "router/routes.h"
 #include "ip4_rewrite.h"
 
+#include <arpa/inet.h>
+#include <stdio.h>
 #include <netinet/ip_icmp.h>
 
 /* Drops and says why; tells the sender of a packet that has no route (RFC 1812 5.2.7.1). */
@@ -138,15 +141,26 @@ static uint16_t ip4_lookup_process(
 	return vector_walk(graph, node, objs, count, ip4_lookup_vector);
 }
 
-static int ip4_lookup_init(struct node_state *state, struct rte_node *node)
+static void ip4_lookup_trace(
+	struct rte_node *node, const struct rte_mbuf *mbuf, char *text, size_t bytes)
 {
-	return fused_find(state, node, "ip4-rewrite");
+	uint32_t word = fib4_word(rte_be_to_cpu_32(packet_ip4(mbuf)->dst_addr));
+	uint32_t prefix = packet_ip4(mbuf)->dst_addr;
+	char address[INET_ADDRSTRLEN], route[32];
+
+	(void)node;
+	prefix &= rte_cpu_to_be_32(prefix_mask(fib4_word_length(word)));
+	inet_ntop(AF_INET, &prefix, address, sizeof(address));
+	snprintf(route, sizeof(route), "%s/%u", address, fib4_word_length(word));
+	adjacency_text(route, word & FIB4_VALUE, text, bytes);
 }
 
 static struct node_type ip4_lookup = {
 	.name = "ip4-lookup",
 	.process = ip4_lookup_process,
-	.init = ip4_lookup_init,
+	.trace = ip4_lookup_trace,
+	.init = fused_find,
+	.fused = FUSED_NODES("ip4-rewrite"),
 	.private_bytes = sizeof(struct fused),
 	.nexts = {ADJACENCY_NEXTS},
 	.reasons = {[LOOKUP_NO_ROUTE] = "no route",

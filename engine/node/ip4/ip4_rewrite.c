@@ -5,8 +5,10 @@
  */
 #include "core/vector.h"
 #include "router/adjacency.h"
+#include "router/adjacency_text.h"
 #include "router/packet.h"
 
+#include <stdio.h>
 #include <netinet/ip_icmp.h>
 
 enum next {
@@ -74,9 +76,21 @@ static uint16_t ip4_rewrite_process(
 	return vector_walk(graph, node, objs, count, ip4_rewrite_vector);
 }
 
+static void ip4_rewrite_trace(
+	struct rte_node *node, const struct rte_mbuf *mbuf, char *text, size_t bytes)
+{
+	char ttl[48];
+
+	(void)node;
+	snprintf(ttl, sizeof(ttl), "TTL %u, %u bytes, MTU %u", packet_ip4(mbuf)->time_to_live,
+		packet_l3_bytes(mbuf), adjacencies[packet_adjacency(mbuf)].mtu);
+	adjacency_text(ttl, packet_adjacency(mbuf), text, bytes);
+}
+
 static struct node_type ip4_rewrite = {
 	.name = "ip4-rewrite",
 	.process = ip4_rewrite_process,
+	.trace = ip4_rewrite_trace,
 	.nexts = {[NEXT_DROP] = "drop",
 		[NEXT_OUTPUT] = "interface-output",
 		[NEXT_ERROR] = "icmp4-error",

@@ -119,6 +119,8 @@ static struct node_type ip4_source_check = {
 	.name = "ip4-source-check",
 	.process = ip4_source_check_process,
 	.nexts = {[NEXT_DROP] = "drop", [NEXT_LOOKUP] = "ip4-lookup"},
+	/* Interfaces that ask for it send everything to ip4-input: INTERFACE_MAC_SLOW. */
+	.attach = {.next = "ip4-lookup", .parents = {"ip4-input"}, .off = true},
 	.reasons = {[THIS_NETWORK] = "source in 0.0.0.0/8",
 		[LOOPBACK] = "source in 127.0.0.0/8",
 		[MULTICAST] = "multicast source",

@@ -10,9 +10,11 @@
 #include "core/vector.h"
 #include "fib/fib6.h"
 #include "node/fused.h"
+#include "router/adjacency_text.h"
 #include "router/packet6.h"
 #include "router/routes6.h"
 
+#include <arpa/inet.h>
 #include <netinet/icmp6.h>
 
 /* Drops and says why; tells the sender of a packet that has no route (RFC 4443 3.1). */
@@ -136,15 +138,23 @@ static uint16_t ip6_lookup_process(
 	return vector_walk(graph, node, objs, count, ip6_lookup_vector);
 }
 
-static int ip6_lookup_init(struct node_state *state, struct rte_node *node)
+static void ip6_lookup_trace(
+	struct rte_node *node, const struct rte_mbuf *mbuf, char *text, size_t bytes)
 {
-	return fused_find(state, node, "ip6-rewrite");
+	const uint8_t *destination = ip6_destination(packet_l3(mbuf));
+	char address[INET6_ADDRSTRLEN];
+
+	(void)node;
+	inet_ntop(AF_INET6, destination, address, sizeof(address));
+	adjacency_text(address, fib6_lookup_one(destination), text, bytes);
 }
 
 static struct node_type ip6_lookup = {
 	.name = "ip6-lookup",
 	.process = ip6_lookup_process,
-	.init = ip6_lookup_init,
+	.trace = ip6_lookup_trace,
+	.init = fused_find,
+	.fused = FUSED_NODES("ip6-rewrite"),
 	.private_bytes = sizeof(struct fused),
 	.nexts = {ADJACENCY_NEXTS},
 	.reasons = {[LOOKUP6_NO_ROUTE] = "no route",

@@ -14,6 +14,7 @@
 #include "router/interface6.h"
 #include "router/packet6.h"
 
+#include <stdio.h>
 #include <errno.h>
 
 enum next {
@@ -297,11 +298,21 @@ static int ethernet_input_init(struct node_state *state, struct rte_node *node)
 											   : 0;
 }
 
+static void ethernet_input_trace(
+	struct rte_node *node, const struct rte_mbuf *mbuf, char *text, size_t bytes)
+{
+	(void)node;
+	snprintf(text, bytes, "interface %s, ethertype 0x%04x", interfaces[mbuf->port].name,
+		rte_be_to_cpu_16(ethertype_of(rte_pktmbuf_mtod(mbuf, const uint8_t *))));
+}
+
 static struct node_type ethernet_input = {
 	.name = "ethernet-input",
 	.process = ethernet_input_process,
+	.trace = ethernet_input_trace,
 	.init = ethernet_input_init,
 	.private_bytes = sizeof(struct ethernet_input),
+	.fused = {"ip4-input", "ip6-input", "mpls-input"},
 	.nexts = {[NEXT_DROP] = "drop",
 		[NEXT_IP4] = "ip4-input",
 		[NEXT_ARP] = "arp-input",

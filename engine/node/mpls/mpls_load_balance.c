@@ -87,15 +87,11 @@ static uint16_t mpls_load_balance_process(
 	return vector_walk_parted(graph, node, objs, count, mpls_load_balance_vector);
 }
 
-static int mpls_load_balance_init(struct node_state *state, struct rte_node *node)
-{
-	return fused_find(state, node, "mpls-output");
-}
-
 static struct node_type mpls_load_balance = {
 	.name = "mpls-load-balance",
 	.process = mpls_load_balance_process,
-	.init = mpls_load_balance_init,
+	.init = fused_find,
+	.fused = FUSED_NODES("mpls-output"),
 	.private_bytes = sizeof(struct fused),
 	/* A path is to a neighbour: it is none of the kinds that go to "drop" here. */
 	.nexts = {[ADJACENCY_DROP] = "drop",

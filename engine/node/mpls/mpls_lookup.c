@@ -7,9 +7,12 @@
 #include "fib/mpls_table.h"
 #include "node/fused.h"
 #include "router/adjacency.h"
+#include "router/adjacency_text.h"
 #include "router/interface.h"
 #include "router/mpls.h"
 #include "mpls_swap.h"
+
+#include <stdio.h>
 
 enum reason {
 	NO_LABEL,
@@ -101,15 +104,26 @@ static uint16_t mpls_lookup_process(
 	return vector_walk(graph, node, objs, count, mpls_lookup_vector);
 }
 
-static int mpls_lookup_init(struct node_state *state, struct rte_node *node)
+static void mpls_lookup_trace(
+	struct rte_node *node, const struct rte_mbuf *mbuf, char *text, size_t bytes)
 {
-	return fused_find(state, node, "mpls-output");
+	uint32_t entry = mpls_read(packet_l3(mbuf)), found = find(entry);
+	char label[32];
+
+	(void)node;
+	snprintf(label, sizeof(label), "label %u", entry >> MPLS_LABEL_SHIFT);
+	if (found == MPLS_TABLE_NONE)
+		snprintf(text, bytes, "%s: not in the table", label);
+	else
+		adjacency_text(label, found, text, bytes);
 }
 
 static struct node_type mpls_lookup = {
 	.name = "mpls-lookup",
 	.process = mpls_lookup_process,
-	.init = mpls_lookup_init,
+	.trace = mpls_lookup_trace,
+	.init = fused_find,
+	.fused = FUSED_NODES("mpls-output"),
 	.private_bytes = sizeof(struct fused),
 	.nexts = {[ADJACENCY_DROP] = "drop",
 		[ADJACENCY_ARP] = "ip4-arp",
