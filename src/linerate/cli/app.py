@@ -118,6 +118,14 @@ COMMANDS = (
         "[bold]linerate top --once --view ports[/]",
     ),
     Listed(
+        "trace",
+        "linerate.cli.commands.trace:trace",
+        "Trace packets through the nodes of a live engine, with what each node decided.",
+        "Examples:\n\n"
+        "[bold]linerate trace --node ip4-input --count 10[/]\n\n"
+        "[bold]linerate trace --node port-rx-e0-0 --json[/] # from the port on",
+    ),
+    Listed(
         "explain",
         "linerate.cli.commands.explain:explain_command",
         "Name what limits a forwarder: the evidence, the arithmetic, what to try.",

@@ -7,11 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from linerate.cli.live_engine import EngineName, connect
 from linerate.cli.options import JsonOption
-from linerate.engine import engine_process
-from linerate.engine.engine_process import EngineError
 from linerate.engine.readings import read_errors, worker_reading
-from linerate.engine.telemetry import Telemetry, rows
+from linerate.engine.telemetry import rows
 from linerate.report import json_output, live, terminal
 from linerate.report import offload as offloading
 from linerate.results.store import Run, StoreError, load_run
@@ -25,34 +24,6 @@ show = typer.Typer(
 )
 
 
-def _complete_engine(incomplete: str) -> list[str]:
-    return [name for name in engine_process.live_engines() if name.startswith(incomplete)]
-
-
-EngineName = Annotated[
-    str | None,
-    typer.Option(
-        "--engine",
-        help="Which one, if several run.",
-        metavar="NAME",
-        autocompletion=_complete_engine,
-    ),
-]
-
-
-def _connect(name: str | None) -> Telemetry:
-    """Connect to the engine of that name, or to the only one that runs."""
-    engines = engine_process.live_engines()
-    if not engines:
-        raise EngineError("no engine runs")
-    if name is None and len(engines) > 1:
-        raise EngineError(f"several engines run: say --engine {' or '.join(engines)}")
-    chosen = name if name is not None else next(iter(engines))
-    if chosen not in engines:
-        raise EngineError(f"no engine is called '{chosen}': {', '.join(engines)} runs")
-    return Telemetry(engines[chosen])
-
-
 def _print_json(document: Any) -> None:  # noqa: ANN401 (what JSON can hold)
     say(json.dumps(document, indent=1))
 
@@ -64,7 +35,7 @@ def _console() -> Console:
 @show.command(epilog="Example: [bold]linerate show runtime --engine bench-1[/]")
 def runtime(name: EngineName = None, as_json: JsonOption = False) -> None:
     """Show each worker's nodes, calls, vectors and Clocks, as VPP does."""
-    with _connect(name) as telemetry:
+    with connect(name) as telemetry:
         hertz = int(telemetry.ask("/linerate/info")["tsc_hz"])
         answers = [
             (row, telemetry.ask(f"/linerate/runtime,{row['name']}"))
@@ -82,7 +53,7 @@ def runtime(name: EngineName = None, as_json: JsonOption = False) -> None:
 @show.command(epilog="Example: [bold]linerate show errors --json[/]")
 def errors(name: EngineName = None, as_json: JsonOption = False) -> None:
     """Show each drop reason that counted packets, as VPP does."""
-    with _connect(name) as telemetry:
+    with connect(name) as telemetry:
         drops = read_errors(telemetry)
     if as_json:
         _print_json([drop.model_dump() for drop in drops])
@@ -93,7 +64,7 @@ def errors(name: EngineName = None, as_json: JsonOption = False) -> None:
 @show.command(epilog="Example: [bold]linerate show ports[/]")
 def ports(name: EngineName = None, as_json: JsonOption = False) -> None:
     """Show the counters of each port."""
-    with _connect(name) as telemetry:
+    with connect(name) as telemetry:
         counters = {
             row["name"]: row | telemetry.ask(f"/linerate/port,{row['name']}")
             for row in telemetry.table("/linerate/ports")
@@ -107,7 +78,7 @@ def ports(name: EngineName = None, as_json: JsonOption = False) -> None:
 @show.command(epilog="Example: [bold]linerate show rings[/]")
 def rings(name: EngineName = None, as_json: JsonOption = False) -> None:
     """Show each ring's fill level and counters, as RIOT does: control, high, normal priority."""
-    with _connect(name) as telemetry:
+    with connect(name) as telemetry:
         table = telemetry.table("/linerate/rings")
     if as_json:
         _print_json(table)
@@ -118,7 +89,7 @@ def rings(name: EngineName = None, as_json: JsonOption = False) -> None:
 @show.command(epilog="Example: [bold]linerate show offload[/]")
 def offload(name: EngineName = None, as_json: JsonOption = False) -> None:
     """Show which ports look flows up themselves, and what went wrong with it."""
-    with _connect(name) as telemetry:
+    with connect(name) as telemetry:
         ports = {
             str(row["name"]): telemetry.ask(f"/linerate/offload,{row['name']}")
             for row in telemetry.table("/linerate/offload")
@@ -150,7 +121,7 @@ def flows(
 
     Packets a second are those of the fifth of a second in which the engine looked.
     """
-    with _connect(name) as telemetry:
+    with connect(name) as telemetry:
         answer = telemetry.ask(f"/linerate/flows,top={top},by={by.value}")
     largest = rows(answer, "/linerate/flows")
     if as_json:
