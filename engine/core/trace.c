@@ -210,7 +210,7 @@ static uint16_t process_candidate(
 /* Sources have no packets before they are called: what they sent on is looked at. */
 static uint16_t process_source(struct worker *worker, struct rte_node *node)
 {
-	uint16_t lengths[NEXTS_MAX], done;
+	uint16_t lengths[NEXTS_MAX] = {0}, done;
 
 	note_lengths(node, lengths);
 	done = node->process(worker->graph, node, node->objs, node->idx);
