@@ -1,9 +1,11 @@
 """`linerate exporter`: Prometheus metrics of every engine on the host."""
 
+import contextlib
 import os
 import secrets
+import signal
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -63,8 +65,15 @@ def exporter_command(
         reason = error.strerror if isinstance(error, OSError) else None
         complain(f"linerate: {listen}: {(reason or str(error)).lower()}")
         raise typer.Exit(FAILED) from error
+    # The server ends, and then has the signal again.
+    signal.signal(signal.SIGTERM, _end)
     say(f"metrics at {server.address}/metrics")
-    server.run()
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run()
+
+
+def _end(_number: int, _frame: object) -> NoReturn:
+    raise KeyboardInterrupt
 
 
 def _token(host: str, file: Path | None) -> str | None:
