@@ -11,7 +11,7 @@ FILE = "live.jsonl"
 
 
 class Journal:
-    """The file. What can't be written is left out: no trial fails for want of spectators."""
+    """The file. A line that can't be written is left out: no trial fails for that."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
