@@ -146,6 +146,14 @@ def test_a_load_that_is_the_testers_own_limit_is_valid_if_it_offers_less(evidenc
         assert verdict.limit != "line"
 
 
+def test_a_tester_far_behind_its_load_may_have_lost_packets_by_its_bursts(evidence):
+    missed = {MISSED: 10**6}
+    for share, valid in ((0.97, True), (0.7, False)):
+        sent = round(share * evidence().packets.sent)
+        load = evidence().load.model_copy(update={"offered_within": 1.0})
+        assert (reasons(evidence(sent=sent, losses=missed, load=load)) == ()) == valid
+
+
 def test_what_is_late_in_clean_slices_and_sent_in_others_is_offered(evidence):
     rows = five_seconds((3, 4, 5), sent=LINE * 2)
     late = tuple(
