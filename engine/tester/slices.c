@@ -12,6 +12,9 @@
 
 /* Rings that filled while a worker was away are emptied within this. */
 #define RECOVERY_MS 1
+/* A tester that sends more than this share of what is due, and a burst, sends what it is late with.
+ */
+#define CATCHING_UP_SHARE 1.01
 
 /* One counter of a place of loss. */
 struct watched {
@@ -27,7 +30,7 @@ struct watched {
 struct tick {
 	struct slice counts;
 	uint64_t cell; /* ticks of one cell may be one slice */
-	bool stalled;
+	bool unsteady; /* a worker was stalled, or the tester sent faster than it was asked to */
 };
 
 struct slices_clock slices_clock = {.due = UINT64_MAX};
@@ -42,9 +45,11 @@ static struct {
 	struct ledger places;
 	struct watched *watched;
 	struct slices_clean clean;
-	uint64_t length; /* cycles of a tick */
-	uint64_t last_elapsed, last_tsc, last_sent, last_received;
-	uint64_t away[WORKERS_MAX], stalls[WORKERS_MAX]; /* at the last tick's end */
+	uint64_t length;       /* cycles of a tick */
+	double due_per_clock;  /* frames, of all ports; infinite when unpaced */
+	uint64_t last_elapsed; /* up to where sums are */
+	uint64_t last_end, last_tsc, last_sent, last_received; /* of the last tick */
+	uint64_t away[WORKERS_MAX], stalls[WORKERS_MAX];       /* at the last tick's end */
 } slices;
 
 static uint64_t tick_length(void)
@@ -116,6 +121,17 @@ static uint64_t next_end(uint64_t elapsed)
 						      : RTE_MIN(next, tester.order.limit_clocks);
 }
 
+/* As the trial was ordered: the other ports may not have begun it yet. */
+static double due_frames_per_clock(void)
+{
+	double pps = 0;
+
+	for (unsigned i = 0; i < tester.nb_ports; i++)
+		for (unsigned s = 0; s < tester.ports[i].nb_schedules; s++)
+			pps += tester.ports[i].schedules[s].full_pps * tester.order.scale;
+	return pps / (double)rte_get_tsc_hz();
+}
+
 void slices_begin(const struct tester_port *port)
 {
 	if (tester.order.clean_clocks == 0 || slices_clock.port != NULL || port->nb_schedules == 0)
@@ -129,6 +145,8 @@ void slices_begin(const struct tester_port *port)
 	slices.last_tsc = port->trial.start_tsc;
 	slices.last_elapsed = slices.last_sent = 0;
 	slices.last_received = tester.received;
+	slices.last_end = 0;
+	slices.due_per_clock = due_frames_per_clock();
 	slices_clock.due = next_end(0);
 	slices_clock.port = port;
 }
@@ -181,21 +199,33 @@ static void look_at_worker(struct tick *tick, unsigned index, uint64_t now)
 		tick->counts.worker = worker;
 	}
 	tick->counts.disturbed |= here != 0 || is_recovering(worker, slices.last_tsc);
-	tick->stalled |= stalls != slices.stalls[index];
+	tick->unsteady |= stalls != slices.stalls[index];
 	if (was_away_before(worker, returned, still, now))
 		slices.last.counts.disturbed = true;
 	slices.away[index] = away;
 	slices.stalls[index] = stalls;
 }
 
-/* A stall too short to count as away does no harm unless packets are lost by it, and those may be
- * lost shortly before it is counted, and while rings are emptied after it. */
-static void look_at_stalls(struct tick *tick)
+/* Packets that a late tester sends faster than it was asked to are another load than the trial's.
+ */
+static bool is_catching_up(const struct tick *tick)
 {
-	bool stalled = tick->stalled || slices.last.stalled;
+	double due = slices.due_per_clock * (double)(tick->counts.end_clocks - slices.last_end);
 
-	tick->counts.disturbed |= stalled && tick->counts.lost != 0;
-	slices.last.counts.disturbed |= tick->stalled && slices.last.counts.lost != 0;
+	return (double)tick->counts.sent > CATCHING_UP_SHARE * due + STREAM_BURST_MAX;
+}
+
+/* A stall too short to count as away does no harm unless packets are lost by it, and those may be
+ * lost shortly before it is counted, and while rings are emptied after it. So it is with packets
+ * sent too fast. */
+static void look_at_losses(struct tick *tick)
+{
+	bool unsteady;
+
+	tick->unsteady |= is_catching_up(tick);
+	unsteady = tick->unsteady || slices.last.unsteady;
+	tick->counts.disturbed |= unsteady && tick->counts.lost != 0;
+	slices.last.counts.disturbed |= tick->unsteady && slices.last.counts.lost != 0;
 }
 
 static void close_slice(void)
@@ -306,7 +336,8 @@ static struct tick read_tick(uint64_t elapsed)
 	for (unsigned i = 0; i < workers_count(); i++)
 		if (worker_at(i)->graph != NULL)
 			look_at_worker(&tick, i, now);
-	look_at_stalls(&tick);
+	look_at_losses(&tick);
+	slices.last_end = elapsed;
 	slices.last_tsc = now;
 	slices.last_sent = sent;
 	slices.last_received = tester.received;

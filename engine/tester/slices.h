@@ -4,7 +4,8 @@
  *
  * The tester's worker looks every millisecond (a tick). A tick is disturbed when a worker was away
  * from its CPU in it, or until so shortly before that its rings are still being emptied, or when
- * packets were lost in it and a worker was stalled in it or in one beside it. Ticks of one kind in
+ * packets were lost in it and in it or in one beside it a worker was stalled, or the tester sent
+ * faster than it was asked to since it was late. Ticks of one kind in
  * a row are one slice, of at most 10 ms. Clean slices are those that are not disturbed: a device's
  * rate and loss are theirs. A trial may go on until it has enough of them (trial_start()).
  *

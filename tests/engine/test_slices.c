@@ -28,9 +28,11 @@ static uint16_t test_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 
 const struct tester_device tester_device = {test_rx_burst, test_tx_burst, 1518};
 
-#define STREAM \
-	"\"streams\": [{\"port\": \"e0\", \"rate\": {\"pps\": 100000}, \"layers\": " \
+#define STREAM_OF(pps) \
+	"\"streams\": [{\"port\": \"e0\", \"rate\": {\"pps\": " pps "}, \"layers\": " \
 	"[{\"ethernet\": {}}, {\"ipv4\": {}}, {\"udp\": {}}]}]"
+#define STREAM STREAM_OF("100000")
+#define FAST_STREAM STREAM_OF("1000000")
 
 static uint64_t clocks(double us)
 {
@@ -204,6 +206,24 @@ static void a_stall_disturbs_lossy_neighbours(void)
 }
 TESTER_CASE(a_stall_disturbs_lossy_neighbours, STREAM)
 
+/* A late tester sends more than it was asked to for a while: a loss then is its own. */
+static void a_loss_while_catching_up_disturbs(void)
+{
+	uint64_t *lost = lossy();
+
+	start(40, 40, 40);
+	pass_ms(4);
+	device_clock += clocks(500);
+	pass_ms(2);
+	*lost += 1;
+	pass_ms(24);
+	*lost += 1;
+	pass_ms(11);
+	CHECK(is_disturbed(7));
+	CHECK_EQUAL(disturbed_ms(40), 1);
+}
+TESTER_CASE(a_loss_while_catching_up_disturbs, FAST_STREAM)
+
 /* Away at a tick's end, and not back yet: it is counted when it is. */
 static void pause_over_a_boundary_disturbs_both(void)
 {
@@ -317,6 +337,7 @@ int main(void)
 		{"a disturbed tick is made up for", a_disturbed_tick_is_made_up_for_case},
 		{"a stall with a loss disturbs", a_stall_with_a_loss_disturbs_case},
 		{"a stall disturbs lossy neighbours", a_stall_disturbs_lossy_neighbours_case},
+		{"a loss while catching up disturbs", a_loss_while_catching_up_disturbs_case},
 		{"pause over a boundary disturbs both", pause_over_a_boundary_disturbs_both_case},
 		{"pause that began before disturbs both",
 			pause_that_began_before_disturbs_both_case},

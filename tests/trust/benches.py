@@ -21,7 +21,7 @@ def table(runs: Path, cases: int, _seed: int) -> str:
         at_once = sum(trial["valid"] and trial["attempt"] == 1 for trial in trials.values())
         complete += valid == len(trials) == 8
         first += at_once == len(trials) == 8
-        reasons.update(_kind(why) for one in trials.values() for why in one["invalid"][:1])
+        reasons.update(_kind(f"{test}: {why}") for test, why in _refusals(document))
         mpps = {name: (trials[name]["received_pps"] or 0.0) / 1e6 for name in ("U2", "B2")}
         of_b2 += [mpps["B2"]] * bool(mpps["B2"])
         attempts = sum(trial["attempt"] for trial in trials.values())
@@ -39,13 +39,15 @@ def table(runs: Path, cases: int, _seed: int) -> str:
     return "\n".join(lines)
 
 
+def _refusals(document: dict[str, Any]) -> list[tuple[str, str]]:
+    """Test and first reason of each invalid attempt."""
+    run = json.loads((Path(document["run"]) / "run.json").read_text(encoding="utf-8"))
+    return [(one["test"], one["invalid"][0]) for one in run["results"] if one["invalid"]]
+
+
 def _kind(why: str) -> str:
     """A reason without its figures."""
-    return (
-        why.split(":", maxsplit=1)[0]
-        if ":" in why
-        else " ".join(w for w in why.split() if w.isalpha())
-    )
+    return " ".join(word for word in why.split() if not any(map(str.isdigit, word)) or ":" in word)
 
 
 def _round_trip_ns(document: dict[str, Any]) -> float:

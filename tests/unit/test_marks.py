@@ -67,6 +67,12 @@ def test_a_forgiven_loss_is_counted_in_its_row(result, run, forgiven):
     assert (document["left_out"], document["marks"]) == (LOST, "*†")
 
 
+def test_a_trial_that_went_on_says_for_how_long(result, run, forgiven):
+    one = result(evidence=forgiven).model_copy(update={"clean_seconds": 1.0})
+    output = " ".join(printed(run(one)).split())
+    assert "9,771 of 9,771 lost, in 5.0 s of which 1.0 s were undisturbed" in output
+
+
 def test_a_clean_trial_has_no_mark(result, run):
     made = run(result())
     assert "left out" not in printed(made)

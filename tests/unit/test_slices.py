@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from linerate.analysis.explain import explain
 from linerate.analysis.measured_evidence import evidence_of
-from linerate.analysis.validity import caused_by_host, doubts, reasons
+from linerate.analysis.validity import LIMIT_WITHIN, caused_by_host, doubts, reasons
 from linerate.experiments.asked_load import OF_LOOK, AskedLoad
+from linerate.model.measurement import Stamp
 from linerate.model.measurement.slices import PlaceLoss, Slice, Slices
+from linerate.model.measurement.trial import RoundTrip
 from linerate.results.store import Judged, Which, result_of
 
 MISSED = "card0 port 0: rx missed (ring full)"
@@ -144,6 +146,24 @@ def test_a_load_that_is_the_testers_own_limit_is_valid_if_it_offers_less(evidenc
         assert bool(doubts(short)) == marked
         verdict = explain(evidence_of(short, "U2", "x.json", ()))
         assert verdict.limit != "line"
+
+
+def test_cpus_moved_from_each_other_are_a_state_with_a_result_of_its_own(evidence):
+    """It could the whole line when it was looked at."""
+    load = evidence().load.model_copy(update={"offered_within": LIMIT_WITHIN})
+    near, far = (
+        Stamp(roundtrips_after=(RoundTrip(worker="forwarder-0", min_ns=40, median_ns=ns),))
+        for ns in (90, 380)
+    )
+    half = {"sent": evidence().packets.sent // 2, "load": load}
+    assert len(reasons(evidence(stamp=near, **half))) == 1
+    assert len(reasons(evidence(stamp=far, losses={MISSED: 10**6}, **half))) == 1
+    there = evidence(stamp=far, **half)
+    assert reasons(there) == ()
+    assert "a moment before it could 14.881 Mpps" in doubts(there)[0]
+    found = explain(evidence_of(there, "U2", "x.json", ()))
+    assert found.limit == "tester"
+    assert "a cache line takes 380 ns" in found.sentence
 
 
 def test_a_tester_far_behind_its_load_may_have_lost_packets_by_its_bursts(evidence):

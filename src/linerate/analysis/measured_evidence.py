@@ -117,15 +117,9 @@ def _conditions(measurement: Measurement, quotes: _Quotes) -> Conditions:
         else measurement.came_through,
         descheduled_packets=lost_while_descheduled(measurement),
         held_packets=max(0, packets.held),
-        round_trip_ns=_round_trip_ns(measurement),
+        round_trip_ns=measurement.stamp.round_trip_ns,
         quote=quotes.at(("packets", "entries", "0"), message),
     )
-
-
-def _round_trip_ns(measurement: Measurement) -> float | None:
-    """The worker that is furthest from the tester."""
-    trips = (*measurement.stamp.roundtrips_before, *measurement.stamp.roundtrips_after)
-    return max((trip.median_ns for trip in trips), default=None)
 
 
 def _worker(measurement: Measurement, number: int, quotes: _Quotes) -> Worker:

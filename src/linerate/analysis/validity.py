@@ -87,8 +87,14 @@ def offered_below_asked(measurement: Measurement) -> Iterator[str]:
 
 
 def _may_fall_short(measurement: Measurement) -> float:
-    """Share of its load: a tester far behind it sends in bursts, which overflow rings."""
+    """Share of its load.
+
+    A tester far behind it sends in bursts, which overflow rings. One whose CPU was moved away from
+    the device's since its rate was looked at is in another state, which has a result of its own.
+    """
     within = measurement.load.offered_within
+    if within >= LIMIT_WITHIN and measurement.stamp.cpus_are_far:
+        within = 1.0
     lossy = measurement.judged_lost > OFFERED_WITHIN * measurement.judged_sent
     return min(within, LIMIT_WITHIN) if lossy else within
 
@@ -423,8 +429,8 @@ def pushed_back(measurement: Measurement) -> Iterator[str]:
 
 def tester_varied(measurement: Measurement) -> Iterator[str]:
     """Say when the tester offered much less than it had managed before."""
-    load, asked, offered = measurement.load, measurement.asked_pps, _offered_pps(measurement)
-    if load.offered_within > LIMIT_WITHIN and offered < asked * (1 - LIMIT_WITHIN):
+    asked, offered = measurement.asked_pps, _offered_pps(measurement)
+    if _may_fall_short(measurement) > LIMIT_WITHIN and offered < asked * (1 - LIMIT_WITHIN):
         yield (
             f"the tester offered {format_pps(offered, '.3f')}; a moment before it could "
             f"{format_pps(asked, '.3f')}"

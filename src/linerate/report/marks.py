@@ -15,7 +15,7 @@ COLUMN = "left out"
 SAID = {
     PROVISIONAL: "‡ Provisional: no trial was valid, and one is shown as asked",
     SUSPECT: "* Suspect: the machine was not the same throughout",
-    LEFT_OUT: "† Lost while a worker was descheduled: not taken for the device's",
+    LEFT_OUT: "† Lost while a worker was descheduled, or the tester late: not the device's",
 }
 
 
@@ -44,11 +44,7 @@ def footnotes(results: Iterable[Result]) -> list[tuple[str, list[tuple[str, str]
     """Each mark that stands anywhere: its title, and by test what it is for."""
     valid = [result for result in results if result.valid]
     doubts = [(result.test, doubt) for result in valid for doubt in result.suspect]
-    lost = [
-        (result.test, f"{result.left_out:,} of {result.packets.sent - result.came_back:,} lost")
-        for result in valid
-        if result.left_out
-    ]
+    lost = [(result.test, _how_many(result)) for result in valid if result.left_out]
     accepted = [
         (result.test, f"invalid in {result.attempt} attempts, the machine disturbed each")
         for result in valid
@@ -56,6 +52,15 @@ def footnotes(results: Iterable[Result]) -> list[tuple[str, list[tuple[str, str]
     ]
     pairs = ((SAID[PROVISIONAL], accepted), (SAID[SUSPECT], doubts), (SAID[LEFT_OUT], lost))
     return [(title, lines) for title, lines in pairs if lines]
+
+
+def _how_many(result: Result) -> str:
+    """`78,187 of 79,038 lost, in 1.7 s of which 1.0 s were undisturbed`."""
+    lost = f"{result.left_out:,} of {result.packets.sent - result.came_back:,} lost"
+    clean = result.clean_seconds
+    if clean is None:
+        return lost
+    return f"{lost}, in {result.duration_seconds:.1f} s of which {clean:.1f} s were undisturbed"
 
 
 def of_goal(search: Search, goal: Goal) -> str:

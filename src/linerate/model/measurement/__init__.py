@@ -2,6 +2,7 @@
 
 from linerate.model.measurement.slices import Slice, Slices
 from linerate.model.measurement.trial import (
+    FAR_NS,
     Counters,
     DropCount,
     Link,
@@ -16,6 +17,7 @@ from linerate.model.measurement.trial import (
 )
 
 __all__ = [
+    "FAR_NS",
     "Counters",
     "DropCount",
     "Link",

@@ -217,6 +217,10 @@ class RoundTrip(FrozenModel):
     median_ns: float
 
 
+#: Round trips of a cache line: CPUs that share a cache have 40 to 150 ns (docs/machine.md).
+FAR_NS = 200.0
+
+
 class Stamp(FrozenModel):
     """Disturbances of the workers during a trial."""
 
@@ -237,6 +241,17 @@ class Stamp(FrozenModel):
     kernel_percent: dict[str, float] = {}
     #: By worker: share of the trial that it waited for locks.
     lock_wait_percent: dict[str, float] = {}
+
+    @property
+    def round_trip_ns(self) -> float | None:
+        """Round trip of a cache line between the tester and the worker furthest from it."""
+        trips = (*self.roundtrips_before, *self.roundtrips_after)
+        return max((trip.median_ns for trip in trips), default=None)
+
+    @property
+    def cpus_are_far(self) -> bool:
+        """Whether each frame pays for caches that are not shared."""
+        return (self.round_trip_ns or 0.0) > FAR_NS
 
 
 class Sample(FrozenModel):

@@ -3,7 +3,11 @@
 from linerate.analysis.explain.model import Finding
 from linerate.analysis.explain.reading import (
     all_came_back,
+    all_is_explained,
     busiest,
+    capacity_losses,
+    lost_for_capacity,
+    more_than_noise,
     near_line,
     quotes,
     sends_itself,
@@ -12,33 +16,41 @@ from linerate.analysis.explain.rules import Stage, rule
 from linerate.base.line_rate import format_pps
 from linerate.model.evidence import Conditions, Evidence, Worker
 
-#: Pacing is that exact: from here on the line is full.
-LINE_FULL_PERCENT = 99.9
+#: From here on the line is full: what is missing was lost in bursts that came faster than it.
+LINE_FULL_PERCENT = 99.5
 
 
 @rule("line", Stage.WHOLE, reference="IEEE 802.3: frame, 8 bytes of preamble, 12 of gap")
 def line(evidence: Evidence) -> Finding | None:
-    """All that the links carry was received, except for losses while workers were descheduled."""
+    """As much as the links carry was received, but for losses while workers were descheduled."""
     given = evidence.conditions
     if given is None or not given.link_bps:
         return None
     if sends_itself(evidence):
         return _filled(given, busiest(evidence))
-    if not given.sent_packets or not all_came_back(evidence):
+    if not given.sent_packets:
+        return None
+    if not all_came_back(evidence) and not all_is_explained(evidence):
         return None
     whole = 1 + given.descheduled_packets / max(given.received_packets, 1)
     if given.percent_of_line * whole < LINE_FULL_PERCENT:
         return None
+    lost = capacity_losses(evidence)[:1] if _loses(evidence) else []
+    rest = "".join(f"; the rest was lost in bursts, most at {one.place}" for one in lost)
     return Finding(
         limit="line",
         confidence="high",
         sentence=(
             f"{format_pps(given.received_pps)} of {given.frame_bytes:g} bytes received: "
-            f"{given.percent_of_line:.2f} % of the line"
+            f"{given.percent_of_line:.2f} % of the line{rest}"
         ),
-        evidence=(given.quote,),
+        evidence=(given.quote, *quotes(*lost)),
         try_=("a faster link, if more is wanted",),
     )
+
+
+def _loses(evidence: Evidence) -> bool:
+    return more_than_noise(evidence, lost_for_capacity(evidence))
 
 
 def _filled(given: Conditions, worker: Worker | None) -> Finding | None:

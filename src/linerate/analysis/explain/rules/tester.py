@@ -9,6 +9,7 @@ from linerate.analysis.explain.reading import (
     fell_behind,
     lost_for_capacity,
     missing,
+    more_than_noise,
     pushed_back,
     quotes,
     sender,
@@ -18,6 +19,7 @@ from linerate.analysis.explain.reading import (
 from linerate.analysis.explain.rules import Stage, rule
 from linerate.base.line_rate import format_pps
 from linerate.model.evidence import Conditions, Evidence, Tester, Worker
+from linerate.model.measurement import FAR_NS
 
 #: A tester that offers less than this of what it was asked for can't offer more.
 OFFERED_SHARE = 0.995
@@ -25,8 +27,6 @@ OFFERED_SHARE = 0.995
 ASKED_SHARE = 0.9
 #: TRex's own manual calls a generator's CPU above this too busy to pace well.
 BUSY_CPU_PERCENT = 85.0
-#: Round trips of a cache line: CPUs that share a cache have 40 to 150 ns (docs/machine.md).
-FAR_NS = 300.0
 #: So little is lost in bursts, of what comes through as fast as it is sent.
 HARDLY = 0.01
 
@@ -77,11 +77,11 @@ def _no_time_text(evidence: Evidence, worker: Worker, given: Conditions) -> str:
 
 @rule("tester", Stage.WHOLE, reference="the tester's ceiling, measured over the bare wire")
 def tester(evidence: Evidence) -> Finding | None:
-    """Asked for what it can do by itself, less than the line, and nothing was lost."""
+    """Asked for what it can do by itself, less than the line, and next to nothing was lost."""
     given, ceiling = evidence.conditions, evidence.tester_ceiling_pps
-    if given is None or ceiling is None or lost_for_capacity(evidence) > 0:
+    if given is None or ceiling is None or not given.sent_packets:
         return None
-    if not given.sent_packets or not all_came_back(evidence):
+    if more_than_noise(evidence, lost_for_capacity(evidence)) or not all_came_back(evidence):
         return None
     if _fell_short(given):
         ceiling = min(ceiling, given.offered_pps)
