@@ -172,7 +172,7 @@ uint32_t card_rss_hash(
 void card_rss_spread(struct card_rss *rss, uint16_t queues);
 void card_rss_init(void);
 
-/* The card as a bare wire: what came in on one port leaves by the other. */
+/* The card as a bare link: what came in on one port leaves by the other. */
 int card_shunt_create(struct card *card);
 void card_shunt_move(struct card *card);
 

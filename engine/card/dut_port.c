@@ -202,7 +202,7 @@ static int card_end_configure(struct port *port)
 	struct card_end *end = port->device;
 
 	if (end->card->shunt) {
-		fprintf(stderr, "port %s: card %s is a bare wire (host: shunt)\n", port->name,
+		fprintf(stderr, "port %s: card %s is a bare link (host: shunt)\n", port->name,
 			end->card->name);
 		return -EINVAL;
 	}

@@ -28,7 +28,7 @@ def stream(source: int, **changes: Any) -> dict[str, Any]:
 def card_config(
     card: dict[str, Any], forwarder: dict[str, Any] | None, streams: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """A tester and a forwarder on one virtual card; without a forwarder, the bare wire."""
+    """A tester and a forwarder on one virtual card; without a forwarder, the bare link."""
     ends = [
         {"name": f"t{i}", "driver": "wire", "card": "card0", "index": i, "mac": TESTER_MACS[i]}
         for i in range(2)

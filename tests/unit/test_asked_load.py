@@ -23,7 +23,7 @@ def test_it_is_lowered_once_two_attempts_agree(evidence):
     lower = again.after(evidence(sent=round(LINE_PACKETS * 0.51)))
     assert lower.scale_ppm == pytest.approx(950_000 * 0.51, abs=1)
     assert lower.ceiling_pps == pytest.approx(0.51 * 14.88e6, rel=1e-3)
-    assert lower.managed_pps == ()
+    assert lower.tried == 0
     assert len(lower.fell_short_pps) == 2
 
 

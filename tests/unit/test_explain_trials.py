@@ -24,7 +24,7 @@ def judged(measurement):
     [
         # The sender pays for the whole hop, and the device waits for frames.
         ("veth-af_packet", "tester", "forwarder-0 keeps up"),
-        ("veth-rx-only", "tester", "6,966 cycles a packet (5,286 over the bare wire)"),
+        ("veth-rx-only", "tester", "6,966 cycles a packet (5,286 over the bare link)"),
         ("memif-macswap", "tester", "23 % of its time to spare"),
         # Frames are lost at a socket, or wait in it, before a worker that never rests.
         ("veth-socket-single", "syscall", "73,538 packets lost before it"),

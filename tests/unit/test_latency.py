@@ -198,7 +198,7 @@ def test_loads_that_there_are_not_are_refused(
 
 @pytest.mark.parametrize(("columns", "words"), [(report.COLUMNS, 2), (latency_loads.COLUMNS, 3)])
 def test_figures_fit_eighty_columns(columns: tuple[str, ...], words: int) -> None:
-    longest = {"load": "100 %", "Mpps": "14.8810", "of": "bare wire", "frames": "1,488,095"}
+    longest = {"load": "100 %", "Mpps": "14.8810", "of": "bare link", "frames": "1,488,095"}
     longest |= {"test": "U1", "lost": "0"}
     out = io.StringIO()
     row = tuple(longest.get(name, "123.4") for name in columns)

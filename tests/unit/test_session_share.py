@@ -174,11 +174,11 @@ def test_a_session_that_may_not_be_raised_leaves_no_record(proc, monkeypatch):
 
 def test_the_header_says_so(proc, run, result):
     environment = run(result()).environment
-    assert "other sessions" not in framed.environment_line(environment)
+    assert "autogroup" not in framed.environment_line(environment)
     with session_share.raised():
         measured = machine.environment("0", (0,))
     assert measured.autogroup_nice == session_share.NICE
-    assert framed.environment_line(measured).endswith("; before other sessions")
+    assert framed.environment_line(measured).endswith("; autogroup nice -20")
     assert machine.environment("0", (0,)).autogroup_nice is None
 
 

@@ -46,7 +46,7 @@ COMMANDS = (
     Listed(
         "latency",
         "linerate.cli.commands.latency:latency",
-        "Measure latency at 10 % to 100 % of the NDR, beside the bare wire's.",
+        "Measure latency at 10 % to 100 % of the NDR, beside the bare link's.",
         "Examples:\n\n[bold]linerate latency[/] # of a router, at 10 % to 100 % of its NDR\n\n"
         "[bold]linerate latency --dut io --ndr 2e6 --loads 10,50,100 --json[/]",
     ),

@@ -33,10 +33,10 @@ class AskedLoad:
 
     scale_ppm: int
     ceiling_pps: float | None = None
-    #: Packets a second, of undisturbed trials at this load.
-    managed_pps: tuple[float, ...] = ()
-    #: The same, of all loads of this test.
+    #: Packets a second of undisturbed looks and trials that fell short, at any load of this test.
     fell_short_pps: tuple[float, ...] = ()
+    #: The last ones of them were trials at this load.
+    tried: int = 0
     #: It is as much as the tester can offer, or more: what it falls short of it is its own limit.
     of_tester: bool = False
 
@@ -65,8 +65,8 @@ class AskedLoad:
             return self._at(OF_LOOK * managed, 1.0, measurement.load.full_pps)
         known = replace(
             self,
-            managed_pps=(*self.managed_pps, managed),
             fell_short_pps=(*self.fell_short_pps, managed),
+            tried=self.tried + 1,
             of_tester=True,
         )
         return known._lowered(measurement.load.full_pps) if known._is_known else known
@@ -88,19 +88,22 @@ class AskedLoad:
         """Load after the device has learnt: a card's rules are the tester's work, too."""
         if not caused_by_tester(warmup):
             return self
-        managed = _managed_pps(warmup)
-        return replace(self, managed_pps=(managed,))._lowered(warmup.load.full_pps)
+        return self._at(_managed_pps(warmup), OF_MANAGED, warmup.load.full_pps)
+
+    @property
+    def _at_this_load(self) -> tuple[float, ...]:
+        return self.fell_short_pps[-self.tried :]
 
     @property
     def _is_known(self) -> bool:
         """Whether attempts show that this load is too much; after a first such one attempt does."""
-        low, high = min(self.managed_pps), max(self.managed_pps)
-        agree = len(self.managed_pps) > 1 and high <= low * (1 + AGREE_WITHIN)
-        lowered = len(self.fell_short_pps) > len(self.managed_pps)
-        return lowered or agree or len(self.managed_pps) >= ATTEMPTS_AT_LOAD
+        managed = self._at_this_load
+        agree = self.tried > 1 and max(managed) <= min(managed) * (1 + AGREE_WITHIN)
+        lowered = len(self.fell_short_pps) > self.tried
+        return lowered or agree or self.tried >= ATTEMPTS_AT_LOAD
 
     def _lowered(self, full_pps: float) -> "AskedLoad":
-        return replace(self._at(max(self.managed_pps), OF_MANAGED, full_pps), managed_pps=())
+        return replace(self._at(max(self._at_this_load), OF_MANAGED, full_pps), tried=0)
 
     def _at(self, best_pps: float, share: float, full_pps: float) -> "AskedLoad":
         """Nearly what the tester managed with the device behind it, which is its ceiling now."""

@@ -248,7 +248,7 @@ class Bench:
         return step
 
     def _measure_ceiling(self, kind: Kind, testbed: Testbed) -> None:
-        """Find out what the tester can do by itself, over the bare wire."""
+        """Find out what the tester can do by itself, over the bare link."""
         wire, traffic, directions = kind
         loadtest = Loadtest("ceiling", traffic, directions)
         self._observer.step(f"tester's ceiling, {loadtest.text}", CEILING_SECONDS)
@@ -359,7 +359,7 @@ class Bench:
         ceiling = self._ceilings.get(kind_of(testbed, step.loadtest))
         if self._rigs[testbed].pushes_back:
             # Then it sends no more than the wire takes, and a device that does part of the
-            # kernel's work may take more than the bare wire.
+            # kernel's work may take more than the bare link.
             return AskedLoad(FULL_SCALE_PPM, ceiling)
         return AskedLoad.first(step.loadtest.full_pps(testbed.line_bps), ceiling)
 

@@ -26,7 +26,7 @@ from linerate.results.store import Result, RunFolder
 
 #: Loads in percent of the highest.
 PERCENTS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
-#: Over the bare wire no trial needs longer.
+#: Over the bare link no trial needs longer.
 OWN_SECONDS_MAX = 2.0
 #: Attempts at an invalid trial.
 ATTEMPTS = 5
@@ -38,7 +38,7 @@ def timed(loadtest: Loadtest) -> Loadtest:
 
 
 class LatencyBench(Bench):
-    """Measures a plan, and after each loadtest the same load over the bare wire."""
+    """Measures a plan, and after each loadtest the same load over the bare link."""
 
     def _measure_loadtest(self, step: Step) -> None:
         before = len(self.run.results)
@@ -61,7 +61,7 @@ def _over_wire(
     bench: Bench, trials: Trials, step: Step, scale_ppm: int, seconds: float
 ) -> Measurement:
     load = bench._load(step.testbed, step.loadtest, scale_ppm, seconds)
-    message = f"{step.loadtest.name}: bare wire, {format_pps(load.asked_pps, '.4g')}"
+    message = f"{step.loadtest.name}: bare link, {format_pps(load.asked_pps, '.4g')}"
     bench._observer.step(message, seconds)
     load = load.model_copy(update={"counted": "received"})
     measurement = try_trial(trials.tester, load, bench._observer.progress)
@@ -105,7 +105,7 @@ class LatencyLoadsBench(SearchBench):
         self._asked = loads
 
     def _measure_loadtest(self, step: Step) -> None:
-        """Search if need be; then all loads through the device, and all over the bare wire."""
+        """Search if need be; then all loads through the device, and all over the bare link."""
         testbed, loadtest = step.testbed, step.loadtest
         line_pps = loadtest.full_pps(testbed.line_bps)
         about = LatencyLoads(

@@ -317,7 +317,7 @@ class Evidence(FrozenModel):
     offload: tuple[FlowOffload, ...] = ()
     #: Limits of the virtual card that the packets crossed, if any.
     card: Card | None = None
-    #: The tester's own ceiling over the bare wire, if it was measured.
+    #: The tester's own ceiling over the bare link, if it was measured.
     tester_ceiling_pps: float | None = None
     siblings: tuple[Sibling, ...] = ()
     #: Why the trial has no result; none when it has.

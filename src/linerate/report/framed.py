@@ -73,7 +73,7 @@ def environment_line(environment: Environment) -> str:
     where = f"{environment.cpu_model}, {cpus}" + ", virtual machine" * environment.hypervisor
     also = [part for part in (environment.dpdk, environment.memory) if part]
     if environment.autogroup_nice is not None:
-        also.append("before other sessions")
+        also.append(f"autogroup nice {environment.autogroup_nice}")
     return "; ".join([where, *also])
 
 

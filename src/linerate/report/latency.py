@@ -10,7 +10,7 @@ TITLE = "Latency in µs"
 #: Behind the name of what it is of.
 FIGURES = ("frames", "mean", "p50", "p99", "p99.9", "p99.99", "max", "jitter", "lost")
 COLUMNS = ("test", "of", *FIGURES)
-WIRE = "bare wire"
+WIRE = "bare link"
 EXPLAINED = (
     "p99.99 only with enough frames; jitter: mean difference of two in a row; "
     f"{WIRE}: the tester's and the wire's own at the same load, included above"
@@ -38,7 +38,7 @@ def cells(one: LatencyFigures) -> tuple[str, ...]:
 
 
 def stream_rows(result: Result) -> list[tuple[str, ...]]:
-    """A row a stream, each followed by the same over the bare wire."""
+    """A row a stream, each followed by the same over the bare link."""
     rows = []
     for one in result.latency:
         rows.append((_of(one, result), *cells(one)))

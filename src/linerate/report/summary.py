@@ -33,7 +33,7 @@ def _at_line(result: Result) -> bool:
 def about(run: Run) -> tuple[tuple[str, str], ...]:
     """Environment and command, what is unknown left out."""
     environment, testbed = run.environment, run.testbed
-    before = environment.autogroup_nice or ""
+    nice = environment.autogroup_nice
     pairs = (
         ("command", shlex.join(run.command)),
         ("started", f"{run.started:%Y-%m-%d %H:%M:%S %Z}"),
@@ -46,7 +46,7 @@ def about(run: Run) -> tuple[tuple[str, str], ...]:
         ("layout", environment.layout),
         ("microcode", environment.microcode),
         ("governor", environment.governor),
-        ("before other sessions", before and f"autogroup nice {before}"),
+        ("autogroup nice", "" if nice is None else str(nice)),
         ("kernel", environment.kernel),
         ("system", environment.system),
         ("DPDK", environment.dpdk),

@@ -76,7 +76,7 @@ def bench(
         _one_of(INTERFACE_DRIVERS, "The same of our device under test."),
     ] = None,
     latency: Annotated[
-        bool, typer.Option("--latency", help="Time a tenth of the frames; the bare wire too.")
+        bool, typer.Option("--latency", help="Time a tenth of the frames; the bare link too.")
     ] = False,
     accept_suspect: Annotated[
         bool,

@@ -49,7 +49,7 @@ def latency(
     testbed: TestbedOptions,
     output: RunOptions,
 ) -> None:
-    """Measure latency at 10 % to 100 % of the NDR, beside the bare wire's."""
+    """Measure latency at 10 % to 100 % of the NDR, beside the bare link's."""
     with report_user_errors():
         chosen = testbed.load()
         loadtests = traffic.profiled_or_standard(chosen, loadtest)

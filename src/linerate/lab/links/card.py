@@ -41,7 +41,7 @@ class CardLink:
 
     @contextmanager
     def bare(self, testbed: Testbed) -> Iterator[Ends]:
-        """Describe a card that is a bare wire."""
+        """Describe a card that is a bare link."""
         card = {
             "name": CARD,
             "link_bps": 0,

@@ -311,7 +311,7 @@ class Measurement(FrozenModel):
     foreign: bool = False
     #: Where other people's load tool is the tester.
     tool: ToolCpu | None = None
-    #: The tester's own ceiling over the bare wire, if it was measured.
+    #: The tester's own ceiling over the bare link, if it was measured.
     ceiling_pps: float | None = None
 
     @property

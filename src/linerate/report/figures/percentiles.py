@@ -51,14 +51,14 @@ def _worst(result: Result, key: str, own: bool = False) -> float | None:
 
 
 def of_trial(result: Result) -> Figure:
-    """Each direction, and the bare wire's in grey."""
+    """Each direction, and the bare link's in grey."""
     lines: list[Line] = [(one.direction, one) for one in result.latency[:LINES_MAX]]
     own = [(f"{latency.WIRE} {one.direction}", one) for one in result.own_latency[:LINES_MAX]]
     return _percentiles(f"latency-{_id(result.test)}", f"{result.test}: percentiles", lines, own)
 
 
 def over_loads(run: Run, loads: LatencyLoads) -> Figure:
-    """The first direction at some of the loads; the bare wire at the highest."""
+    """The first direction at some of the loads; the bare link at the highest."""
     valid = [point for point in points(run, loads) if point[2].valid and point[2].latency]
     step = max(1, -(-len(valid) // LINES_MAX))
     chosen = valid[::-step][::-1]
@@ -112,7 +112,7 @@ def _percentiles(name: str, title: str, lines: list[Line], own: list[Line]) -> F
                 },
             ),
         },
-        note="Latency that this share of frames did not exceed; grey: the bare wire.",
+        note="Latency that this share of frames did not exceed; grey: the bare link.",
         legend=tuple((text, look) for text, _, look in drawn),
     )
 
@@ -132,7 +132,7 @@ def _curve(text: str, one: LatencyFigures, look: Style, dashed: bool) -> Plot:
 
 
 def over_load(run: Run, loads: LatencyLoads) -> Figure:
-    """Percentiles of the slower direction over the load, and the bare wire's median."""
+    """Percentiles of the slower direction over the load, and the bare link's median."""
     name, title = f"over-load-{_id(loads.loadtest)}", f"{loads.loadtest}: latency over offered load"
     valid = [point for point in points(run, loads) if point[2].valid and point[2].latency]
     if not valid:
@@ -169,7 +169,7 @@ def over_load(run: Run, loads: LatencyLoads) -> Figure:
                 },
             ),
         },
-        note="Of two directions the slower; grey: the bare wire at the same load.",
+        note="Of two directions the slower; grey: the bare link at the same load.",
         legend=tuple((text, look) for text, _, _, look in kinds),
     )
 

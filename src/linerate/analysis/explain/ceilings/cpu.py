@@ -56,11 +56,11 @@ def queue_spread(evidence: Evidence) -> Iterator[Ceiling]:
 
 @ceiling
 def tester(evidence: Evidence) -> Iterator[Ceiling]:
-    """As measured over the bare wire with the same traffic."""
+    """As measured over the bare link with the same traffic."""
     if evidence.tester_ceiling_pps:
         yield Ceiling(
             name="tester",
             limit="tester",
             mpps=evidence.tester_ceiling_pps / 1e6,
-            derivation="measured over the bare wire, same traffic, no device between",
+            derivation="measured over the bare link, same traffic, no device between",
         )

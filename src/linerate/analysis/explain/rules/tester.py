@@ -64,7 +64,7 @@ def _no_time_text(evidence: Evidence, worker: Worker, given: Conditions) -> str:
     )
     ceiling, clock_hz = evidence.tester_ceiling_pps, worker.tsc_hz or 0.0
     each = (worker.seconds or 0.0) * clock_hz / sent_by(worker)
-    bare = f" ({clock_hz / ceiling:,.0f} over the bare wire)" if ceiling else ""
+    bare = f" ({clock_hz / ceiling:,.0f} over the bare link)" if ceiling else ""
     device = busiest(evidence)
     spare = device.spare_percent if device is not None else None
     left = "" if spare is None else f" and has {spare:.0f} % of its time to spare"
@@ -75,7 +75,7 @@ def _no_time_text(evidence: Evidence, worker: Worker, given: Conditions) -> str:
     )
 
 
-@rule("tester", Stage.WHOLE, reference="the tester's ceiling, measured over the bare wire")
+@rule("tester", Stage.WHOLE, reference="the tester's ceiling, measured over the bare link")
 def tester(evidence: Evidence) -> Finding | None:
     """Asked for what it can do by itself, less than the line, and next to nothing was lost."""
     given, ceiling = evidence.conditions, evidence.tester_ceiling_pps
