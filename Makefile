@@ -13,6 +13,7 @@
 #   make fuzz     each fuzz target for FUZZ_SECONDS   make fuzz-parsers, make fuzz-files   Python's alone
 #   make fuzz-coverage   lines of each parser that its seeds reach, in per cent
 #   make screenshots   docs/images/report*.png, of a bench that it runs
+#   make schemas  docs/schemas, of the models of outputs and files
 #   make docs     the documents as a site, in build/site; fails at a link that leads nowhere
 #   make deb      a Debian package     make image   an OCI image     make wheel   a wheel with the engine
 #   make test-packages   the eight loadtests with each of those, in clean roots (as root)
@@ -65,7 +66,7 @@ SOURCES := $(shell find src engine bench -type f ! -path '*/__pycache__/*') meso
 	bench peers performance injection setup-screenshots screenshots test test-more test-full \
 	test-engine test-lab test-python \
 	test-nics test-trixie test-sid trust lint lint-c lint-python fuzz fuzz-engine fuzz-parsers fuzz-files \
-	fuzz-coverage setup-docs docs deb wheel image test-packages clean
+	fuzz-coverage setup-docs schemas docs deb wheel image test-packages clean
 
 help:
 	@awk '!/^#/ {exit} {sub(/^# ?/, ""); print}' Makefile
@@ -290,6 +291,9 @@ fuzz-coverage: setup-fuzz setup-fuzz-parsers
 	@$(STEP) "building the fuzz targets to count lines" coverage-build $(BIN)/meson compile \
 		-C build/coverage $(basename $(notdir $(wildcard fuzz/fuzz_*.c)))
 	@PYTHONPATH=src $(BIN)/python fuzz/covered.py build/coverage
+
+schemas: setup
+	@PYTHONPATH=src $(BIN)/python -m linerate schema --folder docs/schemas
 
 docs: setup-docs
 	@$(STEP) "making the site" docs env NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from tests.schemas import keeps_to
 from tests.system import labs
 from tests.system.configs import card_config, stream
 from tests.system.conftest import StartEngine
@@ -170,6 +171,7 @@ def test_show_flows(start_engine: StartEngine) -> None:
     assert f"{FLOWS} of 1,048,576 flows" in text
     assert len([line for line in text.splitlines() if line.startswith("tcp ")]) == 3
     found = json.loads(show("--json", "--top", "5"))
+    keeps_to("show-flows", found)
     assert found["flows"] == FLOWS
     assert len(found["flow"]) == 5
     assert found["flow"][0]["rules"] == "none"

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 import pytest
+from tests.schemas import keeps_to
 from tests.system.conftest import StartEngine
 
 from linerate.engine import engine_process
@@ -31,6 +32,7 @@ def probe(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
 
 def document(*arguments: str, code: int = 0) -> dict[str, Any]:
     answer: dict[str, Any] = json.loads(probe(*arguments, "--json", code=code).stdout)
+    keeps_to("nic-probe-rule" if "--rule" in arguments else "nic-probe", answer)
     return answer
 
 

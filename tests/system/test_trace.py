@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from tests.schemas import keeps_to
 from tests.system import labs
 from tests.system.conftest import StartEngine
 
@@ -82,6 +83,7 @@ def test_each_packet_with_what_each_node_decided(engine: Engine) -> None:
 
 def test_drops_with_their_reason_as_json(engine: Engine) -> None:
     packets = json.loads(trace(engine, "--node", "icmp4-error", "--count", "30", "--json"))
+    keeps_to("trace", packets)
     assert len(packets) == 30
     assert all(hops(packet)[0][0] == "icmp4-error" for packet in packets)
     assert all(bytes.fromhex(packet["frame"])[12:14] == b"\x08\x00" for packet in packets)

@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 
 from linerate.analysis.audit import Figure, TableError, audit, figure, read_table, table_of
 from linerate.base.line_rate import FRAME_BYTES_MAX, FrameRate
+from linerate.base.published import plain
 from linerate.cli.app import app
-from linerate.report.audit import document
+from linerate.report.audit import output
 
 DATA = Path(__file__).parents[1] / "data"
 HEADER = "card,driver,test,link_gbps,direction,frame_bytes,l1_gbps,l2_gbps,mpps,percent_of_line"
@@ -73,7 +74,7 @@ def audited_or_line(content):
         found = audit(table_of(content, "table.csv", 10e9))
     except TableError as error:
         return None, str(error)
-    json.dumps(document(found), allow_nan=False)
+    json.dumps(plain(output(found)), allow_nan=False)
     return found, ""
 
 

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from linerate.analysis.explain import explain
 from linerate.analysis.measured_evidence import evidence_of
+from linerate.base.published import plain
 from linerate.engine.readings import read_flows
 from linerate.experiments.latency import timed
 from linerate.lab.engine_config import bench_config
@@ -225,7 +226,7 @@ def test_every_report_has_the_table(published):
     assert max(map(len, lines)) <= 80
     (row,) = (line for line in lines if line.startswith("syn") and " on " in line)
     assert row.split() == ["syn", "on", "5491.7", "5512.5", "100", "99.2", "2,388", "1.62", "×"]
-    document = json_output.bench(published, Path("runs/x"))
+    document = plain(json_output.bench(published, Path("runs/x")))
     assert len(document["flow_table"]) == 5
     assert document["flow_table"][1]["rate_ratio"] == pytest.approx(1.6228, abs=1e-3)
     assert "| syn | on | 5491.7 |" in markdown.render(made)
@@ -233,7 +234,7 @@ def test_every_report_has_the_table(published):
 
 
 def test_other_suites_have_no_such_table(run, result):
-    document = json_output.bench(run(result("U2")), Path("runs/x"))
+    document = plain(json_output.bench(run(result("U2")), Path("runs/x")))
     assert "flow_table" not in document
     made = bench.document(run(result("U2")), Path("runs/x"), lambda *_: None)
     assert flow_table.TITLE not in markdown.render(made)

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from linerate.analysis.explain import explain
 from linerate.analysis.measured_evidence import evidence_of
+from linerate.base.published import plain
 from linerate.experiments.soak import verdict
 from linerate.model.ledger import TimeLedger
 from linerate.model.measurement import Stamp
@@ -63,7 +64,7 @@ def test_a_forgiven_loss_is_counted_in_its_row(result, run, forgiven):
     page = html.page(document_of(made, Path("runs/r"), lambda *_: forgiven)).html
     assert "U2*†" in page
     assert "9,771" in page
-    document = json_output.trial(one)
+    document = plain(json_output.trial(one))
     assert (document["left_out"], document["marks"]) == (LOST, "*†")
 
 
@@ -131,7 +132,7 @@ def test_throughput_says_what_it_leaves_out(benchmarked):
     assert (row[0], row[-1]) == ("U2*†", "9,771")
     _, (losses,) = rfc2544.curve_table(benchmarked)
     assert losses == ("U2", "0†", "0")
-    (size,) = rfc2544.as_json(benchmarked, Path("runs/r"))["sizes"]
+    (size,) = plain(rfc2544.output(benchmarked, Path("runs/r")))["sizes"]
     assert size["left_out"] == {"U2.1-2": LOST}
     assert any(line.startswith("† 9,771 packets") for line in rfc2544.notes(benchmarked))
 
@@ -143,7 +144,7 @@ def test_a_goal_says_what_it_leaves_out(benchmarked):
     assert search.trial_rows(benchmarked, found)[-1][0] == "U2.1-2*†"
     notes = search.notes(benchmarked, found)
     assert "NDR: 1 of 2 trials at its lower load left out, invalid or with more lost" in notes[1]
-    (goal,) = search.as_json(benchmarked, Path("runs/r"))["goals"]
+    (goal,) = plain(search.output(benchmarked, Path("runs/r")))["goals"]
     assert goal["left_out"] == LOST
 
 

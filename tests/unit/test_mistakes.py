@@ -7,7 +7,7 @@ import pytest
 from linerate.base.validation import _EXPECTED_TEXT
 from linerate.model import testbed
 from linerate.traffic import TrafficError, find
-from linerate.traffic.native_profile import schema
+from linerate.traffic.native_profile import Document
 
 LAYER = """
 streams:
@@ -28,7 +28,9 @@ def patterns(node):
             yield from patterns(value)
 
 
-@pytest.mark.parametrize("document", [schema(), testbed.Testbed.model_json_schema()])
+@pytest.mark.parametrize(
+    "document", [Document.model_json_schema(), testbed.Testbed.model_json_schema()]
+)
 def test_every_pattern_of_a_file_has_words(document):
     found = set(patterns(json.loads(json.dumps(document))))
     assert found

@@ -5,6 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
+from linerate.base.published import plain
 from linerate.experiments.nic_probe import opening, probing
 from linerate.experiments.nic_probe.probing import FULL_AFTER, REMOVED_SINGLY
 from linerate.experiments.nic_probe.rules import RuleTextError
@@ -183,7 +184,7 @@ def test_the_table_says_why_and_fits_the_screen():
     assert row.split()[3:] == ["yes"] * 5 + ["a!", "yes", "b", "yes"]
     assert f"b {len(flow_rule_patterns.PATTERNS)}× action, action jump: no jumps" in shown
     assert best_of(cells) == ("ipv4 udp flow", "mark+q")
-    document = nic_probe.document(cells)
+    document = plain(nic_probe.probe_output("card", cells, None))["table"]
     refused = [row for row in document if row["reason"] and row["actions"] == "drop"]
     assert all(row["validated"] and not row["created"] for row in refused)
 

@@ -1,7 +1,6 @@
 """Repeats: the rank test against all permutations of trials, and the report of a run."""
 
 import io
-import json
 from itertools import combinations
 from pathlib import Path
 from statistics import median
@@ -11,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from linerate.base.published import plain
 from linerate.report import bench, repeats
 from linerate.report.render import terminal as screen
 from linerate.results.statistics import (
@@ -95,7 +95,7 @@ def test_medians_and_spreads_are_in_table_and_json(run, result, evidence):
     out = io.StringIO()
     screen.show(Console(file=out, width=80), bench.document(one_run, Path("runs/r")))
     assert "3 (1 invalid)" in out.getvalue()
-    document = json.loads(json.dumps(repeats.document(one_run)))
+    document = plain(repeats.fields(one_run))
     assert document["repeats"]["U2"]["median_pps"] == median(rates)
     assert "U1" not in document["repeats"]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from linerate.base.published import plain
 from linerate.model.ledger import NodeTime
 from linerate.model.measurement import DropCount, Load, Stamp, WorkerReading
 from linerate.model.testbed import parse
@@ -136,7 +137,7 @@ def test_both_ledgers_are_printed(result, evidence):
 
 
 def test_json_is_for_programs(eight):
-    document = json_output.bench(eight, FOLDER)
+    document = plain(json_output.bench(eight, FOLDER))
     assert document["run"] == str(FOLDER)
     trials = {trial["test"]: trial for trial in document["trials"]}
     assert trials["U2"]["valid"] is True
@@ -151,7 +152,9 @@ def test_json_is_for_programs(eight):
 
 def test_json_gives_no_figures_of_an_invalid_trial(eight):
     trial = next(
-        trial for trial in json_output.bench(eight, FOLDER)["trials"] if trial["test"] == "U3"
+        trial
+        for trial in plain(json_output.bench(eight, FOLDER))["trials"]
+        if trial["test"] == "U3"
     )
     assert trial["valid"] is False
     assert trial["limit"] == "invalid"

@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+from tests.schemas import keeps_to
 from textual.widgets import DataTable, Static
 
 from linerate.engine.engine_process import Engine, Files
@@ -214,6 +215,7 @@ def test_one_table_and_json(engines, linerate):
     assert "forwarder-0 (CPU 1)" in output
     assert all(len(line) <= 80 for line in output.splitlines())
     document = json.loads(linerate(*arguments, "--json").stdout)
+    keeps_to("top", document)
     assert document["engine"] == "one"
     assert document["seconds"] >= 0.2
     assert set(VIEWS) <= set(document)

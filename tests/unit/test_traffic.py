@@ -1,7 +1,6 @@
 """Traffic profiles: names, genomes, YAML, and rates that are exact."""
 
 import contextlib
-import json
 import string
 from fractions import Fraction
 from pathlib import Path
@@ -13,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linerate.base.line_rate import FRAME_BYTES_MAX, l1_bits
+from linerate.base.published import KINDS
 from linerate.cli.traffic_options import complete_traffic
 from linerate.model.suites import DUT_MACS, TESTER_MACS, streams
 from linerate.model.testbed import Testbed
 from linerate.traffic import TrafficError, complete, find, loadtest_of, offered_by, parse_rate
 from linerate.traffic.genome import LETTERS, sequence
 from linerate.traffic.link_mtu import check_carried
-from linerate.traffic.native_profile import kept_schema, written_schema
 from linerate.traffic.profile import Profile
 
 LINK = 10**10
@@ -339,18 +338,15 @@ def test_names_count_on_until_one_is_free(given, named):
     assert [stream.name for stream in offered.streams] == named
 
 
-def test_the_schema_is_current():
-    assert kept_schema() == written_schema()
-
-
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.name)
 def test_documented_examples_load_and_keep_to_the_schema(file):
     document = yaml.safe_load(file.read_text())
     if "pcap" not in document:
         assert offered_by(str(file), Testbed()).full_pps(LINK) > 0
-    jsonschema.validate(document, json.loads(kept_schema()))
+    schema = KINDS["traffic"].schema()
+    jsonschema.validate(document, schema)
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(document | {"more": 1}, json.loads(kept_schema()))
+        jsonschema.validate(document | {"more": 1}, schema)
 
 
 def test_there_are_examples():

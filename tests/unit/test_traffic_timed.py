@@ -112,8 +112,8 @@ def test_both_parts_of_a_stream_are_reported_as_one(evidence: Any) -> None:
         "b": {"sent": 100, "received": 100, "duplicated": 0, "out_of_order": 0},
     }
     one, other = reported(measured.model_copy(update={"load": load, "streams": counters}))
-    assert (one["sent"], one["received"], one["lost"], one["out_of_order"]) == (100, 89, 11, 3)
-    assert (other["sent"], other["lost"]) == (100, 0)
+    assert (one.sent, one.received, one.lost, one.out_of_order) == (100, 89, 11, 3)
+    assert (other.sent, other.lost) == (100, 0)
 
 
 def test_what_cannot_be_timed_at_all_is_refused() -> None:

@@ -12,6 +12,7 @@ from linerate.analysis.explain import explain
 from linerate.analysis.measured_evidence import evidence_of, sibling_of
 from linerate.analysis.validity import caused_by_host, caused_by_tester, doubts, reasons
 from linerate.base.errors import SetupError
+from linerate.base.published import json_text
 from linerate.lab.tester.iperf3 import offered
 from linerate.model.measurement import Measurement
 from linerate.report import bench, json_output, terminal, verdict
@@ -59,7 +60,7 @@ def read_all(measurement, run):
         console = Console(file=io.StringIO(), width=100)
         screen.show(console, verdict.of_run(made, [result]))
         terminal.ledger_report(console, result)
-        json.dumps(json_output.ledgers(result))
+        json_text(json_output.ledgers(result))
         document = bench.document(made, Path("a-run"), lambda *_: measurement)
         csv.render(document)
         markdown.render(document)

@@ -164,6 +164,13 @@ COMMANDS = (
         "[bold]linerate line 2.5G 64 --pps 3280000[/] # of a measured rate",
     ),
     Listed(
+        "schema",
+        "linerate.cli.commands.schema:schema",
+        "Print the JSON Schema of what a command prints as JSON, or of a file; or list them.",
+        "Examples:\n\n[bold]linerate schema[/] # names of all\n\n"
+        "[bold]linerate schema bench[/] # of what `linerate bench --json` prints",
+    ),
+    Listed(
         "show",
         "linerate.cli.commands.show:show",
         "Tables of a live engine; ledgers of a run.",

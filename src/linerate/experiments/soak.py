@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from linerate.analysis.validity import doubts
 from linerate.base.errors import SetupError
 from linerate.base.line_rate import format_pps
+from linerate.base.published import published
 from linerate.experiments.asked_load import FULL_SCALE_PPM
 from linerate.experiments.bench import Bench, Observer
 from linerate.experiments.plan import Plan, Step
@@ -52,6 +53,7 @@ class How:
         return self.load * full_pps if self.load <= 1 else self.load
 
 
+@published("minutes", "A line of minutes.jsonl, in the folder of a soak", form="kept")
 @dataclass(frozen=True, slots=True)
 class Minute:
     """Result of one interval; counters since the start have `total` in their name."""

@@ -50,6 +50,11 @@ class Finding(FrozenModel):
     heavy: bool = False
 
     @property
+    def repairable(self) -> bool:
+        """Whether --fix mends it."""
+        return bool(self.repair)
+
+    @property
     def name(self) -> str:
         """The check, and on what."""
         return f"{self.check} {self.subject}".strip()

@@ -1,7 +1,6 @@
 """Results of trying rte_flow rules on a port: refusals, times, how many fit."""
 
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 from linerate.model import flow_rule_patterns
 from linerate.model.flow_rule_patterns import Words
@@ -20,10 +19,6 @@ class Refusal:
         """In one line."""
         where = self.type if not self.cause else f"{self.type}, {self.cause}"
         return f"{where}: {self.message} ({self.errno})"
-
-    def document(self) -> dict[str, str]:
-        """As JSON."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +66,6 @@ class Times:
     p99: int
     max: int
 
-    def document(self) -> dict[str, float]:
-        """As JSON, in microseconds."""
-        names = ("min", "median", "p99", "max")
-        return {"count": self.count} | {f"{name}_us": getattr(self, name) / 1e3 for name in names}
-
 
 def times(ns: list[int]) -> Times | None:
     """Sum up: nearest ranks; None of nothing."""
@@ -104,18 +94,3 @@ class Filling:
     create_ns: list[int] = field(default_factory=list)
     remove_ns: list[int] = field(default_factory=list)
     not_removed: Refusal | None = None
-
-    def document(self) -> dict[str, Any]:
-        """As JSON."""
-        create, remove = times(self.create_ns), times(self.remove_ns)
-        return {
-            "rule": self.rule,
-            "max_rules": self.max_rules,
-            "created": self.created,
-            "full": self.full,
-            "before_first_refusal": self.before_first_refusal,
-            "first_refusal": self.first_refusal and self.first_refusal.document(),
-            "create": create and create.document(),
-            "remove": remove and remove.document(),
-            "not_removed": self.not_removed and self.not_removed.document(),
-        }

@@ -271,6 +271,21 @@ class TimeLedger(StrictModel):
         return self.percent(self.idle_clocks)
 
     @property
+    def overhead_percent(self) -> float:
+        """Share of the time spent between nodes."""
+        return self.percent(self.overhead_clocks)
+
+    @property
+    def away_percent(self) -> float:
+        """Share of the time in which the worker was descheduled."""
+        return self.percent(self.away_clocks)
+
+    @property
+    def sleep_percent(self) -> float:
+        """Share of the time that the worker slept."""
+        return self.percent(self.sleep_clocks)
+
+    @property
     def busy_percent(self) -> float:
         """Calls that found packets, of the time in the graph: what `top` can't tell of a poller."""
         within = self.node_clocks + self.idle_clocks + self.sleep_clocks

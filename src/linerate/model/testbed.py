@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -20,6 +20,7 @@ from linerate.base.frozen_model import StrictModel
 from linerate.base.line_rate import parse_bps
 from linerate.base.memory_size import MEGABYTES
 from linerate.base.pci import is_address, normalised
+from linerate.base.published import published
 from linerate.base.safe_load import DocumentError, read_yaml
 from linerate.base.validation import mistake
 from linerate.model import external_ports
@@ -106,7 +107,10 @@ def _off(value: object) -> object:
     return "off" if value is False else value
 
 
-FlowControl = Annotated[Literal["off", "rx", "tx", "full"], BeforeValidator(_off)]
+FlowControl = Annotated[
+    Literal["off", "rx", "tx", "full"],
+    BeforeValidator(_off, json_schema_input_type=Literal["off", "rx", "tx", "full", False]),
+]
 
 
 class Port(PortQueues):
@@ -227,6 +231,7 @@ class Memory(StrictModel):
     megabytes: int = Field(default=MEGABYTES, ge=64)
 
 
+@published("testbed", "A testbed file in YAML, of users", form="written")
 class Testbed(StrictModel):
     """Wire, device under test and tester."""
 
@@ -244,7 +249,7 @@ class Testbed(StrictModel):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    @field_validator("card", mode="before")
+    @field_validator("card", mode="before", json_schema_input_type=str | dict[str, Any])
     @classmethod
     def _preset(cls, value: object) -> object:
         """`card: cx4-lx`, or `card: {preset: cx4-lx, rx_queues: 1}`."""
@@ -256,7 +261,7 @@ class Testbed(StrictModel):
             return base.model_dump() | changes
         return value
 
-    @field_validator("link_bps", mode="before")
+    @field_validator("link_bps", mode="before", json_schema_input_type=int | str | None)
     @classmethod
     def _bit_rate(cls, value: object) -> object:
         return parse_bps(value) if isinstance(value, str) else value

@@ -1,13 +1,13 @@
 """Results of an audit: as text, and as JSON."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from linerate.analysis.audit import Audit, Finding, Span
 from linerate.analysis.audit.checks import ABOVE_THE_LINE, BIT_RATE, PERCENTAGE
+from linerate.base.published import Output, published
 
 TITLES = {
     PERCENTAGE: "Percentages that cannot follow from their packet rate",
@@ -72,40 +72,82 @@ def _count(number: int, what: str) -> str:
     return f"{number:,} {what}" + "s" * (number != 1)
 
 
-def document(audit: Audit) -> dict[str, Any]:
+#: Its two ends; None where the table does not have it.
+Ends = tuple[float, float] | None
+
+
+class FindingOutput(Output):
+    """One row that can't be; figures as the ranges that round to what is published."""
+
+    line: int
+    #: The row's name.
+    row: str
+    sentence: str
+    others: str
+    probably_wrong: str | None
+    causes: tuple[str, ...]
+    mpps: Ends
+    mpps_of_percent: Ends
+    mpps_of_l1: Ends
+    mpps_of_l2: Ends
+
+
+class UnreadableOutput(Output):
+    """A row that is none."""
+
+    line: int
+    problem: str
+
+
+@published("audit", "JSON of `linerate audit --json`")
+class AuditOutput(Output):
+    """Findings in a published table."""
+
+    table: str
+    #: Number of them.
+    loadtests: int
+    #: Properties that the table does not say.
+    assumed: tuple[str, ...]
+    #: Percentages that can't follow from their packet rate.
+    contradictions: tuple[FindingOutput, ...]
+    bit_rate: tuple[FindingOutput, ...]
+    above_the_line: tuple[FindingOutput, ...]
+    #: By check: rows without figures for it.
+    skipped: dict[str, int]
+    unreadable: tuple[UnreadableOutput, ...]
+
+
+def output(audit: Audit) -> AuditOutput:
     """Everything, for programs."""
-    return {
-        "table": audit.table.name,
-        "loadtests": len(audit.table.rows),
-        "assumed": list(audit.table.assumed),
-        "contradictions": [_finding(found) for found in audit.contradictions],
-        "bit_rate": [_finding(found) for found in audit.bit_rates],
-        "above_the_line": [_finding(found) for found in audit.above_the_line],
-        "skipped": {heading.replace(" ", "_"): n for heading, n in audit.skipped.items()},
-        "unreadable": [
-            {"line": line, "problem": problem} for line, problem in audit.table.unreadable
-        ],
-    }
+    return AuditOutput(
+        table=audit.table.name,
+        loadtests=len(audit.table.rows),
+        assumed=tuple(audit.table.assumed),
+        contradictions=tuple(map(_finding, audit.contradictions)),
+        bit_rate=tuple(map(_finding, audit.bit_rates)),
+        above_the_line=tuple(map(_finding, audit.above_the_line)),
+        skipped={heading.replace(" ", "_"): n for heading, n in audit.skipped.items()},
+        unreadable=tuple(
+            UnreadableOutput(line=line, problem=problem) for line, problem in audit.table.unreadable
+        ),
+    )
 
 
-def _finding(found: Finding) -> dict[str, Any]:
+def _finding(found: Finding) -> FindingOutput:
     row = found.row
-    figures = {
-        "mpps": row.mpps,
-        "mpps_of_percent": row.mpps_of_percent,
-        "mpps_of_l1": row.mpps_of_l1,
-        "mpps_of_l2": row.mpps_of_l2,
-    }
-    return {
-        "line": row.line,
-        "row": row.name,
-        "sentence": found.sentence,
-        "others": found.others,
-        "probably_wrong": found.wrong or None,
-        "causes": list(found.causes),
-        **{name: _ends(span) for name, span in figures.items()},
-    }
+    return FindingOutput(
+        line=row.line,
+        row=row.name,
+        sentence=found.sentence,
+        others=found.others,
+        probably_wrong=found.wrong or None,
+        causes=found.causes,
+        mpps=_ends(row.mpps),
+        mpps_of_percent=_ends(row.mpps_of_percent),
+        mpps_of_l1=_ends(row.mpps_of_l1),
+        mpps_of_l2=_ends(row.mpps_of_l2),
+    )
 
 
-def _ends(span: Span | None) -> list[float] | None:
-    return None if span is None else [span.low, span.high]
+def _ends(span: Span | None) -> Ends:
+    return None if span is None else (span.low, span.high)

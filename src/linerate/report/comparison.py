@@ -1,8 +1,10 @@
 """A comparison of runs as a document."""
 
 from functools import partial
-from typing import Any
 
+from pydantic import Field
+
+from linerate.base.published import Number, Output, published
 from linerate.report.document import (
     Document,
     Heading,
@@ -15,7 +17,7 @@ from linerate.report.document import (
 )
 from linerate.report.figures.compared import bars
 from linerate.report.terminal import mpps
-from linerate.results.compare import Change, Difference, Pair, Side, sentence
+from linerate.results.compare import Change, Difference, Judgement, Pair, Side, sentence
 from linerate.results.statistics import p_text, repeats_needed
 
 #: Largest changes of a test's ledgers that are printed.
@@ -71,7 +73,7 @@ def document(pairs: list[Pair]) -> Document:
     return Document(
         title=" against ".join(reversed(names)),
         sections=(*outcomes, bars(pairs), *parts),
-        data=partial(as_json, pairs),
+        data=partial(outputs, pairs),
         page_title="linerate comparison",
     )
 
@@ -110,51 +112,112 @@ def _named(side: Side) -> str:
     return side.name if count == 1 else f"{side.name} and {count - 1} more"
 
 
-def as_json(pairs: list[Pair]) -> list[dict[str, Any]]:
+class RankTestOutput(Output):
+    """Whether a difference is more than noise."""
+
+    test: str
+    #: Probability that chance alone separates the trials this way.
+    p: Number
+    #: Whether so few trials could show any difference at all.
+    can_tell: bool
+    #: Trials of each that could.
+    repeats_needed: int
+
+
+class DifferenceOutput(Output):
+    """One test on two devices."""
+
+    test: str
+    #: Each trial.
+    base_pps: tuple[Number, ...]
+    other_pps: tuple[Number, ...]
+    base_median_pps: Number
+    other_median_pps: Number
+    #: From the slowest trial to the fastest; None of a single one.
+    base_spread_pps: Number | None
+    other_spread_pps: Number | None
+    #: Speed-up; None where one forwarded nothing.
+    ratio: Number | None
+    #: By how much faster, or slower (negative).
+    percent: Number | None
+    judgement: Judgement
+    rank_test: RankTestOutput
+
+
+class ChangeOutput(Output):
+    """One figure of a ledger on two devices."""
+
+    test: str
+    #: A place of loss, or a node.
+    name: str
+    base: Number
+    other: Number
+    change: Number = Field(validation_alias="by")
+
+
+class ConditionOutput(Output):
+    """Something that was not the same."""
+
+    what: str
+    base: str
+    other: str
+
+
+class PairOutput(Output):
+    """A device against the first."""
+
+    base: str
+    other: str
+    sentence: str
+    tests: tuple[DifferenceOutput, ...]
+    #: Tests in which line or tester held both back.
+    held_back: tuple[str, ...]
+    #: Per cent of the packets lost at each place.
+    losses_percent: tuple[ChangeOutput, ...]
+    #: Cycles a packet of each node.
+    clocks_per_packet: tuple[ChangeOutput, ...]
+    conditions: tuple[ConditionOutput, ...]
+
+
+published("compare", "JSON of `linerate compare --json`")(list[PairOutput])
+
+
+def outputs(pairs: list[Pair]) -> list[PairOutput]:
     """The same for programs, figures unrounded."""
     return [
-        {
-            "base": pair.base.name,
-            "other": pair.other.name,
-            "sentence": sentence(pair),
-            "tests": [
-                {
-                    "test": difference.test,
-                    "base_pps": list(difference.base.trials),
-                    "other_pps": list(difference.other.trials),
-                    "base_median_pps": difference.base.middle,
-                    "other_median_pps": difference.other.middle,
-                    "base_spread_pps": difference.base.spread,
-                    "other_spread_pps": difference.other.spread,
-                    "ratio": difference.ratio,
-                    "percent": difference.percent,
-                    "judgement": difference.judgement,
-                    "rank_test": {
-                        "test": "Mann–Whitney, two-sided",
-                        "p": difference.rank_test.p,
-                        "can_tell": difference.rank_test.can_tell,
-                        "repeats_needed": repeats_needed(),
-                    },
-                }
-                for difference in pair.rates
-            ],
-            "held_back": list(pair.held_back),
-            "losses_percent": [_change(change) for change in pair.losses],
-            "clocks_per_packet": [_change(change) for change in pair.clocks],
-            "conditions": [
-                {"what": what, "base": base, "other": other}
+        PairOutput(
+            base=pair.base.name,
+            other=pair.other.name,
+            sentence=sentence(pair),
+            tests=tuple(map(_difference, pair.rates)),
+            held_back=pair.held_back,
+            losses_percent=tuple(map(ChangeOutput.model_validate, pair.losses)),
+            clocks_per_packet=tuple(map(ChangeOutput.model_validate, pair.clocks)),
+            conditions=tuple(
+                ConditionOutput(what=what, base=base, other=other)
                 for what, base, other in pair.conditions
-            ],
-        }
+            ),
+        )
         for pair in pairs
     ]
 
 
-def _change(change: Change) -> dict[str, Any]:
-    return {
-        "test": change.test,
-        "name": change.name,
-        "base": change.base,
-        "other": change.other,
-        "change": change.by,
-    }
+def _difference(found: Difference) -> DifferenceOutput:
+    return DifferenceOutput(
+        test=found.test,
+        base_pps=found.base.trials,
+        other_pps=found.other.trials,
+        base_median_pps=found.base.middle,
+        other_median_pps=found.other.middle,
+        base_spread_pps=found.base.spread,
+        other_spread_pps=found.other.spread,
+        ratio=found.ratio,
+        percent=found.percent,
+        judgement=found.judgement,
+        rank_test=RankTestOutput(
+            test="Mann–Whitney, two-sided",
+            p=found.rank_test.p,
+            can_tell=found.rank_test.can_tell,
+            repeats_needed=repeats_needed(),
+        ),
+    )

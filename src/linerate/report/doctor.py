@@ -2,12 +2,12 @@
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from linerate.model.findings import Finding
+from linerate.base.published import Output, published
+from linerate.model.findings import Finding, State
 from linerate.report.host import printable
 from linerate.report.terminal import plain_table
 
@@ -141,13 +141,44 @@ def _print_rest(console: Console, findings: Sequence[Finding]) -> None:
         console.print(Text("\n".join(textwrap.wrap(f"ok: {', '.join(right)}", _WIDTH))))
 
 
-def document(workers: Sequence[int], findings: Sequence[Finding]) -> dict[str, Any]:
+class FindingOutput(Output):
+    """One check, on one subject."""
+
+    check: str
+    #: The card, where there may be several.
+    subject: str
+    #: fault: costs rate or makes figures doubtful. note: worth knowing. unknown: `found` says why.
+    state: State
+    found: str
+    wanted: str
+    #: Why it matters, with a figure where one is known, and where that is from.
+    why: str
+    source: str
+    #: Commands that mend it, as they are to be typed.
+    fix: tuple[str, ...]
+    #: Advice where no command does it, or in addition.
+    advice: str
+    #: Boot parameters that mend it.
+    boot: str
+    #: Whether --fix mends it.
+    repairable: bool
+
+
+@published("doctor", "JSON of `linerate doctor --json`")
+class DoctorOutput(Output):
+    """Findings on a host."""
+
+    #: CPUs of the workers.
+    workers: tuple[int, ...]
+    #: Number of them.
+    faults: int
+    findings: tuple[FindingOutput, ...]
+
+
+def output(workers: Sequence[int], findings: Sequence[Finding]) -> DoctorOutput:
     """Spell out all findings, for programs."""
-    return {
-        "workers": list(workers),
-        "faults": sum(one.state == "fault" for one in findings),
-        "findings": [
-            one.model_dump(exclude={"repair", "heavy"}) | {"repairable": bool(one.repair)}
-            for one in findings
-        ],
-    }
+    return DoctorOutput(
+        workers=tuple(workers),
+        faults=sum(one.state == "fault" for one in findings),
+        findings=tuple(map(FindingOutput.model_validate, findings)),
+    )

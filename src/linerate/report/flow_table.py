@@ -4,10 +4,9 @@ As the published one: the received rate of each way in Mb/s (L1), the CPU, and b
 of packets that arrived marked and the number of rules. The same figures for all reports.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
+from linerate.base.published import Number, Output
 from linerate.report.document import Note, Section, table
 from linerate.results.store import FlowFigures, Result
 
@@ -113,13 +112,27 @@ def sections(results: list[Result]) -> list[Section]:
     return [table(TITLE, COLUMNS, cells, words), Note(EXPLAINED)] if cells else []
 
 
-def documents(results: list[Result]) -> Iterator[dict[str, Any]]:
+class _Traffic(Output):
+    traffic: str
+
+
+class FlowTableOutput(FlowFigures, _Traffic):
+    """Counters of a flow table, and its gain over software alone."""
+
+    rate_ratio: Number | None
+    busy_points: Number | None
+    cpu_ratio: Number | None
+
+
+def outputs(results: list[Result]) -> list[FlowTableOutput]:
     """For programs."""
-    for row in rows(results):
-        yield {
-            "traffic": row.traffic,
-            **row.figures.model_dump(),
-            "rate_ratio": row.rate_ratio,
-            "busy_points": row.busy_points,
-            "cpu_ratio": row.cpu_ratio,
-        }
+    return [
+        FlowTableOutput(
+            traffic=row.traffic,
+            **dict(row.figures),
+            rate_ratio=row.rate_ratio,
+            busy_points=row.busy_points,
+            cpu_ratio=row.cpu_ratio,
+        )
+        for row in rows(results)
+    ]

@@ -81,8 +81,3 @@ def _measured_on(run: Run) -> list[Section]:
     """The machine and the command, in full."""
     found = table("Environment and command", ("what", "value"), about(run), words=(0, 1))
     return [Heading("Measured on", "environment"), found.untitled]
-
-
-def envelope(run: Run, folder: Path) -> dict[str, Any]:
-    """First fields of a run's JSON."""
-    return {"run": str(folder), "status": run.status, "problem": run.problem}

@@ -3,160 +3,312 @@
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from linerate.analysis.explain import Verdict
+from linerate.analysis.explain.model import Ceiling, Confidence, Limit
 from linerate.base.line_rate import FrameRate, PcieLink
-from linerate.model.ledger import PacketLedger, TimeLedger
+from linerate.base.published import Number, Output, published
+from linerate.model.evidence import Quote
+from linerate.model.ledger import Entry, NodeTime
+from linerate.model.measurement.latency import LatencyFigures
+from linerate.model.suites import Profiled
 from linerate.report import flow_table, offered, repeats
+from linerate.report.flow_table import FlowTableOutput
 from linerate.report.marks import marks
-from linerate.results.store import Result, Run
+from linerate.report.offered import StreamOutput
+from linerate.report.repeats import RepeatedOutput
+from linerate.results.store import Absent, Result, Run, Status
 
 
-def bench(run: Run, folder: Path) -> dict[str, Any]:
-    """Say what a run measured: one trial for each test, the last attempt."""
+class VerdictOutput(Output):
+    """A verdict."""
+
+    limit: Limit
+    #: Other limits that hold as well, or are within the error of the first.
+    also: tuple[Limit, ...]
+    confidence: Confidence
+    sentence: str
+    evidence: tuple[Quote, ...]
+    ceilings: tuple[Ceiling, ...]
+    try_: tuple[str, ...] = Field(serialization_alias="try")
+    #: Where the rule comes from: a datasheet, a manual, a measurement.
+    reference: str
+    #: Packets by place: dropped by configuration or for damage, which is no limit.
+    configured: dict[str, int]
+
+
+class PacketsOutput(Output):
+    """A packet ledger summed up: sent + originated + added = all that follows."""
+
+    sent: int
+    originated: int
+    added: int
+    received: int
+    duplicated: int
+    corrupted: int
+    other: int
+    consumed: int
+    held: int
+    #: Packets by place.
+    losses: dict[str, int]
+    unexplained: int
+
+
+class NodeOutput(Output):
+    """Counters of one worker in one node."""
+
+    calls: int
+    vectors: int
+    #: None where another node has its cycles.
+    clocks_per_packet: float | None
+    idle_calls: int
+
+
+class WorkerOutput(Output):
+    """Use of a worker's cycles."""
+
+    name: str = Field(validation_alias="worker")
+    role: str
+    #: 100 when every cycle is accounted for.
+    cycles_closed_percent: float = Field(validation_alias="closed_percent")
+    idle_percent: float
+    overhead_percent: float
+    #: Descheduled.
+    away_percent: float
+    sleep_percent: float
+    nodes: dict[str, NodeOutput]
+
+
+class TrialOutput(Output):
+    """One trial; an invalid one has no figures that could pass for a result."""
+
+    test: str
+    valid: bool
+    offered_pps: float | None
+    received_pps: float | None
+    percent_of_line: float | None
+    loss_percent: float | None
+    l1_bps: float | None
+    #: FCS counted.
+    l2_bps: float | None
+    l2_bps_no_fcs: float | None
+    #: Packets lost that count as the host's.
+    left_out: int | None
+    limit: Limit
+    verdict: VerdictOutput
+    #: Why it has no result.
+    invalid: tuple[str, ...]
+    #: Why its figures are doubtful.
+    suspect: tuple[str, ...]
+    #: It would be invalid, had suspect figures not been asked for.
+    provisional: bool
+    #: As beside the name in tables.
+    marks: str
+    attempt: int
+    #: Timed streams, if any; of an invalid trial too, as evidence.
+    latency: tuple[LatencyFigures, ...] = ()
+    #: Over the bare link.
+    own_latency: tuple[LatencyFigures, ...] = ()
+    ledger: PacketsOutput
+    workers: tuple[WorkerOutput, ...]
+
+
+class RunOutput(Output):
+    """First fields of a run's JSON."""
+
+    #: Its folder.
+    run: str
+    status: Status
+    #: Why it ended early.
+    problem: str
+
+
+class UnmeasuredOutput(Output):
+    """A test without any trial."""
+
+    configuration: str
+    reason: str
+
+
+class BenchTrial(TrialOutput):
+    """One trial, and its traffic profile."""
+
+    profile: Profiled | None = None
+    streams: tuple[StreamOutput, ...] = ()
+
+
+@published("bench", "JSON of `linerate bench --json`")
+class BenchOutput(RunOutput):
+    """A bench: one trial for each test, the last attempt."""
+
+    absent: tuple[UnmeasuredOutput, ...]
+    trials: tuple[BenchTrial, ...]
+    #: By test, where trials were repeated.
+    repeats: dict[str, RepeatedOutput] = {}
+    #: By traffic, where the device has a flow table; valid trials alone.
+    flow_table: tuple[FlowTableOutput, ...] = ()
+
+
+def bench(run: Run, folder: Path) -> BenchOutput:
+    """Say what a run measured."""
+    results = run.reported()
+    with_table = any(result.flow_table is not None for result in results)
+    return BenchOutput(
+        **run_fields(run, folder),
+        absent=tuple(map(_unmeasured, run.absent)),
+        trials=tuple(
+            BenchTrial(**trial_fields(result), **offered.fields(result, folder))
+            for result in results
+        ),
+        **repeats.fields(run),
+        **({"flow_table": flow_table.outputs(results)} if with_table else {}),
+    )
+
+
+def _unmeasured(one: Absent) -> UnmeasuredOutput:
+    return UnmeasuredOutput.model_validate(one)
+
+
+def run_fields(run: Run, folder: Path) -> dict[str, Any]:
+    """Fields of RunOutput."""
+    return {"run": str(folder), "status": run.status, "problem": run.problem}
+
+
+def trial(result: Result) -> TrialOutput:
+    """Sum up one trial."""
+    return TrialOutput(**trial_fields(result))
+
+
+#: Figures that an invalid trial has not.
+FIGURES = (
+    "offered_pps",
+    "received_pps",
+    "percent_of_line",
+    "loss_percent",
+    "l1_bps",
+    "l2_bps",
+    "l2_bps_no_fcs",
+    "left_out",
+)
+AS_STORED = ("test", "valid", "verdict", "invalid", "suspect", "provisional", "attempt")
+
+
+def trial_fields(result: Result) -> dict[str, Any]:
+    """Fields of TrialOutput."""
+    timed = ("latency", "own_latency") if result.latency else ()
     return {
-        "run": str(folder),
-        "status": run.status,
-        "problem": run.problem,
-        "absent": [one.model_dump(include={"configuration", "reason"}) for one in run.absent],
-        "trials": [trial(result) | offered.document(result, folder) for result in run.reported()],
-        **repeats.document(run),
-        **_flow_table(run.reported()),
-    }
-
-
-def _flow_table(results: list[Result]) -> dict[str, Any]:
-    """The flow table's figures by traffic, where the device has one; valid ones alone."""
-    if all(result.flow_table is None for result in results):
-        return {}
-    return {"flow_table": list(flow_table.documents(results))}
-
-
-def trial(result: Result) -> dict[str, Any]:
-    """Sum up one trial; an invalid one has no figures that could pass for a result."""
-    figures = {
-        "offered_pps": result.offered_pps,
-        "received_pps": result.received_pps,
-        "percent_of_line": result.percent_of_line,
-        "loss_percent": result.loss_percent,
-        "l1_bps": result.l1_bps,
-        "l2_bps": result.l2_bps,
-        "l2_bps_no_fcs": result.l2_bps_no_fcs,
-        "left_out": result.left_out,
-    }
-    return {
-        "test": result.test,
-        "valid": result.valid,
-        **(figures if result.valid else dict.fromkeys(figures)),
+        **{name: getattr(result, name) for name in AS_STORED},
+        **{name: getattr(result, name) if result.valid else None for name in FIGURES},
+        **{name: found for name in timed if (found := getattr(result, name))},
         "limit": result.verdict.limit,
-        "verdict": verdict(result.verdict),
-        "invalid": list(result.invalid),
-        "suspect": list(result.suspect),
-        "provisional": result.provisional,
         "marks": marks(result),
-        "attempt": result.attempt,
-        **_latency(result),
-        "ledger": packets(result.packets),
-        "workers": [worker(ledger) for ledger in result.time],
+        "ledger": result.packets,
+        "workers": result.time,
     }
 
 
-def _latency(result: Result) -> dict[str, Any]:
-    """Timed streams, if any; of an invalid trial too, as evidence."""
-    if not result.latency:
-        return {}
-    given = {"latency": [one.model_dump() for one in result.latency]}
-    if result.own_latency:
-        given["own_latency"] = [one.model_dump() for one in result.own_latency]
-    return given
-
-
-def verdict(found: Verdict) -> dict[str, Any]:
+def verdict(found: Verdict) -> VerdictOutput:
     """Spell out a verdict."""
-    return {
-        "limit": found.limit,
-        "also": list(found.also),
-        "confidence": found.confidence,
-        "sentence": found.sentence,
-        "evidence": [quote.model_dump() for quote in found.evidence],
-        "ceilings": [one.model_dump() for one in found.ceilings],
-        "try": list(found.try_),
-        "reference": found.reference,
-        "configured": found.configured,
-    }
+    return VerdictOutput.model_validate(found)
 
 
-def packets(ledger: PacketLedger) -> dict[str, Any]:
-    """Sum up a packet ledger: sent + originated + added = all that follows."""
-    return {
-        "sent": ledger.sent,
-        "originated": ledger.originated,
-        "added": ledger.added,
-        "received": ledger.received,
-        "duplicated": ledger.duplicated,
-        "corrupted": ledger.corrupted,
-        "other": ledger.other,
-        "consumed": ledger.consumed,
-        "held": ledger.held,
-        "losses": ledger.losses,
-        "unexplained": ledger.unexplained,
-    }
+class _Entries(Output):
+    entries: tuple[Entry, ...]
 
 
-def worker(ledger: TimeLedger) -> dict[str, Any]:
-    """Sum up a worker's time ledger."""
-    return {
-        "name": ledger.worker,
-        "role": ledger.role,
-        "cycles_closed_percent": ledger.closed_percent,
-        "idle_percent": ledger.idle_percent,
-        "overhead_percent": ledger.percent(ledger.overhead_clocks),
-        "away_percent": ledger.percent(ledger.away_clocks),
-        "sleep_percent": ledger.percent(ledger.sleep_clocks),
-        "nodes": {
-            name: {
-                "calls": node.calls,
-                "vectors": node.vectors,
-                "clocks_per_packet": node.clocks_per_packet,
-                "idle_calls": node.idle_calls,
-            }
-            for name, node in ledger.nodes.items()
-        },
-    }
+class PacketLedgerOutput(PacketsOutput, _Entries):
+    """A packet ledger with all its places."""
 
 
-def ledgers(result: Result) -> dict[str, Any]:
+class ClocksOutput(Output):
+    """A worker's cycles, as counted."""
+
+    tsc_hz: int
+    elapsed_clocks: int
+    overhead_clocks: int
+    away_clocks: int
+    sleep_clocks: int
+    loops: int
+    nodes: dict[str, NodeTime]
+
+
+class TimeLedgerOutput(WorkerOutput):
+    """A time ledger, in per cent and as counted."""
+
+    clocks: ClocksOutput
+
+
+class LedgersOutput(Output):
+    """Both ledgers of a trial."""
+
+    test: str
+    valid: bool
+    packets: PacketLedgerOutput
+    workers: tuple[TimeLedgerOutput, ...]
+
+
+published("show-ledger", "JSON of `linerate show ledger --json`")(list[LedgersOutput])
+
+
+def ledgers(result: Result) -> LedgersOutput:
     """Spell out both ledgers of a trial."""
-    return {
-        "test": result.test,
-        "valid": result.valid,
-        "packets": {
-            "entries": [entry.model_dump() for entry in result.packets.entries],
-            **packets(result.packets),
-        },
-        "workers": [
-            worker(ledger) | {"clocks": ledger.model_dump(exclude={"worker", "role"})}
+    return LedgersOutput(
+        test=result.test,
+        valid=result.valid,
+        packets=PacketLedgerOutput.model_validate(result.packets),
+        workers=tuple(
+            TimeLedgerOutput(
+                **dict(WorkerOutput.model_validate(ledger)),
+                clocks=ClocksOutput.model_validate(ledger),
+            )
             for ledger in result.time
-        ],
-    }
+        ),
+    )
 
 
-def line(rate: FrameRate, link_bps: float, slots: dict[str, PcieLink]) -> dict[str, Any]:
+class PcieOutput(Output):
+    """Rates that a slot carries."""
+
+    data_bps: Number
+    pps: Number
+    l1_bps: Number
+
+
+@published("line", "JSON of `linerate line --json`")
+class LineOutput(Output):
+    """Line-rate arithmetic."""
+
+    link_bps: Number
+    #: FCS counted.
+    frame_bytes: Number
+    pps: Number
+    l1_bps: Number
+    l2_bps: Number
+    l2_bps_no_fcs: Number
+    percent_of_line: Number
+    ns_per_packet: Number
+    #: By slot.
+    pcie: dict[str, PcieOutput]
+
+
+def line(rate: FrameRate, link_bps: float, slots: dict[str, PcieLink]) -> LineOutput:
     """Spell out line-rate arithmetic."""
-    return {
-        "link_bps": link_bps,
-        "frame_bytes": rate.frame_bytes,
-        "pps": rate.packets_per_second,
-        "l1_bps": rate.l1_bps,
-        "l2_bps": rate.l2_bps,
-        "l2_bps_no_fcs": rate.l2_bps_no_fcs,
-        "percent_of_line": rate.percent_of(link_bps),
-        "ns_per_packet": 1e9 / rate.packets_per_second,
-        "pcie": {
-            name: {
-                "data_bps": slot.data_bps,
-                "pps": slot.usable(rate.frame_bytes).packets_per_second,
-                "l1_bps": slot.usable(rate.frame_bytes).l1_bps,
-            }
+    return LineOutput(
+        link_bps=link_bps,
+        frame_bytes=rate.frame_bytes,
+        pps=rate.packets_per_second,
+        l1_bps=rate.l1_bps,
+        l2_bps=rate.l2_bps,
+        l2_bps_no_fcs=rate.l2_bps_no_fcs,
+        percent_of_line=rate.percent_of(link_bps),
+        ns_per_packet=1e9 / rate.packets_per_second,
+        pcie={
+            name: PcieOutput(
+                data_bps=slot.data_bps,
+                pps=slot.usable(rate.frame_bytes).packets_per_second,
+                l1_bps=slot.usable(rate.frame_bytes).l1_bps,
+            )
             for name, slot in slots.items()
         },
-    }
+    )

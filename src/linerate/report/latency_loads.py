@@ -2,15 +2,16 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from linerate.base.line_rate import format_pps
+from linerate.base.published import Number, Output, published
 from linerate.model.measurement.latency import LatencyLoads
 from linerate.report import json_output, latency, trial
 from linerate.report.document import NONE, Document, Heading, Listing, Note, Section, table
 from linerate.report.figures import percentiles
 from linerate.report.figures.percentiles import points
-from linerate.report.framed import NOTHING, envelope, framed
+from linerate.report.framed import NOTHING, framed
 from linerate.results.store import Run
 
 #: Behind load, rate and direction: of all figures those that fit.
@@ -63,7 +64,7 @@ def document(run: Run, folder: Path) -> Document:
         folder,
         "latency",
         [section for loads in run.latencies for section in _sections(run, loads)] or [NOTHING],
-        data=partial(as_json, run, folder),
+        data=partial(output, run, folder),
         details=lambda: trial.all_sections(
             result for loads in run.latencies for _, _, result in points(run, loads)[-1:]
         ),
@@ -89,24 +90,59 @@ def _sections(run: Run, loads: LatencyLoads) -> list[Section]:
     ]
 
 
-def as_json(run: Run, folder: Path) -> dict[str, Any]:
-    """For programs; the first loadtest's figures stand at the top."""
+class _Loaded(Output):
+    #: Share of the highest load.
+    percent: float
+    #: Asked for, all directions together.
+    pps: float
+    trial: str
+
+
+class LatencyTrial(json_output.TrialOutput, _Loaded):
+    """Latency at one load."""
+
+
+class LoadtestLatency(Output):
+    """Latency of one loadtest over offered load."""
+
+    loadtest: str = ""
+    #: FCS counted.
+    frame_bytes: Number = 0
+    #: Meaning of the highest load.
+    top: Literal["NDR", "given", "line"] | None
+    top_pps: float | None
+    points: tuple[LatencyTrial, ...]
+
+
+@published("latency", "JSON of `linerate latency --json`")
+class LatencyOutput(LoadtestLatency, json_output.RunOutput):
+    """Latency over load; the first loadtest's figures stand at the top."""
+
+    #: Where there are several.
+    loadtests: tuple[LoadtestLatency, ...] = ()
+
+
+def output(run: Run, folder: Path) -> LatencyOutput:
+    """For programs."""
     all_loads = [_loads(run, loads) for loads in run.latencies]
-    return {
-        **envelope(run, folder),
-        **(all_loads[0] if all_loads else {"top": None, "top_pps": None, "points": []}),
+    nothing: dict[str, Any] = {"top": None, "top_pps": None, "points": ()}
+    return LatencyOutput(
+        **json_output.run_fields(run, folder),
+        **(dict(all_loads[0]) if all_loads else nothing),
         **({"loadtests": all_loads} if len(all_loads) > 1 else {}),
-    }
+    )
 
 
-def _loads(run: Run, loads: LatencyLoads) -> dict[str, Any]:
-    return {
-        "loadtest": loads.loadtest,
-        "frame_bytes": loads.frame_bytes,
-        "top": loads.top,
-        "top_pps": loads.top_pps,
-        "points": [
-            {"percent": percent, "pps": pps, "trial": result.trial} | json_output.trial(result)
+def _loads(run: Run, loads: LatencyLoads) -> LoadtestLatency:
+    return LoadtestLatency(
+        loadtest=loads.loadtest,
+        frame_bytes=loads.frame_bytes,
+        top=loads.top,
+        top_pps=loads.top_pps,
+        points=tuple(
+            LatencyTrial(
+                percent=percent, pps=pps, trial=result.trial, **json_output.trial_fields(result)
+            )
             for percent, pps, result in points(run, loads)
-        ],
-    }
+        ),
+    )

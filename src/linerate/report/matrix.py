@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from linerate.analysis.cost import Cost
+from linerate.analysis.explain.model import Limit
+from linerate.base.published import Number, Output, published
 from linerate.report import json_output
 from linerate.report.document import (
     LIMIT,
@@ -25,7 +26,7 @@ from linerate.report.document import (
     text,
 )
 from linerate.report.figures import rates
-from linerate.report.framed import NOTHING, envelope, framed
+from linerate.report.framed import NOTHING, framed
 from linerate.report.terminal import mpps
 from linerate.results.matrix_rows import Group, Row, groups
 from linerate.results.store import Absent, Run
@@ -61,7 +62,7 @@ def document(run: Run, folder: Path, found: list[Row]) -> Document:
         "matrix",
         [*_by_wire(run, found), *_explained(found), *_absent(run)],
         title=f"matrix: {len(found)} configurations, {_how(run)}",
-        data=partial(as_json, run, found, folder),
+        data=partial(output, run, found, folder),
         rows=partial(as_rows, found),
         more=(f"the page: {folder}/report.html",),
     )
@@ -229,44 +230,92 @@ def list_report(console: Console, able: list[str], absent: tuple[Absent, ...]) -
         console.print(Text(line, "dim"), soft_wrap=True)
 
 
-def as_json(run: Run, rows: list[Row], folder: Path) -> dict[str, Any]:
+class RowOutput(Output):
+    """One case of the matrix."""
+
+    configuration: str
+    wire: str
+    mode: str
+    #: Median of the valid trials.
+    pps: Number | None
+    percent_of_line: Number | None
+    #: Largest less smallest, of the median.
+    spread_percent: Number | None
+    rates_pps: tuple[float, ...]
+    #: Its rate over that of the slowest case of its group, and of DPDK's driver.
+    over_slowest: Number | None
+    over_dpdk: Number | None
+    limit: Limit
+    #: Costs of a packet received, and of one sent.
+    rx: Cost
+    tx: Cost
+    #: Cycles of all nodes, over the packets that came through.
+    clocks: Number | None
+    #: Cost of the link for its sender per packet.
+    hop_clocks: Number | None
+    #: Cost of sending a packet, without the link's own.
+    tx_above_clocks: Number | None
+    #: Rate on a wire that costs nothing.
+    free_wire_pps: Number | None
+    #: Share of the time spent in the kernel.
+    kernel_percent: Number | None
+    trial: json_output.TrialOutput
+
+
+@published("matrix", "JSON of `linerate matrix --json`")
+class MatrixOutput(json_output.RunOutput):
+    """All configurations of a host, compared."""
+
+    #: FCS counted.
+    frame_bytes: int
+    repeats: int
+    configurations: tuple[RowOutput, ...]
+    #: Configurations that were not measured, or not to the end.
+    absent: tuple[Absent, ...]
+
+
+@published("matrix-list", "JSON of `linerate matrix --list --json`")
+class MatrixListOutput(Output):
+    """Configurations that a host can run, and those that it can't."""
+
+    configurations: tuple[str, ...]
+    absent: tuple[Absent, ...]
+
+
+def output(run: Run, rows: list[Row], folder: Path) -> MatrixOutput:
     """As JSON."""
     assert run.sweep is not None
-    return {
-        **envelope(run, folder),
-        "frame_bytes": run.sweep.frame_bytes[0],
-        "repeats": run.sweep.repeats,
-        "configurations": [_row(row) for row in rows],
-        "absent": [one.model_dump() for one in run.sweep.absent],
-    }
+    return MatrixOutput(
+        **json_output.run_fields(run, folder),
+        frame_bytes=run.sweep.frame_bytes[0],
+        repeats=run.sweep.repeats,
+        configurations=tuple(map(_row, rows)),
+        absent=run.sweep.absent,
+    )
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: Row) -> RowOutput:
     point = row.point
-    return {
-        "configuration": row.configuration,
-        "wire": row.wire,
-        "mode": row.case.mode,
-        "pps": point.pps,
-        "percent_of_line": point.percent,
-        "spread_percent": point.spread_percent,
-        "rates_pps": list(point.rates_pps),
-        "over_slowest": row.over_slowest,
-        "over_dpdk": row.over_dpdk,
-        "limit": row.verdict.limit,
-        "rx": _cost(row.costs.rx),
-        "tx": _cost(row.costs.tx),
-        "clocks": row.costs.all_clocks,
-        "hop_clocks": row.hop_clocks,
-        "tx_above_clocks": row.tx_above_clocks,
-        "free_wire_pps": row.free_wire_pps,
-        "kernel_percent": row.costs.kernel_percent,
-        "trial": json_output.trial(point.result),
-    }
-
-
-def _cost(cost: Cost) -> dict[str, float | None]:
-    return cost.model_dump()
+    return RowOutput(
+        configuration=row.configuration,
+        wire=row.wire,
+        mode=row.case.mode,
+        pps=point.pps,
+        percent_of_line=point.percent,
+        spread_percent=point.spread_percent,
+        rates_pps=point.rates_pps,
+        over_slowest=row.over_slowest,
+        over_dpdk=row.over_dpdk,
+        limit=row.verdict.limit,
+        rx=row.costs.rx,
+        tx=row.costs.tx,
+        clocks=row.costs.all_clocks,
+        hop_clocks=row.hop_clocks,
+        tx_above_clocks=row.tx_above_clocks,
+        free_wire_pps=row.free_wire_pps,
+        kernel_percent=row.costs.kernel_percent,
+        trial=json_output.trial(point.result),
+    )
 
 
 def as_rows(found: list[Row]) -> Iterator[Sequence[object]]:
@@ -278,7 +327,7 @@ def as_rows(found: list[Row]) -> Iterator[Sequence[object]]:
     yield (*names, *(f"{way}_{cost}" for way in ("rx", "tx") for cost in costs), *whole)
     for row in map(_row, found):
         yield (
-            *(row[name] for name in names),
-            *(row[way][cost] for way in ("rx", "tx") for cost in costs),
-            *(row[name] for name in whole),
+            *(getattr(row, name) for name in names),
+            *(getattr(way, cost) for way in (row.rx, row.tx) for cost in costs),
+            *(getattr(row, name) for name in whole),
         )

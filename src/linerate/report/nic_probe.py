@@ -1,11 +1,10 @@
 """Output of `linerate nic probe`; it fits 80 columns."""
 
-from typing import Any
-
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 
+from linerate.base.published import Output, published
 from linerate.model import flow_rule_patterns
 from linerate.model.flow_rule_results import Cell, Filling, Refusal, Times, times
 from linerate.report.terminal import plain_table
@@ -98,16 +97,127 @@ def _microseconds(taken: Times) -> list[str]:
     return [*(f"{ns / 1e3:,.1f}" for ns in ranks), f"{taken.count:,}"]
 
 
-def document(cells: list[Cell]) -> list[dict[str, Any]]:
+class RefusalOutput(Output):
+    """Why a driver refused a rule."""
+
+    errno: str
+    #: As in rte_flow_error.
+    type: str
+    cause: str
+    message: str
+
+
+class TimesOutput(Output):
+    """Durations of orders."""
+
+    count: int
+    min_us: float
+    median_us: float
+    p99_us: float
+    max_us: float
+
+
+class FillingOutput(Output):
+    """Number of rules that fit, and their programming times."""
+
+    rule: str
+    max_rules: int
+    created: int
+    #: Whether more were refused.
+    full: bool
+    #: Rules that stood when one was refused for the first time; None: none was.
+    before_first_refusal: int | None
+    first_refusal: RefusalOutput | None
+    create: TimesOutput | None
+    remove: TimesOutput | None
+    not_removed: RefusalOutput | None
+
+
+class CellOutput(Output):
+    """One pattern with one choice of actions."""
+
+    pattern: str
+    actions: str
+    rule: str
+    validated: bool
+    created: bool
+    reason: RefusalOutput | None
+
+
+@published("nic-probe", "JSON of `linerate nic probe --json`")
+class ProbeOutput(Output):
+    """Rules that a port takes, and how many."""
+
+    port: str
+    table: tuple[CellOutput, ...]
+    #: None where no rule could be made, or none was to be.
+    rules: FillingOutput | None
+
+
+@published("nic-probe-rule", "JSON of `linerate nic probe --rule TEXT --json`")
+class RuleOutput(Output):
+    """One rule on a port."""
+
+    port: str
+    rule: str
+    validated: bool
+    reason: RefusalOutput | None
+    rules: FillingOutput
+
+
+def probe_output(port: str, cells: list[Cell], filling: Filling | None) -> ProbeOutput:
     """The table as JSON."""
-    return [
-        {
-            "pattern": cell.pattern.name,
-            "actions": cell.actions.name,
-            "rule": cell.rule,
-            "validated": cell.refused is None,
-            "created": cell.created,
-            "reason": cell.reason and cell.reason.document(),
-        }
+    table = tuple(
+        CellOutput(
+            pattern=cell.pattern.name,
+            actions=cell.actions.name,
+            rule=cell.rule,
+            validated=cell.refused is None,
+            created=cell.created,
+            reason=_refusal(cell.reason),
+        )
         for cell in cells
-    ]
+    )
+    return ProbeOutput(port=port, table=table, rules=filling and filling_output(filling))
+
+
+def rule_output(port: str, refusal: Refusal | None, filling: Filling) -> RuleOutput:
+    """One rule as JSON; `refusal` is validate's."""
+    return RuleOutput(
+        port=port,
+        rule=filling.rule,
+        validated=refusal is None,
+        reason=_refusal(refusal or filling.first_refusal),
+        rules=filling_output(filling),
+    )
+
+
+def filling_output(filling: Filling) -> FillingOutput:
+    """Times in microseconds."""
+    return FillingOutput(
+        rule=filling.rule,
+        max_rules=filling.max_rules,
+        created=filling.created,
+        full=filling.full,
+        before_first_refusal=filling.before_first_refusal,
+        first_refusal=_refusal(filling.first_refusal),
+        create=_times(times(filling.create_ns)),
+        remove=_times(times(filling.remove_ns)),
+        not_removed=_refusal(filling.not_removed),
+    )
+
+
+def _refusal(one: Refusal | None) -> RefusalOutput | None:
+    return None if one is None else RefusalOutput.model_validate(one)
+
+
+def _times(ns: Times | None) -> TimesOutput | None:
+    if ns is None:
+        return None
+    return TimesOutput(
+        count=ns.count,
+        min_us=ns.min / 1e3,
+        median_us=ns.median / 1e3,
+        p99_us=ns.p99 / 1e3,
+        max_us=ns.max / 1e3,
+    )

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from linerate.base.line_rate import format_pps, l1_bits
+from linerate.base.published import Number, Output
 from linerate.model.measurement import Measurement
 from linerate.model.suites.loadtest import timed_name
 from linerate.report.document import Listing, Section, table
@@ -50,31 +51,52 @@ def sections(results: list[Result], folder: Path) -> Iterator[Section]:
         yield table(f"{result.test}: streams", COLUMNS, worst(result, folder)).untitled
 
 
-def streams(measurement: Measurement) -> list[dict[str, Any]]:
-    """Each stream of a profile: its rate at full scale, and its counters."""
+class StreamOutput(Output):
+    """A stream of a profile: its rate at full scale, and its counters."""
+
+    name: str
+    #: 0: from t0 to t1; 1: the other way.
+    direction: int
+    #: FCS counted.
+    frame_bytes: Number
+    pps: Number
+    sent: int
+    #: This and the following: of streams whose frames have a signature.
+    received: int | None = None
+    lost: int | None = None
+    duplicated: int | None = None
+    out_of_order: int | None = None
+    corrupted: int | None = None
+
+
+def streams(measurement: Measurement) -> list[StreamOutput]:
+    """Each stream of a profile."""
     if measurement.load.offered is None:
         return []
     found = []
     for stream in measurement.load.offered.streams:
         counters = _counters(measurement, stream.name)
         sent = counters.get("sent", 0)
-        figures: dict[str, Any] = {
-            "name": stream.name,
-            "direction": stream.side,
-            "frame_bytes": stream.frame_bytes,
-            "pps": stream.pps,
-            "sent": sent,
-        }
+        signed: dict[str, int] = {}
         if stream.signed:
             received = counters.get("received", 0)
-            figures |= {
+            signed = {
                 "received": received,
                 "lost": sent - received,
                 "duplicated": counters.get("duplicated", 0),
                 "out_of_order": counters.get("out_of_order", 0),
                 "corrupted": counters.get("corrupted", 0),
             }
-        found.append(figures)
+        found.append(
+            StreamOutput(
+                name=stream.name,
+                direction=stream.side,
+                frame_bytes=stream.frame_bytes,
+                pps=stream.pps,
+                sent=sent,
+                **signed,
+            )
+        )
     return found
 
 
@@ -86,7 +108,7 @@ def _counters(measurement: Measurement, name: str) -> Counter[str]:
     return found
 
 
-def of_result(result: Result, folder: Path) -> list[dict[str, Any]]:
+def of_result(result: Result, folder: Path) -> list[StreamOutput]:
     """The same, read from a run; none where its evidence is gone."""
     try:
         return streams(load_measurement(folder, result.trial))
@@ -98,34 +120,30 @@ def worst(result: Result, folder: Path) -> list[tuple[str, ...]]:
     """Rows of COLUMNS: the streams that lost most, of valid trials."""
     if not result.valid:
         return []
-    signed = [stream for stream in of_result(result, folder) if "lost" in stream]
-    signed.sort(key=lambda stream: -stream["lost"])
-    rows = [_row(stream) for stream in signed[:SHOWN]]
+    signed = [(one.lost, one) for one in of_result(result, folder) if one.lost is not None]
+    signed.sort(key=lambda pair: -pair[0])
+    rows = [_row(stream, lost) for lost, stream in signed[:SHOWN]]
     if len(signed) > SHOWN:
         rest = len(signed) - SHOWN
         rows.append((f"{rest:,} more: --json", *[""] * (len(COLUMNS) - 1)))
     return rows
 
 
-def document(result: Result, folder: Path) -> dict[str, Any]:
+def fields(result: Result, folder: Path) -> dict[str, Any]:
     """For programs: the profile and all its streams; nothing for other traffic."""
     if result.profile is None:
         return {}
-    return {
-        "profile": result.profile.model_dump(mode="json"),
-        "streams": of_result(result, folder),
-    }
+    return {"profile": result.profile, "streams": of_result(result, folder)}
 
 
-def _row(stream: dict[str, Any]) -> tuple[str, ...]:
-    lost, sent = stream["lost"], stream["sent"]
-    share = 100 * lost / sent if sent else 0.0
+def _row(stream: StreamOutput, lost: int) -> tuple[str, ...]:
+    share = 100 * lost / stream.sent if stream.sent else 0.0
     return (
-        stream["name"],
-        str(stream["frame_bytes"]),
-        f"{sent:,}",
-        f"{stream['received']:,}",
+        stream.name,
+        str(stream.frame_bytes),
+        f"{stream.sent:,}",
+        f"{stream.received:,}",
         f"{lost:,}",
         "0" if not lost else f"{share:.2f} %" if share >= 0.01 else "<0.01 %",
-        f"{stream['out_of_order']:,}",
+        f"{stream.out_of_order:,}",
     )

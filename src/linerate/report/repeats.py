@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from linerate.base.published import Number, Output
 from linerate.report import marks
 from linerate.report.document import NONE, Table, table
 from linerate.report.terminal import mpps
@@ -36,16 +37,29 @@ def sections(run: Run) -> list[Table]:
     return [table(title, COLUMNS, found)] if (found := rows(run)) else []
 
 
-def document(run: Run) -> dict[str, Any]:
+class RepeatedOutput(Output):
+    """Repeated trials of one test."""
+
+    #: Rate of each valid trial.
+    pps: tuple[Number, ...]
+    median_pps: Number
+    #: From the slowest trial to the fastest; None of a single one.
+    spread_pps: Number | None
+    #: Trials.
+    invalid: int
+    provisional: bool
+
+
+def fields(run: Run) -> dict[str, Any]:
     """The same for programs, by test; nothing of a run without repeats."""
     found = {
-        one.test: {
-            "pps": list(one.rates.trials),
-            "median_pps": one.rates.middle,
-            "spread_pps": one.rates.spread,
-            "invalid": one.invalid,
-            "provisional": one.provisional,
-        }
+        one.test: RepeatedOutput(
+            pps=one.rates.trials,
+            median_pps=one.rates.middle,
+            spread_pps=one.rates.spread,
+            invalid=one.invalid,
+            provisional=one.provisional,
+        )
         for one in repeated(run)
     }
     return {"repeats": found} if found else {}

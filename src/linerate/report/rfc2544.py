@@ -2,8 +2,10 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 
+from pydantic import Field
+
+from linerate.base.published import Number, Output, published
 from linerate.model.run_records import FrameSize
 from linerate.report import json_output, marks, trial
 from linerate.report.document import (
@@ -18,7 +20,7 @@ from linerate.report.document import (
     text,
 )
 from linerate.report.figures import benchmarks
-from linerate.report.framed import NOTHING, envelope, framed
+from linerate.report.framed import NOTHING, framed
 from linerate.report.search import why
 from linerate.results.goals import limiting, trial_named
 from linerate.results.store import Result, Run
@@ -41,7 +43,7 @@ def document(run: Run, folder: Path) -> Document:
         folder,
         "rfc2544",
         _sections(run) if run.rfc2544 else [NOTHING],
-        data=partial(as_json, run, folder),
+        data=partial(output, run, folder),
         details=lambda: trial.all_sections(shown(run)),
         more=(f"the page: {folder}/report.html",),
     )
@@ -159,25 +161,58 @@ def notes(run: Run) -> list[str]:
     return lines
 
 
-def as_json(run: Run, folder: Path) -> dict[str, Any]:
-    """As JSON; every trial is in it."""
+class FrameSizeOutput(Output, FrameSize):
+    """The benchmarks of one frame size, and what limits its throughput."""
+
+    #: Average of the longest bursts without loss, frames (26.4).
+    mean_burst_frames: Number | None
+    #: Whether the longest burst that was tried lost nothing, each time.
+    passed_by_all: bool = Field(serialization_alias="all_bursts_pass")
+    #: RFC 9004's corrected buffer time.
+    corrected_buffer_seconds: Number | None
+    limit: str | None
+    #: By trial: packets lost that count as the host's.
+    left_out: dict[str, int]
+
+
+class _Asked(Output):
+    trial: str
+    asked_pps: float
+
+
+class Rfc2544Trial(json_output.TrialOutput, _Asked):
+    """One trial."""
+
+
+@published("rfc2544", "JSON of `linerate search --rfc2544 --json`")
+class Rfc2544Output(json_output.RunOutput):
+    """RFC 2544's benchmarks by frame size, and every trial."""
+
+    sizes: tuple[FrameSizeOutput, ...]
+    trials: tuple[Rfc2544Trial, ...]
+
+
+def output(run: Run, folder: Path) -> Rfc2544Output:
+    """As JSON."""
     limits = dict(limit_lines(run))
-    return {
-        **envelope(run, folder),
-        "sizes": [
-            one.model_dump()
-            | {
-                "mean_burst_frames": one.mean_burst,
-                "all_bursts_pass": one.all_bursts_pass,
-                "corrected_buffer_seconds": one.buffer_seconds,
-                "limit": limits.get(one.loadtest),
-                "left_out": marks.of_frame_size(run, one),
-            }
+    return Rfc2544Output(
+        **json_output.run_fields(run, folder),
+        sizes=tuple(
+            FrameSizeOutput(
+                **dict(one),
+                mean_burst_frames=one.mean_burst,
+                passed_by_all=one.all_bursts_pass,
+                corrected_buffer_seconds=one.buffer_seconds,
+                limit=limits.get(one.loadtest),
+                left_out=marks.of_frame_size(run, one),
+            )
             for one in run.rfc2544
-        ],
-        "trials": [_trial(result) for result in run.results],
-    }
+        ),
+        trials=tuple(_trial(result) for result in run.results),
+    )
 
 
-def _trial(result: Result) -> dict[str, Any]:
-    return {"trial": result.trial, "asked_pps": result.asked_pps} | json_output.trial(result)
+def _trial(result: Result) -> Rfc2544Trial:
+    return Rfc2544Trial(
+        trial=result.trial, asked_pps=result.asked_pps, **json_output.trial_fields(result)
+    )

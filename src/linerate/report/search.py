@@ -5,7 +5,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from linerate.analysis.explain.model import Limit
 from linerate.base.line_rate import format_pps, in_mpps
+from linerate.base.published import Number, Output, published
 from linerate.model.run_records import Goal, Search
 from linerate.report import json_output, marks, trial
 from linerate.report.document import (
@@ -21,7 +23,7 @@ from linerate.report.document import (
     text,
 )
 from linerate.report.figures import loads_tried
-from linerate.report.framed import NOTHING, envelope, framed
+from linerate.report.framed import NOTHING, framed
 from linerate.report.terminal import count
 from linerate.results.goals import (
     NDR,
@@ -54,7 +56,7 @@ def document(run: Run, folder: Path) -> Document:
         folder,
         "search",
         [section for search in run.searches for section in _sections(run, search)] or [NOTHING],
-        data=partial(as_json, run, folder),
+        data=partial(output, run, folder),
         details=lambda: trial.all_sections(shown(run)),
         more=(
             f"each packet and cycle: linerate show ledger {folder}",
@@ -181,32 +183,79 @@ def _mpps(pps: float | None) -> str:
     return NONE if pps is None else in_mpps(pps, 4)
 
 
-def as_json(run: Run, folder: Path) -> dict[str, Any]:
-    """As JSON. A search that was not found to its end has no NDR or PDR, only intervals."""
-    searches = [_search(run, search) for search in run.searches]
-    first: dict[str, Any] = searches[0] if searches else _search(run, None)
-    return {
-        **envelope(run, folder),
-        **first,
+class _Asked(Output):
+    trial: str
+    asked_pps: float
+    duration_seconds: float
+
+
+class SearchTrial(json_output.TrialOutput, _Asked):
+    """One trial of a search."""
+
+
+class GoalOutput(Output, Goal):
+    """A goal, and what limits there."""
+
+    limit: Limit | None
+    #: The trial that shows it.
+    limit_trial: str | None
+    sentence: str | None
+    #: Packets lost at its lower load that count as the host's.
+    left_out: int
+
+
+class SearchedLoadtest(Output):
+    """A search with one loadtest; without NDR and PDR where it was not found to its end."""
+
+    loadtest: str = ""
+    #: FCS counted.
+    frame_bytes: Number = 0
+    #: Whether every goal's two loads were measured, and are near each other.
+    found: bool = False
+    #: Largest difference of a goal's two loads, as a share of the upper one.
+    width: float = 0.0
+    #: The line's rate, or nearly what the tester can offer.
+    max_pps: float = 0.0
+    ndr_pps: float | None
+    pdr_pps: float | None
+    goals: tuple[GoalOutput, ...]
+    #: By trial: packets lost while a worker was descheduled; not counted.
+    lost_by_host: dict[str, int] = {}
+    trials: tuple[SearchTrial, ...]
+
+
+@published("search", "JSON of `linerate search --json`")
+class SearchOutput(SearchedLoadtest, json_output.RunOutput):
+    """A run of searches; the first one's figures stand at the top."""
+
+    #: Where there are several.
+    searches: tuple[SearchedLoadtest, ...] = ()
+
+
+def output(run: Run, folder: Path) -> SearchOutput:
+    """As JSON."""
+    searches = [_searched(run, search) for search in run.searches]
+    nothing: dict[str, Any] = {"ndr_pps": None, "pdr_pps": None, "goals": (), "trials": ()}
+    return SearchOutput(
+        **json_output.run_fields(run, folder),
+        **(dict(searches[0]) if searches else nothing),
         **({"searches": searches} if len(searches) > 1 else {}),
-    }
+    )
 
 
-def _search(run: Run, search: Search | None) -> dict[str, Any]:
-    if search is None:
-        return {"ndr_pps": None, "pdr_pps": None, "goals": [], "trials": []}
-    return {
-        "loadtest": search.loadtest,
-        "frame_bytes": search.frame_bytes,
-        "found": search.found,
-        "width": search.width,
-        "max_pps": search.max_pps,
-        "ndr_pps": _found(search, NDR),
-        "pdr_pps": _found(search, PDR),
-        "goals": [_goal(run, search, goal) for goal in search.goals],
-        "lost_by_host": search.lost_by_host,
-        "trials": [_trial(result) for result in trials_of(run, search)],
-    }
+def _searched(run: Run, search: Search) -> SearchedLoadtest:
+    return SearchedLoadtest(
+        loadtest=search.loadtest,
+        frame_bytes=search.frame_bytes,
+        found=search.found,
+        width=search.width,
+        max_pps=search.max_pps,
+        ndr_pps=_found(search, NDR),
+        pdr_pps=_found(search, PDR),
+        goals=tuple(_goal(run, search, goal) for goal in search.goals),
+        lost_by_host=search.lost_by_host,
+        trials=tuple(_trial(result) for result in trials_of(run, search)),
+    )
 
 
 def _found(search: Search, loss_ratio: float) -> float | None:
@@ -216,20 +265,21 @@ def _found(search: Search, loss_ratio: float) -> float | None:
     return next(iter(lower), None)
 
 
-def _goal(run: Run, search: Search, goal: Goal) -> dict[str, Any]:
+def _goal(run: Run, search: Search, goal: Goal) -> GoalOutput:
     shows = limiting(run, search, goal)
-    return goal.model_dump() | {
-        "limit": shows.verdict.limit if shows else None,
-        "limit_trial": shows.trial if shows else None,
-        "sentence": shows.verdict.sentence if shows else None,
-        "left_out": search.lost_by_host.get(goal.lower_trial, 0),
-    }
+    return GoalOutput(
+        **dict(goal),
+        limit=shows.verdict.limit if shows else None,
+        limit_trial=shows.trial if shows else None,
+        sentence=shows.verdict.sentence if shows else None,
+        left_out=search.lost_by_host.get(goal.lower_trial, 0),
+    )
 
 
-def _trial(result: Result) -> dict[str, Any]:
-    figures = {
-        "trial": result.trial,
-        "asked_pps": result.asked_pps,
-        "duration_seconds": result.duration_seconds,
-    }
-    return figures | json_output.trial(result)
+def _trial(result: Result) -> SearchTrial:
+    return SearchTrial(
+        trial=result.trial,
+        asked_pps=result.asked_pps,
+        duration_seconds=result.duration_seconds,
+        **json_output.trial_fields(result),
+    )

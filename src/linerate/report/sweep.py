@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from linerate.base.line_rate import format_bps
+from linerate.base.published import Number, Output, published
 from linerate.report import json_output
 from linerate.report.document import (
     LIMIT,
@@ -21,8 +21,8 @@ from linerate.report.document import (
     text,
 )
 from linerate.report.figures import sizes
-from linerate.report.framed import NOTHING, envelope, framed
-from linerate.results.store import Run
+from linerate.report.framed import NOTHING, framed
+from linerate.results.store import Absent, Run
 from linerate.results.sweep_points import Point, points
 
 Cell = tuple[str, int]
@@ -45,7 +45,7 @@ def document(run: Run, folder: Path) -> Document:
         ],
         title=_heading(run),
         details=lambda: [limits(run)],
-        data=partial(as_json, run, folder),
+        data=partial(output, run, folder),
         rows=partial(as_rows, run),
         more=(
             f"what limits each: linerate explain {folder}",
@@ -143,28 +143,57 @@ def _notes(run: Run, found: dict[Cell, Point]) -> list[Section]:
     return sections
 
 
-def as_json(run: Run, folder: Path) -> dict[str, Any]:
-    """As JSON: each point, with its trial in the middle."""
+class PointOutput(Output):
+    """One configuration at one frame size, with its trial in the middle."""
+
+    configuration: str
+    #: FCS counted.
+    frame_bytes: int
+    #: Median of the valid trials.
+    pps: Number | None
+    percent_of_line: Number | None
+    #: Largest less smallest, of the median.
+    spread_percent: Number | None
+    #: Rate of each valid trial.
+    rates_pps: tuple[float, ...]
+    #: All of them.
+    trials: int
+    trial: json_output.TrialOutput
+
+
+@published("sweep", "JSON of `linerate sweep --json`")
+class SweepOutput(json_output.RunOutput):
+    """A sweep over frame sizes."""
+
+    repeats: int
+    directions: int
+    #: Configurations that were not measured, or not to the end.
+    absent: tuple[Absent, ...]
+    points: tuple[PointOutput, ...]
+
+
+def output(run: Run, folder: Path) -> SweepOutput:
+    """As JSON."""
     assert run.sweep is not None
-    return {
-        **envelope(run, folder),
-        "repeats": run.sweep.repeats,
-        "directions": run.sweep.directions,
-        "absent": [one.model_dump() for one in (*run.sweep.absent, *run.absent)],
-        "points": [
-            {
-                "configuration": point.configuration,
-                "frame_bytes": point.frame_bytes,
-                "pps": point.pps,
-                "percent_of_line": point.percent,
-                "spread_percent": point.spread_percent,
-                "rates_pps": list(point.rates_pps),
-                "trials": point.trials,
-                "trial": json_output.trial(point.result),
-            }
+    return SweepOutput(
+        **json_output.run_fields(run, folder),
+        repeats=run.sweep.repeats,
+        directions=run.sweep.directions,
+        absent=(*run.sweep.absent, *run.absent),
+        points=tuple(
+            PointOutput(
+                configuration=point.configuration,
+                frame_bytes=point.frame_bytes,
+                pps=point.pps,
+                percent_of_line=point.percent,
+                spread_percent=point.spread_percent,
+                rates_pps=point.rates_pps,
+                trials=point.trials,
+                trial=json_output.trial(point.result),
+            )
             for point in points(run).values()
-        ],
-    }
+        ),
+    )
 
 
 def as_rows(run: Run) -> Iterator[Sequence[object]]:

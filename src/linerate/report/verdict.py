@@ -1,9 +1,9 @@
 """Verdicts: the limit, how it is known, the arithmetic, what to try."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from linerate.analysis.explain import Verdict
+from linerate.base.published import Output, published
 from linerate.model.evidence import Evidence, Quote
 from linerate.report import json_output
 from linerate.report.document import Document, Heading, Listing, Note, Section, Table, table
@@ -12,6 +12,27 @@ from linerate.results.store import Result, Run
 
 #: Unparsed lines that are shown; the rest is counted.
 UNREAD_SHOWN = 5
+
+
+class VerdictOnTest(Output):
+    """The verdict on one test of a run."""
+
+    test: str
+    verdict: json_output.VerdictOutput
+
+
+published("explain", "JSON of `linerate explain RUN --json`")(list[VerdictOnTest])
+
+
+@published("explain-files", "JSON of `linerate explain FILE… --json`")
+class FilesVerdict(Output):
+    """The verdict on what other tools printed."""
+
+    verdict: json_output.VerdictOutput
+    #: Figures that can't be, and what else a reader should know.
+    doubts: tuple[Quote, ...]
+    #: Lines that no parser understood.
+    unread: tuple[Quote, ...]
 
 
 def of_run(run: Run, results: Iterable[Result]) -> Document:
@@ -25,7 +46,7 @@ def of_run(run: Run, results: Iterable[Result]) -> Document:
         title=heading(run),
         sections=filled(sections),
         data=lambda: [
-            {"test": one.test, "verdict": json_output.verdict(one.verdict)} for one in chosen
+            VerdictOnTest(test=one.test, verdict=json_output.verdict(one.verdict)) for one in chosen
         ],
     )
 
@@ -79,9 +100,7 @@ def _leftovers(evidence: Evidence) -> list[Section]:
     ]
 
 
-def _of_files(evidence: Evidence, found: Verdict) -> dict[str, Any]:
-    return {
-        "verdict": json_output.verdict(found),
-        "doubts": [quote.model_dump() for quote in evidence.doubts],
-        "unread": [quote.model_dump() for quote in evidence.unread],
-    }
+def _of_files(evidence: Evidence, found: Verdict) -> FilesVerdict:
+    return FilesVerdict(
+        verdict=json_output.verdict(found), doubts=evidence.doubts, unread=evidence.unread
+    )

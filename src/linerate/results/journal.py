@@ -5,9 +5,114 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from linerate.base.frozen_model import FrozenModel
+from linerate.base.published import published
 
 FILE = "live.jsonl"
+
+
+class _Line(FrozenModel):
+    #: Seconds since 1970.
+    at: float
+
+
+class StatusLine(_Line):
+    """The run began, or ended."""
+
+    event: Literal["status"]
+    status: Literal["running", "complete", "interrupted", "failed"]
+    problem: str
+    pid: int
+    dut: str
+    tests: tuple[str, ...]
+
+
+class _TrialLine(_Line):
+    #: Number of the trial, from 1.
+    number: int
+
+
+class TrialLine(_TrialLine):
+    """A trial begins."""
+
+    event: Literal["trial"]
+    #: Its test and configuration.
+    label: str
+    loadtest: str
+    text: str
+
+
+class SendingLine(_TrialLine):
+    """Its streams start."""
+
+    event: Literal["sending"]
+    seconds: float
+    #: Over all directions, millionths of the line's rate.
+    scale_ppm: int
+
+
+class WorkerCycles(FrozenModel):
+    """Cycles of a worker since the line before."""
+
+    role: str
+    tsc_hz: int
+    clocks: int
+    overhead_clocks: int
+    away_clocks: int
+    sleep_clocks: int
+    loops: int
+    #: By node: calls, vectors, clocks, idle calls, idle clocks.
+    nodes: dict[str, tuple[int, int, int, int, int]]
+
+
+class SampleLine(_TrialLine):
+    """Counters since the line before of the same trial; `closed` is its last."""
+
+    event: Literal["sample", "closed"]
+    label: str
+    #: Since the first packet, on the tester's clock.
+    at_us: int
+    seconds: float
+    sent_pps: int
+    received_pps: int
+    workers: dict[str, WorkerCycles]
+    #: Place and kind in the packet ledger, packets.
+    packets: tuple[tuple[str, str, int], ...]
+
+
+class DrainingLine(_TrialLine):
+    """All is sent; packets are on their way."""
+
+    event: Literal["draining"]
+
+
+class MeasuredLine(_TrialLine):
+    """Its evidence is on the disk."""
+
+    event: Literal["measured"]
+    trial: str
+
+
+class ResultLine(_TrialLine):
+    """Its result is in run.json."""
+
+    event: Literal["result"]
+    test: str
+    trial: str
+    valid: bool
+    invalid: tuple[str, ...]
+    received_pps: int
+    percent_of_line: float
+    loss_percent: float
+    limit: str
+    sentence: str
+
+
+published("journal", "A line of live.jsonl, in the folder of a run", form="kept")(
+    StatusLine | TrialLine | SendingLine | SampleLine | DrainingLine | MeasuredLine | ResultLine
+)
 
 
 class Journal:

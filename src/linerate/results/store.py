@@ -22,6 +22,7 @@ from linerate.base.errors import UserError
 from linerate.base.frozen_model import FrozenModel
 from linerate.base.line_rate import WIRE_OVERHEAD_BYTES
 from linerate.base.open_beneath import read_beneath
+from linerate.base.published import published
 from linerate.base.safe_load import DocumentError, json_of
 from linerate.model.environment import Environment
 from linerate.model.findings import Finding
@@ -160,6 +161,7 @@ class Sweep(FrozenModel):
     hop: Hop | None = None
 
 
+@published("run", "run.json, in the folder of a run", SCHEMA, form="kept")
 class Run(FrozenModel):
     """Everything that one command measured."""
 

@@ -1,8 +1,6 @@
 """Native profiles: YAML with the engine's streams (docs/traffic.md, engine-configuration.md)."""
 
-import json
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -16,13 +14,12 @@ from pydantic import (
 
 from linerate.base.frozen_model import StrictModel
 from linerate.base.line_rate import FRAME_BYTES_MAX, FRAME_BYTES_MIN
+from linerate.base.published import published
 from linerate.base.validation import mistake
 from linerate.traffic.capture.capture_profile import How, profile_of, profile_of_two
 from linerate.traffic.capture.capture_sides import Sides, check_end
 from linerate.traffic.profile import Pacing, Profile, Stream, TrafficError
 from linerate.traffic.yaml_kinds import is_kind, is_yaml, kind_of_yaml, read_yaml
-
-SCHEMA_FILE = "traffic.schema.json"
 
 Mac = Annotated[str, Field(pattern=r"^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$")]
 Address = Annotated[str, Field(pattern=r"^[0-9a-fA-F.:]+$")]
@@ -263,10 +260,9 @@ class Pcap(StrictModel):
         return self
 
 
+@published("traffic", "A traffic profile in YAML, of users", form="written")
 class Document(StrictModel):
     """A traffic profile of linerate."""
-
-    model_config = ConfigDict(title="linerate traffic profile")
 
     name: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_-]{1,40}$")
     description: str = Field(default="", max_length=200)
@@ -340,21 +336,3 @@ def _sides(reported: Literal["first"] | PcapSides | None) -> Sides | None:
     if reported is None:
         return None
     return Sides() if reported == "first" else Sides(reported.t0, reported.t1)
-
-
-def schema() -> dict[str, Any]:
-    """JSON schema of our YAML, for editors."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **Document.model_json_schema(),
-    }
-
-
-def written_schema() -> str:
-    """The schema as it is kept beside this file."""
-    return json.dumps(schema(), indent=1) + "\n"
-
-
-def kept_schema() -> str:
-    """The schema as it is."""
-    return (files("linerate.traffic") / SCHEMA_FILE).read_text(encoding="utf-8")

@@ -1,6 +1,5 @@
 """`linerate audit`: a published table, recomputed."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -8,9 +7,10 @@ import typer
 
 from linerate.analysis.audit import TableError, audit, read_table
 from linerate.base import line_rate
+from linerate.base.published import json_text
 from linerate.cli.options import JsonOption
 from linerate.cli.usage import USAGE
-from linerate.report.audit import document, print_audit
+from linerate.report.audit import output, print_audit
 from linerate.ui.console import Console
 from linerate.ui.screen import complain, say
 
@@ -54,7 +54,7 @@ def audit_table(
         complain(line)
         raise typer.Exit(USAGE) from error
     if as_json:
-        say(json.dumps(document(found), indent=1))
+        say(json_text(output(found)))
     else:
         print_audit(Console(), found)
     raise typer.Exit(CONTRADICTS if found.contradictions else 0)

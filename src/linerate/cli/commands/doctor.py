@@ -1,6 +1,5 @@
 """`linerate doctor`: the host as an expert looks at it before a test, and what to mend."""
 
-import json
 import os
 from collections.abc import Callable
 from functools import partial
@@ -9,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from linerate.base.published import json_text
 from linerate.cli.options import JsonOption
 from linerate.cli.usage import mistaken, report_user_errors
 from linerate.host.doctor import Host, PortNeeds, examine, look_at
@@ -18,7 +18,7 @@ from linerate.host.doctor.repairing import Outcome, RepairError, apply, describe
 from linerate.lab.rig import hugepages_megabytes
 from linerate.model.findings import Finding, faults
 from linerate.model.testbed import Testbed, load
-from linerate.report.doctor import document, print_findings
+from linerate.report.doctor import output, print_findings
 from linerate.ui.console import Console
 from linerate.ui.screen import complain, confirmed, say
 
@@ -97,7 +97,7 @@ def doctor(
         complain(f"linerate: {error}")
         raise typer.Exit(FOUND) from error
     if as_json:
-        say(json.dumps(document(look.workers, findings), indent=1))
+        say(json_text(output(look.workers, findings)))
     else:
         print_findings(Console(), findings, every)
     raise typer.Exit(FOUND if faults(findings) else 0)

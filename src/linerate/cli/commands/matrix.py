@@ -1,6 +1,5 @@
 """`linerate matrix`: all configurations that this host can run, in one go."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +7,7 @@ from typing import Annotated
 import typer
 
 from linerate.base.errors import SetupError
+from linerate.base.published import json_text
 from linerate.cli.completion import several_of
 from linerate.cli.option_classes import with_option_classes
 from linerate.cli.options import DurationOption, RepeatOption, RunOptions, WaysOption
@@ -22,7 +22,7 @@ from linerate.lab.syscall_loops import measure_hop
 from linerate.model import matrix_cases
 from linerate.model.run_records import Hop
 from linerate.model.testbed import Testbed
-from linerate.report.matrix import list_report
+from linerate.report.matrix import MatrixListOutput, list_report
 from linerate.report.of_run import document_of
 from linerate.ui.console import Console
 from linerate.ui.screen import complain, say
@@ -101,7 +101,6 @@ def _announced(count: int, how: How) -> str:
 def _list(looked: matrix.Looked, as_json: bool) -> None:
     able = [line.configuration.name for line in looked.lines]
     if as_json:
-        absent = [one.model_dump() for one in looked.absent]
-        say(json.dumps({"configurations": able, "absent": absent}, indent=1))
+        say(json_text(MatrixListOutput(configurations=tuple(able), absent=looked.absent)))
     else:
         list_report(Console(), able, looked.absent)

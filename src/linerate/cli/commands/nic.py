@@ -4,10 +4,11 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from linerate.base.published import json_text
 from linerate.cli.completion import one_of
 from linerate.cli.options import JsonOption
 from linerate.cli.run_into_folder import BY_SIGNAL, new_progress, signals
@@ -177,8 +178,7 @@ def _all(
     chosen = probing.best(cells)
     filling = None if chosen is None else _filled(target, chosen, max_rules)
     if as_json:
-        document: dict[str, Any] = {"port": target.text, "table": nic_probe.document(cells)}
-        say(json.dumps(document | {"rules": filling and filling.document()}, indent=1))
+        say(json_text(nic_probe.probe_output(target.text, cells, filling)))
         return 0
     console.print(f"rte_flow on {target.text}", style="bold")
     console.print()
@@ -216,9 +216,7 @@ def _one(
             filling = probing.repeat(target.rules, rule, step)
     reason = refusal or filling.first_refusal
     if as_json:
-        validated = {"port": target.text, "rule": rule, "validated": refusal is None}
-        why = {"reason": reason and reason.document()}
-        say(json.dumps(validated | why | {"rules": filling.document()}, indent=1))
+        say(json_text(nic_probe.rule_output(target.text, refusal, filling)))
     elif reason is not None:
         console.print(f"{'refused' if refusal else 'validated, then refused'}: {reason}")
     else:

@@ -1,16 +1,18 @@
 """`linerate show …`: tables of live engines, ledgers of runs."""
 
-import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from linerate.base.frozen_model import FrozenModel
+from linerate.base.published import Number, json_text, published
 from linerate.cli.live_engine import EngineName, connect
 from linerate.cli.options import JsonOption
 from linerate.engine.readings import read_errors, worker_reading
 from linerate.engine.telemetry import rows
+from linerate.model.measurement import DropCount
 from linerate.report import json_output, live, terminal
 from linerate.report import offload as offloading
 from linerate.results.store import Run, StoreError, load_run
@@ -24,8 +26,116 @@ show = typer.Typer(
 )
 
 
-def _print_json(document: Any) -> None:  # noqa: ANN401 (what JSON can hold)
-    say(json.dumps(document, indent=1))
+class RuntimeOutput(FrozenModel):
+    """A worker, its cycles, and a column a counter of its nodes (docs/telemetry.md)."""
+
+    name: str
+    cpu: int
+    tid: int
+    role: str
+    tsc: int
+    #: When its counters began.
+    started_tsc: int
+    loops: int
+    overhead_clocks: int
+    away_clocks: int
+    sleep_clocks: int
+    node: list[str]
+    calls: list[int]
+    vectors: list[int]
+    clocks: list[int]
+    idle_calls: list[int]
+    idle_clocks: list[int]
+    state: list[str]
+
+
+class PortOutput(FrozenModel):
+    """A port and its counters; drivers have more of them."""
+
+    name: str
+    driver: str
+    mac: str
+    link_bps: int
+    rx_packets: int
+    #: FCS counted.
+    rx_bytes: int
+    rx_missed: int
+    rx_no_mbuf: int
+    tx_packets: int
+    tx_bytes: int
+    tx_full: int
+
+
+class RingOutput(FrozenModel):
+    """A ring of a card or between workers."""
+
+    name: str
+    size: int
+    used: int
+    free: int
+    enqueued: int
+    dropped: int
+    dequeued: int
+
+
+class OffloadOutput(FrozenModel):
+    """A port that looks flows up; refusals by type, and times, beside."""
+
+    name: str
+    state: str
+    #: Why it is off.
+    reason: str
+    rules: int
+    limit: int
+    threshold_pps: int
+    promoted: int
+    demoted: int
+    ended: int
+    refused: int
+    full: int
+    silent: int
+    lost: int
+
+
+class FlowOutput(FrozenModel):
+    """One flow, both directions together; addresses and ports of its two ends."""
+
+    protocol: str
+    low: str
+    high: str
+    state: str
+    rules: str | int
+    pps: Number
+    packets_low: int
+    packets_high: int
+    bytes_low: int
+    bytes_high: int
+
+
+class FlowsOutput(FrozenModel):
+    """A flow table's counters, and its largest flows."""
+
+    flows: int
+    capacity: int
+    packets: int
+    created: int
+    flow: list[FlowOutput]
+
+
+published("show-runtime", "JSON of `linerate show runtime --json`, by worker")(
+    dict[str, RuntimeOutput]
+)
+published("show-errors", "JSON of `linerate show errors --json`")(list[DropCount])
+published("show-ports", "JSON of `linerate show ports --json`, by port")(dict[str, PortOutput])
+published("show-rings", "JSON of `linerate show rings --json`")(list[RingOutput])
+published("show-offload", "JSON of `linerate show offload --json`, by port")(
+    dict[str, OffloadOutput]
+)
+published("show-flows", "JSON of `linerate show flows --json`")(FlowsOutput)
+
+
+def _print_json(output: object) -> None:
+    say(json_text(output))
 
 
 def _console() -> Console:
@@ -56,7 +166,7 @@ def errors(name: EngineName = None, as_json: JsonOption = False) -> None:
     with connect(name) as telemetry:
         drops = read_errors(telemetry)
     if as_json:
-        _print_json([drop.model_dump() for drop in drops])
+        _print_json(drops)
     else:
         say(live.errors(drops))
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from linerate.base.line_rate import format_pps
+from linerate.base.published import Output, published
 from linerate.cli.durations import as_long_seconds
 from linerate.cli.option_classes import with_option_classes
 from linerate.cli.options import RunOptions
@@ -18,12 +19,11 @@ from linerate.cli.testbed_options import LoadtestOption, TestbedOptions, check_a
 from linerate.cli.traffic_options import TrafficOptions, check_steady
 from linerate.cli.usage import FAILED, report_user_errors
 from linerate.experiments.soak import How, Minute, SoakBench, passed, soak_plan
-from linerate.model.run_records import Search, StopAt
+from linerate.model.run_records import Search, SoakState, StopAt
 from linerate.model.suites import Loadtest
 from linerate.report import bench as bench_report
 from linerate.report import json_output
 from linerate.report.document import Document, Note
-from linerate.report.framed import envelope
 from linerate.results.goals import NDR
 from linerate.results.store import Run, load_run
 from linerate.traffic.connections import check_duration
@@ -161,18 +161,35 @@ def _say(console: Console, minute: Minute) -> None:
 def _document(run: Run, folder: Path) -> Document:
     """The report of a bench, and how the soak went: last in a terminal, and as JSON."""
     made = bench_report.document(run, folder)
-    data = partial(_as_json, run, folder)
+    data = partial(_output, run, folder)
     if run.soak is None or not run.soak.verdict:
         return replace(made, data=data)
     verdict = Note(run.soak.verdict, "passed" if outcome(run) == 0 else "warning")
     return replace(made, data=data, ending=(*made.ending, verdict))
 
 
-def _as_json(run: Run, folder: Path) -> dict[str, Any]:
-    state = {} if run.soak is None else run.soak.model_dump()
-    return {
-        **envelope(run, folder),
-        **state,
+class _Ended(Output):
+    passed: bool
+    trials: tuple[json_output.TrialOutput, ...]
+
+
+class SoakNotBegun(_Ended, json_output.RunOutput):
+    """A soak that ended before its load was held."""
+
+
+class SoakOutput(_Ended, SoakState, json_output.RunOutput):
+    """A soak, and how it went."""
+
+
+published("soak", "JSON of `linerate soak --json`")(SoakOutput | SoakNotBegun)
+
+
+def _output(run: Run, folder: Path) -> SoakOutput | SoakNotBegun:
+    about = json_output.run_fields(run, folder)
+    ended: dict[str, Any] = {
         "passed": outcome(run) == 0,
-        "trials": [json_output.trial(result) for result in run.results],
+        "trials": tuple(map(json_output.trial, run.results)),
     }
+    if run.soak is None:
+        return SoakNotBegun(**about, **ended)
+    return SoakOutput(**about, **dict(run.soak), **ended)

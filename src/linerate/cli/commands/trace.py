@@ -1,16 +1,15 @@
 """`linerate trace`: the way of single packets through a live engine's nodes."""
 
-import dataclasses
-import json
 from typing import Annotated
 
 import typer
 
 from linerate.base.errors import UserError
+from linerate.base.published import json_text
 from linerate.cli.live_engine import EngineName, connect
 from linerate.cli.options import JsonOption
 from linerate.engine.packet_trace import PACKETS_MAX, node_names, trace_packets
-from linerate.report.packet_trace import trace_text
+from linerate.report.packet_trace import trace_text, traced
 from linerate.ui.screen import say
 
 
@@ -47,10 +46,7 @@ def trace(
     with connect(name) as telemetry:
         packets = trace_packets(telemetry, node, count, timeout)
     if as_json:
-        documents = [
-            dataclasses.asdict(packet) | {"frame": packet.frame.hex()} for packet in packets
-        ]
-        say(json.dumps(documents, indent=1))
+        say(json_text(traced(packets)))
     elif packets:
         say(trace_text(packets))
     else:

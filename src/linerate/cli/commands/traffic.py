@@ -1,6 +1,5 @@
 """`linerate traffic`: what a profile describes, and the frames that it makes."""
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -8,6 +7,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.table import Table
 
+from linerate.base.published import Output, json_text, published
 from linerate.cli.options import JsonOption
 from linerate.cli.usage import FAILED, USAGE
 from linerate.engine.engine_process import EngineError
@@ -34,12 +34,34 @@ Text = Annotated[
 ]
 
 
+@published("traffic-show", "JSON of `linerate traffic show --json`")
+class ProfileOutput(Output):
+    """A profile, its streams and connections in the engine's words (docs/traffic.md)."""
+
+    name: str
+    text: str
+    streams: tuple[dict[str, Any], ...]
+    connections: dict[str, Any] | None
+
+
+class CaptureOutput(Output):
+    """A capture that was written."""
+
+    path: str
+    #: Its frames enter there: 0 for t0, 1 for t1.
+    side: int
+    frames: int
+
+
+published("traffic-frames", "JSON of `linerate traffic frames --json`")(list[CaptureOutput])
+
+
 @traffic.command(epilog="Example: [bold]linerate traffic show mine.py,size=512[/]")
 def show(profile: Text, as_json: JsonOption = False) -> None:
     """Show a profile's streams: rates, sizes, what changes from frame to frame."""
     found = _find(profile)
     if as_json:
-        say(json.dumps(_document(found), indent=2))
+        say(json_text(_output(found), indent=2))
         return
     console = Console(width=min(WIDTH, Console().width))
     console.print(found.text)
@@ -64,8 +86,10 @@ def frames(
     except EngineError as error:
         _fail(str(error), FAILED)
     if as_json:
-        rows = [{"path": str(one.path), "side": one.side, "frames": one.frames} for one in written]
-        say(json.dumps(rows, indent=2))
+        rows = [
+            CaptureOutput(path=str(one.path), side=one.side, frames=one.frames) for one in written
+        ]
+        say(json_text(rows, indent=2))
         return
     for one in written:
         say(f"{one.path}: {one.frames} frames that enter at t{one.side}")
@@ -83,13 +107,13 @@ def _fail(text: str, status: int) -> NoReturn:
     raise typer.Exit(status)
 
 
-def _document(profile: Profile) -> dict[str, Any]:
-    return {
-        "name": profile.name,
-        "text": profile.text,
-        "streams": [dict(stream) for stream in profile.streams],
-        "connections": None if profile.connections is None else dict(profile.connections),
-    }
+def _output(profile: Profile) -> ProfileOutput:
+    return ProfileOutput(
+        name=profile.name,
+        text=profile.text,
+        streams=tuple(dict(stream) for stream in profile.streams),
+        connections=None if profile.connections is None else dict(profile.connections),
+    )
 
 
 def _table(profile: Profile) -> Table:

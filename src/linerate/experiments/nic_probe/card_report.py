@@ -7,6 +7,8 @@ import re
 import subprocess
 from typing import Any
 
+from linerate.base.frozen_model import FrozenModel
+from linerate.base.published import published
 from linerate.engine import engine_process
 from linerate.host.doctor.cpus import parameter
 from linerate.host.doctor.ethtool import features
@@ -19,6 +21,23 @@ from linerate.host.doctor.nics import PCI, Nic, lanes_of, speed_of
 _MAC = re.compile(r"\b([0-9a-f]{2}:[0-9a-f]{2}:[0-9a-f]{2})(?::[0-9a-f]{2}){3}\b", re.IGNORECASE)
 _OF_DRIVER = ("driver", "version", "firmware-version")
 _IOMMU_PARAMETERS = ("iommu", "intel_iommu", "amd_iommu")
+
+
+@published("nic-report", "The file of `linerate nic report`, and its --json")
+class CardReport(FrozenModel):
+    """Report on a NIC, without what names its owner; None where the host does not say."""
+
+    #: The same in lines, for people.
+    summary: list[str]
+    pci: dict[str, str | None]
+    driver: dict[str, str]
+    pcie: dict[str, float | int | None]
+    link: dict[str, str | int | None]
+    #: `on`, `off`, with `[fixed]` where that can't be changed.
+    offloads: dict[str, str]
+    host: dict[str, Any]
+    #: Printed by `linerate nic probe --json`.
+    probe: Any
 
 
 def card_report(host: Host, nic: Nic, probed: object = None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from pydantic import PositiveInt, SerializerFunctionWrapHandler, model_serialize
 
 from linerate.base.frozen_model import FrozenModel
 from linerate.base.line_rate import FrameRate, line_rate
+from linerate.base.published import published
 from linerate.model.cpu_disturbance import CpuDisturbance
 from linerate.model.ledger import Counted, NodeTime, PacketLedger, TimeLedger, node_times_minus
 from linerate.model.measurement.flows import FlowCounts
@@ -273,6 +274,7 @@ class ToolCpu(FrozenModel):
     receiver_percent: float | None = None
 
 
+@published("evidence", "evidence/TRIAL.json, in the folder of a run", form="kept")
 class Measurement(FrozenModel):
     """Everything measured in one trial."""
 

@@ -1,10 +1,9 @@
 """A document as JSON, for programs."""
 
-import json
-
+from linerate.base.published import json_text
 from linerate.report.document import Document
 
 
 def render(document: Document) -> str:
     """The figures themselves, unrounded."""
-    return json.dumps(document.data(), indent=1)
+    return json_text(document.data())

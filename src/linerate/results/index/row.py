@@ -6,8 +6,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from linerate.base.frozen_model import FrozenModel
 from linerate.base.line_rate import format_bps
 from linerate.base.open_beneath import open_beneath, status_beneath
+from linerate.base.published import published
 from linerate.model.nic_presets import PRESETS, Card
 from linerate.results.journal import FILE as LIVE_FILE
 from linerate.results.store import Result, Run
@@ -16,6 +18,32 @@ from linerate.results.store import Result, Run
 FIRST_LINE_BYTES = 65_536
 #: Time by which a new run has recorded its process.
 NAMELESS_SECONDS = 60.0
+
+
+class RunRow(FrozenModel):
+    """One run of a list; rates are in Mpps."""
+
+    name: str
+    started: str | None
+    command: str
+    suite: str
+    dut: str
+    wire: str
+    card: str
+    workers: int
+    loadtests: str
+    trials: int
+    best_mpps: float | None
+    best_test: str
+    percent_of_line: float | None
+    ndr_mpps: float | None
+    verdict: str
+    status: str
+    problem: str
+    cpu: str
+
+
+published("runs", "JSON of `linerate runs --json`")(list[RunRow])
 
 
 def row_of(name: str, run: Run) -> dict[str, Any]:

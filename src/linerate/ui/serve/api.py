@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, HTTPException, Query, Request, Response
 from pydantic import BaseModel
 
+from linerate.base.published import plain
 from linerate.model.testbed import TestbedError
 from linerate.report import comparison
 from linerate.results.compare import CompareError
@@ -106,7 +107,7 @@ def _runs(router: APIRouter, library: Library) -> None:
     def compare(names: Names) -> Any:  # noqa: ANN401 (as `linerate compare --json`)
         """Runs side by side: each against the first."""
         try:
-            return comparison.as_json(library.compare(names))
+            return plain(comparison.outputs(library.compare(names)))
         except NoSuchRunError as error:
             raise HTTPException(404, str(error)) from error
         except (CompareError, StoreError) as error:

@@ -3,10 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
+from pydantic import BaseModel, Field, create_model
+
+from linerate.base.published import published
 from linerate.engine.snapshot import Snapshot
 from linerate.model.ledger import TimeLedger
 from linerate.ui.top.change import Change
-from linerate.ui.top.views import FIGURE_WIDTH, VIEWS, View, table, written
+from linerate.ui.top.views import FIGURE_WIDTH, VIEWS, Kind, View, table, written
 
 #: Uses of a worker's time, in the line above the tables.
 SPENT: tuple[tuple[str, Callable[[TimeLedger], int]], ...] = (
@@ -60,6 +63,33 @@ def text_table(view: View, change: Change) -> list[str]:
 
 def _cell(text: str, width: int, kind: str) -> str:
     return f"{text:<{width}.{width}}" if kind == "text" else f"{text:>{FIGURE_WIDTH}}"
+
+
+#: Values of a column in JSON.
+_TYPES: dict[Kind, Any] = {"text": str, "count": int | None}
+
+
+def _model(name: str, types: dict[str, Any]) -> type[BaseModel]:
+    """A model whose keys need be no names of Python's."""
+    fields: dict[str, Any] = {
+        f"field_{number}": (kind, Field(serialization_alias=key))
+        for number, (key, kind) in enumerate(types.items())
+    }
+    return create_model(name, **fields)
+
+
+def _row_model(view: View) -> type[BaseModel]:
+    types = {one.name: _TYPES.get(one.kind, float | None) for one in view.columns}
+    return _model(f"{view.name.capitalize()}Row", types)
+
+
+published("top", "JSON of `linerate top --json`")(
+    _model(
+        "Top",
+        {"engine": str, "seconds": float, "info": dict[str, Any], "trial": dict[str, Any]}
+        | {view.name: list[_row_model(view)] for view in VIEWS.values()},  # type: ignore[misc]
+    )
+)
 
 
 def document(change: Change) -> dict[str, Any]:

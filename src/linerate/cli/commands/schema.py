@@ -1,0 +1,59 @@
+"""`linerate schema`: JSON Schemas of what commands print with --json, and of a run's files."""
+
+import json
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linerate.base.atomic_write import write_whole
+from linerate.base.published import KINDS, Kind
+from linerate.cli.app import COMMANDS
+from linerate.cli.usage import mistaken
+from linerate.ui.screen import say
+
+
+def all_kinds() -> dict[str, Kind]:
+    """Every kind by name: the modules of all commands are imported, and with them the models."""
+    for listed in COMMANDS:
+        import_module(listed.where.partition(":")[0])
+    return dict(sorted(KINDS.items()))
+
+
+def _complete(incomplete: str) -> list[str]:
+    return [name for name in all_kinds() if name.startswith(incomplete)]
+
+
+def _text(kind: Kind) -> str:
+    return json.dumps(kind.schema(), indent=1)
+
+
+def schema(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="Name of an output or a file; without one, all are listed.",
+            metavar="[NAME]",
+            autocompletion=_complete,
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="Write all schemas into this folder, NAME.json each.", metavar="DIR"),
+    ] = None,
+) -> None:
+    """Print the JSON Schema of what a command prints as JSON, or of a file; or list them."""
+    kinds = all_kinds()
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        for kind in kinds.values():
+            write_whole(folder / f"{kind.name}.json", _text(kind))
+        say(f"{folder}: {len(kinds)} schemas")
+    elif name is None:
+        width = max(map(len, kinds))
+        say("\n".join(f"{one.name:<{width}}  {one.text}" for one in kinds.values()))
+    elif name in kinds:
+        say(_text(kinds[name]))
+    else:
+        mistaken(f"'{name}': no such schema; expected one of {', '.join(kinds)}")
