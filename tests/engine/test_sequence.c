@@ -75,41 +75,132 @@ static void a_gap_wider_than_the_window(void)
 	CHECK_EQUAL(sequence.lost, 3 * SEQUENCE_WINDOW - 1);
 }
 
-/* The model: an array of how often each number was seen. */
-#define NUMBERS 200000
-static uint8_t seen[NUMBERS];
+/* The same, number by number: which are missing, by their distance from the first. */
+#define NUMBERS (40u * SEQUENCE_WINDOW)
+static struct {
+	bool missing[NUMBERS];
+	uint32_t next;
+	uint64_t older; /* missing ones beyond the window */
+	uint64_t received, lost, duplicated, late;
+} model;
 
-/* A random walk with losses, repeats and delays shorter than the window, against the model. */
-static void agrees_with_a_simple_model(void)
+static void model_advance(uint32_t upto)
 {
-	uint64_t lost = 0, duplicated = 0, late = 0;
-	uint32_t highest = 0;
-
-	srand(7);
-	memset(seen, 0, sizeof(seen));
-	start(0);
-	for (uint32_t i = 0; i < NUMBERS; i++) {
-		uint32_t number = i;
-
-		if (rand() % 50 == 0)
-			continue; /* lost, unless it comes below */
-		if (rand() % 20 == 0 && i > 1000)
-			number = i - (uint32_t)(rand() % 1000);
-		if (seen[number]++ != 0)
-			duplicated++;
-		else if (number < highest)
-			late++;
-		if (number >= highest)
-			highest = number + 1;
-		sequence_note(&sequence, number);
+	for (uint32_t at = model.next; at < upto; at++) {
+		if (at < SEQUENCE_WINDOW || !model.missing[at - SEQUENCE_WINDOW])
+			continue;
+		model.missing[at - SEQUENCE_WINDOW] = false;
+		model.older++;
 	}
-	for (uint32_t i = 0; i < highest; i++)
-		lost += seen[i] == 0;
-	CHECK_EQUAL(sequence.lost, lost);
-	CHECK_EQUAL(sequence.duplicated, duplicated);
-	CHECK_EQUAL(sequence.out_of_order, late);
-	CHECK_EQUAL(sequence.received, highest - lost);
-	CHECK_EQUAL(sequence.next, highest);
+	model.next = upto;
+}
+
+static void model_late(void)
+{
+	model.late++;
+	model.lost--;
+	model.received++;
+}
+
+static void model_note(uint32_t at)
+{
+	if (at >= model.next) {
+		for (uint32_t lost = model.next; lost < at; lost++)
+			model.missing[lost] = true;
+		model.lost += at - model.next;
+		model.received++;
+		model_advance(at + 1);
+	} else if (model.next - at > SEQUENCE_WINDOW && model.older > 0) {
+		model.older--;
+		model_late();
+	} else if (model.next - at <= SEQUENCE_WINDOW && model.missing[at]) {
+		model.missing[at] = false;
+		model_late();
+	} else {
+		model.duplicated++;
+	}
+}
+
+/* Distance of the next number that is received, and in `count` how many follow it in order. */
+static uint32_t draw(unsigned *count)
+{
+	uint32_t behind = 0, near = (uint32_t)rand() % 3;
+
+	*count = 1;
+	switch (rand() % 16) {
+	case 0:
+		return model.next + (uint32_t)rand() % 200;
+	case 1:
+		return model.next + (rand() % 8 == 0 ? SEQUENCE_WINDOW - 1 + near : near);
+	case 2:
+		return model.next +
+		       (rand() % 16 == 0 ? (uint32_t)rand() % (3 * SEQUENCE_WINDOW) : 0);
+	case 3:
+		behind = SEQUENCE_WINDOW - 1 + near;
+		break;
+	case 4:
+	case 5:
+		behind = 1 + (uint32_t)rand() % (2 * SEQUENCE_WINDOW);
+		break;
+	case 6:
+	case 7:
+	case 8:
+		behind = 1 + (uint32_t)rand() % 300;
+		break;
+	default:
+		*count = 1 + (unsigned)rand() % 200;
+	}
+	return behind > model.next ? model.next : model.next - behind;
+}
+
+static void check_counters(void)
+{
+	CHECK_EQUAL(sequence.lost, model.lost);
+	CHECK_EQUAL(sequence.duplicated, model.duplicated);
+	CHECK_EQUAL(sequence.out_of_order, model.late);
+	CHECK_EQUAL(sequence.received, model.received);
+}
+
+static void note(uint32_t first, uint32_t at)
+{
+	sequence_note(&sequence, first + at);
+	model_note(at);
+}
+
+/* From beyond the window come as many as are missing there, and three more. */
+static void note_all_older(uint32_t first)
+{
+	for (uint64_t left = model.older + 3; left > 0; left--)
+		note(first, model.next - SEQUENCE_WINDOW - 1 - (uint32_t)left % 5);
+	check_counters();
+}
+
+/* A random walk with losses, repeats and delays within the window and beyond it, over the end of
+ * the numbers, in several trials one after another. */
+static void agrees_with_a_model_of_each_number(void)
+{
+	for (unsigned round = 0; round < 6; round++) {
+		uint32_t first = UINT32_MAX - NUMBERS / 6 * round;
+
+		memset(&model, 0, sizeof(model));
+		start(first);
+		while (model.next < NUMBERS - 4 * SEQUENCE_WINDOW) {
+			unsigned count;
+			uint32_t at = draw(&count);
+
+			for (unsigned i = 0; i < count; i++)
+				note(first, at + i);
+			check_counters();
+			CHECK_EQUAL(sequence.next, first + model.next);
+			if (rand() % 200 == 0 && model.next > 2 * SEQUENCE_WINDOW)
+				note_all_older(first);
+			if (rand() % 2000 != 0)
+				continue;
+			sequence_restart(&sequence, first + model.next);
+			memset(model.missing, 0, sizeof(model.missing));
+			model.older = 0;
+		}
+	}
 }
 
 /* Numbers in runs of any length leave the same as one by one, whatever was lost before. */
@@ -155,7 +246,7 @@ int main(void)
 		{"late is not lost", late_is_not_lost},
 		{"older than the window", older_than_the_window},
 		{"a gap wider than the window", a_gap_wider_than_the_window},
-		{"agrees with a simple model", agrees_with_a_simple_model},
+		{"agrees with a model of each number", agrees_with_a_model_of_each_number},
 		{"runs are their numbers", runs_are_their_numbers},
 		{NULL, NULL},
 	};

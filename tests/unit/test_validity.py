@@ -172,7 +172,11 @@ def test_what_an_descheduled_worker_can_not_have_lost_is_the_devices(evidence, l
     workers = (descheduled(ledger_of_worker, 0.005),)
     assert doubts(evidence(losses=lost, time=workers, time_at_load=workers)) == ()
     busy = (descheduled(ledger_of_worker, 0.05, idle=0.01),)
-    overloaded = evidence(losses=lost, time=busy, time_at_load=busy)
+    overloaded = evidence(
+        losses={place: 10 * packets for place, packets in lost.items()},
+        time=busy,
+        time_at_load=busy,
+    )
     assert doubts(overloaded) == ()
     assert explain(evidence_of(overloaded, "U2", "x")).limit == "worker-cpu"
 
