@@ -102,7 +102,7 @@ static int by_name(const void *a, const void *b)
 /* In the order of their names, so that inputs mean the same in every build. */
 static void start(void)
 {
-	forwarding_mode_register(&every);
+	REGISTRY_ADD(forwarding_modes, every);
 	for (const struct forwarding_mode *mode = every.link; mode != NULL; mode = mode->link)
 		if (mode->entry != NULL && strcmp(mode->name, "router") != 0 &&
 			nb_modes < MODES_MAX)

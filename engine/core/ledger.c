@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static ledger_source_t sources[LEDGER_STAGES];
+ledger_source_t ledger_sources[LEDGER_STAGES];
 
 const char *ledger_kind_name(enum ledger_kind kind)
 {
@@ -87,16 +87,11 @@ void ledger_add_counter(struct ledger *ledger, enum ledger_kind kind, const uint
 		watch(ledger, (unsigned)(entry - ledger->entries), packets);
 }
 
-void ledger_source_register(enum ledger_stage stage, ledger_source_t source)
-{
-	sources[stage] = source;
-}
-
 static void read_all(struct ledger *ledger)
 {
 	for (unsigned i = 0; i < LEDGER_STAGES; i++)
-		if (sources[i] != NULL)
-			sources[i](ledger);
+		if (ledger_sources[i] != NULL)
+			ledger_sources[i](ledger);
 }
 
 void ledger_read(struct ledger *ledger)

@@ -7,7 +7,8 @@
 #ifndef LINERATE_LEDGER_H
 #define LINERATE_LEDGER_H
 
-#include <rte_common.h>
+#include "registry.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -76,12 +77,8 @@ enum ledger_stage {
 typedef void (*ledger_source_t)(struct ledger *ledger);
 
 /* Each stage has one source, which registers itself in the file where it counts. */
-void ledger_source_register(enum ledger_stage stage, ledger_source_t source);
-#define LEDGER_SOURCE_REGISTER(stage, source) \
-	RTE_INIT(ledger_source_register_##source) \
-	{ \
-		ledger_source_register(stage, source); \
-	}
+extern ledger_source_t ledger_sources[LEDGER_STAGES];
+#define LEDGER_SOURCE_REGISTER(stage, source) REGISTER_VALUE(source, ledger_sources[stage], source)
 
 /* Sum of one kind. */
 uint64_t ledger_sum(const struct ledger *ledger, enum ledger_kind kind);

@@ -12,7 +12,7 @@
 
 #define NODE_IDS_MAX 1024
 
-static struct node_type *types;
+struct node_type *node_types;
 static struct node_state *states;
 
 /* By rte_graph node id, clones included. */
@@ -20,12 +20,6 @@ static struct {
 	const struct node_type *type;
 	void *object;
 } by_id[NODE_IDS_MAX];
-
-void node_type_register(struct node_type *type)
-{
-	type->link = types;
-	types = type;
-}
 
 struct node_state *node_states(void)
 {
@@ -36,7 +30,7 @@ struct node_type *node_type_find(const char *name)
 {
 	struct node_type *type;
 
-	for (type = types; type != NULL; type = type->link)
+	for (type = node_types; type != NULL; type = type->link)
 		if (strcmp(type->name, name) == 0)
 			return type;
 	return NULL;
@@ -102,7 +96,7 @@ static const char *next_of(const struct node_type *type, const char *next, bool 
 {
 	const struct node_type *first = NULL;
 
-	for (const struct node_type *other = types; other != NULL; other = other->link)
+	for (const struct node_type *other = node_types; other != NULL; other = other->link)
 		if ((all || !other->attach.off) && is_on_way(other, type, next) &&
 			(first == NULL || stands_before(other, first)))
 			first = other;
@@ -150,7 +144,7 @@ static int attach_check(const struct node_type *type)
 			type->name, next);
 		return -EINVAL;
 	}
-	for (const struct node_type *other = types; other != NULL; other = other->link) {
+	for (const struct node_type *other = node_types; other != NULL; other = other->link) {
 		unsigned shared = parents_shared(type, other);
 
 		if (other == type || !attaches_to(other, next) || shared == 0 ||
@@ -258,9 +252,9 @@ int nodes_register(void)
 {
 	int rc = 0;
 
-	for (struct node_type *type = types; type != NULL && rc == 0; type = type->link)
+	for (struct node_type *type = node_types; type != NULL && rc == 0; type = type->link)
 		rc = attach_check(type);
-	for (struct node_type *type = types; type != NULL && rc == 0; type = type->link)
+	for (struct node_type *type = node_types; type != NULL && rc == 0; type = type->link)
 		rc = node_register(type);
 	return rc;
 }

@@ -7,7 +7,8 @@
 #ifndef LINERATE_NODE_H
 #define LINERATE_NODE_H
 
-#include <rte_common.h>
+#include "registry.h"
+
 #include <rte_graph.h>
 #include <rte_graph_worker.h>
 #include <rte_mbuf.h>
@@ -62,12 +63,8 @@ struct node_type {
 	rte_node_t id;
 };
 
-void node_type_register(struct node_type *type);
-#define NODE_REGISTER(type) \
-	RTE_INIT(node_register_##type) \
-	{ \
-		node_type_register(&(type)); \
-	}
+extern struct node_type *node_types;
+#define NODE_REGISTER(type) REGISTER(node_types, type)
 
 /* One worker's part of one node: the only writer is that worker. */
 struct node_state {

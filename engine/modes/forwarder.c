@@ -10,18 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct forwarding_mode *modes;
+struct forwarding_mode *forwarding_modes;
 static struct forwarding_mode *mode;
 static struct port *ports[PORTS_MAX];
 static unsigned nb_ports;
 static unsigned nb_workers;
 static enum rx_mode rx_mode;
-
-void forwarding_mode_register(struct forwarding_mode *new_mode)
-{
-	new_mode->link = modes;
-	modes = new_mode;
-}
 
 static void parse_mode(const struct config_node *node)
 {
@@ -29,7 +23,7 @@ static void parse_mode(const struct config_node *node)
 	const char *name = config_required(node, "mode");
 	char list[256] = "";
 
-	for (struct forwarding_mode *m = modes; m != NULL; m = m->link) {
+	for (struct forwarding_mode *m = forwarding_modes; m != NULL; m = m->link) {
 		strncat(list, list[0] == '\0' ? "" : ", ", sizeof(list) - strlen(list) - 1);
 		strncat(list, m->name, sizeof(list) - strlen(list) - 1);
 		if (strcmp(m->name, name) == 0)

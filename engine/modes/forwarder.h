@@ -34,12 +34,8 @@ struct forwarding_mode {
 	struct forwarding_mode *link;
 };
 
-void forwarding_mode_register(struct forwarding_mode *mode);
-#define FORWARDING_MODE_REGISTER(mode) \
-	RTE_INIT(forwarding_mode_register_##mode) \
-	{ \
-		forwarding_mode_register(&(mode)); \
-	}
+extern struct forwarding_mode *forwarding_modes;
+#define FORWARDING_MODE_REGISTER(mode) REGISTER(forwarding_modes, mode)
 
 /* Reads the "forwarder" object. */
 void forwarder_parse(const struct config_node *node);

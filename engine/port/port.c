@@ -10,22 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct port_driver *drivers;
+struct port_driver *port_drivers;
 static struct port *ports[PORTS_MAX];
 static unsigned nb_ports;
-
-void port_driver_register(struct port_driver *driver)
-{
-	driver->link = drivers;
-	drivers = driver;
-}
 
 static struct port_driver *port_driver_find(const struct config_node *node)
 {
 	const char *name = config_required(node, "driver");
 	char list[256] = "";
 
-	for (struct port_driver *driver = drivers; driver != NULL; driver = driver->link) {
+	for (struct port_driver *driver = port_drivers; driver != NULL; driver = driver->link) {
 		if (strcmp(driver->name, name) == 0)
 			return driver;
 		strncat(list, list[0] == '\0' ? "" : ", ", sizeof(list) - strlen(list) - 1);

@@ -8,6 +8,7 @@
 
 #include "core/config.h"
 #include "core/frame.h"
+#include "core/registry.h"
 
 #include <rte_common.h>
 #include <rte_ether.h>
@@ -185,12 +186,8 @@ static inline bool port_link_is_down(const struct port *port)
 /* For drivers: notes what the port's link is now; the first time is no change. */
 void port_link_note(struct port *port, struct port_link *link, bool up);
 
-void port_driver_register(struct port_driver *driver);
-#define PORT_DRIVER_REGISTER(driver) \
-	RTE_INIT(port_driver_register_##driver) \
-	{ \
-		port_driver_register(&(driver)); \
-	}
+extern struct port_driver *port_drivers;
+#define PORT_DRIVER_REGISTER(driver) REGISTER(port_drivers, driver)
 
 /* Reads the "ports" array. */
 void ports_parse(const struct config_node *array);

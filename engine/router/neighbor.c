@@ -17,12 +17,7 @@ static unsigned nb_neighbors;
 static unsigned nb_pending;
 static uint32_t buckets[BUCKETS];
 static unsigned timeout_s = NEIGHBOR_TIMEOUT_S;
-static const struct neighbor_routes *routes[ADDRESS_IP6 + 1]; /* by enum address_family */
-
-void neighbor_routes_register(uint8_t family, const struct neighbor_routes *of_family)
-{
-	routes[family] = of_family;
-}
+struct neighbor_routes neighbor_routes[ADDRESS_IP6 + 1];
 
 void neighbors_reset(void)
 {
@@ -99,7 +94,7 @@ static struct neighbor *neighbor_recycle(uint8_t family)
 			neighbor->nb_pending > 0 || now < neighbor->next_request ||
 			neighbor->address.family != family)
 			continue;
-		routes[family]->delete (neighbor);
+		neighbor_routes[family].delete(neighbor);
 		neighbor_unlink(neighbor);
 		return neighbor;
 	}
@@ -143,7 +138,7 @@ static struct neighbor *neighbor_make(
 	adjacency->address = address->family == ADDRESS_IP4 ? address->ip4 : 0;
 	adjacency->interface = neighbor->interface;
 	adjacency->mtu = interface->mtu;
-	routes[address->family]->add(interface, neighbor);
+	neighbor_routes[address->family].add(interface, neighbor);
 	return neighbor;
 }
 

@@ -9,6 +9,7 @@
 #ifndef LINERATE_NEIGHBOR_H
 #define LINERATE_NEIGHBOR_H
 
+#include "core/registry.h"
 #include "address.h"
 #include "interface.h"
 
@@ -86,14 +87,9 @@ struct neighbor_routes {
 	void (*add)(const struct interface *interface, const struct neighbor *neighbor);
 	void (*delete)(const struct neighbor *neighbor);
 };
-void neighbor_routes_register(uint8_t family, const struct neighbor_routes *of_family);
-#define NEIGHBOR_ROUTES_REGISTER(name, family, add_function, delete_function) \
-	static const struct neighbor_routes neighbor_routes_##name = { \
-		.add = add_function, .delete = delete_function}; \
-	RTE_INIT(neighbor_routes_register_##name) \
-	{ \
-		neighbor_routes_register(family, &neighbor_routes_##name); \
-	}
+extern struct neighbor_routes neighbor_routes[]; /* by enum address_family */
+#define NEIGHBOR_ROUTES_REGISTER(family, add, delete) \
+	REGISTER_VALUE(family, neighbor_routes[family], ((struct neighbor_routes){add, delete}))
 
 /* Not 0: some worker should call neighbors_collect(). */
 extern uint32_t neighbors_due;

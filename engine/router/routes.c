@@ -356,7 +356,7 @@ static void delete_neighbor(const struct neighbor *neighbor)
 	if (fib4_find(address, 32, &next_hop) && next_hop == neighbor->adjacency)
 		(void)fib4_delete(address, 32);
 }
-NEIGHBOR_ROUTES_REGISTER(ip4, ADDRESS_IP4, add_neighbor, delete_neighbor)
+NEIGHBOR_ROUTES_REGISTER(ADDRESS_IP4, add_neighbor, delete_neighbor)
 
 static int label_set_paths(
 	uint32_t label, bool bottom, uint32_t before, const struct load_balance_paths *paths)

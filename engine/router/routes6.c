@@ -235,4 +235,4 @@ static void delete_neighbor(const struct neighbor *neighbor)
 	if (fib6_find(address, 128, &next_hop) && next_hop == neighbor->adjacency)
 		(void)fib6_delete(address, 128);
 }
-NEIGHBOR_ROUTES_REGISTER(ip6, ADDRESS_IP6, add_neighbor, delete_neighbor)
+NEIGHBOR_ROUTES_REGISTER(ADDRESS_IP6, add_neighbor, delete_neighbor)

@@ -16,7 +16,7 @@
 #define add_dict_unsigned rte_tel_data_add_dict_u64
 #endif
 
-static struct command *commands;
+struct command *commands;
 static const char *engine_name;
 
 /*
@@ -34,12 +34,6 @@ char *strtok(char *restrict text, const char *restrict delimiters)
 const char *command_engine_name(void)
 {
 	return engine_name;
-}
-
-void command_register(struct command *command)
-{
-	command->link = commands;
-	commands = command;
 }
 
 int commands_start(const char *name)

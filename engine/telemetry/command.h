@@ -3,7 +3,8 @@
 #ifndef LINERATE_COMMAND_H
 #define LINERATE_COMMAND_H
 
-#include <rte_common.h>
+#include "core/registry.h"
+
 #include <rte_telemetry.h>
 #include <stdint.h>
 
@@ -14,12 +15,8 @@ struct command {
 	struct command *link;
 };
 
-void command_register(struct command *command);
-#define COMMAND_REGISTER(command) \
-	RTE_INIT(command_register_##command) \
-	{ \
-		command_register(&(command)); \
-	}
+extern struct command *commands;
+#define COMMAND_REGISTER(command) REGISTER(commands, command)
 
 /* Offers all commands of the engine with that name; after EAL. Returns 0 or -errno. */
 int commands_start(const char *engine_name);

@@ -6,18 +6,7 @@
 
 #include <stdlib.h>
 
-static struct step_kind *kinds;
-
-void step_kind_register(struct step_kind *kind)
-{
-	kind->next = kinds;
-	kinds = kind;
-}
-
-const struct step_kind *step_kind_first(void)
-{
-	return kinds;
-}
+struct step_kind *step_kinds;
 
 void program_free(struct program *program)
 {

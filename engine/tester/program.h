@@ -8,6 +8,7 @@
 #define LINERATE_PROGRAM_H
 
 #include "core/config.h"
+#include "core/registry.h"
 #include "flow_ranges.h"
 
 #include <rte_common.h>
@@ -82,16 +83,11 @@ struct step_kind {
 	void (*parse)(struct program *program, struct step *step, const struct config_node *node);
 	/* NULL: there is nothing to do but what parse() noted in the program. */
 	void (*run)(const struct step *step, struct program_burst *burst);
-	struct step_kind *next;
+	struct step_kind *link;
 };
 
-void step_kind_register(struct step_kind *kind);
-#define STEP_REGISTER(kind) \
-	RTE_INIT(step_register_##kind) \
-	{ \
-		step_kind_register(&(kind)); \
-	}
-const struct step_kind *step_kind_first(void);
+extern struct step_kind *step_kinds;
+#define STEP_REGISTER(kind) REGISTER(step_kinds, kind)
 
 /*
  * Reads "program" for a template of `bytes` bytes. Returns NULL when there is none, and after

@@ -234,8 +234,7 @@ static void parse_tuple(struct program *program, const struct config_node *node)
 static void parse_step(struct program *program, struct step *step, const struct config_node *item)
 {
 	if (json_is_object(item->json) && json_object_size(item->json) == 1) {
-		for (const struct step_kind *kind = step_kind_first(); kind != NULL;
-			kind = kind->next) {
+		for (const struct step_kind *kind = step_kinds; kind != NULL; kind = kind->link) {
 			struct config_node node = config_child(item, kind->name);
 
 			if (node.json == NULL)
@@ -297,10 +296,10 @@ unsigned program_parse_checksums(
 	struct program *program, const struct config_node *array, struct step *steps, unsigned max)
 {
 	size_t count = config_items(array);
-	const struct step_kind *kind = step_kind_first();
+	const struct step_kind *kind = step_kinds;
 
 	while (strcmp(kind->name, "fix_l4_checksum") != 0)
-		kind = kind->next;
+		kind = kind->link;
 	if (count > max) {
 		config_mistake(array, "more than %u checksums", max);
 		return 0;

@@ -79,7 +79,7 @@ static void crossing(void)
 		.nexts = {"drop", "ip4-lookup"},
 	};
 
-	node_type_register(&other);
+	REGISTRY_ADD(node_types, other);
 	CHECK(attach("ip4-lookup", "ip4-input", "icmp4-echo") != 0);
 	CHECK(strstr(printed, "cannot be attached: its parents cross those of ") != NULL);
 }
