@@ -157,12 +157,13 @@ static int attach_check(const struct node_type *type)
 	return attach_check_parents(type);
 }
 
-static struct rte_node *node_of(const struct worker *worker, const char *name)
+struct node_state *node_state_of(const struct worker *worker, const char *name)
 {
-	for (const struct node_state *state = states; state != NULL; state = state->link)
-		if (state->worker == worker && strcmp(state->name, name) == 0)
-			return state->node;
-	return NULL;
+	struct node_state *state = states;
+
+	while (state != NULL && (state->worker != worker || strcmp(state->name, name) != 0))
+		state = state->link;
+	return state;
 }
 
 /* An edge is one pointer, which the worker reads anew for each enqueue: it may be walking. */
@@ -172,11 +173,12 @@ static void connect_node(const struct node_state *state)
 
 	for (unsigned i = 0; i < NODE_NEXTS_MAX && !type->template; i++) {
 		const char *next = type->nexts[i];
+		const struct node_state *to;
 
-		if (next != NULL && next_of(type, next, true) != next)
-			__atomic_store_n(&state->node->nodes[i],
-				node_of(state->worker, next_of(type, next, false)),
-				__ATOMIC_RELEASE);
+		if (next == NULL || next_of(type, next, true) == next)
+			continue;
+		to = node_state_of(state->worker, next_of(type, next, false));
+		__atomic_store_n(&state->node->nodes[i], to->node, __ATOMIC_RELEASE);
 	}
 }
 

@@ -107,12 +107,18 @@ static inline void *node_object(struct rte_node *node)
 	return node_context(node)->object;
 }
 
-/* Counts the packet under `reason` of this node and sends it to "drop". */
+/* Counts a packet under `reason` of this node; returns the edge to "drop". */
+static inline rte_edge_t node_drop_as(struct rte_node *node, unsigned reason)
+{
+	node_state(node)->drops[reason]++;
+	return 0;
+}
+
+/* The same, and sends it there. */
 static inline void node_drop(
 	struct rte_graph *graph, struct rte_node *node, struct rte_mbuf *mbuf, unsigned reason)
 {
-	node_state(node)->drops[reason]++;
-	rte_node_enqueue_x1(graph, node, 0, mbuf);
+	rte_node_enqueue_x1(graph, node, node_drop_as(node, reason), mbuf);
 }
 
 /* With graphs created: leads edges by way of the nodes that are attached to them. */
@@ -134,6 +140,8 @@ rte_node_t node_clone(
 	const char *template_name, const char *suffix, void *object, const char *const *nexts);
 /* All states of all workers, for those who read counters. */
 struct node_state *node_states(void);
+/* That of the worker's node; NULL when it walks none of that name. */
+struct node_state *node_state_of(const struct worker *worker, const char *name);
 /* Adds the node named `next` to the edges of `type`; returns its edge, or RTE_EDGE_ID_INVALID. */
 rte_edge_t node_add_next(struct node_type *type, const char *next);
 

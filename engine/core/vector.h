@@ -107,4 +107,41 @@ static __rte_always_inline void vector_prefetch_data(const struct rte_mbuf *mbuf
 	rte_prefetch0(rte_pktmbuf_mtod(mbuf, const void *));
 }
 
+/* Returns the edge of one packet. */
+typedef rte_edge_t (*vector_one_t)(struct rte_node *node, struct rte_mbuf *mbuf);
+
+/* Classifies each packet by itself, and fetches headers `ahead` packets before they are read, or
+ * not at all (0). */
+static __rte_always_inline bool vector_each(struct rte_node *node, struct rte_mbuf **mbufs,
+	rte_edge_t *nexts, uint16_t count, vector_one_t one, unsigned ahead)
+{
+	rte_edge_t differ = 0;
+
+	for (uint16_t i = 0; i < count; i++) {
+		if (ahead != 0 && likely(i + ahead < count))
+			vector_prefetch_data(mbufs[i + ahead]);
+		nexts[i] = one(node, mbufs[i]);
+		differ |= nexts[i] ^ nexts[0];
+	}
+	return differ == 0;
+}
+
+/* Defines NAME_vector(), which classifies each packet by itself. */
+#define VECTOR_EACH(name, one, ahead) \
+	static bool name##_vector( \
+		struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count) \
+	{ \
+		return vector_each(node, mbufs, nexts, count, one, ahead); \
+	}
+
+/* Defines NAME_process() of the node whose NAME_vector() classifies packets. */
+#define VECTOR_PROCESS(name) VECTOR_PROCESS_BY(name, vector_walk)
+#define VECTOR_PROCESS_PARTED(name) VECTOR_PROCESS_BY(name, vector_walk_parted)
+#define VECTOR_PROCESS_BY(name, walk) \
+	static uint16_t name##_process( \
+		struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count) \
+	{ \
+		return walk(graph, node, objs, count, name##_vector); \
+	}
+
 #endif

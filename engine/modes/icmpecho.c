@@ -160,35 +160,19 @@ static enum reason answer(struct rte_mbuf *mbuf, const struct port *port)
 	return UNKNOWN_ETHERTYPE;
 }
 
-static bool icmpecho_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
+static rte_edge_t edge_of(struct rte_node *node, struct rte_mbuf *mbuf)
 {
-	struct node_state *state = node_state(node);
-	const struct port *port = node_object(node);
-	rte_edge_t differ = 0;
+	enum reason reason = answer(mbuf, node_object(node));
 
-	for (uint16_t i = 0; i < count; i++) {
-		enum reason reason;
-
-		if (likely(i + VECTOR_AHEAD < count))
-			vector_prefetch_data(mbufs[i + VECTOR_AHEAD]);
-		reason = answer(mbufs[i], port);
-		state->drops[reason]++;
-		nexts[i] = NEXT_DROP;
-		if (reason == ARP_ANSWERED || reason == ECHO_ANSWERED) {
-			state->originated++;
-			nexts[i] = NEXT_TX;
-		}
-		differ |= nexts[i] ^ nexts[0];
-	}
-	return differ == 0;
+	node_state(node)->drops[reason]++;
+	if (reason != ARP_ANSWERED && reason != ECHO_ANSWERED)
+		return NEXT_DROP;
+	node_state(node)->originated++;
+	return NEXT_TX;
 }
 
-static uint16_t icmpecho_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, icmpecho_vector);
-}
+VECTOR_EACH(icmpecho, edge_of, VECTOR_AHEAD)
+VECTOR_PROCESS(icmpecho)
 
 static struct node_type icmpecho = {
 	.name = "icmpecho",

@@ -114,12 +114,6 @@ static void send_copy(
 	rte_node_enqueue_x1(graph, node, edge_of_port[port], copy);
 }
 
-static rte_edge_t drop_reason(struct rte_node *node, enum reason reason)
-{
-	node_state(node)->drops[reason]++;
-	return NEXT_DROP;
-}
-
 /* To all other ports of the VLAN: copies at once, the frame itself with its vector. */
 static rte_edge_t flood(
 	struct rte_graph *graph, struct rte_node *node, struct rte_mbuf *mbuf, uint64_t destination)
@@ -127,9 +121,9 @@ static rte_edge_t flood(
 	uint64_t ports = ports_of_vlan[destination >> 48] & ~(1ull << mbuf->port);
 
 	if (unlikely((destination & LINK_LOCAL_MASK) == LINK_LOCAL))
-		return drop_reason(node, LINK_LOCAL_GROUP);
+		return node_drop_as(node, LINK_LOCAL_GROUP);
 	if (unlikely(ports == 0))
-		return drop_reason(node, NO_OTHER_PORT);
+		return node_drop_as(node, NO_OTHER_PORT);
 	while ((ports & (ports - 1)) != 0) {
 		send_copy(graph, node, mbuf, (unsigned)__builtin_ctzll(ports));
 		ports &= ports - 1;
@@ -143,9 +137,9 @@ static __rte_always_inline rte_edge_t switch_one(struct rte_graph *graph, struct
 	uint32_t out;
 
 	if (unlikely(of->source == 0))
-		return drop_reason(node, (enum reason)of->destination);
+		return node_drop_as(node, (enum reason)of->destination);
 	if (unlikely((ports_of_vlan[of->source >> 48] & 1ull << mbuf->port) == 0))
-		return drop_reason(node, NOT_IN_VLAN);
+		return node_drop_as(node, NOT_IN_VLAN);
 	if (unlikely(!mac_table_seen(of->source, mbuf->port, now)))
 		mac_table_learn(of->source, mbuf->port);
 	/* 0 is no station's, and marks free entries. */
@@ -155,7 +149,7 @@ static __rte_always_inline rte_edge_t switch_one(struct rte_graph *graph, struct
 	if (unlikely(out == MAC_TABLE_UNKNOWN))
 		return flood(graph, node, mbuf, of->destination);
 	if (unlikely(out == mbuf->port))
-		return drop_reason(node, SAME_PORT);
+		return node_drop_as(node, SAME_PORT);
 	return edge_of_port[out];
 }
 

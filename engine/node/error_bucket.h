@@ -4,6 +4,7 @@
 #define LINERATE_ERROR_BUCKET_H
 
 #include "core/clock.h"
+#include "core/node.h"
 
 #include <rte_common.h>
 #include <stdbool.h>
@@ -18,11 +19,15 @@ struct error_bucket {
 	uint64_t clocks_per_message;
 };
 
-static inline void error_bucket_start(struct error_bucket *bucket)
+/* The init() of a node whose private data begins with its bucket. */
+static inline int error_bucket_init(struct node_state *state, __rte_unused struct rte_node *node)
 {
+	struct error_bucket *bucket = (struct error_bucket *)state->private_data;
+
 	bucket->clocks_per_message = rte_get_tsc_hz() / ERRORS_PER_SECOND;
 	bucket->clocks = ERRORS_BURST * bucket->clocks_per_message;
 	bucket->last = clock_now();
+	return 0;
 }
 
 static inline bool error_bucket_take(struct error_bucket *bucket)

@@ -8,25 +8,15 @@ enum reason {
 	INTERFACE_DOWN,
 };
 
-static bool interface_output_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
+static __rte_always_inline rte_edge_t edge_of(struct rte_node *node, struct rte_mbuf *mbuf)
 {
-	rte_edge_t differ = 0;
+	rte_edge_t edge = interface_edge[mbuf->port];
 
-	for (uint16_t i = 0; i < count; i++) {
-		nexts[i] = interface_edge[mbufs[i]->port];
-		if (unlikely(nexts[i] == INTERFACE_EDGE_DOWN))
-			node_state(node)->drops[INTERFACE_DOWN]++;
-		differ |= nexts[i] ^ nexts[0];
-	}
-	return differ == 0;
+	return unlikely(edge == INTERFACE_EDGE_DOWN) ? node_drop_as(node, INTERFACE_DOWN) : edge;
 }
 
-static uint16_t interface_output_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, interface_output_vector);
-}
+VECTOR_EACH(interface_output, edge_of, 0)
+VECTOR_PROCESS(interface_output)
 
 /* The interfaces' edges are added when the router knows its interfaces. */
 static struct node_type interface_output = {

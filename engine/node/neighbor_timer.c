@@ -74,8 +74,9 @@ static uint16_t neighbor_timer_process(
 	release(graph, node, batch);
 	give_up(graph, node, batch);
 	/* Counted where they were held, which may have been another worker: the sum is right. */
-	ip4_arp_state(worker)->held -= batch->nb_ready + batch->nb_failed - batch->nb_ip6;
-	ip6_nd_state(worker)->held -= batch->nb_ip6;
+	node_state_of(worker, "ip4-arp")->held -=
+		batch->nb_ready + batch->nb_failed - batch->nb_ip6;
+	node_state_of(worker, "ip6-nd")->held -= batch->nb_ip6;
 	return (uint16_t)(batch->nb_requests + batch->nb_ready + batch->nb_failed);
 }
 

@@ -51,6 +51,12 @@ static inline void neighbor_wait_held(
 		neighbor_request_send(graph, node, NEIGHBOR_WAIT_OUTPUT, &answer->request);
 }
 
+/* Differences between ip4-arp and ip6-nd. */
+struct neighbor_wait_family {
+	rte_edge_t error_edge; /* to the node that tells the sender */
+	uint8_t expired_type, unreachable_type, unreachable_code;
+};
+
 /* `destination` is the packet's, of no family when the adjacency alone says who is meant. Returns
  * false when the neighbour does not answer: the packet is still the caller's then. */
 static inline bool neighbor_wait(struct rte_graph *graph, struct rte_node *node,
@@ -76,6 +82,24 @@ static inline bool neighbor_wait(struct rte_graph *graph, struct rte_node *node,
 		break;
 	}
 	return true;
+}
+
+/* The whole work on a packet. One under labels has no `destination`: its TTL was checked before,
+ * and its sender gets no error. */
+static inline void neighbor_wait_resolve(const struct neighbor_wait_family *family,
+	struct rte_graph *graph, struct rte_node *node, struct rte_mbuf *mbuf, uint8_t ttl,
+	struct ip_address destination)
+{
+	bool plain = destination.family != ADDRESS_NONE;
+
+	if (plain && ttl <= 1) {
+		packet_set_error(mbuf, family->expired_type, 0, 0);
+		neighbor_wait_tell(graph, node, mbuf, WAIT_EXPIRED, family->error_edge);
+	} else if (!neighbor_wait(graph, node, mbuf, destination)) {
+		packet_set_error(mbuf, family->unreachable_type, family->unreachable_code, 0);
+		neighbor_wait_tell(graph, node, mbuf, WAIT_UNREACHABLE,
+			plain ? family->error_edge : ADJACENCY_DROP);
+	}
 }
 
 #endif

@@ -16,9 +16,6 @@ int router_apply(const struct router_order *order);
 const char *router_change(void *context, const struct router_order *order);
 /* Tables, adjacencies and edges; then the orders of the configuration. */
 int router_create(void);
-/* The state of ip4-arp or ip6-nd on a worker, who counts there what it holds and lets go. */
-struct node_state *ip4_arp_state(const struct worker *worker);
-struct node_state *ip6_nd_state(const struct worker *worker);
 /* Each makes the mbuf the request: ARP, or a neighbour solicitation. */
 void arp_request_fill(struct rte_mbuf *mbuf, const struct neighbor_request *request);
 void nd_solicitation_fill(struct rte_mbuf *mbuf, const struct neighbor_request *request);

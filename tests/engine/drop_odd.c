@@ -11,27 +11,13 @@ enum reason {
 	ODD_LENGTH,
 };
 
-static bool drop_odd_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
+static rte_edge_t edge_of(struct rte_node *node, struct rte_mbuf *mbuf)
 {
-	rte_edge_t differ = 0;
-
-	for (uint16_t i = 0; i < count; i++) {
-		nexts[i] = NEXT_LOOKUP;
-		if (mbufs[i]->pkt_len % 2 != 0) {
-			node_state(node)->drops[ODD_LENGTH]++;
-			nexts[i] = NEXT_DROP;
-		}
-		differ |= nexts[i] ^ nexts[0];
-	}
-	return differ == 0;
+	return mbuf->pkt_len % 2 != 0 ? node_drop_as(node, ODD_LENGTH) : NEXT_LOOKUP;
 }
 
-static uint16_t drop_odd_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, drop_odd_vector);
-}
+VECTOR_EACH(drop_odd, edge_of, 0)
+VECTOR_PROCESS(drop_odd)
 
 static struct node_type drop_odd = {
 	.name = "drop-odd",

@@ -27,12 +27,6 @@ enum reason {
 	SENDER_NOT_ON_SUBNET,
 };
 
-static rte_edge_t drop_reason(struct rte_node *node, enum reason reason)
-{
-	node_state(node)->drops[reason]++;
-	return NEXT_DROP;
-}
-
 static bool is_ip4_over_ethernet(const struct rte_arp_hdr *arp)
 {
 	return arp->arp_hardware == RTE_BE16(RTE_ARP_HRD_ETHER) &&
@@ -77,15 +71,15 @@ static rte_edge_t take(struct rte_node *node, struct rte_mbuf *mbuf)
 
 	/* RFC 5227: a probe has no sender address yet; it is answered, nothing is learnt. */
 	if (sender == 0)
-		return request && for_us ? reply(node, mbuf) : drop_reason(node, NOT_FOR_US);
+		return request && for_us ? reply(node, mbuf) : node_drop_as(node, NOT_FOR_US);
 	if (interface_owner(sender) != NULL)
-		return drop_reason(node, ADDRESS_CONFLICT);
+		return node_drop_as(node, ADDRESS_CONFLICT);
 	if (!interface_on_subnet(interface, sender))
-		return drop_reason(node, SENDER_NOT_ON_SUBNET);
+		return node_drop_as(node, SENDER_NOT_ON_SUBNET);
 	known = neighbor_learn(interface, address_ip4(sender), &arp->arp_data.arp_sha, for_us);
 	if (request && for_us)
 		return reply(node, mbuf);
-	return drop_reason(node, known ? LEARNT : NOT_FOR_US);
+	return node_drop_as(node, known ? LEARNT : NOT_FOR_US);
 }
 
 static rte_edge_t classify_one(struct rte_node *node, struct rte_mbuf *mbuf)
@@ -93,34 +87,19 @@ static rte_edge_t classify_one(struct rte_node *node, struct rte_mbuf *mbuf)
 	const struct rte_arp_hdr *arp = (const struct rte_arp_hdr *)packet_l3(mbuf);
 
 	if (packet_l3_bytes(mbuf) < sizeof(*arp))
-		return drop_reason(node, TRUNCATED);
+		return node_drop_as(node, TRUNCATED);
 	if (!is_ip4_over_ethernet(arp))
-		return drop_reason(node, NOT_IP4_OVER_ETHERNET);
+		return node_drop_as(node, NOT_IP4_OVER_ETHERNET);
 	if (arp->arp_opcode != RTE_BE16(RTE_ARP_OP_REQUEST) &&
 		arp->arp_opcode != RTE_BE16(RTE_ARP_OP_REPLY))
-		return drop_reason(node, UNKNOWN_OPERATION);
+		return node_drop_as(node, UNKNOWN_OPERATION);
 	if (!is_station(&arp->arp_data.arp_sha))
-		return drop_reason(node, BAD_SENDER_MAC);
+		return node_drop_as(node, BAD_SENDER_MAC);
 	return take(node, mbuf);
 }
 
-static bool arp_input_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
-{
-	rte_edge_t differ = 0;
-
-	for (uint16_t i = 0; i < count; i++) {
-		nexts[i] = classify_one(node, mbufs[i]);
-		differ |= nexts[i] ^ nexts[0];
-	}
-	return differ == 0;
-}
-
-static uint16_t arp_input_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, arp_input_vector);
-}
+VECTOR_EACH(arp_input, classify_one, 0)
+VECTOR_PROCESS(arp_input)
 
 static struct node_type arp_input = {
 	.name = "arp-input",

@@ -50,38 +50,19 @@ static rte_edge_t answer(struct rte_node *node, struct rte_mbuf *mbuf)
 	uint32_t source = fib4_lookup_one(rte_be_to_cpu_32(ip->src_addr));
 	struct node_state *state = node_state(node);
 
-	if (!icmp_checksum_ok((const uint8_t *)ip + header, packet_l3_bytes(mbuf) - header)) {
-		state->drops[BAD_CHECKSUM]++;
-		return NEXT_DROP;
-	}
+	if (!icmp_checksum_ok((const uint8_t *)ip + header, packet_l3_bytes(mbuf) - header))
+		return node_drop_as(node, BAD_CHECKSUM);
 	/* Prefixes that the fib drops are those that are not a host's own address. */
-	if (adjacencies[source].kind == ADJACENCY_DROP) {
-		state->drops[SOURCE_NOT_UNICAST]++;
-		return NEXT_DROP;
-	}
+	if (adjacencies[source].kind == ADJACENCY_DROP)
+		return node_drop_as(node, SOURCE_NOT_UNICAST);
 	state->drops[ANSWERED]++;
 	state->originated++;
 	make_reply(mbuf);
 	return NEXT_LOOKUP;
 }
 
-static bool icmp4_echo_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
-{
-	rte_edge_t differ = 0;
-
-	for (uint16_t i = 0; i < count; i++) {
-		nexts[i] = answer(node, mbufs[i]);
-		differ |= nexts[i] ^ nexts[0];
-	}
-	return differ == 0;
-}
-
-static uint16_t icmp4_echo_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, icmp4_echo_vector);
-}
+VECTOR_EACH(icmp4_echo, answer, 0)
+VECTOR_PROCESS(icmp4_echo)
 
 static struct node_type icmp4_echo = {
 	.name = "icmp4-echo",

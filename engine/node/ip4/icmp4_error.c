@@ -149,48 +149,26 @@ static enum reason make_message(struct rte_mbuf *mbuf, struct errors4 *own)
 	return REASON_NONE;
 }
 
-static bool icmp4_error_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
+static rte_edge_t tell(struct rte_node *node, struct rte_mbuf *mbuf)
 {
-	struct node_state *state = node_state(node);
 	struct errors4 *own = node_private(node);
-	rte_edge_t differ = 0;
+	enum reason reason = forbidden(mbuf);
 
-	state->originated += count;
-	for (uint16_t i = 0; i < count; i++) {
-		enum reason reason = forbidden(mbufs[i]);
-
-		if (reason == REASON_NONE && !error_bucket_take(&own->bucket))
-			reason = RATE_LIMITED;
-		if (reason == REASON_NONE)
-			reason = make_message(mbufs[i], own);
-		if (reason != REASON_NONE)
-			state->drops[reason]++;
-		nexts[i] = reason == REASON_NONE ? NEXT_LOOKUP : NEXT_DROP;
-		differ |= nexts[i] ^ nexts[0];
-	}
-	return differ == 0;
+	node_state(node)->originated++;
+	if (reason == REASON_NONE && !error_bucket_take(&own->bucket))
+		reason = RATE_LIMITED;
+	if (reason == REASON_NONE)
+		reason = make_message(mbuf, own);
+	return reason == REASON_NONE ? NEXT_LOOKUP : node_drop_as(node, reason);
 }
 
-static uint16_t icmp4_error_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, icmp4_error_vector);
-}
-
-static int icmp4_error_init(struct node_state *state, struct rte_node *node)
-{
-	struct errors4 *own = (struct errors4 *)state->private_data;
-
-	(void)node;
-	error_bucket_start(&own->bucket);
-	return 0;
-}
+VECTOR_EACH(icmp4_error, tell, 0)
+VECTOR_PROCESS(icmp4_error)
 
 static struct node_type icmp4_error = {
 	.name = "icmp4-error",
 	.process = icmp4_error_process,
-	.init = icmp4_error_init,
+	.init = error_bucket_init,
 	.nexts = {[NEXT_DROP] = "drop", [NEXT_LOOKUP] = "ip4-lookup"},
 	.reasons = {[RATE_LIMITED] = "rate limited",
 		[ABOUT_ICMP_ERROR] = "about an icmp error",

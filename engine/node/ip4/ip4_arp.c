@@ -4,18 +4,10 @@
  * neighbour asked for; neighbor-timer goes on from there. Not the fast path: it takes the
  * neighbour table's lock.
  */
-#include "core/worker.h"
 #include "node/neighbor_wait.h"
 #include "router/routes.h"
 
 #include <netinet/ip_icmp.h>
-
-static struct node_state *states[WORKERS_MAX];
-
-struct node_state *ip4_arp_state(const struct worker *worker)
-{
-	return states[worker->index];
-}
 
 static void fill_arp(struct rte_arp_hdr *arp, const struct interface *interface, uint32_t target)
 {
@@ -48,45 +40,31 @@ void arp_request_fill(struct rte_mbuf *mbuf, const struct neighbor_request *requ
 	fill_arp((struct rte_arp_hdr *)(ethernet + 1), interface, request->target.ip4);
 }
 
-static void resolve(struct rte_graph *graph, struct rte_node *node, struct rte_mbuf *mbuf)
-{
-	const struct rte_ipv4_hdr *ip = packet_ip4(mbuf);
-	bool plain = adjacency_of_ip4(&adjacencies[packet_adjacency(mbuf)]);
-	struct ip_address destination = {.family = ADDRESS_NONE};
-
-	if (plain && ip->time_to_live <= 1) {
-		packet_set_error(mbuf, ICMP_TIMXCEED, ICMP_TIMXCEED_INTRANS, 0);
-		neighbor_wait_tell(graph, node, mbuf, WAIT_EXPIRED, ADJACENCY_UNREACHABLE);
-		return;
-	}
-	if (plain)
-		destination = address_ip4(rte_be_to_cpu_32(ip->dst_addr));
-	if (neighbor_wait(graph, node, mbuf, destination))
-		return;
-	packet_set_error(mbuf, ICMP_UNREACH, ICMP_UNREACH_HOST, 0);
-	neighbor_wait_tell(graph, node, mbuf, WAIT_UNREACHABLE,
-		plain ? ADJACENCY_UNREACHABLE : ADJACENCY_DROP);
-}
+static const struct neighbor_wait_family family = {
+	.error_edge = ADJACENCY_UNREACHABLE,
+	.expired_type = ICMP_TIMXCEED, /* ICMP_TIMXCEED_INTRANS is 0 */
+	.unreachable_type = ICMP_UNREACH,
+	.unreachable_code = ICMP_UNREACH_HOST,
+};
 
 static uint16_t ip4_arp_process(
 	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
 {
-	for (uint16_t i = 0; i < count; i++)
-		resolve(graph, node, objs[i]);
-	return count;
-}
+	for (uint16_t i = 0; i < count; i++) {
+		const struct rte_ipv4_hdr *ip = packet_ip4(objs[i]);
+		struct ip_address destination = {.family = ADDRESS_NONE};
 
-static int ip4_arp_init(struct node_state *state, struct rte_node *node)
-{
-	(void)node;
-	states[state->worker->index] = state;
-	return 0;
+		if (adjacency_of_ip4(&adjacencies[packet_adjacency(objs[i])]))
+			destination = address_ip4(rte_be_to_cpu_32(ip->dst_addr));
+		neighbor_wait_resolve(
+			&family, graph, node, objs[i], ip->time_to_live, destination);
+	}
+	return count;
 }
 
 static struct node_type ip4_arp = {
 	.name = "ip4-arp",
 	.process = ip4_arp_process,
-	.init = ip4_arp_init,
 	.nexts = {[ADJACENCY_DROP] = "drop",
 		[ADJACENCY_UNREACHABLE] = "icmp4-error",
 		[ADJACENCY_REWRITE] = "ip4-rewrite",

@@ -31,12 +31,6 @@ enum reason {
 #define OPTION_LOOSE_SOURCE_ROUTE 131
 #define OPTION_STRICT_SOURCE_ROUTE 137
 
-static rte_edge_t drop_reason(struct rte_node *node, enum reason reason)
-{
-	node_state(node)->drops[reason]++;
-	return NEXT_DROP;
-}
-
 /* RFC 1812 4.3.3.5: the error names the wrong byte of the sender's header. */
 static rte_edge_t bad_option(struct rte_node *node, struct rte_mbuf *mbuf, const uint8_t *option)
 {
@@ -52,7 +46,7 @@ static rte_edge_t check_options(struct rte_node *node, struct rte_mbuf *mbuf, co
 
 	while (option < end && *option != OPTION_END) {
 		if (*option == OPTION_LOOSE_SOURCE_ROUTE || *option == OPTION_STRICT_SOURCE_ROUTE)
-			return drop_reason(node, SOURCE_ROUTE);
+			return node_drop_as(node, SOURCE_ROUTE);
 		if (*option == OPTION_NOP) {
 			option++;
 			continue;
@@ -70,19 +64,19 @@ static __rte_noinline rte_edge_t classify_other(struct rte_node *node, struct rt
 	uint16_t bytes = packet_l3_bytes(mbuf), header, total;
 
 	if (bytes < IP4_HEADER_BYTES)
-		return drop_reason(node, TRUNCATED);
+		return node_drop_as(node, TRUNCATED);
 	if (ip->version_ihl >> 4 != 4)
-		return drop_reason(node, BAD_VERSION);
+		return node_drop_as(node, BAD_VERSION);
 	header = rte_ipv4_hdr_len(ip);
 	if (header < IP4_HEADER_BYTES || header > bytes)
-		return drop_reason(node, BAD_HEADER_LENGTH);
+		return node_drop_as(node, BAD_HEADER_LENGTH);
 	if (rte_raw_cksum(ip, header) != 0xffff)
-		return drop_reason(node, BAD_CHECKSUM);
+		return node_drop_as(node, BAD_CHECKSUM);
 	total = rte_be_to_cpu_16(ip->total_length);
 	if (total < header)
-		return drop_reason(node, BAD_TOTAL_LENGTH);
+		return node_drop_as(node, BAD_TOTAL_LENGTH);
 	if (total > bytes)
-		return drop_reason(node, BEYOND_FRAME);
+		return node_drop_as(node, BEYOND_FRAME);
 	packet_set_l3_bytes(mbuf, total);
 	return check_options(node, mbuf, (const uint8_t *)ip + header);
 }
@@ -100,25 +94,8 @@ static __rte_always_inline rte_edge_t classify_one(struct rte_node *node, struct
 	return classify_other(node, mbuf);
 }
 
-static bool ip4_input_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
-{
-	rte_edge_t differ = 0;
-
-	for (uint16_t i = 0; i < count; i++) {
-		if (likely(i + VECTOR_AHEAD < count))
-			vector_prefetch_data(mbufs[i + VECTOR_AHEAD]);
-		nexts[i] = classify_one(node, mbufs[i]);
-		differ |= nexts[i] ^ nexts[0];
-	}
-	return differ == 0;
-}
-
-static uint16_t ip4_input_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, ip4_input_vector);
-}
+VECTOR_EACH(ip4_input, classify_one, VECTOR_AHEAD)
+VECTOR_PROCESS(ip4_input)
 
 static struct node_type ip4_input = {
 	.name = "ip4-input",

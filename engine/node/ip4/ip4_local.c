@@ -23,12 +23,6 @@ enum reason {
 	NO_SUCH_PROTOCOL,
 };
 
-static rte_edge_t drop_reason(struct rte_node *node, enum reason reason)
-{
-	node_state(node)->drops[reason]++;
-	return NEXT_DROP;
-}
-
 static rte_edge_t unreachable(
 	struct rte_node *node, struct rte_mbuf *mbuf, enum reason reason, uint8_t code)
 {
@@ -43,13 +37,13 @@ static rte_edge_t classify_one(struct rte_node *node, struct rte_mbuf *mbuf)
 	uint16_t header = rte_ipv4_hdr_len(ip);
 
 	if (ip->fragment_offset & RTE_BE16(RTE_IPV4_HDR_OFFSET_MASK | RTE_IPV4_HDR_MF_FLAG))
-		return drop_reason(node, FRAGMENT);
+		return node_drop_as(node, FRAGMENT);
 	switch (ip->next_proto_id) {
 	case IPPROTO_ICMP:
 		if (packet_l3_bytes(mbuf) < header + sizeof(struct rte_icmp_hdr))
-			return drop_reason(node, TRUNCATED_ICMP);
+			return node_drop_as(node, TRUNCATED_ICMP);
 		if (packet_l3(mbuf)[header] != ICMP_ECHO)
-			return drop_reason(node, OTHER_ICMP);
+			return node_drop_as(node, OTHER_ICMP);
 		return NEXT_ECHO;
 	case IPPROTO_UDP:
 	case IPPROTO_TCP:
@@ -59,23 +53,8 @@ static rte_edge_t classify_one(struct rte_node *node, struct rte_mbuf *mbuf)
 	}
 }
 
-static bool ip4_local_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
-{
-	rte_edge_t differ = 0;
-
-	for (uint16_t i = 0; i < count; i++) {
-		nexts[i] = classify_one(node, mbufs[i]);
-		differ |= nexts[i] ^ nexts[0];
-	}
-	return differ == 0;
-}
-
-static uint16_t ip4_local_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, ip4_local_vector);
-}
+VECTOR_EACH(ip4_local, classify_one, 0)
+VECTOR_PROCESS(ip4_local)
 
 static struct node_type ip4_local = {
 	.name = "ip4-local",

@@ -6,9 +6,9 @@
 #ifndef LINERATE_IP4_REWRITE_H
 #define LINERATE_IP4_REWRITE_H
 
-#include "router/adjacency.h"
-#include "router/interface.h"
-#include "router/packet.h"
+#include "node/ip_lookup.h"
+
+#include <netinet/ip_icmp.h>
 
 /*
  * TTL less one and the checksum with it (RFC 1624), in the word that holds both: one more in
@@ -41,12 +41,12 @@ static __rte_always_inline bool rewrite_usual(const struct rte_mbuf *mbuf, uint8
 	return true;
 }
 
-/* The longest frame that the usual rewrite takes; 0 when it takes none. */
-static __rte_always_inline uint32_t usual_bytes(const struct adjacency *adjacency, rte_edge_t edge)
-{
-	bool usual = adjacency_kind(adjacency) == ADJACENCY_REWRITE && edge != INTERFACE_EDGE_DOWN;
-
-	return usual ? (uint32_t)adjacency->mtu + RTE_ETHER_HDR_LEN : 0;
-}
+static const struct ip_lookup ip4_family = {
+	.rewrite = rewrite_usual,
+	.rewrite_kind = ADJACENCY_REWRITE,
+	.unreachable_kind = ADJACENCY_UNREACHABLE,
+	.error_type = ICMP_UNREACH,
+	.error_code = ICMP_UNREACH_NET,
+};
 
 #endif

@@ -109,11 +109,7 @@ static bool ip4_source_check_vector(
 	return differ == 0;
 }
 
-static uint16_t ip4_source_check_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, ip4_source_check_vector);
-}
+VECTOR_PROCESS(ip4_source_check)
 
 static struct node_type ip4_source_check = {
 	.name = "ip4-source-check",

@@ -55,18 +55,12 @@ static rte_edge_t answer(struct rte_node *node, struct rte_mbuf *mbuf)
 	struct node_state *state = node_state(node);
 	const uint8_t *source = source_of_reply(mbuf, ip);
 
-	if (packet_l3_bytes(mbuf) - packet_upper(mbuf) < ECHO_BYTES) {
-		state->drops[TRUNCATED]++;
-		return NEXT_DROP;
-	}
-	if (ip6_is_unspecified(ip6_source(ip))) {
-		state->drops[SOURCE_UNSPECIFIED]++;
-		return NEXT_DROP;
-	}
-	if (source == NULL) {
-		state->drops[NO_ADDRESS]++;
-		return NEXT_DROP;
-	}
+	if (packet_l3_bytes(mbuf) - packet_upper(mbuf) < ECHO_BYTES)
+		return node_drop_as(node, TRUNCATED);
+	if (ip6_is_unspecified(ip6_source(ip)))
+		return node_drop_as(node, SOURCE_UNSPECIFIED);
+	if (source == NULL)
+		return node_drop_as(node, NO_ADDRESS);
 	state->drops[ANSWERED]++;
 	state->originated++;
 	memcpy(requester, ip6_source(ip), IP6_BYTES);
@@ -78,23 +72,8 @@ static rte_edge_t answer(struct rte_node *node, struct rte_mbuf *mbuf)
 	return NEXT_ND;
 }
 
-static bool icmp6_echo_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
-{
-	rte_edge_t differ = 0;
-
-	for (uint16_t i = 0; i < count; i++) {
-		nexts[i] = answer(node, mbufs[i]);
-		differ |= nexts[i] ^ nexts[0];
-	}
-	return differ == 0;
-}
-
-static uint16_t icmp6_echo_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, icmp6_echo_vector);
-}
+VECTOR_EACH(icmp6_echo, answer, 0)
+VECTOR_PROCESS(icmp6_echo)
 
 static struct node_type icmp6_echo = {
 	.name = "icmp6-echo",

@@ -152,46 +152,21 @@ static rte_edge_t tell(struct rte_node *node, struct rte_mbuf *mbuf)
 {
 	enum reason reason = forbidden(mbuf);
 
+	node_state(node)->originated++;
 	if (reason == REASON_NONE && !error_bucket_take(node_private(node)))
 		reason = RATE_LIMITED;
 	if (reason == REASON_NONE)
 		reason = make_message(mbuf);
-	if (reason == REASON_NONE)
-		return edge_of_message(mbuf);
-	node_state(node)->drops[reason]++;
-	return NEXT_DROP;
+	return reason == REASON_NONE ? edge_of_message(mbuf) : node_drop_as(node, reason);
 }
 
-static bool icmp6_error_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
-{
-	rte_edge_t differ = 0;
-
-	node_state(node)->originated += count;
-	for (uint16_t i = 0; i < count; i++) {
-		nexts[i] = tell(node, mbufs[i]);
-		differ |= nexts[i] ^ nexts[0];
-	}
-	return differ == 0;
-}
-
-static uint16_t icmp6_error_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, icmp6_error_vector);
-}
-
-static int icmp6_error_init(struct node_state *state, struct rte_node *node)
-{
-	(void)node;
-	error_bucket_start((struct error_bucket *)state->private_data);
-	return 0;
-}
+VECTOR_EACH(icmp6_error, tell, 0)
+VECTOR_PROCESS(icmp6_error)
 
 static struct node_type icmp6_error = {
 	.name = "icmp6-error",
 	.process = icmp6_error_process,
-	.init = icmp6_error_init,
+	.init = error_bucket_init,
 	.nexts = {[NEXT_DROP] = "drop", [NEXT_LOOKUP] = "ip6-lookup", [NEXT_ND] = "ip6-nd"},
 	.reasons = {[RATE_LIMITED] = "rate limited",
 		[ABOUT_ICMP_ERROR] = "about an icmp6 error",

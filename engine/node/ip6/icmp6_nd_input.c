@@ -35,12 +35,6 @@ struct message {
 	const struct rte_ether_addr *mac; /* of the option that it may have, or NULL */
 };
 
-static rte_edge_t drop_reason(struct rte_node *node, enum reason reason)
-{
-	node_state(node)->drops[reason]++;
-	return NEXT_DROP;
-}
-
 static bool is_station(const struct rte_ether_addr *mac)
 {
 	return !rte_is_multicast_ether_addr(mac) && !rte_is_zero_ether_addr(mac);
@@ -99,18 +93,18 @@ static rte_edge_t take_solicitation(
 	if (ip6_is_unspecified(source)) {
 		ip6_solicited_node(target, group);
 		if (message->mac != NULL || !ip6_same(ip6_destination(message->ip), group))
-			return drop_reason(node, BAD_UNSPECIFIED);
-		return for_us ? reply(node, mbuf, message) : drop_reason(node, NOT_FOR_US);
+			return node_drop_as(node, BAD_UNSPECIFIED);
+		return for_us ? reply(node, mbuf, message) : node_drop_as(node, NOT_FOR_US);
 	}
 	if (interfaces6_own(source))
-		return drop_reason(node, ADDRESS_CONFLICT);
+		return node_drop_as(node, ADDRESS_CONFLICT);
 	if (!interface6_on_link(interface, source))
-		return drop_reason(node, NOT_ON_LINK);
+		return node_drop_as(node, NOT_ON_LINK);
 	if (message->mac != NULL)
 		known = neighbor_learn(interface, address_ip6(source), message->mac, for_us);
 	if (for_us)
 		return reply(node, mbuf, message);
-	return drop_reason(node, known ? LEARNT : NOT_FOR_US);
+	return node_drop_as(node, known ? LEARNT : NOT_FOR_US);
 }
 
 /* RFC 4861 7.1.2 and 7.2.5. */
@@ -123,12 +117,12 @@ static rte_edge_t take_advertisement(
 	bool known;
 
 	if ((flags & ND_FLAG_SOLICITED) && ip6_is_multicast(ip6_destination(message->ip)))
-		return drop_reason(node, BAD_SOLICITED);
+		return node_drop_as(node, BAD_SOLICITED);
 	if (interfaces6_own(target))
-		return drop_reason(node, ADDRESS_CONFLICT);
+		return node_drop_as(node, ADDRESS_CONFLICT);
 	known = neighbor_advertised(interface, address_ip6(target), message->mac,
 		flags & ND_FLAG_SOLICITED, flags & ND_FLAG_OVERRIDE);
-	return drop_reason(node, known ? LEARNT : NOT_FOR_US);
+	return node_drop_as(node, known ? LEARNT : NOT_FOR_US);
 }
 
 static rte_edge_t classify_one(struct rte_node *node, struct rte_mbuf *mbuf)
@@ -140,39 +134,24 @@ static rte_edge_t classify_one(struct rte_node *node, struct rte_mbuf *mbuf)
 	message.icmp = message.ip + upper;
 	solicitation = message.icmp[0] == ND_NEIGHBOR_SOLICIT;
 	if (message.ip[IP6_AT_HOP_LIMIT] != ND_HOP_LIMIT)
-		return drop_reason(node, BAD_HOP_LIMIT);
+		return node_drop_as(node, BAD_HOP_LIMIT);
 	if (message.icmp[1] != 0)
-		return drop_reason(node, BAD_CODE);
+		return node_drop_as(node, BAD_CODE);
 	if (bytes < ND_AT_OPTIONS)
-		return drop_reason(node, TRUNCATED);
+		return node_drop_as(node, TRUNCATED);
 	if (ip6_is_multicast(message.icmp + ND_AT_TARGET))
-		return drop_reason(node, TARGET_MULTICAST);
+		return node_drop_as(node, TARGET_MULTICAST);
 	if (!read_options(message.icmp + ND_AT_OPTIONS, message.icmp + bytes,
 		    solicitation ? ND_OPT_SOURCE_LINKADDR : ND_OPT_TARGET_LINKADDR, &message.mac))
-		return drop_reason(node, BAD_OPTION);
+		return node_drop_as(node, BAD_OPTION);
 	if (message.mac != NULL && !is_station(message.mac))
-		return drop_reason(node, BAD_MAC);
+		return node_drop_as(node, BAD_MAC);
 	return solicitation ? take_solicitation(node, mbuf, &message)
 			    : take_advertisement(node, mbuf, &message);
 }
 
-static bool icmp6_nd_input_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
-{
-	rte_edge_t differ = 0;
-
-	for (uint16_t i = 0; i < count; i++) {
-		nexts[i] = classify_one(node, mbufs[i]);
-		differ |= nexts[i] ^ nexts[0];
-	}
-	return differ == 0;
-}
-
-static uint16_t icmp6_nd_input_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, icmp6_nd_input_vector);
-}
+VECTOR_EACH(icmp6_nd_input, classify_one, 0)
+VECTOR_PROCESS(icmp6_nd_input)
 
 static struct node_type icmp6_nd_input = {
 	.name = "icmp6-nd-input",

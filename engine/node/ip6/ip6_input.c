@@ -31,12 +31,6 @@ enum reason {
 	TO_GROUP,
 };
 
-static rte_edge_t drop_reason(struct rte_node *node, enum reason reason)
-{
-	node_state(node)->drops[reason]++;
-	return NEXT_DROP;
-}
-
 /* From a source with link scope only: for the router itself, else dropped. */
 static rte_edge_t only_local(struct rte_node *node, struct rte_mbuf *mbuf)
 {
@@ -45,14 +39,14 @@ static rte_edge_t only_local(struct rte_node *node, struct rte_mbuf *mbuf)
 
 	/* With labels it may have come over an interface that has no link in IPv6. */
 	if (!interface6_enabled[mbuf->port])
-		return drop_reason(node, SOURCE_LINK_LOCAL);
+		return node_drop_as(node, SOURCE_LINK_LOCAL);
 	if (adjacency->kind == ADJACENCY_LOCAL6)
 		return NEXT_LOCAL;
 	/* Packets that are dropped anyway are counted there, under a better reason. */
 	if (adjacency->kind == ADJACENCY_DROP)
 		return NEXT_LOOKUP;
 	if (ip6_is_unspecified(ip6_source(ip)))
-		return drop_reason(node, SOURCE_UNSPECIFIED);
+		return node_drop_as(node, SOURCE_UNSPECIFIED);
 	node_state(node)->drops[SOURCE_LINK_LOCAL]++;
 	packet_set_error(mbuf, ICMP6_DST_UNREACH, ICMP6_DST_UNREACH_BEYONDSCOPE, 0);
 	return NEXT_ERROR;
@@ -65,13 +59,13 @@ static rte_edge_t classify_addresses(struct rte_node *node, struct rte_mbuf *mbu
 	const struct rte_ether_hdr *ethernet = rte_pktmbuf_mtod(mbuf, const void *);
 
 	if (ip6_is_multicast(source))
-		return drop_reason(node, SOURCE_MULTICAST);
+		return node_drop_as(node, SOURCE_MULTICAST);
 	if (ip6_is_loopback(source))
-		return drop_reason(node, SOURCE_LOOPBACK);
+		return node_drop_as(node, SOURCE_LOOPBACK);
 	/* As IPv4 (RFC 1812 5.3.4): what all stations heard is not forwarded. */
 	if (rte_is_multicast_ether_addr(&ethernet->dst_addr) &&
 		!ip6_is_multicast(ip6_destination(ip)))
-		return drop_reason(node, TO_GROUP);
+		return node_drop_as(node, TO_GROUP);
 	if (ip6_is_unspecified(source) || ip6_is_link_local(source))
 		return only_local(node, mbuf);
 	return NEXT_LOOKUP;
@@ -83,38 +77,21 @@ static rte_edge_t classify_one(struct rte_node *node, struct rte_mbuf *mbuf)
 	uint16_t bytes = packet_l3_bytes(mbuf), payload;
 
 	if (bytes < IP6_HEADER_BYTES)
-		return drop_reason(node, TRUNCATED);
+		return node_drop_as(node, TRUNCATED);
 	if (ip[0] >> 4 != 6)
-		return drop_reason(node, BAD_VERSION);
+		return node_drop_as(node, BAD_VERSION);
 	payload = ip6_payload_bytes(ip);
 	if (payload > bytes - IP6_HEADER_BYTES)
-		return drop_reason(node, BEYOND_FRAME);
+		return node_drop_as(node, BEYOND_FRAME);
 	/* RFC 2675: the length would be in an option, and more than any frame has. */
 	if (payload == 0 && bytes > IP6_HEADER_BYTES && ip[IP6_AT_NEXT_HEADER] == IPPROTO_HOPOPTS)
-		return drop_reason(node, NO_PAYLOAD_LENGTH);
+		return node_drop_as(node, NO_PAYLOAD_LENGTH);
 	packet_set_l3_bytes(mbuf, IP6_HEADER_BYTES + payload);
 	return classify_addresses(node, mbuf);
 }
 
-static bool ip6_input_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
-{
-	rte_edge_t differ = 0;
-
-	for (uint16_t i = 0; i < count; i++) {
-		if (likely(i + VECTOR_AHEAD < count))
-			vector_prefetch_data(mbufs[i + VECTOR_AHEAD]);
-		nexts[i] = classify_one(node, mbufs[i]);
-		differ |= nexts[i] ^ nexts[0];
-	}
-	return differ == 0;
-}
-
-static uint16_t ip6_input_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, ip6_input_vector);
-}
+VECTOR_EACH(ip6_input, classify_one, VECTOR_AHEAD)
+VECTOR_PROCESS(ip6_input)
 
 static struct node_type ip6_input = {
 	.name = "ip6-input",

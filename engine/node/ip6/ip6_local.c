@@ -34,12 +34,6 @@ enum reason {
 
 #define ICMP6_HEADER_BYTES 4
 
-static rte_edge_t drop_reason(struct rte_node *node, enum reason reason)
-{
-	node_state(node)->drops[reason]++;
-	return NEXT_DROP;
-}
-
 static rte_edge_t tell(struct rte_node *node, struct rte_mbuf *mbuf, enum reason reason,
 	uint8_t type, uint8_t code, uint16_t pointer)
 {
@@ -55,9 +49,9 @@ static rte_edge_t classify_icmp6(
 	uint16_t bytes = packet_l3_bytes(mbuf) - headers->offset;
 
 	if (bytes < ICMP6_HEADER_BYTES)
-		return drop_reason(node, TRUNCATED_ICMP);
+		return node_drop_as(node, TRUNCATED_ICMP);
 	if (icmp6_sum(ip, icmp, bytes) != 0xffff)
-		return drop_reason(node, BAD_CHECKSUM);
+		return node_drop_as(node, BAD_CHECKSUM);
 	packet_set_upper(mbuf, headers->offset);
 	switch (icmp[0]) {
 	case ICMP6_ECHO_REQUEST:
@@ -66,7 +60,7 @@ static rte_edge_t classify_icmp6(
 	case ND_NEIGHBOR_ADVERT:
 		return NEXT_ND;
 	default:
-		return drop_reason(node, OTHER_ICMP);
+		return node_drop_as(node, OTHER_ICMP);
 	}
 }
 
@@ -81,7 +75,7 @@ static rte_edge_t classify_upper(
 		return tell(
 			node, mbuf, NO_SUCH_PORT, ICMP6_DST_UNREACH, ICMP6_DST_UNREACH_NOPORT, 0);
 	case IPPROTO_NONE:
-		return drop_reason(node, NO_NEXT_HEADER);
+		return node_drop_as(node, NO_NEXT_HEADER);
 	default:
 		return tell(node, mbuf, NO_SUCH_PROTOCOL, ICMP6_PARAM_PROB,
 			ICMP6_PARAMPROB_NEXTHEADER, headers->at);
@@ -97,14 +91,14 @@ static rte_edge_t classify_one(struct rte_node *node, struct rte_mbuf *mbuf)
 	/* The same link-local address may be somebody else's on another link. */
 	if (ip6_is_link_local(destination) &&
 		!interface6_owns(&interfaces[mbuf->port], destination))
-		return drop_reason(node, OTHER_LINK);
+		return node_drop_as(node, OTHER_LINK);
 	switch (ip6_headers_receive(ip, packet_l3_bytes(mbuf), &headers)) {
 	case IP6_HEADERS_FINE:
 		return classify_upper(node, mbuf, &headers);
 	case IP6_HEADERS_TRUNCATED:
-		return drop_reason(node, TRUNCATED_HEADERS);
+		return node_drop_as(node, TRUNCATED_HEADERS);
 	case IP6_HEADERS_FRAGMENT:
-		return drop_reason(node, FRAGMENT);
+		return node_drop_as(node, FRAGMENT);
 	case IP6_HEADERS_OPTION_TELL_UNICAST:
 		if (ip6_is_multicast(destination))
 			break;
@@ -118,26 +112,11 @@ static rte_edge_t classify_one(struct rte_node *node, struct rte_mbuf *mbuf)
 		return tell(node, mbuf, ROUTING_HEADER, ICMP6_PARAM_PROB, ICMP6_PARAMPROB_HEADER,
 			headers.at);
 	}
-	return drop_reason(node, UNKNOWN_OPTION);
+	return node_drop_as(node, UNKNOWN_OPTION);
 }
 
-static bool ip6_local_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
-{
-	rte_edge_t differ = 0;
-
-	for (uint16_t i = 0; i < count; i++) {
-		nexts[i] = classify_one(node, mbufs[i]);
-		differ |= nexts[i] ^ nexts[0];
-	}
-	return differ == 0;
-}
-
-static uint16_t ip6_local_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, ip6_local_vector);
-}
+VECTOR_EACH(ip6_local, classify_one, 0)
+VECTOR_PROCESS(ip6_local)
 
 static struct node_type ip6_local = {
 	.name = "ip6-local",

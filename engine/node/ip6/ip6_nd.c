@@ -4,17 +4,9 @@
  * neighbour asked for (RFC 4861 7.2.2); neighbor-timer goes on from there. Not the fast path:
  * it takes the neighbour table's lock.
  */
-#include "core/worker.h"
 #include "node/neighbor_wait.h"
 #include "router/nd.h"
 #include "router/routes6.h"
-
-static struct node_state *states[WORKERS_MAX];
-
-struct node_state *ip6_nd_state(const struct worker *worker)
-{
-	return states[worker->index];
-}
 
 void nd_solicitation_fill(struct rte_mbuf *mbuf, const struct neighbor_request *request)
 {
@@ -34,45 +26,31 @@ void nd_solicitation_fill(struct rte_mbuf *mbuf, const struct neighbor_request *
 	nd_fill(mbuf, interface, &message);
 }
 
-static void resolve(struct rte_graph *graph, struct rte_node *node, struct rte_mbuf *mbuf)
-{
-	bool plain = adjacencies[packet_adjacency(mbuf)].resolved == ADJACENCY_REWRITE6;
-	struct ip_address destination = {.family = ADDRESS_NONE};
-	uint8_t *ip = packet_l3(mbuf);
-
-	if (plain && ip[IP6_AT_HOP_LIMIT] <= 1) {
-		packet_set_error(mbuf, ICMP6_TIME_EXCEEDED, ICMP6_TIME_EXCEED_TRANSIT, 0);
-		neighbor_wait_tell(graph, node, mbuf, WAIT_EXPIRED, ADJACENCY_UNREACHABLE6);
-		return;
-	}
-	if (plain)
-		destination = address_ip6(ip6_destination(ip));
-	if (neighbor_wait(graph, node, mbuf, destination))
-		return;
-	packet_set_error(mbuf, ICMP6_DST_UNREACH, ICMP6_DST_UNREACH_ADDR, 0);
-	neighbor_wait_tell(graph, node, mbuf, WAIT_UNREACHABLE,
-		plain ? ADJACENCY_UNREACHABLE6 : ADJACENCY_DROP);
-}
+static const struct neighbor_wait_family family = {
+	.error_edge = ADJACENCY_UNREACHABLE6,
+	.expired_type = ICMP6_TIME_EXCEEDED, /* ICMP6_TIME_EXCEED_TRANSIT is 0 */
+	.unreachable_type = ICMP6_DST_UNREACH,
+	.unreachable_code = ICMP6_DST_UNREACH_ADDR,
+};
 
 static uint16_t ip6_nd_process(
 	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
 {
-	for (uint16_t i = 0; i < count; i++)
-		resolve(graph, node, objs[i]);
-	return count;
-}
+	for (uint16_t i = 0; i < count; i++) {
+		uint8_t *ip = packet_l3(objs[i]);
+		struct ip_address destination = {.family = ADDRESS_NONE};
 
-static int ip6_nd_init(struct node_state *state, struct rte_node *node)
-{
-	(void)node;
-	states[state->worker->index] = state;
-	return 0;
+		if (adjacencies[packet_adjacency(objs[i])].resolved == ADJACENCY_REWRITE6)
+			destination = address_ip6(ip6_destination(ip));
+		neighbor_wait_resolve(
+			&family, graph, node, objs[i], ip[IP6_AT_HOP_LIMIT], destination);
+	}
+	return count;
 }
 
 static struct node_type ip6_nd = {
 	.name = "ip6-nd",
 	.process = ip6_nd_process,
-	.init = ip6_nd_init,
 	.nexts = {[ADJACENCY_DROP] = "drop",
 		[ADJACENCY_MPLS_OUTPUT] = "mpls-output",
 		[ADJACENCY_MPLS_DISPOSITION] = "mpls-disposition",

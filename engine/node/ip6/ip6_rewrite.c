@@ -48,25 +48,8 @@ static __rte_always_inline rte_edge_t rewrite_one(struct rte_node *node, struct 
 	return NEXT_OUTPUT;
 }
 
-static bool ip6_rewrite_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
-{
-	rte_edge_t differ = 0;
-
-	for (uint16_t i = 0; i < count; i++) {
-		if (likely(i + VECTOR_AHEAD < count))
-			vector_prefetch_data(mbufs[i + VECTOR_AHEAD]);
-		nexts[i] = rewrite_one(node, mbufs[i]);
-		differ |= nexts[i] ^ nexts[0];
-	}
-	return differ == 0;
-}
-
-static uint16_t ip6_rewrite_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, ip6_rewrite_vector);
-}
+VECTOR_EACH(ip6_rewrite, rewrite_one, VECTOR_AHEAD)
+VECTOR_PROCESS(ip6_rewrite)
 
 static struct node_type ip6_rewrite = {
 	.name = "ip6-rewrite",

@@ -42,12 +42,6 @@ enum reason {
 
 #define MAC_MASK 0xffffffffffffull
 
-static rte_edge_t drop_reason(struct rte_node *node, enum reason reason)
-{
-	node_state(node)->drops[reason]++;
-	return NEXT_DROP;
-}
-
 static inline uint16_t ethertype_of(const uint8_t *frame)
 {
 	uint16_t type;
@@ -67,9 +61,9 @@ static rte_edge_t ip6_edge(struct rte_node *node, const struct rte_mbuf *mbuf)
 	const struct rte_ether_hdr *ethernet = rte_pktmbuf_mtod(mbuf, const void *);
 
 	if (!interface6_enabled[mbuf->port])
-		return drop_reason(node, IP6_DISABLED);
+		return node_drop_as(node, IP6_DISABLED);
 	if (rte_is_multicast_ether_addr(&ethernet->dst_addr) && !is_ip6_group(&ethernet->dst_addr))
-		return drop_reason(node, IP6_TO_GROUP);
+		return node_drop_as(node, IP6_TO_GROUP);
 	return NEXT_IP6;
 }
 
@@ -81,18 +75,18 @@ static rte_edge_t by_ethertype(struct rte_node *node, const struct rte_mbuf *mbu
 	switch (rte_be_to_cpu_16(ethernet->ether_type)) {
 	case RTE_ETHER_TYPE_IPV4:
 		/* RFC 1812 5.3.4: what came as a link layer broadcast is not forwarded. */
-		return group ? drop_reason(node, IP4_TO_GROUP) : NEXT_IP4;
+		return group ? node_drop_as(node, IP4_TO_GROUP) : NEXT_IP4;
 	case RTE_ETHER_TYPE_ARP:
 		return NEXT_ARP;
 	case RTE_ETHER_TYPE_MPLS:
-		return group ? drop_reason(node, MPLS_TO_GROUP) : NEXT_MPLS;
+		return group ? node_drop_as(node, MPLS_TO_GROUP) : NEXT_MPLS;
 	case RTE_ETHER_TYPE_IPV6:
 		return ip6_edge(node, mbuf);
 	case RTE_ETHER_TYPE_VLAN:
 	case RTE_ETHER_TYPE_QINQ:
 		return NEXT_VLAN;
 	default:
-		return drop_reason(node, UNKNOWN_ETHERTYPE);
+		return node_drop_as(node, UNKNOWN_ETHERTYPE);
 	}
 }
 
@@ -101,17 +95,16 @@ static __rte_noinline rte_edge_t classify_other(struct rte_node *node, const str
 	const struct rte_ether_hdr *ethernet = rte_pktmbuf_mtod(mbuf, const void *);
 
 	if (mbuf->data_len < RTE_ETHER_HDR_LEN)
-		return drop_reason(node, TRUNCATED);
+		return node_drop_as(node, TRUNCATED);
 	if (interface_mac[mbuf->port] == INTERFACE_MAC_DOWN)
-		return drop_reason(node, INTERFACE_DOWN);
+		return node_drop_as(node, INTERFACE_DOWN);
 	if (!rte_is_multicast_ether_addr(&ethernet->dst_addr) &&
 		!rte_is_same_ether_addr(&ethernet->dst_addr, &interfaces[mbuf->port].port->mac))
-		return drop_reason(node, L3_MAC_MISMATCH);
+		return node_drop_as(node, L3_MAC_MISMATCH);
 	return by_ethertype(node, mbuf);
 }
 
-static __rte_always_inline rte_edge_t classify_one(
-	struct rte_node *node, const struct rte_mbuf *mbuf)
+static __rte_always_inline rte_edge_t classify_one(struct rte_node *node, struct rte_mbuf *mbuf)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	uint16_t ethertype;
@@ -263,17 +256,7 @@ static rte_edge_t edge_of_all(
 	return NEXT_DROP;
 }
 
-static bool ethernet_input_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
-{
-	rte_edge_t differ = 0;
-
-	for (uint16_t i = 0; i < count; i++) {
-		nexts[i] = classify_one(node, mbufs[i]);
-		differ |= nexts[i] ^ nexts[0];
-	}
-	return differ == 0;
-}
+VECTOR_EACH(ethernet_input, classify_one, 0)
 
 static uint16_t ethernet_input_process(
 	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)

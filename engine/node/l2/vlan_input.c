@@ -18,12 +18,6 @@ enum reason {
 	UNKNOWN_VLAN,
 };
 
-static rte_edge_t drop_reason(struct rte_node *node, enum reason reason)
-{
-	node_state(node)->drops[reason]++;
-	return NEXT_DROP;
-}
-
 static __rte_always_inline rte_be16_t type_at(const uint8_t *at)
 {
 	rte_be16_t type;
@@ -57,13 +51,13 @@ static rte_edge_t two_tags(struct rte_node *node, struct rte_mbuf *mbuf, uint8_t
 	uint16_t interface;
 
 	if (mbuf->data_len < RTE_ETHER_HDR_LEN + 2 * VLAN_TAG_BYTES)
-		return drop_reason(node, TRUNCATED);
+		return node_drop_as(node, TRUNCATED);
 	if (vlan_is_dot1ad(type_at(frame + 16)) || tags.inner == 0 ||
 		vlan_is_tag(type_at(frame + 20)))
-		return drop_reason(node, UNKNOWN_VLAN);
+		return node_drop_as(node, UNKNOWN_VLAN);
 	interface = vlan_find(mbuf->port, &tags);
 	if (interface == VLAN_NONE)
-		return drop_reason(node, UNKNOWN_VLAN);
+		return node_drop_as(node, UNKNOWN_VLAN);
 	take_off(mbuf, frame, 2 * VLAN_TAG_BYTES);
 	mbuf->port = interface;
 	return NEXT_ETHERNET;
@@ -73,12 +67,12 @@ static __rte_noinline rte_edge_t input_other(
 	struct rte_node *node, struct rte_mbuf *mbuf, uint8_t *frame)
 {
 	if (mbuf->data_len < RTE_ETHER_HDR_LEN + VLAN_TAG_BYTES)
-		return drop_reason(node, TRUNCATED);
+		return node_drop_as(node, TRUNCATED);
 	if (vlan_is_tag(type_at(frame + 16)))
 		return two_tags(node, mbuf, frame);
 	/* IEEE 802.1Q 6.9: with a priority alone the frame is the port's own. */
 	if (vlan_is_dot1ad(type_at(frame + 12)) || vlan_id(frame + 14) != VLAN_PRIORITY)
-		return drop_reason(node, UNKNOWN_VLAN);
+		return node_drop_as(node, UNKNOWN_VLAN);
 	take_off(mbuf, frame, VLAN_TAG_BYTES);
 	return NEXT_ETHERNET;
 }
@@ -97,23 +91,8 @@ static __rte_always_inline rte_edge_t input_one(struct rte_node *node, struct rt
 	return NEXT_ETHERNET;
 }
 
-static bool vlan_input_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
-{
-	rte_edge_t differ = 0;
-
-	for (uint16_t i = 0; i < count; i++) {
-		nexts[i] = input_one(node, mbufs[i]);
-		differ |= nexts[i] ^ nexts[0];
-	}
-	return differ == 0;
-}
-
-static uint16_t vlan_input_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, vlan_input_vector);
-}
+VECTOR_EACH(vlan_input, input_one, 0)
+VECTOR_PROCESS(vlan_input)
 
 static struct node_type vlan_input = {
 	.name = "vlan-input",

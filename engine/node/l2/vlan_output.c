@@ -30,10 +30,8 @@ static __rte_always_inline rte_edge_t output_one(
 	uint64_t first;
 	uint32_t second;
 
-	if (unlikely(mbuf->data_off < bytes)) {
-		node_state(node)->drops[NO_HEADROOM]++;
-		return NEXT_DROP;
-	}
+	if (unlikely(mbuf->data_off < bytes))
+		return node_drop_as(node, NO_HEADROOM);
 	memcpy(&first, frame, sizeof(first));
 	memcpy(&second, frame + 8, sizeof(second));
 	memcpy(frame - bytes, &first, sizeof(first));
@@ -71,11 +69,7 @@ static bool vlan_output_vector(
 	return output_all(node, mbufs, own->tags, 2 * VLAN_TAG_BYTES, nexts, count);
 }
 
-static uint16_t vlan_output_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, vlan_output_vector);
-}
+VECTOR_PROCESS(vlan_output)
 
 static void write_tag(uint8_t *tag, uint16_t type, uint16_t id)
 {

@@ -102,11 +102,7 @@ static bool ip4_mpls_label_imposition_vector(
 	return differ == 0;
 }
 
-static uint16_t ip4_mpls_label_imposition_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, ip4_mpls_label_imposition_vector);
-}
+VECTOR_PROCESS(ip4_mpls_label_imposition)
 
 static int ip4_mpls_label_imposition_init(struct node_state *state, struct rte_node *node)
 {

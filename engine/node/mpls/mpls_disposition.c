@@ -31,12 +31,6 @@ enum reason {
 	MTU_EXCEEDED,
 };
 
-static rte_edge_t drop_reason(struct rte_node *node, enum reason reason)
-{
-	node_state(node)->drops[reason]++;
-	return NEXT_DROP;
-}
-
 /* Its loss is counted. The sender of an intact IPv4 packet gets an ICMP error (RFC 3032 2.3.2,
  * 3.4). */
 static rte_edge_t tell_sender(struct rte_mbuf *mbuf, uint8_t type, uint8_t code, uint16_t mtu)
@@ -56,7 +50,7 @@ static rte_edge_t to_lookup6(struct rte_node *node, struct rte_mbuf *mbuf, uint8
 	struct rte_ipv6_hdr *ip = RTE_PTR_ADD(packet_l3(mbuf), MPLS_LABEL_BYTES);
 
 	if (!interfaces6_any())
-		return drop_reason(node, NO_IP6);
+		return node_drop_as(node, NO_IP6);
 	if (!mpls_model.pipe)
 		ip->hop_limits = ttl;
 	packet_pop(mbuf, MPLS_LABEL_BYTES);
@@ -73,7 +67,7 @@ static rte_edge_t to_lookup(struct rte_node *node, struct rte_mbuf *mbuf, uint8_
 		return to_lookup6(node, mbuf, ttl);
 	if (packet_l3_bytes(mbuf) < MPLS_LABEL_BYTES + IP4_HEADER_BYTES || ip[0] >> 4 != 4 ||
 		(ip[0] & 0xf) < 5)
-		return drop_reason(node, NOT_IP);
+		return node_drop_as(node, NOT_IP);
 	packet_pop(mbuf, MPLS_LABEL_BYTES);
 	if (!mpls_model.pipe)
 		ip4_set_ttl(packet_ip4(mbuf), ttl);
@@ -103,9 +97,9 @@ static rte_edge_t ip4_to_neighbor(struct rte_node *node, struct rte_mbuf *mbuf,
 	uint16_t total = rte_be_to_cpu_16(ip->total_length);
 
 	if (total < header || total > bytes)
-		return drop_reason(node, BAD_LENGTH);
+		return node_drop_as(node, BAD_LENGTH);
 	if (rte_raw_cksum(ip, header) != 0xffff)
-		return drop_reason(node, BAD_CHECKSUM);
+		return node_drop_as(node, BAD_CHECKSUM);
 	if (total > adjacency->mtu) {
 		node_state(node)->drops[MTU_EXCEEDED]++;
 		return tell_sender(mbuf, ICMP_UNREACH, ICMP_UNREACH_NEEDFRAG, adjacency->mtu);
@@ -121,9 +115,9 @@ static rte_edge_t ip6_to_neighbor(struct rte_node *node, struct rte_mbuf *mbuf,
 	uint32_t total = sizeof(*ip) + rte_be_to_cpu_16(ip->payload_len);
 
 	if (total > (uint32_t)packet_l3_bytes(mbuf) - MPLS_LABEL_BYTES)
-		return drop_reason(node, BAD_LENGTH);
+		return node_drop_as(node, BAD_LENGTH);
 	if (total > adjacency->mtu)
-		return drop_reason(node, MTU_EXCEEDED);
+		return node_drop_as(node, MTU_EXCEEDED);
 	ip->hop_limits = (uint8_t)mpls_ttl_beneath(ttl - 1u, ip->hop_limits);
 	return send_on(mbuf, adjacency, (uint16_t)total, RTE_BE16(RTE_ETHER_TYPE_IPV6));
 }
@@ -143,7 +137,7 @@ static rte_edge_t to_neighbor(struct rte_node *node, struct rte_mbuf *mbuf,
 		return ip4_to_neighbor(node, mbuf, adjacency, ttl);
 	if (bytes >= (int)sizeof(struct rte_ipv6_hdr) && ip[0] >> 4 == 6)
 		return ip6_to_neighbor(node, mbuf, adjacency, ttl);
-	return drop_reason(node, NOT_IP);
+	return node_drop_as(node, NOT_IP);
 }
 
 static rte_edge_t dispose(struct rte_node *node, struct rte_mbuf *mbuf)
@@ -156,25 +150,8 @@ static rte_edge_t dispose(struct rte_node *node, struct rte_mbuf *mbuf)
 	return to_neighbor(node, mbuf, adjacency, ttl);
 }
 
-static bool mpls_disposition_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
-{
-	rte_edge_t differ = 0;
-
-	for (uint16_t i = 0; i < count; i++) {
-		if (likely(i + VECTOR_AHEAD < count))
-			vector_prefetch_data(mbufs[i + VECTOR_AHEAD]);
-		nexts[i] = dispose(node, mbufs[i]);
-		differ |= nexts[i] ^ nexts[0];
-	}
-	return differ == 0;
-}
-
-static uint16_t mpls_disposition_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, mpls_disposition_vector);
-}
+VECTOR_EACH(mpls_disposition, dispose, VECTOR_AHEAD)
+VECTOR_PROCESS(mpls_disposition)
 
 static struct node_type mpls_disposition = {
 	.name = "mpls-disposition",

@@ -27,32 +27,19 @@ static __rte_noinline rte_edge_t refuse(struct rte_node *node, const struct rte_
 		reason = MPLS_DISABLED;
 	else if (packet_l3_bytes(mbuf) < MPLS_LABEL_BYTES)
 		reason = TRUNCATED;
-	node_state(node)->drops[reason]++;
-	return NEXT_DROP;
+	return node_drop_as(node, reason);
 }
 
-static bool mpls_input_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
+static __rte_always_inline rte_edge_t classify_one(struct rte_node *node, struct rte_mbuf *mbuf)
 {
-	rte_edge_t differ = 0;
-
-	for (uint16_t i = 0; i < count; i++) {
-		const struct rte_mbuf *mbuf = mbufs[i];
-
-		nexts[i] = NEXT_LOOKUP;
-		if (unlikely(!interfaces[mbuf->port].mpls ||
-			     packet_l3_bytes(mbuf) < MPLS_LABEL_BYTES || packet_l3(mbuf)[3] == 0))
-			nexts[i] = refuse(node, mbuf);
-		differ |= nexts[i] ^ nexts[0];
-	}
-	return differ == 0;
+	if (unlikely(!interfaces[mbuf->port].mpls || packet_l3_bytes(mbuf) < MPLS_LABEL_BYTES ||
+		     packet_l3(mbuf)[3] == 0))
+		return refuse(node, mbuf);
+	return NEXT_LOOKUP;
 }
 
-static uint16_t mpls_input_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, mpls_input_vector);
-}
+VECTOR_EACH(mpls_input, classify_one, 0)
+VECTOR_PROCESS(mpls_input)
 
 static struct node_type mpls_input = {
 	.name = "mpls-input",

@@ -81,11 +81,7 @@ static bool mpls_load_balance_vector(
 	return differ == 0;
 }
 
-static uint16_t mpls_load_balance_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk_parted(graph, node, objs, count, mpls_load_balance_vector);
-}
+VECTOR_PROCESS_PARTED(mpls_load_balance)
 
 static struct node_type mpls_load_balance = {
 	.name = "mpls-load-balance",

@@ -22,12 +22,6 @@ enum reason {
 
 #define LABELS_RESERVED 16
 
-static rte_edge_t drop_reason(struct rte_node *node, enum reason reason)
-{
-	node_state(node)->drops[reason]++;
-	return ADJACENCY_DROP;
-}
-
 static inline uint32_t find(uint32_t entry)
 {
 	return mpls_table_get(entry >> MPLS_LABEL_SHIFT, (entry & MPLS_BOTTOM) != 0);
@@ -35,7 +29,7 @@ static inline uint32_t find(uint32_t entry)
 
 static __rte_noinline rte_edge_t no_label(struct rte_node *node, uint32_t entry)
 {
-	return drop_reason(
+	return node_drop_as(
 		node, entry >> MPLS_LABEL_SHIFT < LABELS_RESERVED ? RESERVED_LABEL : NO_LABEL);
 }
 
@@ -49,7 +43,7 @@ static __rte_noinline rte_edge_t look_beneath(struct rte_node *node, struct rte_
 
 		packet_pop(mbuf, MPLS_LABEL_BYTES);
 		if (packet_l3_bytes(mbuf) < MPLS_LABEL_BYTES)
-			return drop_reason(node, STACK_TRUNCATED);
+			return node_drop_as(node, STACK_TRUNCATED);
 		beneath = mpls_read(packet_l3(mbuf));
 		entry = (beneath & ~MPLS_TTL_MASK) | mpls_ttl_beneath(ttl, beneath & MPLS_TTL_MASK);
 		mpls_write(packet_l3(mbuf), entry);
@@ -98,11 +92,7 @@ static bool mpls_lookup_vector(
 	return differ == 0;
 }
 
-static uint16_t mpls_lookup_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, mpls_lookup_vector);
-}
+VECTOR_PROCESS(mpls_lookup)
 
 static void mpls_lookup_trace(
 	struct rte_node *node, const struct rte_mbuf *mbuf, char *text, size_t bytes)

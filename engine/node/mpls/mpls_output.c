@@ -27,12 +27,6 @@ enum reason {
 	NO_HEADROOM,
 };
 
-static rte_edge_t drop_reason(struct rte_node *node, enum reason reason)
-{
-	node_state(node)->drops[reason]++;
-	return NEXT_DROP;
-}
-
 static __rte_noinline rte_edge_t expired(struct rte_node *node, struct rte_mbuf *mbuf)
 {
 	node_state(node)->drops[TTL_EXPIRED]++;
@@ -64,7 +58,7 @@ static rte_edge_t pop(struct rte_node *node, struct rte_mbuf *mbuf, uint32_t ttl
 	uint32_t entry;
 
 	if (packet_l3_bytes(mbuf) < 2 * MPLS_LABEL_BYTES)
-		return drop_reason(node, STACK_TRUNCATED);
+		return node_drop_as(node, STACK_TRUNCATED);
 	rte_pktmbuf_adj(mbuf, MPLS_LABEL_BYTES);
 	beneath = packet_l3(mbuf);
 	entry = mpls_read(beneath);
@@ -81,7 +75,7 @@ static rte_edge_t push(struct rte_node *node, struct rte_mbuf *mbuf,
 		(class_and_ttl & MPLS_TC_MASK) >> MPLS_TC_SHIFT, class_and_ttl & MPLS_TTL_MASK);
 
 	if (last > 0 && rte_pktmbuf_prepend(mbuf, (uint16_t)(last * MPLS_LABEL_BYTES)) == NULL)
-		return drop_reason(node, NO_HEADROOM);
+		return node_drop_as(node, NO_HEADROOM);
 	for (size_t i = 0; i < last; i++)
 		mpls_write(packet_l3(mbuf) + i * MPLS_LABEL_BYTES, adjacency->labels[i] | pushed);
 	mpls_write(
@@ -120,25 +114,8 @@ static __rte_always_inline rte_edge_t output_one(struct rte_node *node, struct r
 	return NEXT_OUTPUT;
 }
 
-static bool mpls_output_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
-{
-	rte_edge_t differ = 0;
-
-	for (uint16_t i = 0; i < count; i++) {
-		if (likely(i + VECTOR_AHEAD < count))
-			vector_prefetch_data(mbufs[i + VECTOR_AHEAD]);
-		nexts[i] = output_one(node, mbufs[i]);
-		differ |= nexts[i] ^ nexts[0];
-	}
-	return differ == 0;
-}
-
-static uint16_t mpls_output_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
-{
-	return vector_walk(graph, node, objs, count, mpls_output_vector);
-}
+VECTOR_EACH(mpls_output, output_one, VECTOR_AHEAD)
+VECTOR_PROCESS(mpls_output)
 
 static struct node_type mpls_output = {
 	.name = "mpls-output",
