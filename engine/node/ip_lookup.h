@@ -27,8 +27,8 @@ struct ip_lookup {
 static __rte_always_inline uint32_t ip_lookup_max_bytes(
 	const struct ip_lookup *family, const struct adjacency *adjacency, rte_edge_t edge)
 {
-	bool usual = adjacency_kind(adjacency) == family->rewrite_kind &&
-		     edge != INTERFACE_EDGE_DOWN;
+	bool usual =
+		adjacency_kind(adjacency) == family->rewrite_kind && edge != INTERFACE_EDGE_DOWN;
 
 	return usual ? (uint32_t)adjacency->mtu + RTE_ETHER_HDR_LEN : 0;
 }

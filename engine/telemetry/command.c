@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
 
-#include <errno.h>
 #include <rte_version.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,11 +35,21 @@ const char *command_engine_name(void)
 	return engine_name;
 }
 
+static int answer_command(const char *path, const char *parameters, struct rte_tel_data *data)
+{
+	const struct command *command = commands;
+
+	while (strcmp(command->path, path) != 0)
+		command = command->link;
+	rte_tel_data_start_dict(data);
+	return command->answer(parameters, data);
+}
+
 int commands_start(const char *name)
 {
 	engine_name = name;
 	for (struct command *command = commands; command != NULL; command = command->link) {
-		int rc = rte_telemetry_register_cmd(command->path, command->answer, command->help);
+		int rc = rte_telemetry_register_cmd(command->path, answer_command, command->help);
 
 		if (rc != 0) {
 			fprintf(stderr, "command %s: cannot be offered: %s\n", command->path,
@@ -61,44 +70,44 @@ void answer_string(struct rte_tel_data *dict, const char *name, const char *valu
 	rte_tel_data_add_dict_string(dict, name, value);
 }
 
-void answer_error(struct rte_tel_data *dict, const char *text)
+int answer_error(struct rte_tel_data *dict, const char *text)
 {
 	char fits[RTE_TEL_MAX_STRING_LEN];
 
 	snprintf(fits, sizeof(fits), "%s", text);
 	answer_string(dict, "error", fits);
+	return 0;
 }
 
-int table_start(struct table *table, const char *kinds, const char *const *names)
+void table_start_columns(struct table *table, const char *kinds, const char *const *names)
 {
-	table->nb_columns = 0;
-	for (unsigned i = 0; kinds[i] != '\0' && i < TABLE_COLUMNS_MAX; i++) {
-		struct rte_tel_data *column = rte_tel_data_alloc();
-
-		if (column == NULL)
-			return -ENOMEM;
-		rte_tel_data_start_array(
-			column, kinds[i] == 's' ? RTE_TEL_STRING_VAL : UNSIGNED_VALUE);
-		table->columns[i] = column;
+	table->nb_columns = (unsigned)strlen(kinds);
+	for (unsigned i = 0; i < table->nb_columns; i++) {
 		table->names[i] = names[i];
-		table->nb_columns++;
+		table->columns[i] = rte_tel_data_alloc();
+		if (table->columns[i] == NULL)
+			table->nb_columns = 0;
+		else
+			rte_tel_data_start_array(table->columns[i],
+				kinds[i] == 's' ? RTE_TEL_STRING_VAL : UNSIGNED_VALUE);
 	}
-	return 0;
 }
 
 void table_string(struct table *table, unsigned column, const char *value)
 {
-	rte_tel_data_add_array_string(table->columns[column], value);
+	if (column < table->nb_columns)
+		rte_tel_data_add_array_string(table->columns[column], value);
 }
 
 void table_u64(struct table *table, unsigned column, uint64_t value)
 {
-	add_array_unsigned(table->columns[column], value);
+	if (column < table->nb_columns)
+		add_array_unsigned(table->columns[column], value);
 }
 
 int table_end(struct table *table, struct rte_tel_data *dict)
 {
 	for (unsigned i = 0; i < table->nb_columns; i++)
 		rte_tel_data_add_dict_container(dict, table->names[i], table->columns[i], 0);
-	return 0;
+	return table->nb_columns == 0 ? -1 : 0;
 }

@@ -10,13 +10,18 @@
 
 struct command {
 	const char *path; /* "/linerate/…" */
-	telemetry_cb answer;
+	/* Fills the dictionary `data`; `parameters` is NULL when there are none. Returns 0, or -1
+	 * when they make no sense: then the answer is null. */
+	int (*answer)(const char *parameters, struct rte_tel_data *data);
 	const char *help;
 	struct command *link;
 };
 
 extern struct command *commands;
-#define COMMAND_REGISTER(command) REGISTER(commands, command)
+#define COMMAND(at, function, text) \
+	static struct command function##_command = { \
+		.path = (at), .answer = (function), .help = (text)}; \
+	REGISTER(commands, function##_command)
 
 /* Offers all commands of the engine with that name; after EAL. Returns 0 or -errno. */
 int commands_start(const char *engine_name);
@@ -26,8 +31,8 @@ const char *command_engine_name(void);
 void answer_u64(struct rte_tel_data *dict, const char *name, uint64_t value);
 void answer_string(struct rte_tel_data *dict, const char *name, const char *value);
 
-/* "error": the answer's text, as far as it fits. */
-void answer_error(struct rte_tel_data *dict, const char *text);
+/* "error": the answer's text, as far as it fits. Returns 0, as the command does then. */
+int answer_error(struct rte_tel_data *dict, const char *text);
 /* Carries lines of the router's CLI out, called `name`, and answers how many were ("done") and
  * what was wrong with the first that could not be ("error"), which the others do not mind. */
 int answer_cli(struct rte_tel_data *dict, const char *name, const char *text, size_t length);
@@ -40,10 +45,13 @@ struct table {
 	struct rte_tel_data *columns[TABLE_COLUMNS_MAX];
 };
 
-/* `kinds` has a letter a column: s string, u unsigned. Returns 0 or -ENOMEM. */
-int table_start(struct table *table, const char *kinds, const char *const *names);
+/* `kinds` has a letter a column: s string, u unsigned; then come the columns' names. */
+#define table_start(table, kinds, ...) \
+	table_start_columns(table, kinds, (const char *const[]){__VA_ARGS__})
+void table_start_columns(struct table *table, const char *kinds, const char *const *names);
 void table_string(struct table *table, unsigned column, const char *value);
 void table_u64(struct table *table, unsigned column, uint64_t value);
+/* Returns 0, or -1 when there was no memory for the columns. */
 int table_end(struct table *table, struct rte_tel_data *dict);
 
 #endif

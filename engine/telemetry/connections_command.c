@@ -26,27 +26,22 @@ static void add_template(struct table *table, const struct connection_template *
 static int answer_templates(
 	struct rte_tel_data *data, const struct connections *connections, unsigned long first)
 {
-	static const char *const names[] = {"name", "started", "finished", "cut",
-		"not_started_no_port", "not_started_limit", "not_started_full", "client_packets",
-		"server_packets", "client_bytes", "server_bytes"};
 	struct table table;
 
-	if (table_start(&table, "suuuuuuuuuu", names) != 0)
-		return -1;
+	table_start(&table, "suuuuuuuuuu", "name", "started", "finished", "cut",
+		"not_started_no_port", "not_started_limit", "not_started_full", "client_packets",
+		"server_packets", "client_bytes", "server_bytes");
 	for (unsigned long i = first;
 		i < connections->nb_templates && i < first + TEMPLATES_PER_ANSWER; i++)
 		add_template(&table, &connections->templates[i]);
 	return table_end(&table, data);
 }
 
-static int connections_answer(
-	const char *command, const char *parameters, struct rte_tel_data *data)
+static int connections_answer(const char *parameters, struct rte_tel_data *data)
 {
 	unsigned long first = parameters == NULL ? 0 : strtoul(parameters, NULL, 10);
 	const struct connections *connections = tester.connections;
 
-	(void)command;
-	rte_tel_data_start_dict(data);
 	if (connections == NULL) {
 		answer_u64(data, "total", 0);
 		return 0;
@@ -59,9 +54,5 @@ static int connections_answer(
 	return answer_templates(data, connections, first);
 }
 
-static struct command connections = {
-	.path = "/linerate/connections",
-	.answer = connections_answer,
-	.help = "Columns of up to 64 templates of connections. Parameter: number of the first",
-};
-COMMAND_REGISTER(connections)
+COMMAND("/linerate/connections", connections_answer,
+	"Columns of up to 64 templates of connections. Parameter: number of the first")

@@ -4,16 +4,11 @@
 #include "core/worker.h"
 #include "command.h"
 
-static int errors_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int errors_answer(__rte_unused const char *parameters, struct rte_tel_data *data)
 {
-	static const char *const names[] = {"worker", "node", "reason", "severity", "packets"};
 	struct table table;
 
-	(void)command;
-	(void)parameters;
-	rte_tel_data_start_dict(data);
-	if (table_start(&table, "ssssu", names) != 0)
-		return -1;
+	table_start(&table, "ssssu", "worker", "node", "reason", "severity", "packets");
 	for (const struct node_state *state = node_states(); state != NULL; state = state->link)
 		for (unsigned r = 0; r < NODE_REASONS_MAX && state->type->reasons[r] != NULL; r++) {
 			if (state->drops[r] == 0)
@@ -28,9 +23,5 @@ static int errors_answer(const char *command, const char *parameters, struct rte
 	return table_end(&table, data);
 }
 
-static struct command errors = {
-	.path = "/linerate/errors",
-	.answer = errors_answer,
-	.help = "Columns worker, node, reason, severity, packets. Takes no parameter",
-};
-COMMAND_REGISTER(errors)
+COMMAND("/linerate/errors", errors_answer,
+	"Columns worker, node, reason, severity, packets. Takes no parameter")

@@ -3,13 +3,10 @@
 #include "flow/flow_exporter.h"
 #include "command.h"
 
-static int export_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int export_answer(__rte_unused const char *parameters, struct rte_tel_data *data)
 {
 	struct flow_exporter_counters counters;
 
-	(void)command;
-	(void)parameters;
-	rte_tel_data_start_dict(data);
 	if (!flow_exporter_counters(&counters))
 		return 0;
 	answer_u64(data, "records", counters.records);
@@ -21,10 +18,6 @@ static int export_answer(const char *command, const char *parameters, struct rte
 	return 0;
 }
 
-static struct command export_command = {
-	.path = "/linerate/export",
-	.answer = export_answer,
-	.help = "Counters of the flow export by IPFIX and JSON; empty without "
-		"forwarder.flowtable.export. Takes no parameter",
-};
-COMMAND_REGISTER(export_command)
+COMMAND("/linerate/export", export_answer,
+	"Counters of the flow export by IPFIX and JSON; empty without "
+	"forwarder.flowtable.export. Takes no parameter")

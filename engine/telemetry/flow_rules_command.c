@@ -128,7 +128,6 @@ static struct port *parse_rule(const char *parameters, struct rule_text *rule, c
 	struct port *port = port_of(parameters, " \t", text);
 	struct rule_mistake mistake;
 
-	rte_tel_data_start_dict(data);
 	if (port == NULL) {
 		answer_error(data, "expected PORT RULE, with the name of a port");
 		return NULL;
@@ -140,7 +139,7 @@ static struct port *parse_rule(const char *parameters, struct rule_text *rule, c
 	return port;
 }
 
-static int validate_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int validate_answer(const char *parameters, struct rte_tel_data *data)
 {
 	struct rte_flow_error error = {0};
 	struct rule_text rule;
@@ -149,7 +148,6 @@ static int validate_answer(const char *command, const char *parameters, struct r
 	uint64_t start = rte_rdtsc_precise();
 	int rc;
 
-	(void)command;
 	if (port == NULL)
 		return 0;
 	rc = port_flow_validate(port, &rule.attr, rule.pattern, rule.actions, &error);
@@ -158,13 +156,9 @@ static int validate_answer(const char *command, const char *parameters, struct r
 	return 0;
 }
 
-static struct command validate_command = {
-	.path = "/linerate/flow/validate",
-	.answer = validate_answer,
-	.help = "Whether a port would take a rule. Parameter: PORT, a blank, the rule in testpmd's "
-		"syntax",
-};
-COMMAND_REGISTER(validate_command)
+COMMAND("/linerate/flow/validate", validate_answer,
+	"Whether a port would take a rule. Parameter: PORT, a blank, the rule in testpmd's "
+	"syntax")
 
 /* The rule's text, split before "actions": each part is a cell of a table. */
 static void keep_text(struct made_rule *rule, const char *text)
@@ -186,7 +180,7 @@ static void keep(struct made_rule *rule, const char *text)
 	made[nb_made++] = rule;
 }
 
-static int create_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int create_answer(const char *parameters, struct rte_tel_data *data)
 {
 	struct rte_flow_error error = {0};
 	struct made_rule *kept;
@@ -195,7 +189,6 @@ static int create_answer(const char *command, const char *parameters, struct rte
 	struct port *port = parse_rule(parameters, &rule, &text, data);
 	uint64_t start;
 
-	(void)command;
 	if (port == NULL)
 		return 0;
 	kept = calloc(1, sizeof(*kept));
@@ -222,13 +215,9 @@ static int create_answer(const char *command, const char *parameters, struct rte
 	return 0;
 }
 
-static struct command create_command = {
-	.path = "/linerate/flow/create",
-	.answer = create_answer,
-	.help = "Makes a rule. Answers its id and how long it took. Parameter: PORT, a blank, the "
-		"rule in testpmd's syntax",
-};
-COMMAND_REGISTER(create_command)
+COMMAND("/linerate/flow/create", create_answer,
+	"Makes a rule. Answers its id and how long it took. Parameter: PORT, a blank, the "
+	"rule in testpmd's syntax")
 
 /* "PORT,NUMBER"; without a number *number stays. Returns NULL after answering why not. */
 static struct port *parse_number(
@@ -238,7 +227,6 @@ static struct port *parse_number(
 	struct port *port = port_of(parameters, ",", &rest);
 	char *end;
 
-	rte_tel_data_start_dict(data);
 	if (port != NULL && rest[0] == '\0' && !needed)
 		return port;
 	*number = strtoull(rest, &end, 10);
@@ -258,7 +246,7 @@ static size_t index_of(const struct port *port, uint64_t id)
 	return i;
 }
 
-static int destroy_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int destroy_answer(const char *parameters, struct rte_tel_data *data)
 {
 	struct rte_flow_error error = {0};
 	uint64_t id = 0, start;
@@ -266,7 +254,6 @@ static int destroy_answer(const char *command, const char *parameters, struct rt
 	size_t index;
 	int rc;
 
-	(void)command;
 	if (port == NULL)
 		return 0;
 	pthread_mutex_lock(&lock);
@@ -286,12 +273,8 @@ static int destroy_answer(const char *command, const char *parameters, struct rt
 	return 0;
 }
 
-static struct command destroy_command = {
-	.path = "/linerate/flow/destroy",
-	.answer = destroy_answer,
-	.help = "Removes a rule. Answers how long it took. Parameters: PORT,ID",
-};
-COMMAND_REGISTER(destroy_command)
+COMMAND("/linerate/flow/destroy", destroy_answer,
+	"Removes a rule. Answers how long it took. Parameters: PORT,ID")
 
 static void list_one(struct table *table, const struct made_rule *rule)
 {
@@ -307,19 +290,16 @@ static void list_one(struct table *table, const struct made_rule *rule)
 	table_string(table, 5, rule->actions);
 }
 
-static int list_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int list_answer(const char *parameters, struct rte_tel_data *data)
 {
-	static const char *const names[] = {"id", "ns", "packets", "bytes", "pattern", "actions"};
 	uint64_t from = 0, rules = 0;
 	struct port *port = parse_number(parameters, &from, false, data);
 	unsigned listed = 0;
 	struct table table;
 
-	(void)command;
 	if (port == NULL)
 		return 0;
-	if (table_start(&table, "uuuuss", names) != 0)
-		return -1;
+	table_start(&table, "uuuuss", "id", "ns", "packets", "bytes", "pattern", "actions");
 	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < nb_made; i++) {
 		if (made[i]->port != port)
@@ -335,25 +315,19 @@ static int list_answer(const char *command, const char *parameters, struct rte_t
 	return table_end(&table, data);
 }
 
-static struct command list_command = {
-	.path = "/linerate/flow/list",
-	.answer = list_answer,
-	.help = "Rules made by these commands, 32 at a time: columns id, ns, packets, bytes, "
-		"pattern, actions. Parameters: PORT[,FROM-ID]",
-};
-COMMAND_REGISTER(list_command)
+COMMAND("/linerate/flow/list", list_answer,
+	"Rules made by these commands, 32 at a time: columns id, ns, packets, bytes, "
+	"pattern, actions. Parameters: PORT[,FROM-ID]")
 
-static int flush_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int flush_answer(const char *parameters, struct rte_tel_data *data)
 {
 	struct rte_flow_error error = {0};
 	struct port *port = parameters == NULL ? NULL : port_find(parameters);
 	uint64_t start, gone = 0;
 	int rc;
 
-	(void)command;
 	if (port == NULL)
 		return -1;
-	rte_tel_data_start_dict(data);
 	pthread_mutex_lock(&lock);
 	start = rte_rdtsc_precise();
 	rc = port_flow_flush(port, &error);
@@ -369,9 +343,5 @@ static int flush_answer(const char *command, const char *parameters, struct rte_
 	return 0;
 }
 
-static struct command flush_command = {
-	.path = "/linerate/flow/flush",
-	.answer = flush_answer,
-	.help = "Removes all rules of a port, also those that others made. Parameter: PORT",
-};
-COMMAND_REGISTER(flush_command)
+COMMAND("/linerate/flow/flush", flush_answer,
+	"Removes all rules of a port, also those that others made. Parameter: PORT")

@@ -215,14 +215,12 @@ static void answer_counters(struct rte_tel_data *data)
 
 static int answer_rows(struct rte_tel_data *data, const struct request *request)
 {
-	static const char *const names[] = {"protocol", "low", "high", "state", "pps",
-		"packets_low", "packets_high", "bytes_low", "bytes_high", "age_ms", "idle_ms",
-		"rules"};
 	uint32_t now_ms = flowtable_clock_ms();
 	struct table table;
 
-	if (table_start(&table, "ssssuuuuuuus", names) != 0)
-		return -1;
+	table_start(&table, "ssssuuuuuuus", "protocol", "low", "high", "state", "pps",
+		"packets_low", "packets_high", "bytes_low", "bytes_high", "age_ms", "idle_ms",
+		"rules");
 	for (unsigned i = 0; i < request->count; i++)
 		add_row(&table, &request->rows[i], now_ms);
 	return table_end(&table, data);
@@ -253,16 +251,14 @@ static bool read_request(const char *parameters, struct request *request)
 	return false;
 }
 
-static int flows_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int flows_answer(const char *parameters, struct rte_tel_data *data)
 {
 	struct request *request = calloc(1, sizeof(*request));
 	int rc = -1;
 
-	(void)command;
 	if (request == NULL)
 		return -1;
 	if (read_request(parameters, request)) {
-		rte_tel_data_start_dict(data);
 		rc = 0;
 		if (flowtable.nb_tables == 0)
 			answer_error(data, "the forwarder is no flowtable");
@@ -277,10 +273,6 @@ static int flows_answer(const char *command, const char *parameters, struct rte_
 	return rc;
 }
 
-static struct command flows = {
-	.path = "/linerate/flows",
-	.answer = flows_answer,
-	.help = "Counters of the flow table and its largest flows. Parameters: "
-		"[top=N (0 to 50)][,][by=pps|packets|bytes]",
-};
-COMMAND_REGISTER(flows)
+COMMAND("/linerate/flows", flows_answer,
+	"Counters of the flow table and its largest flows. Parameters: "
+	"[top=N (0 to 50)][,][by=pps|packets|bytes]")

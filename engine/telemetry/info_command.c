@@ -9,11 +9,8 @@
 #include <rte_version.h>
 #include <unistd.h>
 
-static int info_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int info_answer(__rte_unused const char *parameters, struct rte_tel_data *data)
 {
-	(void)command;
-	(void)parameters;
-	rte_tel_data_start_dict(data);
 	answer_string(data, "version", LINERATE_VERSION);
 	answer_string(data, "dpdk", rte_version());
 	answer_string(data, "name", command_engine_name());
@@ -26,28 +23,18 @@ static int info_answer(const char *command, const char *parameters, struct rte_t
 	return 0;
 }
 
-static struct command info = {
-	.path = "/linerate/info",
-	.answer = info_answer,
-	.help = "What this engine is. Takes no parameter",
-};
-COMMAND_REGISTER(info)
+COMMAND("/linerate/info", info_answer, "What this engine is. Takes no parameter")
 
 static const char *role_name(enum worker_role role)
 {
 	return role == WORKER_BOTH ? "both" : role == WORKER_TESTER ? "tester" : "forwarder";
 }
 
-static int workers_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int workers_answer(__rte_unused const char *parameters, struct rte_tel_data *data)
 {
-	static const char *const names[] = {"name", "cpu", "tid", "role"};
 	struct table table;
 
-	(void)command;
-	(void)parameters;
-	rte_tel_data_start_dict(data);
-	if (table_start(&table, "suus", names) != 0)
-		return -1;
+	table_start(&table, "suus", "name", "cpu", "tid", "role");
 	for (unsigned i = 0; i < workers_count(); i++) {
 		const struct worker *worker = worker_at(i);
 
@@ -59,9 +46,4 @@ static int workers_answer(const char *command, const char *parameters, struct rt
 	return table_end(&table, data);
 }
 
-static struct command workers = {
-	.path = "/linerate/workers",
-	.answer = workers_answer,
-	.help = "Columns name, cpu, tid, role. Takes no parameter",
-};
-COMMAND_REGISTER(workers)
+COMMAND("/linerate/workers", workers_answer, "Columns name, cpu, tid, role. Takes no parameter")

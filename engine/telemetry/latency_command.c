@@ -17,11 +17,9 @@ static const char *port_name(int index)
 
 static int answer_streams(struct rte_tel_data *data)
 {
-	static const char *const names[] = {"stream", "name", "port", "rx_port"};
 	struct table table;
 
-	if (table_start(&table, "usss", names) != 0)
-		return -1;
+	table_start(&table, "usss", "stream", "name", "port", "rx_port");
 	for (unsigned i = 0; i < tester.nb_streams; i++) {
 		const struct stream *stream = tester.streams[i];
 
@@ -57,12 +55,10 @@ static void answer_figures(struct rte_tel_data *data, const struct latency *late
 static int answer_buckets(
 	struct rte_tel_data *data, const struct latency *latency, unsigned long bucket)
 {
-	static const char *const names[] = {"bucket", "packets", "disturbed"};
 	unsigned count = 0;
 	struct table table;
 
-	if (table_start(&table, "uuu", names) != 0)
-		return -1;
+	table_start(&table, "uuu", "bucket", "packets", "disturbed");
 	for (; bucket < LATENCY_BUCKETS && count < BUCKETS_PER_ANSWER; bucket++) {
 		uint64_t clean = latency->clean.counts[bucket];
 		uint64_t disturbed = latency->disturbed.counts[bucket];
@@ -78,31 +74,23 @@ static int answer_buckets(
 	return table_end(&table, data);
 }
 
-static int latency_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int latency_answer(const char *parameters, struct rte_tel_data *data)
 {
 	unsigned long stream, bucket = 0;
 	char *end;
 
-	(void)command;
-	rte_tel_data_start_dict(data);
 	if (parameters == NULL)
 		return answer_streams(data);
 	stream = strtoul(parameters, &end, 10);
 	if (*end == ',')
 		bucket = strtoul(end + 1, NULL, 10);
-	if (stream >= tester.nb_streams || tester.streams[stream]->latency == NULL) {
-		answer_error(
+	if (stream >= tester.nb_streams || tester.streams[stream]->latency == NULL)
+		return answer_error(
 			data, "no latency stream has that number: /linerate/latency lists them");
-		return 0;
-	}
 	answer_figures(data, tester.streams[stream]->latency);
 	return answer_buckets(data, tester.streams[stream]->latency, bucket);
 }
 
-static struct command latency = {
-	.path = "/linerate/latency",
-	.answer = latency_answer,
-	.help = "Latency streams; with the number of one its histogram in ns. Parameters: "
-		"STREAM[,BUCKET], the first bucket of the answer",
-};
-COMMAND_REGISTER(latency)
+COMMAND("/linerate/latency", latency_answer,
+	"Latency streams; with the number of one its histogram in ns. Parameters: "
+	"STREAM[,BUCKET], the first bucket of the answer")

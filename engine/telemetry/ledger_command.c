@@ -4,17 +4,12 @@
 
 #include "command.h"
 
-static int ledger_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int ledger_answer(__rte_unused const char *parameters, struct rte_tel_data *data)
 {
-	static const char *const names[] = {"place", "kind", "packets"};
 	struct ledger ledger;
 	struct table table;
 
-	(void)command;
-	(void)parameters;
-	rte_tel_data_start_dict(data);
-	if (table_start(&table, "ssu", names) != 0)
-		return -1;
+	table_start(&table, "ssu", "place", "kind", "packets");
 	ledger_read(&ledger);
 	for (unsigned i = 0; i < ledger.count; i++) {
 		table_string(&table, 0, ledger.entries[i].place);
@@ -25,9 +20,5 @@ static int ledger_answer(const char *command, const char *parameters, struct rte
 	return table_end(&table, data);
 }
 
-static struct command ledger_command = {
-	.path = "/linerate/ledger",
-	.answer = ledger_answer,
-	.help = "Columns place, kind, packets, in path order. Takes no parameter",
-};
-COMMAND_REGISTER(ledger_command)
+COMMAND("/linerate/ledger", ledger_answer,
+	"Columns place, kind, packets, in path order. Takes no parameter")

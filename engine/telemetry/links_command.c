@@ -31,26 +31,17 @@ static void add_port(struct table *table, const struct port *port)
 	table_u64(table, 7, ago_us(link.up_tsc));
 }
 
-static int links_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int links_answer(__rte_unused const char *parameters, struct rte_tel_data *data)
 {
-	static const char *const names[] = {
-		"name", "state", "speed_bps", "duplex", "downs", "ups", "down_us_ago", "up_us_ago"};
 	struct table table;
 
-	(void)command;
-	(void)parameters;
-	rte_tel_data_start_dict(data);
-	if (table_start(&table, "ssusuuuu", names) != 0)
-		return -1;
+	table_start(&table, "ssusuuuu", "name", "state", "speed_bps", "duplex", "downs", "ups",
+		"down_us_ago", "up_us_ago");
 	for (unsigned i = 0; i < ports_count(); i++)
 		add_port(&table, port_at(i));
 	return table_end(&table, data);
 }
 
-static struct command links = {
-	.path = "/linerate/links",
-	.answer = links_answer,
-	.help = "Columns name, state, speed_bps (0: unknown), duplex, downs, ups, down_us_ago, "
-		"up_us_ago (0: never). Takes no parameter",
-};
-COMMAND_REGISTER(links)
+COMMAND("/linerate/links", links_answer,
+	"Columns name, state, speed_bps (0: unknown), duplex, downs, ups, down_us_ago, "
+	"up_us_ago (0: never). Takes no parameter")

@@ -3,16 +3,11 @@
 #include "core/lock.h"
 #include "command.h"
 
-static int locks_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int locks_answer(__rte_unused const char *parameters, struct rte_tel_data *data)
 {
-	static const char *const names[] = {"name", "acquisitions", "waits", "wait_clocks"};
 	struct table table;
 
-	(void)command;
-	(void)parameters;
-	rte_tel_data_start_dict(data);
-	if (table_start(&table, "suuu", names) != 0)
-		return -1;
+	table_start(&table, "suuu", "name", "acquisitions", "waits", "wait_clocks");
 	for (const struct lock *lock = locks(); lock != NULL; lock = lock->link) {
 		struct lock_user sum = lock_sum(lock);
 
@@ -24,9 +19,5 @@ static int locks_answer(const char *command, const char *parameters, struct rte_
 	return table_end(&table, data);
 }
 
-static struct command locks_command = {
-	.path = "/linerate/locks",
-	.answer = locks_answer,
-	.help = "Columns name, acquisitions, waits, wait_clocks. Takes no parameter",
-};
-COMMAND_REGISTER(locks_command)
+COMMAND("/linerate/locks", locks_answer,
+	"Columns name, acquisitions, waits, wait_clocks. Takes no parameter")

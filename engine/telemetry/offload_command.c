@@ -32,12 +32,10 @@ static uint64_t threshold_pps(const struct offload_port *offload)
 
 static int answer_ports(struct rte_tel_data *data)
 {
-	static const char *const names[] = {"name", "state", "rules", "limit", "threshold_pps",
-		"promoted", "demoted", "ended", "refused", "full", "silent", "lost"};
 	struct table table;
 
-	if (table_start(&table, "ssuuuuuuuuuu", names) != 0)
-		return -1;
+	table_start(&table, "ssuuuuuuuuuu", "name", "state", "rules", "limit", "threshold_pps",
+		"promoted", "demoted", "ended", "refused", "full", "silent", "lost");
 	for (unsigned i = 0; i < offload_ports(); i++) {
 		const struct offload_port *offload = offload_port_at(i);
 		const struct offload_counters *counters = &offload->counters;
@@ -120,13 +118,11 @@ static struct offload_port *switched(const char *parameters, bool *wanted)
 	return find(strchr(parameters, ',') + 1);
 }
 
-static int offload_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int offload_answer(const char *parameters, struct rte_tel_data *data)
 {
 	struct offload_port *offload;
 	bool wanted;
 
-	(void)command;
-	rte_tel_data_start_dict(data);
 	if (parameters == NULL || parameters[0] == '\0')
 		return answer_ports(data);
 	offload = switched(parameters, &wanted);
@@ -140,10 +136,6 @@ static int offload_answer(const char *command, const char *parameters, struct rt
 	return 0;
 }
 
-static struct command offload_command = {
-	.path = "/linerate/offload",
-	.answer = offload_answer,
-	.help = "Rules that look flows up. No parameter: columns a port; PORT: all of that port; "
-		"on,PORT or off,PORT",
-};
-COMMAND_REGISTER(offload_command)
+COMMAND("/linerate/offload", offload_answer,
+	"Rules that look flows up. No parameter: columns a port; PORT: all of that port; "
+	"on,PORT or off,PORT")

@@ -8,17 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static int ports_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int ports_answer(__rte_unused const char *parameters, struct rte_tel_data *data)
 {
-	static const char *const names[] = {"name", "driver", "mac", "link_bps"};
 	char mac[RTE_ETHER_ADDR_FMT_SIZE];
 	struct table table;
 
-	(void)command;
-	(void)parameters;
-	rte_tel_data_start_dict(data);
-	if (table_start(&table, "sssu", names) != 0)
-		return -1;
+	table_start(&table, "sssu", "name", "driver", "mac", "link_bps");
 	for (unsigned i = 0; i < ports_count(); i++) {
 		const struct port *port = port_at(i);
 
@@ -31,12 +26,7 @@ static int ports_answer(const char *command, const char *parameters, struct rte_
 	return table_end(&table, data);
 }
 
-static struct command ports = {
-	.path = "/linerate/ports",
-	.answer = ports_answer,
-	.help = "Columns name, driver, mac, link_bps. Takes no parameter",
-};
-COMMAND_REGISTER(ports)
+COMMAND("/linerate/ports", ports_answer, "Columns name, driver, mac, link_bps. Takes no parameter")
 
 /* Packets that the port-tx nodes of all workers dropped there. */
 static uint64_t tx_full_of(const struct port *port)
@@ -49,15 +39,13 @@ static uint64_t tx_full_of(const struct port *port)
 	return dropped;
 }
 
-static int port_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int port_answer(const char *parameters, struct rte_tel_data *data)
 {
 	const struct port *port = parameters == NULL ? NULL : port_find(parameters);
 	struct port_stats stats = {0};
 
-	(void)command;
 	if (port == NULL)
 		return -1;
-	rte_tel_data_start_dict(data);
 	port->driver->stats(port, &stats);
 	answer_u64(data, "rx_packets", stats.rx_packets);
 	answer_u64(data, "rx_bytes", stats.rx_bytes);
@@ -71,12 +59,7 @@ static int port_answer(const char *command, const char *parameters, struct rte_t
 	return 0;
 }
 
-static struct command port_command = {
-	.path = "/linerate/port",
-	.answer = port_answer,
-	.help = "Counters of one port. Parameter: the port's name",
-};
-COMMAND_REGISTER(port_command)
+COMMAND("/linerate/port", port_answer, "Counters of one port. Parameter: the port's name")
 
 static void answer_card_port(struct rte_tel_data *data, const struct card_port *port)
 {
@@ -96,14 +79,12 @@ static void answer_card_port(struct rte_tel_data *data, const struct card_port *
 	answer_u64(data, name, port->link_waits);
 }
 
-static int card_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int card_answer(const char *parameters, struct rte_tel_data *data)
 {
 	const struct card *card = parameters == NULL ? NULL : card_find(parameters);
 
-	(void)command;
 	if (card == NULL)
 		return -1;
-	rte_tel_data_start_dict(data);
 	answer_u64(data, "link_bps", card->link_bps);
 	answer_u64(data, "rx_queues", card->nb_queues);
 	answer_u64(data, "rx_ring", card->rx_ring);
@@ -117,34 +98,22 @@ static int card_answer(const char *command, const char *parameters, struct rte_t
 	return 0;
 }
 
-static struct command card_command = {
-	.path = "/linerate/card",
-	.answer = card_answer,
-	.help = "Limits and counters of one card. Parameter: the card's name",
-};
-COMMAND_REGISTER(card_command)
+COMMAND("/linerate/card", card_answer,
+	"Limits and counters of one card. Parameter: the card's name")
 
-static int reset_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int reset_answer(const char *parameters, struct rte_tel_data *data)
 {
 	struct port *port = parameters == NULL ? NULL : port_find(parameters);
 
-	(void)command;
 	if (port == NULL)
 		return -1;
-	rte_tel_data_start_dict(data);
-	if (port->driver->reset == NULL) {
-		answer_error(data, "only a card's port can be reset");
-		return 0;
-	}
+	if (port->driver->reset == NULL)
+		return answer_error(data, "only a card's port can be reset");
 	port->driver->reset(port);
 	answer_string(data, "port", port->name);
 	return 0;
 }
 
-static struct command reset_command = {
-	.path = "/linerate/card/reset",
-	.answer = reset_answer,
-	.help = "Resets a card's port: its flow rules are gone, its link stays. Parameter: the "
-		"port's name",
-};
-COMMAND_REGISTER(reset_command)
+COMMAND("/linerate/card/reset", reset_answer,
+	"Resets a card's port: its flow rules are gone, its link stays. Parameter: the "
+	"port's name")

@@ -3,17 +3,12 @@
 #include "port/port.h"
 #include "command.h"
 
-static int queues_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int queues_answer(__rte_unused const char *parameters, struct rte_tel_data *data)
 {
-	static const char *const names[] = {
-		"name", "rx_queues", "tx_queues", "rx_ring", "tx_ring", "rss"};
 	struct table table;
 
-	(void)command;
-	(void)parameters;
-	rte_tel_data_start_dict(data);
-	if (table_start(&table, "suuuus", names) != 0)
-		return -1;
+	table_start(
+		&table, "suuuus", "name", "rx_queues", "tx_queues", "rx_ring", "tx_ring", "rss");
 	for (unsigned i = 0; i < ports_count(); i++) {
 		const struct port *port = port_at(i);
 
@@ -27,10 +22,6 @@ static int queues_answer(const char *command, const char *parameters, struct rte
 	return table_end(&table, data);
 }
 
-static struct command queues = {
-	.path = "/linerate/queues",
-	.answer = queues_answer,
-	.help = "Columns name, rx_queues, tx_queues, rx_ring, tx_ring (descriptors a queue), rss "
-		"(fields; empty: not known). Takes no parameter",
-};
-COMMAND_REGISTER(queues)
+COMMAND("/linerate/queues", queues_answer,
+	"Columns name, rx_queues, tx_queues, rx_ring, tx_ring (descriptors a queue), rss "
+	"(fields; empty: not known). Takes no parameter")

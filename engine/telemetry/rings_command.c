@@ -67,17 +67,12 @@ static void handoff_rows(struct table *table)
 		}
 }
 
-static int rings_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int rings_answer(__rte_unused const char *parameters, struct rte_tel_data *data)
 {
-	static const char *const names[] = {"name", "size", "used", "free", "enqueued", "dropped",
-		"dequeued", "from", "to", "priority"};
 	struct table table;
 
-	(void)command;
-	(void)parameters;
-	rte_tel_data_start_dict(data);
-	if (table_start(&table, "suuuuuusss", names) != 0)
-		return -1;
+	table_start(&table, "suuuuuusss", "name", "size", "used", "free", "enqueued", "dropped",
+		"dequeued", "from", "to", "priority");
 	for (unsigned c = 0; c < cards_count(); c++) {
 		const struct card *card = card_at(c);
 
@@ -92,10 +87,6 @@ static int rings_answer(const char *command, const char *parameters, struct rte_
 	return table_end(&table, data);
 }
 
-static struct command rings = {
-	.path = "/linerate/rings",
-	.answer = rings_answer,
-	.help = "Columns name, size, used, free, enqueued, dropped, dequeued, from, to, priority. "
-		"Takes no parameter",
-};
-COMMAND_REGISTER(rings)
+COMMAND("/linerate/rings", rings_answer,
+	"Columns name, size, used, free, enqueued, dropped, dequeued, from, to, priority. "
+	"Takes no parameter")

@@ -11,23 +11,16 @@ static uint64_t nanoseconds(uint64_t clocks)
 	return (uint64_t)((double)clocks * 1e9 / (double)rte_get_tsc_hz());
 }
 
-static int roundtrip_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int roundtrip_answer(__rte_unused const char *parameters, struct rte_tel_data *data)
 {
-	static const char *const names[] = {"worker", "min_ns", "median_ns"};
 	struct worker *ping = worker_of_tester();
 	struct table table;
 
-	(void)command;
-	(void)parameters;
-	rte_tel_data_start_dict(data);
-	if (trial_active()) {
-		answer_string(data, "error", "a trial is running");
-		return 0;
-	}
+	if (trial_active())
+		return answer_error(data, "a trial is running");
 	if (ping == NULL)
 		ping = worker_of_forwarder(0);
-	if (table_start(&table, "suu", names) != 0)
-		return -1;
+	table_start(&table, "suu", "worker", "min_ns", "median_ns");
 	for (unsigned i = 0; i < workers_count(); i++) {
 		struct worker *pong = worker_at(i);
 
@@ -40,9 +33,5 @@ static int roundtrip_answer(const char *command, const char *parameters, struct 
 	return table_end(&table, data);
 }
 
-static struct command roundtrip = {
-	.path = "/linerate/roundtrip",
-	.answer = roundtrip_answer,
-	.help = "Measures the round trip between workers. Takes no parameter",
-};
-COMMAND_REGISTER(roundtrip)
+COMMAND("/linerate/roundtrip", roundtrip_answer,
+	"Measures the round trip between workers. Takes no parameter")

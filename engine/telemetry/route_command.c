@@ -34,51 +34,35 @@ static int answer_path(const char *verb, const char *parameters, struct rte_tel_
 	return answer_cli(data, "route", line, (size_t)count);
 }
 
-static int add_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int add_answer(const char *parameters, struct rte_tel_data *data)
 {
-	(void)command;
 	return answer_path("add", parameters, data);
 }
 
-static struct command add = {
-	.path = "/linerate/route/add",
-	.answer = add_answer,
-	.help = "Adds a path to a route. Parameters: prefix=P/L,via=ADDRESS[,port=NAME]",
-};
-COMMAND_REGISTER(add)
+COMMAND("/linerate/route/add", add_answer,
+	"Adds a path to a route. Parameters: prefix=P/L,via=ADDRESS[,port=NAME]")
 
-static int replace_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int replace_answer(const char *parameters, struct rte_tel_data *data)
 {
-	(void)command;
 	return answer_path("replace", parameters, data);
 }
 
-static struct command replace = {
-	.path = "/linerate/route/replace",
-	.answer = replace_answer,
-	.help = "Gives a route one path in place of all. Parameters: "
-		"prefix=P/L,via=ADDRESS[,port=NAME]",
-};
-COMMAND_REGISTER(replace)
+COMMAND("/linerate/route/replace", replace_answer,
+	"Gives a route one path in place of all. Parameters: "
+	"prefix=P/L,via=ADDRESS[,port=NAME]")
 
-static int del_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int del_answer(const char *parameters, struct rte_tel_data *data)
 {
 	char prefix[ADDRESS_BYTES], line[LINE_BYTES], rest;
 	int count;
 
-	(void)command;
 	if (parameters == NULL || sscanf(parameters, "prefix=%19[^,;]%c", prefix, &rest) != 1)
 		return -1;
 	count = snprintf(line, sizeof(line), "ip route del %s", prefix);
 	return answer_cli(data, "route", line, (size_t)count);
 }
 
-static struct command del = {
-	.path = "/linerate/route/del",
-	.answer = del_answer,
-	.help = "Deletes a route. Parameter: prefix=P/L",
-};
-COMMAND_REGISTER(del)
+COMMAND("/linerate/route/del", del_answer, "Deletes a route. Parameter: prefix=P/L")
 
 static const char *address_text(uint32_t address, char text[LINE_BYTES])
 {
@@ -98,21 +82,17 @@ static void answer_adjacency(struct rte_tel_data *data, const struct adjacency *
 	answer_string(data, "port", interfaces[adjacency->interface].name);
 }
 
-static int lookup_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int lookup_answer(const char *parameters, struct rte_tel_data *data)
 {
 	const char *end = parameters == NULL ? NULL : parameters + strlen(parameters);
 	char text[LINE_BYTES], prefix[2 * LINE_BYTES];
 	uint32_t address = 0, word;
 	uint8_t length;
 
-	(void)command;
 	if (end == NULL || route_text_address(parameters, end, &address) != end)
 		return -1;
-	rte_tel_data_start_dict(data);
-	if (strcmp(forwarder_mode(), "router") != 0) {
-		answer_error(data, "the forwarder is no router");
-		return 0;
-	}
+	if (strcmp(forwarder_mode(), "router") != 0)
+		return answer_error(data, "the forwarder is no router");
 	rte_spinlock_lock(&router_lock);
 	word = fib4_word(address);
 	length = fib4_word_length(word);
@@ -124,26 +104,14 @@ static int lookup_answer(const char *command, const char *parameters, struct rte
 	return 0;
 }
 
-static struct command lookup = {
-	.path = "/linerate/route/lookup",
-	.answer = lookup_answer,
-	.help = "The route that packets to an address take. Parameter: the address",
-};
-COMMAND_REGISTER(lookup)
+COMMAND("/linerate/route/lookup", lookup_answer,
+	"The route that packets to an address take. Parameter: the address")
 
-static int routes_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int routes_answer(__rte_unused const char *parameters, struct rte_tel_data *data)
 {
-	(void)command;
-	(void)parameters;
-	rte_tel_data_start_dict(data);
 	answer_u64(data, "ip4_prefixes", fib4_count());
 	answer_u64(data, "ip4_groups", fib4_group_count());
 	return 0;
 }
 
-static struct command routes = {
-	.path = "/linerate/routes",
-	.answer = routes_answer,
-	.help = "How many routes there are. Takes no parameter",
-};
-COMMAND_REGISTER(routes)
+COMMAND("/linerate/routes", routes_answer, "How many routes there are. Takes no parameter")

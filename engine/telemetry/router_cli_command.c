@@ -32,11 +32,8 @@ int answer_cli(struct rte_tel_data *dict, const char *name, const char *text, si
 	unsigned done = 0;
 	FILE *complaints;
 
-	rte_tel_data_start_dict(dict);
-	if (strcmp(forwarder_mode(), "router") != 0) {
-		answer_error(dict, "the forwarder is no router");
-		return 0;
-	}
+	if (strcmp(forwarder_mode(), "router") != 0)
+		return answer_error(dict, "the forwarder is no router");
 	complaints = fmemopen(message, sizeof(message) - 1, "w");
 	if (complaints == NULL)
 		return -1;
@@ -50,11 +47,10 @@ int answer_cli(struct rte_tel_data *dict, const char *name, const char *text, si
 	return 0;
 }
 
-static int cli_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int cli_answer(const char *parameters, struct rte_tel_data *data)
 {
 	char text[TEXT_BYTES];
 
-	(void)command;
 	if (parameters == NULL || strlen(parameters) >= sizeof(text))
 		return -1;
 	snprintf(text, sizeof(text), "%s", parameters);
@@ -63,12 +59,8 @@ static int cli_answer(const char *command, const char *parameters, struct rte_te
 	return answer_cli(data, "cli", text, strlen(text));
 }
 
-static struct command cli = {
-	.path = "/linerate/cli",
-	.answer = cli_answer,
-	.help = "Carries lines of the router's CLI out. Parameter: LINE;LINE...",
-};
-COMMAND_REGISTER(cli)
+COMMAND("/linerate/cli", cli_answer,
+	"Carries lines of the router's CLI out. Parameter: LINE;LINE...")
 
 /* A pipe or a device may never end, and what is read of it would stay with this process. */
 static bool is_file(const char *path)
@@ -81,18 +73,16 @@ static bool is_file(const char *path)
 	return S_ISREG(status.st_mode);
 }
 
-static int exec_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int exec_answer(const char *parameters, struct rte_tel_data *data)
 {
 	size_t length;
 	char *text;
 	int rc;
 
-	(void)command;
 	if (parameters == NULL)
 		return -1;
 	text = is_file(parameters) ? text_file_read(parameters, &length) : NULL;
 	if (text == NULL) {
-		rte_tel_data_start_dict(data);
 		answer_error(data, strerror(errno));
 		return 0;
 	}
@@ -101,9 +91,5 @@ static int exec_answer(const char *command, const char *parameters, struct rte_t
 	return rc;
 }
 
-static struct command exec = {
-	.path = "/linerate/exec",
-	.answer = exec_answer,
-	.help = "Carries the lines of a file of the router's CLI out. Parameter: its path",
-};
-COMMAND_REGISTER(exec)
+COMMAND("/linerate/exec", exec_answer,
+	"Carries the lines of a file of the router's CLI out. Parameter: its path")

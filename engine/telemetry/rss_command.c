@@ -33,11 +33,9 @@ static bool read_port(const struct port *port, struct port_rss *rss, char *error
 
 static void answer_table(struct rte_tel_data *data, const struct port_rss *rss)
 {
-	static const char *const names[] = {"reta"};
 	struct table table;
 
-	if (table_start(&table, "u", names) != 0)
-		return;
+	table_start(&table, "u", "reta");
 	for (unsigned i = 0; i < rss->nb_entries; i++)
 		table_u64(&table, 0, rss->entries[i]);
 	(void)table_end(&table, data);
@@ -48,11 +46,8 @@ static int answer_port(const struct port *port, struct rte_tel_data *data)
 	struct port_rss rss;
 	char error[ERROR_MAX];
 
-	rte_tel_data_start_dict(data);
-	if (!read_port(port, &rss, error, sizeof(error))) {
-		answer_string(data, "error", error);
-		return 0;
-	}
+	if (!read_port(port, &rss, error, sizeof(error)))
+		return answer_error(data, error);
 	answer_string(data, "port", port->name);
 	answer_u64(data, "queues", port->nb_rx_queues);
 	answer_u64(data, "symmetric", rss.symmetric);
@@ -62,20 +57,15 @@ static int answer_port(const struct port *port, struct rte_tel_data *data)
 	return 0;
 }
 
-static int rss_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int rss_answer(const char *parameters, struct rte_tel_data *data)
 {
 	const struct port *port = parameters == NULL ? NULL : port_find(parameters);
 
-	(void)command;
 	return port == NULL ? -1 : answer_port(port, data);
 }
 
-static struct command rss_command = {
-	.path = "/linerate/rss",
-	.answer = rss_answer,
-	.help = "RSS of one port: symmetric, l4, mpls_inner, reta. Parameter: the port's name",
-};
-COMMAND_REGISTER(rss_command)
+COMMAND("/linerate/rss", rss_answer,
+	"RSS of one port: symmetric, l4, mpls_inner, reta. Parameter: the port's name")
 
 /* The requested change, and the first mistake in it. */
 struct request {
@@ -195,13 +185,12 @@ static void parse_request(struct request *request, char *text)
 		mistake(request, "expected port=PORT,key=value,...");
 }
 
-static int rss_set_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int rss_set_answer(const char *parameters, struct rte_tel_data *data)
 {
 	struct request request = {0};
 	char text[PARAMETERS_MAX];
 	int rc;
 
-	(void)command;
 	snprintf(text, sizeof(text), "%s", parameters == NULL ? "" : parameters);
 	parse_request(&request, text);
 	if (request.error[0] == '\0' && request.port->driver->rss_set == NULL)
@@ -214,15 +203,9 @@ static int rss_set_answer(const char *command, const char *parameters, struct rt
 	}
 	if (request.error[0] == '\0')
 		return answer_port(request.port, data);
-	rte_tel_data_start_dict(data);
-	answer_string(data, "error", request.error);
-	return 0;
+	return answer_error(data, request.error);
 }
 
-static struct command rss_set_command = {
-	.path = "/linerate/rss/set",
-	.answer = rss_set_answer,
-	.help = "Changes RSS. Parameters: "
-		"port=PORT[,symmetric=0|1][,l4=0|1][,mpls_inner=0|1][,reta=0:1:2:3]",
-};
-COMMAND_REGISTER(rss_set_command)
+COMMAND("/linerate/rss/set", rss_set_answer,
+	"Changes RSS. Parameters: "
+	"port=PORT[,symmetric=0|1][,l4=0|1][,mpls_inner=0|1][,reta=0:1:2:3]")

@@ -75,13 +75,10 @@ static void add_nodes(struct table *table, const struct worker *worker)
 
 static int answer_reading(struct rte_tel_data *data, const struct worker *reading, uint64_t now)
 {
-	static const char *const names[] = {
-		"node", "calls", "vectors", "clocks", "idle_calls", "idle_clocks", "state"};
 	struct table table;
 
-	rte_tel_data_start_dict(data);
-	if (table_start(&table, "suuuuus", names) != 0)
-		return -1;
+	table_start(&table, "suuuuus", "node", "calls", "vectors", "clocks", "idle_calls",
+		"idle_clocks", "state");
 	answer_string(data, "worker", reading->name);
 	answer_u64(data, "tsc", now);
 	answer_u64(data, "started_tsc", reading->started_tsc);
@@ -95,14 +92,13 @@ static int answer_reading(struct rte_tel_data *data, const struct worker *readin
 	return table_end(&table, data);
 }
 
-static int runtime_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int runtime_answer(const char *parameters, struct rte_tel_data *data)
 {
 	const struct worker *worker = parameters == NULL ? NULL : worker_find(parameters);
 	struct worker *reading;
 	uint64_t now;
 	int rc;
 
-	(void)command;
 	if (worker == NULL)
 		return -1;
 	reading = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*reading));
@@ -114,9 +110,5 @@ static int runtime_answer(const char *command, const char *parameters, struct rt
 	return rc;
 }
 
-static struct command runtime = {
-	.path = "/linerate/runtime",
-	.answer = runtime_answer,
-	.help = "Calls, vectors and clocks by node of a worker. Parameter: the worker's name",
-};
-COMMAND_REGISTER(runtime)
+COMMAND("/linerate/runtime", runtime_answer,
+	"Calls, vectors and clocks by node of a worker. Parameter: the worker's name")

@@ -28,39 +28,29 @@ static void add_row(struct table *table, const struct slice *slice)
 	table_u64(table, 7, slice->disturbed);
 }
 
-static int slices_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int slices_answer(const char *parameters, struct rte_tel_data *data)
 {
-	static const char *const names[] = {
-		"end_us", "took_us", "sent", "received", "lost", "away_us", "worker", "disturbed"};
 	unsigned long first = parameters == NULL ? 0 : strtoul(parameters, NULL, 10);
 	struct table table;
 
-	(void)command;
-	rte_tel_data_start_dict(data);
-	if (table_start(&table, "uuuuuusu", names) != 0)
-		return -1;
+	table_start(&table, "uuuuuusu", "end_us", "took_us", "sent", "received", "lost", "away_us",
+		"worker", "disturbed");
 	for (unsigned long i = first; i < slices_count() && i - first < SLICES_PER_ANSWER; i++)
 		add_row(&table, slices_at((unsigned)i));
 	answer_u64(data, "total", slices_count());
 	return table_end(&table, data);
 }
 
-static struct command slices = {
-	.path = "/linerate/trial/slices",
-	.answer = slices_answer,
-	.help = "Columns of up to 64 slices of the trial. Parameter: number of the first",
-};
-COMMAND_REGISTER(slices)
+COMMAND("/linerate/trial/slices", slices_answer,
+	"Columns of up to 64 slices of the trial. Parameter: number of the first")
 
 /* Places that lost something in the trial: in all of it, and in its disturbed slices. */
 static int answer_places(struct rte_tel_data *data)
 {
-	static const char *const names[] = {"place", "lost", "lost_disturbed"};
 	struct ledger disturbed, all;
 	struct table table;
 
-	if (table_start(&table, "suu", names) != 0)
-		return -1;
+	table_start(&table, "suu", "place", "lost", "lost_disturbed");
 	slices_losses(&disturbed, &all);
 	for (unsigned i = 0; i < all.count; i++) {
 		if (all.entries[i].packets == 0)
@@ -74,13 +64,10 @@ static int answer_places(struct rte_tel_data *data)
 	return table_end(&table, data);
 }
 
-static int clean_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int clean_answer(__rte_unused const char *parameters, struct rte_tel_data *data)
 {
 	struct slices_clean sums = slices_clean();
 
-	(void)command;
-	(void)parameters;
-	rte_tel_data_start_dict(data);
 	answer_u64(data, "slices", slices_count());
 	answer_u64(data, "clean_slices", sums.slices);
 	answer_u64(data, "clean_us", us(sums.clocks));
@@ -89,9 +76,5 @@ static int clean_answer(const char *command, const char *parameters, struct rte_
 	return answer_places(data);
 }
 
-static struct command clean = {
-	.path = "/linerate/trial/clean",
-	.answer = clean_answer,
-	.help = "Sums over the trial's clean slices, and places of loss. Takes no parameter",
-};
-COMMAND_REGISTER(clean)
+COMMAND("/linerate/trial/clean", clean_answer,
+	"Sums over the trial's clean slices, and places of loss. Takes no parameter")

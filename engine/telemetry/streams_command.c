@@ -8,17 +8,13 @@
 
 #define STREAMS_PER_ANSWER 64
 
-static int streams_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int streams_answer(const char *parameters, struct rte_tel_data *data)
 {
-	static const char *const names[] = {"name", "sent", "received", "lost", "duplicated",
-		"out_of_order", "corrupted", "rx_bytes"};
 	unsigned long first = parameters == NULL ? 0 : strtoul(parameters, NULL, 10);
 	struct table table;
 
-	(void)command;
-	rte_tel_data_start_dict(data);
-	if (table_start(&table, "suuuuuuu", names) != 0)
-		return -1;
+	table_start(&table, "suuuuuuu", "name", "sent", "received", "lost", "duplicated",
+		"out_of_order", "corrupted", "rx_bytes");
 	for (unsigned long i = first; i < tester.nb_streams && i < first + STREAMS_PER_ANSWER;
 		i++) {
 		const struct stream *stream = tester.streams[i];
@@ -36,9 +32,5 @@ static int streams_answer(const char *command, const char *parameters, struct rt
 	return table_end(&table, data);
 }
 
-static struct command streams = {
-	.path = "/linerate/streams",
-	.answer = streams_answer,
-	.help = "Columns of up to 64 streams. Parameter: number of the first",
-};
-COMMAND_REGISTER(streams)
+COMMAND("/linerate/streams", streams_answer,
+	"Columns of up to 64 streams. Parameter: number of the first")

@@ -33,19 +33,17 @@ static void answer_state(struct rte_tel_data *data)
 }
 
 /* "NODE,COUNT" */
-static int start_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int start_answer(const char *parameters, struct rte_tel_data *data)
 {
 	const char *comma = parameters == NULL ? NULL : strchr(parameters, ',');
 	char node[RTE_NODE_NAMESIZE];
 	const char *wrong;
 	unsigned count;
 
-	(void)command;
 	if (comma == NULL || comma - parameters >= (ptrdiff_t)sizeof(node) ||
 		!read_number(comma + 1, &count))
 		return -1;
 	snprintf(node, sizeof(node), "%.*s", (int)(comma - parameters), parameters);
-	rte_tel_data_start_dict(data);
 	pthread_mutex_lock(&lock);
 	wrong = trace_start(node, count);
 	if (wrong != NULL)
@@ -56,18 +54,11 @@ static int start_answer(const char *command, const char *parameters, struct rte_
 	return 0;
 }
 
-static struct command start = {
-	.path = "/linerate/trace/start",
-	.answer = start_answer,
-	.help = "Traces the next packets that come to a node. Parameters: NODE,COUNT",
-};
-COMMAND_REGISTER(start)
+COMMAND("/linerate/trace/start", start_answer,
+	"Traces the next packets that come to a node. Parameters: NODE,COUNT")
 
-static int stop_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int stop_answer(__rte_unused const char *parameters, struct rte_tel_data *data)
 {
-	(void)command;
-	(void)parameters;
-	rte_tel_data_start_dict(data);
 	pthread_mutex_lock(&lock);
 	trace_stop();
 	answer_state(data);
@@ -75,12 +66,8 @@ static int stop_answer(const char *command, const char *parameters, struct rte_t
 	return 0;
 }
 
-static struct command stop = {
-	.path = "/linerate/trace/stop",
-	.answer = stop_answer,
-	.help = "Ends the trace; what was traced can still be read. Takes no parameter",
-};
-COMMAND_REGISTER(stop)
+COMMAND("/linerate/trace/stop", stop_answer,
+	"Ends the trace; what was traced can still be read. Takes no parameter")
 
 /* In lines that fit a string of DPDK's. */
 static void answer_frame(struct rte_tel_data *data, const struct trace_packet *packet)
@@ -110,11 +97,9 @@ static const char *next_of(const struct trace_hop *hop)
 
 static int answer_hops(struct rte_tel_data *data, const struct trace_packet *packet)
 {
-	static const char *const names[] = {"node", "fused", "next", "reason", "text"};
 	struct table table;
 
-	if (table_start(&table, "sssss", names) != 0)
-		return -1;
+	table_start(&table, "sssss", "node", "fused", "next", "reason", "text");
 	for (unsigned i = 0; i < packet->nb_hops; i++) {
 		const struct trace_hop *hop = &packet->hops[i];
 		char fused[TRACE_TEXT_BYTES] = "";
@@ -138,10 +123,8 @@ static int answer_packet(struct rte_tel_data *data, unsigned number)
 {
 	const struct trace_packet *packet = trace_packet(number);
 
-	if (packet == NULL) {
-		answer_error(data, "there is no such packet yet");
-		return 0;
-	}
+	if (packet == NULL)
+		return answer_error(data, "there is no such packet yet");
 	answer_string(data, "worker", packet->worker->name);
 	answer_u64(data, "length", packet->length);
 	answer_u64(data, "cut", packet->cut);
@@ -150,15 +133,13 @@ static int answer_packet(struct rte_tel_data *data, unsigned number)
 }
 
 /* Nothing, or the number of a packet. */
-static int read_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int read_answer(const char *parameters, struct rte_tel_data *data)
 {
 	unsigned number = 0;
 	int rc = 0;
 
-	(void)command;
 	if (parameters != NULL && !read_number(parameters, &number))
 		return -1;
-	rte_tel_data_start_dict(data);
 	pthread_mutex_lock(&lock);
 	if (parameters == NULL)
 		answer_state(data);
@@ -168,10 +149,6 @@ static int read_answer(const char *command, const char *parameters, struct rte_t
 	return rc;
 }
 
-static struct command read_trace = {
-	.path = "/linerate/trace/read",
-	.answer = read_answer,
-	.help = "How many packets were traced; with a number, from 0, that packet's way: columns "
-		"node, fused, next, reason, text",
-};
-COMMAND_REGISTER(read_trace)
+COMMAND("/linerate/trace/read", read_answer,
+	"How many packets were traced; with a number, from 0, that packet's way: columns "
+	"node, fused, next, reason, text")

@@ -15,11 +15,9 @@
 
 static int answer_links_down(struct rte_tel_data *data)
 {
-	static const char *const names[] = {"link_down_port", "link_down_us"};
 	struct table table;
 
-	if (table_start(&table, "su", names) != 0)
-		return -1;
+	table_start(&table, "su", "link_down_port", "link_down_us");
 	for (unsigned i = 0; i < link_watch_count(); i++) {
 		table_string(&table, 0, link_watch_at(i)->port->name);
 		table_u64(&table, 1, link_watch_at(i)->at_us);
@@ -27,14 +25,11 @@ static int answer_links_down(struct rte_tel_data *data)
 	return table_end(&table, data);
 }
 
-static int trial_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int trial_answer(__rte_unused const char *parameters, struct rte_tel_data *data)
 {
 	struct trial_status status;
 
-	(void)command;
-	(void)parameters;
 	trial_read(&status);
-	rte_tel_data_start_dict(data);
 	answer_u64(data, "trial", status.number);
 	answer_string(data, "state", trial_state_name(status.state));
 	answer_u64(data, "elapsed_us", status.elapsed_us);
@@ -49,12 +44,7 @@ static int trial_answer(const char *command, const char *parameters, struct rte_
 	return answer_links_down(data);
 }
 
-static struct command trial = {
-	.path = "/linerate/trial",
-	.answer = trial_answer,
-	.help = "How the trial stands. Takes no parameter",
-};
-COMMAND_REGISTER(trial)
+COMMAND("/linerate/trial", trial_answer, "How the trial stands. Takes no parameter")
 
 /* "duration_us=N,scale_ppm=N", both needed, and perhaps ",clean_us=N,limit_us=N". */
 static bool parse_plan(const char *parameters, struct trial_plan *plan)
@@ -74,42 +64,27 @@ static bool parse_plan(const char *parameters, struct trial_plan *plan)
 	       scale_ppm <= 1000000000;
 }
 
-static int trial_start_answer(
-	const char *command, const char *parameters, struct rte_tel_data *data)
+static int trial_start_answer(const char *parameters, struct rte_tel_data *data)
 {
 	struct trial_plan plan;
 	int number;
 
-	(void)command;
 	if (!parse_plan(parameters, &plan))
 		return -1;
 	number = trial_start(&plan);
-	rte_tel_data_start_dict(data);
-	if (number < 0) {
-		answer_string(data, "error", strerror(-number));
-		return 0;
-	}
+	if (number < 0)
+		return answer_error(data, strerror(-number));
 	answer_u64(data, "trial", (uint64_t)number);
 	return 0;
 }
 
-static struct command start = {
-	.path = "/linerate/trial/start",
-	.answer = trial_start_answer,
-	.help = "Starts the streams. Parameters: duration_us=N,scale_ppm=N[,clean_us=N,limit_us=N]",
-};
-COMMAND_REGISTER(start)
+COMMAND("/linerate/trial/start", trial_start_answer,
+	"Starts the streams. Parameters: duration_us=N,scale_ppm=N[,clean_us=N,limit_us=N]")
 
-static int trial_stop_answer(const char *command, const char *parameters, struct rte_tel_data *data)
+static int trial_stop_answer(__rte_unused const char *parameters, struct rte_tel_data *data)
 {
-	(void)parameters;
 	trial_stop();
-	return trial_answer(command, NULL, data);
+	return trial_answer(NULL, data);
 }
 
-static struct command stop = {
-	.path = "/linerate/trial/stop",
-	.answer = trial_stop_answer,
-	.help = "Stops sending. Takes no parameter",
-};
-COMMAND_REGISTER(stop)
+COMMAND("/linerate/trial/stop", trial_stop_answer, "Stops sending. Takes no parameter")

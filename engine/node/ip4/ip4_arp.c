@@ -56,8 +56,7 @@ static uint16_t ip4_arp_process(
 
 		if (adjacency_of_ip4(&adjacencies[packet_adjacency(objs[i])]))
 			destination = address_ip4(rte_be_to_cpu_32(ip->dst_addr));
-		neighbor_wait_resolve(
-			&family, graph, node, objs[i], ip->time_to_live, destination);
+		neighbor_wait_resolve(&family, graph, node, objs[i], ip->time_to_live, destination);
 	}
 	return count;
 }

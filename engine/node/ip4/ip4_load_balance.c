@@ -23,8 +23,8 @@ static bool ip4_load_balance_vector(
 		chosen[i] = load_balance_choose(&adjacencies[packet_adjacency(mbufs[i])],
 			flow_hash_ip4(ip[i], packet_l3_bytes(mbufs[i])));
 	}
-	fused_count(node,
-		ip_lookup_rewrite_each(&ip4_family, node, mbufs, ip, chosen, nexts, count));
+	fused_count(
+		node, ip_lookup_rewrite_each(&ip4_family, node, mbufs, ip, chosen, nexts, count));
 	for (uint16_t i = 0; i < count; i++)
 		differ |= nexts[i] ^ nexts[0];
 	return differ == 0;
