@@ -233,9 +233,8 @@ static int take_mark(struct translation *to, const struct rte_flow_action *actio
 	return 0;
 }
 
-static int take_count(struct translation *to, const struct rte_flow_action *action)
+static int take_count(struct translation *to, __rte_unused const struct rte_flow_action *action)
 {
-	(void)action;
 	to->rule->flags |= CARD_RULE_COUNT;
 	return 0;
 }

@@ -198,12 +198,11 @@ void node_attach_switch(const char *name, bool on)
 	nodes_connect();
 }
 
-static int node_init(const struct rte_graph *graph, struct rte_node *node)
+static int node_init(__rte_unused const struct rte_graph *graph, struct rte_node *node)
 {
 	const struct node_type *type = by_id[node->id].type;
 	struct node_state *state;
 
-	(void)graph;
 	state = rte_zmalloc_socket("node", sizeof(*state) + type->private_bytes,
 		RTE_CACHE_LINE_SIZE, worker_creating()->socket);
 	if (state == NULL)

@@ -284,9 +284,8 @@ static void flush(uint64_t now_ms, bool all)
 	}
 }
 
-static void *run(void *argument)
+static void *run(__rte_unused void *argument)
 {
-	(void)argument;
 	for (;;) {
 		/* Records that were in the rings before the stop request are exported. */
 		bool stop = __atomic_load_n(&exporter.stop, __ATOMIC_ACQUIRE);

@@ -27,12 +27,9 @@ void flowtable_clock_advance(uint32_t milliseconds)
 	__atomic_fetch_add(&advance_ms, milliseconds, __ATOMIC_RELAXED);
 }
 
-static uint16_t flowtable_timer_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+static uint16_t flowtable_timer_process(__rte_unused struct rte_graph *graph, struct rte_node *node,
+	__rte_unused void **objs, __rte_unused uint16_t count)
 {
-	(void)graph;
-	(void)objs;
-	(void)count;
 	return (uint16_t)flow_table_work(node_object(node), flowtable_clock_ms());
 }
 

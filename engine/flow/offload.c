@@ -129,9 +129,8 @@ static bool work(void)
 	return worked;
 }
 
-static void *run(void *argument)
+static void *run(__rte_unused void *argument)
 {
-	(void)argument;
 	while (!__atomic_load_n(&offload.stop, __ATOMIC_ACQUIRE)) {
 		hear();
 		if (!work())

@@ -10,15 +10,13 @@ struct handoff_receiver {
 	struct handoff_queue *queues[PORT_QUEUES_MAX];
 };
 
-static uint16_t handoff_rx_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+static uint16_t handoff_rx_process(struct rte_graph *graph, struct rte_node *node,
+	__rte_unused void **objs, __rte_unused uint16_t count)
 {
 	struct handoff_receiver *receiver = node_private(node);
 	struct rte_mbuf *mbufs[NODE_VECTOR_MAX];
 	unsigned got = 0;
 
-	(void)objs;
-	(void)count;
 	for (unsigned i = 0; i < receiver->nb_queues && got < NODE_VECTOR_MAX; i++) {
 		receiver->turn = receiver->turn + 1 < receiver->nb_queues ? receiver->turn + 1 : 0;
 		got += handoff_dequeue(

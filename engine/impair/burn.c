@@ -47,12 +47,12 @@ static uint64_t us_clocks(uint64_t us)
 }
 
 /* Time in which the worker was descheduled does not count, as with any other work. */
-static uint64_t burn_by_spin(const struct worker *worker, uint64_t clocks, uint16_t packets)
+static uint64_t burn_by_spin(
+	const struct worker *worker, uint64_t clocks, __rte_unused uint16_t packets)
 {
 	const uint64_t away_limit = worker_away_limit();
 	uint64_t last = rte_rdtsc(), burnt = 0;
 
-	(void)packets;
 	while (burnt < clocks && !worker_stopping(worker)) {
 		uint64_t now;
 
@@ -83,11 +83,10 @@ static uint64_t burn_by_syscall(const struct worker *worker, uint64_t clocks, ui
 	return burnt;
 }
 
-static void sleep_once(const struct worker *worker, uint64_t clocks)
+static void sleep_once(__rte_unused const struct worker *worker, uint64_t clocks)
 {
 	struct timespec time = {.tv_nsec = (long)(clocks * 1000000000 / rte_get_tsc_hz())};
 
-	(void)worker;
 	(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
 }
 
@@ -105,15 +104,15 @@ static __rte_always_inline uint64_t burn_off_cpu(const struct worker *worker, ui
 	return now - start;
 }
 
-static uint64_t burn_by_sleep(const struct worker *worker, uint64_t clocks, uint16_t packets)
+static uint64_t burn_by_sleep(
+	const struct worker *worker, uint64_t clocks, __rte_unused uint16_t packets)
 {
-	(void)packets;
 	return burn_off_cpu(worker, clocks, sleep_once);
 }
 
-static uint64_t burn_by_lock(const struct worker *worker, uint64_t clocks, uint16_t packets)
+static uint64_t burn_by_lock(
+	const struct worker *worker, uint64_t clocks, __rte_unused uint16_t packets)
 {
-	(void)packets;
 	return burn_off_cpu(worker, clocks, burn_lock_wait);
 }
 

@@ -5,9 +5,8 @@
 #include <errno.h>
 
 static uint16_t burn_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+	struct rte_graph *graph, struct rte_node *node, __rte_unused void **objs, uint16_t count)
 {
-	(void)objs;
 	burn_call(node_object(node), node->id, count);
 	rte_node_next_stream_move(graph, node, 0);
 	return count;

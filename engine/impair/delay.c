@@ -58,12 +58,11 @@ static uint16_t delay_process(
 }
 
 static uint16_t delayed_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+	struct rte_graph *graph, struct rte_node *node, __rte_unused void **objs, uint16_t count)
 {
 	struct delayer *delayer = node_object(node);
 	struct rte_mbuf *mbufs[NODE_VECTOR_MAX];
 
-	(void)objs;
 	count = delay_fifo_take(&delayer->fifo, mbufs, NODE_VECTOR_MAX, clock_now());
 	if (count == 0)
 		return 0;

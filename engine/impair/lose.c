@@ -52,12 +52,11 @@ static void draw(struct loser *loser)
 	loser->passes = passes < 0x1p63 ? (uint64_t)passes : UINT64_MAX;
 }
 
-static bool lose_vector(
-	struct rte_node *node, struct rte_mbuf **mbufs, rte_edge_t *nexts, uint16_t count)
+static bool lose_vector(struct rte_node *node, __rte_unused struct rte_mbuf **mbufs,
+	rte_edge_t *nexts, uint16_t count)
 {
 	struct loser *loser = node_private(node);
 
-	(void)mbufs;
 	for (uint16_t i = 0; i < count; i++) {
 		nexts[i] = NEXT_ON;
 		if (likely(loser->passes > 0)) {

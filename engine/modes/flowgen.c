@@ -52,12 +52,9 @@ static __rte_always_inline void flowgen_build(
 	queue->next = next;
 }
 
-static uint16_t flowgen_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+static uint16_t flowgen_process(__rte_unused struct rte_graph *graph, struct rte_node *node,
+	__rte_unused void **objs, __rte_unused uint16_t count)
 {
-	(void)graph;
-	(void)objs;
-	(void)count;
 	return origin_process(node, flowgen_build);
 }
 
@@ -107,10 +104,9 @@ static int flowgen_create(void)
 }
 
 /* Received frames are freed as in rxonly. */
-static int flowgen_entry(struct port *port, struct port *peer, char name[RTE_NODE_NAMESIZE])
+static int flowgen_entry(__rte_unused struct port *port, __rte_unused struct port *peer,
+	char name[RTE_NODE_NAMESIZE])
 {
-	(void)port;
-	(void)peer;
 	snprintf(name, RTE_NODE_NAMESIZE, "rxonly");
 	return 0;
 }

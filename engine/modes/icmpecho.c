@@ -196,12 +196,12 @@ static struct node_type icmpecho = {
 _Static_assert(REASONS <= NODE_REASONS_MAX, "too many reasons");
 NODE_REGISTER(icmpecho)
 
-static int icmpecho_entry(struct port *port, struct port *peer, char name[RTE_NODE_NAMESIZE])
+static int icmpecho_entry(
+	struct port *port, __rte_unused struct port *peer, char name[RTE_NODE_NAMESIZE])
 {
 	char tx[RTE_NODE_NAMESIZE];
 	const char *const nexts[] = {"drop", tx, NULL};
 
-	(void)peer;
 	snprintf(tx, sizeof(tx), "port-tx-%s", port->name);
 	snprintf(name, RTE_NODE_NAMESIZE, "icmpecho-%s", port->name);
 	return node_clone("icmpecho", port->name, port, nexts) == RTE_NODE_ID_INVALID ? -EINVAL : 0;

@@ -7,9 +7,8 @@
 
 #include <stdio.h>
 
-static int io_entry(struct port *port, struct port *peer, char name[RTE_NODE_NAMESIZE])
+static int io_entry(__rte_unused struct port *port, struct port *peer, char name[RTE_NODE_NAMESIZE])
 {
-	(void)port;
 	snprintf(name, RTE_NODE_NAMESIZE, "port-tx-%s", peer->name);
 	return 0;
 }

@@ -307,10 +307,9 @@ static int l2switch_create(void)
 	return mac_table_create(stations, (uint32_t)(ageing_seconds * 1e3));
 }
 
-static int l2switch_entry(struct port *port, struct port *peer, char name[RTE_NODE_NAMESIZE])
+static int l2switch_entry(__rte_unused struct port *port, __rte_unused struct port *peer,
+	char name[RTE_NODE_NAMESIZE])
 {
-	(void)port;
-	(void)peer;
 	snprintf(name, RTE_NODE_NAMESIZE, "l2switch");
 	return 0;
 }

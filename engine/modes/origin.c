@@ -90,13 +90,12 @@ static void make_header(struct origin *origin, const struct origin_flow *flow)
 	udp->dgram_cksum = udp_checksum(origin->header + RTE_ETHER_HDR_LEN);
 }
 
-static void fill_buffer(struct rte_mempool *pool, void *opaque, void *object, unsigned index)
+static void fill_buffer(__rte_unused struct rte_mempool *pool, void *opaque, void *object,
+	__rte_unused unsigned index)
 {
 	const struct origin *origin = opaque;
 	uint8_t *data = fresh_data(object);
 
-	(void)pool;
-	(void)index;
 	memcpy(data, origin->header, ORIGIN_HEADER_BYTES);
 	memset(data + ORIGIN_HEADER_BYTES, 0, origin->length - ORIGIN_HEADER_BYTES);
 }

@@ -10,9 +10,8 @@ enum reason {
 };
 
 static uint16_t rxonly_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+	struct rte_graph *graph, struct rte_node *node, __rte_unused void **objs, uint16_t count)
 {
-	(void)objs;
 	node_state(node)->drops[RECEIVED] += count;
 	rte_node_next_stream_move(graph, node, 0);
 	return count;
@@ -27,10 +26,9 @@ static struct node_type rxonly = {
 };
 NODE_REGISTER(rxonly)
 
-static int rxonly_entry(struct port *port, struct port *peer, char name[RTE_NODE_NAMESIZE])
+static int rxonly_entry(__rte_unused struct port *port, __rte_unused struct port *peer,
+	char name[RTE_NODE_NAMESIZE])
 {
-	(void)port;
-	(void)peer;
 	snprintf(name, RTE_NODE_NAMESIZE, "rxonly");
 	return 0;
 }

@@ -9,10 +9,9 @@
 
 #include <rte_ip.h>
 
-static __rte_always_inline void txonly_build(
-	const struct origin *origin, struct origin_queue *queue, struct rte_mbuf **mbufs)
+static __rte_always_inline void txonly_build(const struct origin *origin,
+	__rte_unused struct origin_queue *queue, struct rte_mbuf **mbufs)
 {
-	(void)queue;
 	for (unsigned i = 0; i < ORIGIN_BURST; i++) {
 		if (likely(i + VECTOR_AHEAD < ORIGIN_BURST))
 			rte_prefetch0_write(mbufs[i + VECTOR_AHEAD]);
@@ -20,12 +19,9 @@ static __rte_always_inline void txonly_build(
 	}
 }
 
-static uint16_t txonly_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+static uint16_t txonly_process(__rte_unused struct rte_graph *graph, struct rte_node *node,
+	__rte_unused void **objs, __rte_unused uint16_t count)
 {
-	(void)graph;
-	(void)objs;
-	(void)count;
 	return origin_process(node, txonly_build);
 }
 

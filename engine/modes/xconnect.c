@@ -81,9 +81,9 @@ static void xconnect_parse(const struct config_node *node)
 			config_mistake(&array, "%s is in no pair", forwarder_port(i)->name);
 }
 
-static int xconnect_entry(struct port *port, struct port *peer, char name[RTE_NODE_NAMESIZE])
+static int xconnect_entry(
+	struct port *port, __rte_unused struct port *peer, char name[RTE_NODE_NAMESIZE])
 {
-	(void)peer;
 	snprintf(name, RTE_NODE_NAMESIZE, "port-tx-%s", peers[port->index]->name);
 	return 0;
 }

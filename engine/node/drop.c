@@ -3,11 +3,9 @@
 #include "core/free.h"
 #include "core/node.h"
 
-static uint16_t drop_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+static uint16_t drop_process(__rte_unused struct rte_graph *graph,
+	__rte_unused struct rte_node *node, void **objs, uint16_t count)
 {
-	(void)graph;
-	(void)node;
 	free_mbufs((struct rte_mbuf **)objs, count);
 	return count;
 }

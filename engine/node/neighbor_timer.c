@@ -58,14 +58,12 @@ static void give_up(
 	}
 }
 
-static uint16_t neighbor_timer_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+static uint16_t neighbor_timer_process(struct rte_graph *graph, struct rte_node *node,
+	__rte_unused void **objs, __rte_unused uint16_t count)
 {
 	struct neighbor_batch *batch = node_private(node);
 	const struct worker *worker = node_state(node)->worker;
 
-	(void)objs;
-	(void)count;
 	if (likely(__atomic_load_n(&neighbors_due, __ATOMIC_RELAXED) == 0))
 		return 0;
 	neighbors_collect(batch);

@@ -6,11 +6,10 @@
 #include <rte_cycles.h>
 
 static uint16_t port_rx_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+	struct rte_graph *graph, struct rte_node *node, __rte_unused void **objs, uint16_t count)
 {
 	const struct port_queue *queue = node_object(node);
 
-	(void)objs;
 	count = queue->rx_burst(queue->rx, (struct rte_mbuf **)node->objs, NODE_VECTOR_MAX);
 	if (count == 0)
 		return 0;

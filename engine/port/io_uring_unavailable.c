@@ -2,11 +2,10 @@
 /* Driver `io_uring` where the engine was built without liburing: names what to install. */
 #include "port.h"
 
-static int unavailable_parse(struct port *port, const struct config_node *node)
+static int unavailable_parse(__rte_unused struct port *port, const struct config_node *node)
 {
 	struct config_node key = config_child(node, "driver");
 
-	(void)port;
 	config_mistake(&key, "this engine was built without liburing: install liburing-dev and "
 			     "build it again, or use socket-vector");
 	return -1;

@@ -210,10 +210,8 @@ static uint64_t pcap_missed(struct packet_rx *base)
 }
 
 /* It receives from the moment it was opened. */
-static int pcap_start_rx(struct packet_port *port, struct packet_rx *rx)
+static int pcap_start_rx(__rte_unused struct packet_port *port, __rte_unused struct packet_rx *rx)
 {
-	(void)port;
-	(void)rx;
 	return 0;
 }
 

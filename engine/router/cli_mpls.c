@@ -13,11 +13,10 @@ static bool read_label(struct cli_line *line, uint32_t *label)
 }
 
 /* There is one label table, 0. */
-static bool parse_mpls_table(struct cli_line *line, struct router_order *order)
+static bool parse_mpls_table(struct cli_line *line, __rte_unused struct router_order *order)
 {
 	uint32_t table;
 
-	(void)order;
 	if (!cli_is_number(cli_peek(line), 0, &table))
 		return cli_expected(line, "0, the only table");
 	line->next++;

@@ -77,12 +77,11 @@ static bool routes_keep(const struct router_order *order, const struct interface
 	return true;
 }
 
-const char *order_read(void *context, const struct router_order *order)
+const char *order_read(__rte_unused void *context, const struct router_order *order)
 {
 	struct interface *interface =
 		order->interface[0] == '\0' ? NULL : interface_find(order->interface);
 
-	(void)context;
 	if (interface == NULL && (order->interface[0] != '\0' || order_is_of_interface(order)))
 		return "that is none of the router's interfaces";
 	switch (order->kind) {
@@ -304,11 +303,10 @@ static const char *order_failure(int rc)
 	}
 }
 
-const char *router_change(void *context, const struct router_order *order)
+const char *router_change(__rte_unused void *context, const struct router_order *order)
 {
 	const char *wrong;
 
-	(void)context;
 	if (order->kind == ORDER_INTERFACE_ADDRESS || order->kind == ORDER_SUB_INTERFACE)
 		return "that cannot be changed while the router runs";
 	if (order->interface[0] != '\0' && interface_find(order->interface) == NULL)

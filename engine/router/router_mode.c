@@ -17,10 +17,9 @@ static int mode_create(void)
 	return rc;
 }
 
-static int mode_entry(struct port *port, struct port *peer, char name[RTE_NODE_NAMESIZE])
+static int mode_entry(__rte_unused struct port *port, __rte_unused struct port *peer,
+	char name[RTE_NODE_NAMESIZE])
 {
-	(void)port;
-	(void)peer;
 	snprintf(name, RTE_NODE_NAMESIZE, "ethernet-input");
 	return 0;
 }

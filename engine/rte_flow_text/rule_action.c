@@ -14,41 +14,41 @@ static bool scan_parameter(struct rule_scan *scan, const char *name, uint64_t ma
 	return rule_scan_must(scan, name, name) && rule_scan_number(scan, max, value);
 }
 
-static bool scan_queue(struct rule_scan *scan, struct rule_text *rule, union rule_conf *conf)
+static bool scan_queue(
+	struct rule_scan *scan, __rte_unused struct rule_text *rule, union rule_conf *conf)
 {
 	uint64_t value = 0;
 	bool good = scan_parameter(scan, "index", UINT16_MAX, &value);
 
-	(void)rule;
 	conf->queue.index = (uint16_t)value;
 	return good;
 }
 
-static bool scan_mark(struct rule_scan *scan, struct rule_text *rule, union rule_conf *conf)
+static bool scan_mark(
+	struct rule_scan *scan, __rte_unused struct rule_text *rule, union rule_conf *conf)
 {
 	uint64_t value = 0;
 	bool good = scan_parameter(scan, "id", UINT32_MAX, &value);
 
-	(void)rule;
 	conf->mark.id = (uint32_t)value;
 	return good;
 }
 
-static bool scan_jump(struct rule_scan *scan, struct rule_text *rule, union rule_conf *conf)
+static bool scan_jump(
+	struct rule_scan *scan, __rte_unused struct rule_text *rule, union rule_conf *conf)
 {
 	uint64_t value = 0;
 	bool good = scan_parameter(scan, "group", UINT32_MAX, &value);
 
-	(void)rule;
 	conf->jump.group = (uint32_t)value;
 	return good;
 }
 
-static bool scan_count(struct rule_scan *scan, struct rule_text *rule, union rule_conf *conf)
+static bool scan_count(
+	struct rule_scan *scan, __rte_unused struct rule_text *rule, union rule_conf *conf)
 {
 	uint64_t value = 0;
 
-	(void)rule;
 	if (rule_scan_take(scan, "identifier") && !rule_scan_number(scan, UINT32_MAX, &value))
 		return false;
 	conf->count.id = (uint32_t)value;

@@ -175,9 +175,8 @@ static void replay_ledger(const struct port *port, struct ledger *ledger)
 	ledger_add(ledger, LEDGER_RECEIVED, stats.tx_packets, "replay %s", port->name);
 }
 
-static uint64_t replay_link_bps(const struct port *port)
+static uint64_t replay_link_bps(__rte_unused const struct port *port)
 {
-	(void)port;
 	return 0;
 }
 

@@ -217,13 +217,11 @@ static int create_schedules(struct tester_port *port)
 }
 
 /* Fresh buffers hold no template; stream_fill() goes by this. */
-static void clear_tag(struct rte_mempool *pool, void *opaque, void *object, unsigned index)
+static void clear_tag(__rte_unused struct rte_mempool *pool, __rte_unused void *opaque,
+	void *object, __rte_unused unsigned index)
 {
 	struct rte_mbuf *mbuf = object;
 
-	(void)pool;
-	(void)opaque;
-	(void)index;
 	mbuf->hash.fdir.hi = 0;
 	memset(mbuf->buf_addr, 0, mbuf->buf_len);
 }

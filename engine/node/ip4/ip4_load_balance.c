@@ -33,12 +33,11 @@ static bool ip4_load_balance_vector(
 VECTOR_PROCESS_PARTED(ip4_load_balance)
 
 static void ip4_load_balance_trace(
-	struct rte_node *node, const struct rte_mbuf *mbuf, char *text, size_t bytes)
+	__rte_unused struct rte_node *node, const struct rte_mbuf *mbuf, char *text, size_t bytes)
 {
 	uint32_t hash = flow_hash_ip4(packet_l3(mbuf), packet_l3_bytes(mbuf));
 	char bucket[32];
 
-	(void)node;
 	snprintf(bucket, sizeof(bucket), "bucket %u", hash >> LOAD_BALANCE_BUCKET_SHIFT);
 	adjacency_text(bucket, load_balance_choose(&adjacencies[packet_adjacency(mbuf)], hash),
 		text, bytes);

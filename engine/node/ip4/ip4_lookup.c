@@ -35,13 +35,12 @@ static bool ip4_lookup_vector(
 VECTOR_PROCESS(ip4_lookup)
 
 static void ip4_lookup_trace(
-	struct rte_node *node, const struct rte_mbuf *mbuf, char *text, size_t bytes)
+	__rte_unused struct rte_node *node, const struct rte_mbuf *mbuf, char *text, size_t bytes)
 {
 	uint32_t word = fib4_word(rte_be_to_cpu_32(packet_ip4(mbuf)->dst_addr));
 	uint32_t prefix = packet_ip4(mbuf)->dst_addr;
 	char address[INET_ADDRSTRLEN], route[32];
 
-	(void)node;
 	prefix &= rte_cpu_to_be_32(prefix_mask(fib4_word_length(word)));
 	inet_ntop(AF_INET, &prefix, address, sizeof(address));
 	snprintf(route, sizeof(route), "%s/%u", address, fib4_word_length(word));

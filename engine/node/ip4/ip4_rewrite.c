@@ -60,11 +60,10 @@ VECTOR_EACH(ip4_rewrite, rewrite_one, VECTOR_AHEAD)
 VECTOR_PROCESS(ip4_rewrite)
 
 static void ip4_rewrite_trace(
-	struct rte_node *node, const struct rte_mbuf *mbuf, char *text, size_t bytes)
+	__rte_unused struct rte_node *node, const struct rte_mbuf *mbuf, char *text, size_t bytes)
 {
 	char ttl[48];
 
-	(void)node;
 	snprintf(ttl, sizeof(ttl), "TTL %u, %u bytes, MTU %u", packet_ip4(mbuf)->time_to_live,
 		packet_l3_bytes(mbuf), adjacencies[packet_adjacency(mbuf)].mtu);
 	adjacency_text(ttl, packet_adjacency(mbuf), text, bytes);

@@ -54,12 +54,11 @@ static bool ip6_lookup_vector(
 VECTOR_PROCESS(ip6_lookup)
 
 static void ip6_lookup_trace(
-	struct rte_node *node, const struct rte_mbuf *mbuf, char *text, size_t bytes)
+	__rte_unused struct rte_node *node, const struct rte_mbuf *mbuf, char *text, size_t bytes)
 {
 	const uint8_t *destination = ip6_destination(packet_l3(mbuf));
 	char address[INET6_ADDRSTRLEN];
 
-	(void)node;
 	inet_ntop(AF_INET6, destination, address, sizeof(address));
 	adjacency_text(address, fib6_lookup_one(destination), text, bytes);
 }

@@ -282,9 +282,8 @@ static int ethernet_input_init(struct node_state *state, struct rte_node *node)
 }
 
 static void ethernet_input_trace(
-	struct rte_node *node, const struct rte_mbuf *mbuf, char *text, size_t bytes)
+	__rte_unused struct rte_node *node, const struct rte_mbuf *mbuf, char *text, size_t bytes)
 {
-	(void)node;
 	snprintf(text, bytes, "interface %s, ethertype 0x%04x", interfaces[mbuf->port].name,
 		rte_be_to_cpu_16(ethertype_of(rte_pktmbuf_mtod(mbuf, const uint8_t *))));
 }

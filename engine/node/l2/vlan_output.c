@@ -79,14 +79,13 @@ static void write_tag(uint8_t *tag, uint16_t type, uint16_t id)
 }
 
 /* The clone was made for the sub-interface. Priority 0, as VPP has it. */
-static int vlan_output_init(struct node_state *state, struct rte_node *node)
+static int vlan_output_init(struct node_state *state, __rte_unused struct rte_node *node)
 {
 	const struct interface *interface = state->object;
 	const struct vlan_tags *vlan = &interface->vlan;
 	uint16_t outer_type = vlan->dot1ad ? RTE_ETHER_TYPE_QINQ : RTE_ETHER_TYPE_VLAN;
 	struct vlan_output *own = (struct vlan_output *)state->private_data;
 
-	(void)node;
 	own->bytes = vlan->inner == 0 ? VLAN_TAG_BYTES : 2 * VLAN_TAG_BYTES;
 	write_tag(own->tags + sizeof(own->tags) - own->bytes, outer_type, vlan->outer);
 	if (vlan->inner != 0)

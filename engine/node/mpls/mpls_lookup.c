@@ -95,12 +95,11 @@ static bool mpls_lookup_vector(
 VECTOR_PROCESS(mpls_lookup)
 
 static void mpls_lookup_trace(
-	struct rte_node *node, const struct rte_mbuf *mbuf, char *text, size_t bytes)
+	__rte_unused struct rte_node *node, const struct rte_mbuf *mbuf, char *text, size_t bytes)
 {
 	uint32_t entry = mpls_read(packet_l3(mbuf)), found = find(entry);
 	char label[32];
 
-	(void)node;
 	snprintf(label, sizeof(label), "label %u", entry >> MPLS_LABEL_SHIFT);
 	if (found == MPLS_TABLE_NONE)
 		snprintf(text, bytes, "%s: not in the table", label);

@@ -124,14 +124,12 @@ static uint64_t find_signature(const struct rte_mbuf *mbuf, uint64_t word)
 	return found != 0 ? found : word;
 }
 
-static uint16_t analyser_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+static uint16_t analyser_process(__rte_unused struct rte_graph *graph,
+	__rte_unused struct rte_node *node, void **objs, uint16_t count)
 {
 	struct rte_mbuf **mbufs = (struct rte_mbuf **)objs;
 	struct run run = {0};
 
-	(void)graph;
-	(void)node;
 	for (uint16_t i = 0; i < count; i++) {
 		uint32_t bytes = mbufs[i]->pkt_len + RTE_ETHER_CRC_LEN;
 		uint64_t word;

@@ -73,15 +73,13 @@ static inline unsigned side_of(const struct connections *connections, const stru
 		       : NOT_OURS;
 }
 
-static uint16_t connection_analyser_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+static uint16_t connection_analyser_process(__rte_unused struct rte_graph *graph,
+	__rte_unused struct rte_node *node, void **objs, uint16_t count)
 {
 	struct connections *connections = tester.connections;
 	struct rte_mbuf **mbufs = (struct rte_mbuf **)objs;
 	uint64_t packets[NOT_OURS + 1] = {0}, bytes[NOT_OURS + 1] = {0};
 
-	(void)graph;
-	(void)node;
 	for (uint16_t i = 0; i < count; i++) {
 		unsigned side;
 

@@ -163,16 +163,14 @@ static bool send_held(
 	return any;
 }
 
-static uint16_t connections_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+static uint16_t connections_process(struct rte_graph *graph, struct rte_node *node,
+	__rte_unused void **objs, __rte_unused uint16_t count)
 {
 	struct connections *connections = node_object(node);
 	uint32_t number = __atomic_load_n(&tester.order.start, __ATOMIC_ACQUIRE);
 	const struct tester_port *port = connections->ports[SIDE_CLIENT];
 	uint64_t now, elapsed;
 
-	(void)objs;
-	(void)count;
 	if (unlikely(send_held(graph, node, connections)))
 		return 0; /* they were counted when they were made */
 	if (port->trial.finished == number)

@@ -239,15 +239,13 @@ static void give_up(struct tester_port *port, uint32_t number)
 	trial_finish(port, now);
 }
 
-static uint16_t generator_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+static uint16_t generator_process(struct rte_graph *graph, struct rte_node *node,
+	__rte_unused void **objs, __rte_unused uint16_t count)
 {
 	struct tester_port *port = node_object(node);
 	uint32_t number = __atomic_load_n(&tester.order.start, __ATOMIC_ACQUIRE);
 	uint64_t now, elapsed;
 
-	(void)objs;
-	(void)count;
 	if (port->nb_held > 0) {
 		uint16_t held = port->nb_held;
 

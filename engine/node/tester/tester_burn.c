@@ -10,13 +10,12 @@
 #include <rte_pause.h>
 
 static uint16_t tester_burn_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+	struct rte_graph *graph, struct rte_node *node, __rte_unused void **objs, uint16_t count)
 {
 	struct worker *worker = node_state(node)->worker;
 	const struct port *port = ((const struct tester_port *)node_object(node))->port;
 	uint64_t start = tester_clock(port), now = start;
 
-	(void)objs;
 	worker_wait_start(worker, node->id);
 	while (now - start < count * tester.burn_clocks && !worker_stopping(worker)) {
 		rte_pause();

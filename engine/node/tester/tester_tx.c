@@ -25,12 +25,11 @@ static void stamp(struct rte_mbuf **mbufs, uint16_t count)
 }
 
 static uint16_t tester_tx_process(
-	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+	__rte_unused struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
 {
 	struct tester_port *port = node_object(node);
 	uint16_t sent;
 
-	(void)graph;
 	if (unlikely(port->nb_stamped > 0))
 		stamp((struct rte_mbuf **)objs, count);
 	sent = port->port->driver->tx_burst(
