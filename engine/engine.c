@@ -83,8 +83,6 @@ static void parse_cpus(const struct config_node *root)
 
 unsigned engine_parse(struct config *config)
 {
-	static const char *const keys[] = {
-		"name", "memory", "cpus", "cards", "ports", "forwarder", "tester", NULL};
 	struct config_node root = config_root(config);
 	struct config_node memory = config_child(&root, "memory");
 	struct config_node cards = config_child(&root, "cards");
@@ -92,7 +90,7 @@ unsigned engine_parse(struct config *config)
 	struct config_node forwarder = config_child(&root, "forwarder");
 	struct config_node tester_node = config_child(&root, "tester");
 
-	config_known(&root, keys);
+	config_known(&root, "name", "memory", "cpus", "cards", "ports", "forwarder", "tester");
 	parse_name(&root);
 	parse_cpus(&root);
 	memory_parse(&memory);

@@ -24,13 +24,11 @@ static const char *const refusals[] = {"none", "all", "eth", "vlan", "ipv4", "ip
 
 void card_parse_flow_table(struct card_flow_limits *limits, const struct config_node *node)
 {
-	static const char *const keys[] = {
-		"preset", "capacity", "guaranteed", "programming_us", "refuse", "silent", NULL};
 	const struct card_flow_limits *preset;
 
-	if (!config_is_object(node))
+	if (!config_object(
+		    node, "preset", "capacity", "guaranteed", "programming_us", "refuse", "silent"))
 		return;
-	config_known(node, keys);
 	preset = &presets[config_choice(node, "preset", preset_names, PRESET_UNSET)];
 	limits->capacity =
 		(uint32_t)config_u64(node, "capacity", preset->capacity, 1, CAPACITY_MAX);

@@ -19,11 +19,8 @@ static unsigned nb_cards;
 
 static void card_parse_pcie(struct card_pcie *pcie, const struct config_node *node)
 {
-	static const char *const keys[] = {"gigatransfers", "lanes", "max_payload_bytes", NULL};
-
-	if (!config_is_object(node))
+	if (!config_object(node, "gigatransfers", "lanes", "max_payload_bytes"))
 		return;
-	config_known(node, keys);
 	pcie->gigatransfers = config_number(node, "gigatransfers", 8.0, 0.1, 64.0);
 	pcie->lanes = (unsigned)config_u64(node, "lanes", 8, 1, 32);
 	pcie->max_payload_bytes = (unsigned)config_u64(node, "max_payload_bytes", 256, 128, 4096);
@@ -31,12 +28,9 @@ static void card_parse_pcie(struct card_pcie *pcie, const struct config_node *no
 
 static void card_parse_rss(struct card *card, const struct config_node *node)
 {
-	static const char *const keys[] = {"symmetric", "l4", "mpls_inner", NULL};
-
 	card->rss.fields = FLOW_L4 | FLOW_MPLS_INNER;
-	if (!config_is_object(node))
+	if (!config_object(node, "symmetric", "l4", "mpls_inner"))
 		return;
-	config_known(node, keys);
 	card->rss.symmetric = config_bool(node, "symmetric", false);
 	card->rss.fields = (config_bool(node, "l4", true) ? FLOW_L4 : 0u) |
 			   (config_bool(node, "mpls_inner", true) ? FLOW_MPLS_INNER : 0u);
@@ -57,17 +51,15 @@ static uint32_t card_parse_ring(const struct config_node *node, const char *key)
 
 static void card_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {"name", "link_bps", "rx_queues", "rx_ring", "tx_ring",
-		"rss", "pps_ceiling", "pcie", "max_frame_bytes", "host", "flow_table", NULL};
 	static const char *const hosts[] = {"ports", "shunt", NULL};
 	struct config_node pcie = config_child(node, "pcie");
 	struct config_node rss = config_child(node, "rss");
 	struct config_node flow_table = config_child(node, "flow_table");
 	struct card *card;
 
-	if (!config_is_object(node))
+	if (!config_object(node, "name", "link_bps", "rx_queues", "rx_ring", "tx_ring", "rss",
+		    "pps_ceiling", "pcie", "max_frame_bytes", "host", "flow_table"))
 		return;
-	config_known(node, keys);
 	if (nb_cards == CARDS_MAX) {
 		config_mistake(node, "more than %d cards", CARDS_MAX);
 		return;
@@ -93,13 +85,8 @@ static void card_parse(const struct config_node *node)
 
 void cards_parse(const struct config_node *array)
 {
-	size_t count = config_items(array);
-
-	for (size_t i = 0; i < count; i++) {
-		struct config_node item = config_item(array, i);
-
+	CONFIG_EACH (item, array)
 		card_parse(&item);
-	}
 }
 
 struct card *card_find(const char *name)

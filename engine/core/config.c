@@ -79,7 +79,7 @@ void config_mistake(const struct config_node *node, const char *format, ...)
 	node->config->mistakes++;
 }
 
-void config_known(const struct config_node *node, const char *const *keys)
+void config_known_keys(const struct config_node *node, const char *const *keys)
 {
 	const char *key;
 	json_t *value;
@@ -134,6 +134,12 @@ size_t config_items(const struct config_node *node)
 		return 0;
 	}
 	return json_array_size(node->json);
+}
+
+struct config_node config_first(const struct config_node *array)
+{
+	(void)config_items(array);
+	return config_item(array, 0);
 }
 
 bool config_is_object(const struct config_node *node)

@@ -37,7 +37,9 @@ void config_mistake(const struct config_node *node, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Complains about each key of the object that is not in the NULL-terminated list. */
-void config_known(const struct config_node *node, const char *const *keys);
+void config_known_keys(const struct config_node *node, const char *const *keys);
+/* The same for keys that are written down there: config_known(node, "name", "ports"). */
+#define config_known(node, ...) config_known_keys(node, (const char *const[]){__VA_ARGS__, NULL})
 
 struct config_node config_child(const struct config_node *node, const char *key);
 struct config_node config_item(const struct config_node *array, size_t index);
@@ -45,6 +47,15 @@ struct config_node config_item(const struct config_node *array, size_t index);
 size_t config_items(const struct config_node *node);
 /* True when there; a mistake when it is there and is no object. */
 bool config_is_object(const struct config_node *node);
+/* The same, and complains about other keys than those: config_object(node, "name", "ports"). */
+#define config_object(node, ...) \
+	(config_is_object(node) && \
+		(config_known_keys(node, (const char *const[]){__VA_ARGS__, NULL}), true))
+/* Runs the statement for each item of the array; a mistake when it is none. */
+#define CONFIG_EACH(item, array) \
+	for (struct config_node item = config_first(array); (item).json != NULL; \
+		(item) = config_item((item).parent, (item).index + 1))
+struct config_node config_first(const struct config_node *array);
 
 /* Each returns the value, or `fallback` when the key is missing or wrong (a mistake then). */
 uint64_t config_u64(const struct config_node *node, const char *key, uint64_t fallback,

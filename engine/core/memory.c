@@ -25,13 +25,11 @@ static char size_argument[16];
 
 void memory_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {"pages", "megabytes", NULL};
 	static const char *const pages[] = {"auto", "hugepages", "thp", "4k", NULL};
 
 	required = false;
-	if (!config_is_object(node))
+	if (!config_object(node, "pages", "megabytes"))
 		return;
-	config_known(node, keys);
 	wanted = (enum memory_pages)config_choice(node, "pages", pages, MEMORY_AUTO);
 	megabytes = (unsigned)config_u64(node, "megabytes", MEMORY_MEGABYTES, 64, 1 << 20);
 }

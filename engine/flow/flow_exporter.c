@@ -69,16 +69,14 @@ static struct {
 
 static void parse_collector(const struct config_node *node)
 {
-	static const char *const keys[] = {"collector", "port", NULL};
 	struct config_node key = config_child(node, "collector");
 	struct sockaddr_in *ip4 = (struct sockaddr_in *)&config.collector;
 	struct sockaddr_in6 *ip6 = (struct sockaddr_in6 *)&config.collector;
 	const char *text;
 	uint16_t port;
 
-	if (!config_is_object(node))
+	if (!config_object(node, "collector", "port"))
 		return;
-	config_known(node, keys);
 	text = config_required(node, "collector");
 	port = (uint16_t)config_u64(node, "port", IPFIX_PORT, 1, UINT16_MAX);
 	if (inet_pton(AF_INET, text, &ip4->sin_addr) == 1) {
@@ -97,12 +95,10 @@ static void parse_collector(const struct config_node *node)
 
 void flow_exporter_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {"interval_ms", "ipfix", "json", NULL};
 	struct config_node ipfix = config_child(node, "ipfix");
 
-	if (!config_is_object(node))
+	if (!config_object(node, "interval_ms", "ipfix", "json"))
 		return;
-	config_known(node, keys);
 	config.interval_ms =
 		(uint32_t)config_u64(node, "interval_ms", INTERVAL_MS, 100, INTERVAL_MAX_MS);
 	config.json_path = config_string(node, "json", NULL);

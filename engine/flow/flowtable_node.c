@@ -64,14 +64,11 @@ NODE_REGISTER(flowtable_node)
 
 static void flowtable_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {
-		"flows", "idle_ms", "closing_ms", "hard_ms", "offload", "export", NULL};
 	struct config_node offload = config_child(node, "offload");
 	struct config_node export = config_child(node, "export");
 
-	if (!config_is_object(node))
+	if (!config_object(node, "flows", "idle_ms", "closing_ms", "hard_ms", "offload", "export"))
 		return;
-	config_known(node, keys);
 	flows = (uint32_t)config_u64(node, "flows", FLOWS_DEFAULT, FLOWS_MIN, FLOWS_MAX);
 	timeouts.idle_ms = (uint32_t)config_u64(node, "idle_ms", 5000, 1, TIMEOUT_MAX_MS);
 	timeouts.closing_ms = (uint32_t)config_u64(node, "closing_ms", 2000, 1, TIMEOUT_MAX_MS);

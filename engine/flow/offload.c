@@ -44,11 +44,8 @@ static struct {
 
 void offload_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {"rules", NULL};
-
-	if (!config_is_object(node))
+	if (!config_object(node, "rules"))
 		return;
-	config_known(node, keys);
 	config.rules = (unsigned)config_u64(node, "rules", RULES_DEFAULT, 1, OFFLOAD_PLACES_MAX);
 	config.wanted = true;
 }

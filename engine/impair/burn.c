@@ -143,12 +143,9 @@ static void parse_pause(const struct config_node *node)
 
 void burn_parse(const struct config_node *node, unsigned workers)
 {
-	static const char *const keys[] = {"clocks", "call_clocks", "contention_clocks", "how",
-		"pause_every_us", "pause_for_us", NULL};
-
-	if (!config_is_object(node))
+	if (!config_object(node, "clocks", "call_clocks", "contention_clocks", "how",
+		    "pause_every_us", "pause_for_us"))
 		return;
-	config_known(node, keys);
 	present = true;
 	packet_clocks =
 		config_u64(node, "clocks", 0, 0, CLOCKS_MAX) +

@@ -115,11 +115,8 @@ NODE_REGISTER(delayed)
 
 void delay_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {"us", NULL};
-
-	if (!config_is_object(node))
+	if (!config_object(node, "us"))
 		return;
-	config_known(node, keys);
 	delay_us = config_u64(node, "us", 0, 0, DELAY_MAX_US);
 }
 

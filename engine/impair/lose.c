@@ -105,11 +105,8 @@ NODE_REGISTER(lose)
 
 void lose_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {"probability", NULL};
-
-	if (!config_is_object(node))
+	if (!config_object(node, "probability"))
 		return;
-	config_known(node, keys);
 	probability = config_number(node, "probability", 0, 0, 1);
 	present = probability > 0;
 }

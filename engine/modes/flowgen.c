@@ -71,10 +71,8 @@ NODE_REGISTER(flowgen)
 
 static void flowgen_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {"flows", "frame_bytes", "peers", NULL};
-
 	if (node->json != NULL && json_is_object(node->json)) {
-		config_known(node, keys);
+		config_known(node, "flows", "frame_bytes", "peers");
 		nb_flows = (unsigned)config_u64(node, "flows", FLOWS_DEFAULT, 1, FLOWS_MAX);
 	}
 	origin_parse(node);

@@ -41,8 +41,7 @@ static void parse_ports(const struct config_node *array)
 		config_mistake(array, "expected an array of port names");
 	for (size_t i = 0; i < count && nb_ports < PORTS_MAX; i++) {
 		struct config_node item = config_item(array, i);
-		struct port *port =
-			json_is_string(item.json) ? port_find(json_string_value(item.json)) : NULL;
+		struct port *port = port_find(json_string_value(item.json));
 
 		if (port == NULL)
 			config_mistake(&item, "expected the name of a port");
@@ -114,7 +113,7 @@ void forwarder_parse(const struct config_node *node)
 	parse_mode(node);
 	if (mode != NULL)
 		keys[RTE_DIM(keys) - 2] = mode->key;
-	config_known(node, keys);
+	config_known_keys(node, keys);
 	parse_ports(&array);
 	nb_workers = (unsigned)config_u64(node, "workers", 1, 1, PORT_QUEUES_MAX);
 	handoff_parse(node, nb_workers);

@@ -23,11 +23,8 @@ NODE_REGISTER(l2fwd)
 
 static void l2fwd_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {"mac_updating", NULL};
-
-	if (!config_is_object(node))
+	if (!config_object(node, "mac_updating"))
 		return;
-	config_known(node, keys);
 	mac_updating = config_bool(node, "mac_updating", true);
 }
 

@@ -231,15 +231,12 @@ NODE_REGISTER(l2switch)
 static void parse_vlan_ports(const struct config_node *vlan, uint64_t id)
 {
 	struct config_node array = config_child(vlan, "ports");
-	size_t count = config_items(&array);
 
-	if (count == 0)
+	if (json_array_size(array.json) == 0)
 		config_mistake(&array, "expected the names of ports");
 	restricted[id] = true;
-	for (size_t i = 0; i < count; i++) {
-		struct config_node item = config_item(&array, i);
-		struct port *port =
-			json_is_string(item.json) ? port_find(json_string_value(item.json)) : NULL;
+	CONFIG_EACH (item, &array) {
+		struct port *port = port_find(json_string_value(item.json));
 
 		if (port == NULL || !forwarder_has_port(port))
 			config_mistake(&item, "expected the name of one of the forwarder's ports");
@@ -250,13 +247,11 @@ static void parse_vlan_ports(const struct config_node *vlan, uint64_t id)
 
 static void parse_vlan(const struct config_node *vlan)
 {
-	static const char *const keys[] = {"id", "ports", NULL};
 	struct config_node key = config_child(vlan, "id");
 	uint64_t id;
 
-	if (!config_is_object(vlan))
+	if (!config_object(vlan, "id", "ports"))
 		return;
-	config_known(vlan, keys);
 	id = config_u64(vlan, "id", VLAN_RESERVED, 0, VLAN_RESERVED - 1);
 	if (key.json == NULL)
 		config_mistake(&key, "required, but missing");
@@ -268,23 +263,15 @@ static void parse_vlan(const struct config_node *vlan)
 
 static void l2switch_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {"ageing_seconds", "stations", "steer", "vlans", NULL};
-	struct config_node array;
-	size_t count;
+	struct config_node array = config_child(node, "vlans");
 
-	if (!config_is_object(node))
+	if (!config_object(node, "ageing_seconds", "stations", "steer", "vlans"))
 		return;
-	config_known(node, keys);
 	ageing_seconds = config_number(node, "ageing_seconds", AGEING_DEFAULT, 0.1, AGEING_MAX);
 	stations = (unsigned)config_u64(node, "stations", STATIONS_DEFAULT, 16, STATIONS_MAX);
 	steer = config_bool(node, "steer", false);
-	array = config_child(node, "vlans");
-	count = config_items(&array);
-	for (size_t i = 0; i < count; i++) {
-		struct config_node vlan = config_item(&array, i);
-
+	CONFIG_EACH (vlan, &array)
 		parse_vlan(&vlan);
-	}
 }
 
 static int l2switch_create(void)

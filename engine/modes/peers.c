@@ -29,11 +29,8 @@ void peers_parse(const struct config_node *node)
 
 void peers_parse_only(const struct config_node *node)
 {
-	static const char *const keys[] = {"peers", NULL};
-
-	if (!config_is_object(node))
+	if (!config_object(node, "peers"))
 		return;
-	config_known(node, keys);
 	peers_parse(node);
 }
 

@@ -38,10 +38,8 @@ NODE_REGISTER(txonly)
 
 static void txonly_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {"frame_bytes", "peers", NULL};
-
 	if (node->json != NULL && json_is_object(node->json))
-		config_known(node, keys);
+		config_known(node, "frame_bytes", "peers");
 	origin_parse(node);
 }
 

@@ -12,8 +12,7 @@ static struct port *peers[PORTS_MAX]; /* by port->index; NULL: not joined */
 static struct port *parse_end(const struct config_node *pair, size_t index)
 {
 	struct config_node item = config_item(pair, index);
-	struct port *port =
-		json_is_string(item.json) ? port_find(json_string_value(item.json)) : NULL;
+	struct port *port = port_find(json_string_value(item.json));
 
 	if (port == NULL || !forwarder_has_port(port)) {
 		config_mistake(&item, "expected the name of one of the forwarder's ports");
@@ -58,24 +57,14 @@ static void join_neighbours(const struct config_node *node)
 
 static void xconnect_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {"pairs", NULL};
-	struct config_node array = {0};
-	size_t count = 0;
+	struct config_node array = config_child(node, "pairs");
 
-	if (config_is_object(node)) {
-		config_known(node, keys);
-		array = config_child(node, "pairs");
-		count = config_items(&array);
-	}
-	if (count == 0) {
+	if (!config_object(node, "pairs") || config_items(&array) == 0) {
 		join_neighbours(node);
 		return;
 	}
-	for (size_t i = 0; i < count; i++) {
-		struct config_node pair = config_item(&array, i);
-
+	CONFIG_EACH (pair, &array)
 		parse_pair(&pair);
-	}
 	for (unsigned i = 0; i < forwarder_ports(); i++)
 		if (peers[forwarder_port(i)->index] == NULL)
 			config_mistake(&array, "%s is in no pair", forwarder_port(i)->name);

@@ -49,7 +49,7 @@ static void port_known_keys(const struct config_node *node, const struct port_dr
 
 	for (unsigned i = 0; driver->keys[i] != NULL && count < RTE_DIM(keys) - 1; i++)
 		keys[count++] = driver->keys[i];
-	config_known(node, keys);
+	config_known_keys(node, keys);
 }
 
 static void port_parse(const struct config_node *node)
@@ -98,13 +98,8 @@ static void port_parse(const struct config_node *node)
 
 void ports_parse(const struct config_node *array)
 {
-	size_t count = config_items(array);
-
-	for (size_t i = 0; i < count; i++) {
-		struct config_node item = config_item(array, i);
-
+	CONFIG_EACH (item, array)
 		port_parse(&item);
-	}
 }
 
 unsigned ports_count(void)
@@ -120,7 +115,7 @@ struct port *port_at(unsigned index)
 struct port *port_find(const char *name)
 {
 	for (unsigned i = 0; i < nb_ports; i++)
-		if (strcmp(ports[i]->name, name) == 0)
+		if (name != NULL && strcmp(ports[i]->name, name) == 0)
 			return ports[i];
 	return NULL;
 }

@@ -193,14 +193,12 @@ static void read_mtu(const struct config_node *node, struct router_order *order)
 
 static void read_interface(const struct config_node *node)
 {
-	static const char *const keys[] = {"port", "vlan", "inner_vlan", "dot1ad", "addresses",
-		"mpls", "ip6", "mtu", "rpf", "up", NULL};
 	static const char *const rpf[] = {"off", "loose", "strict", NULL};
 	struct config_node addresses = config_child(node, "addresses");
 	struct router_order order = {.kind = ORDER_INTERFACE_STATE};
-	size_t count = config_items(&addresses);
 
-	config_known(node, keys);
+	config_known(node, "port", "vlan", "inner_vlan", "dot1ad", "addresses", "mpls", "ip6",
+		"mtu", "rpf", "up");
 	if (!router_read_port(node, &order, true) || order.interface[0] == '\0' ||
 		!read_sub_interface(node, &order))
 		return;
@@ -217,33 +215,28 @@ static void read_interface(const struct config_node *node)
 	if (config_bool(node, "ip6", false))
 		router_take(node, &order);
 	order.kind = ORDER_INTERFACE_ADDRESS;
-	for (size_t i = 0; i < count; i++) {
-		struct config_node item = config_item(&addresses, i);
-
+	CONFIG_EACH (item, &addresses)
 		if (read_prefix(&item, &order.address, &order.length))
 			router_take(&item, &order);
-	}
 }
 
 static void read_route(const struct config_node *node)
 {
-	static const char *const keys[] = {"prefix", ROUTER_PATH_KEYS, "paths", NULL};
 	struct config_node prefix = config_child(node, "prefix");
 	struct router_order order = {.kind = ORDER_ROUTE_ADD};
 
-	config_known(node, keys);
+	config_known(node, "prefix", ROUTER_PATH_KEYS, "paths");
 	if (read_prefix(&prefix, &order.address, &order.length))
 		router_read_paths(node, &order);
 }
 
 static void read_neighbor(const struct config_node *node)
 {
-	static const char *const keys[] = {"port", "address", "mac", NULL};
 	struct config_node mac = config_child(node, "mac");
 	struct router_order order = {.kind = ORDER_NEIGHBOR};
 	bool good = router_read_port(node, &order, true);
 
-	config_known(node, keys);
+	config_known(node, "port", "address", "mac");
 	good &= router_read_address(node, "address", &order.address);
 	if (mac.json == NULL)
 		config_mistake(&mac, "expected a MAC address, found nothing");
@@ -255,11 +248,10 @@ static void read_neighbor(const struct config_node *node)
 /* Without a path the label is taken off and what is beneath it is looked up. */
 static void read_label(const struct config_node *node)
 {
-	static const char *const keys[] = {"label", "eos", ROUTER_PATH_KEYS, "paths", NULL};
 	struct config_node label = config_child(node, "label"), via = config_child(node, "via");
 	struct router_order order = {.kind = ORDER_LABEL_ADD};
 
-	config_known(node, keys);
+	config_known(node, "label", "eos", ROUTER_PATH_KEYS, "paths");
 	if (label.json == NULL)
 		config_mistake(&label, "expected a label from 16 to 1048575, found nothing");
 	order.number = (uint32_t)config_u64(node, "label", 0, 16, (1 << 20) - 1);
@@ -291,29 +283,23 @@ static void read_each(const struct config_node *node, const char *key,
 	void (*read)(const struct config_node *node))
 {
 	struct config_node array = config_child(node, key);
-	size_t count = config_items(&array);
 
-	for (size_t i = 0; i < count; i++) {
-		struct config_node item = config_item(&array, i);
-
+	CONFIG_EACH (item, &array)
 		if (config_is_object(&item))
 			read(&item);
-	}
 }
 
 void router_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {"cli_file", "cli", "interfaces", "martians", "routes",
-		"routes_file", "neighbors", "neighbor_timeout_s", "mpls", "mpls_ttl", NULL};
 	bool cli = json_object_get(node->json, "cli_file") != NULL ||
 		   json_object_get(node->json, "cli") != NULL;
 
 	/* As with VPP, text must bring its interfaces up itself. */
 	interfaces_reset(!cli);
 	interfaces6_reset();
-	if (!config_is_object(node))
+	if (!config_object(node, "cli_file", "cli", "interfaces", "martians", "routes",
+		    "routes_file", "neighbors", "neighbor_timeout_s", "mpls", "mpls_ttl"))
 		return;
-	config_known(node, keys);
 	read_mpls_ttl(node);
 	interfaces_martians = config_bool(node, "martians", false);
 	neighbors_set_timeout(

@@ -8,14 +8,12 @@
 static bool read_out_labels(const struct config_node *node, struct router_order *order)
 {
 	struct config_node array = config_child(node, "out_labels");
-	size_t count = config_items(&array);
 
-	if (count > ADJACENCY_LABELS_MAX) {
+	if (json_array_size(array.json) > ADJACENCY_LABELS_MAX) {
 		config_mistake(&array, "at most %d labels", ADJACENCY_LABELS_MAX);
 		return false;
 	}
-	for (size_t i = 0; i < count; i++) {
-		struct config_node item = config_item(&array, i);
+	CONFIG_EACH (item, &array) {
 		json_int_t label = json_is_integer(item.json) ? json_integer_value(item.json) : -1;
 
 		if (label < 0 || label >= 1 << 20) {
@@ -41,25 +39,19 @@ static void read_path(const struct config_node *node, const struct router_order 
 
 void router_read_paths(const struct config_node *node, const struct router_order *order)
 {
-	static const char *const keys[] = {ROUTER_PATH_KEYS, NULL};
+	static const char *const keys[] = {ROUTER_PATH_KEYS};
 	struct config_node paths = config_child(node, "paths");
-	size_t count = config_items(&paths);
 
 	if (paths.json == NULL) {
 		read_path(node, order);
 		return;
 	}
-	for (unsigned i = 0; i < RTE_DIM(keys) - 1; i++)
+	for (unsigned i = 0; i < RTE_DIM(keys); i++)
 		if (json_object_get(node->json, keys[i]) != NULL)
 			config_mistake(&paths, "expected this or \"%s\", found both", keys[i]);
-	if (count == 0 && json_is_array(paths.json))
+	if (json_is_array(paths.json) && json_array_size(paths.json) == 0)
 		config_mistake(&paths, "expected one path at least");
-	for (size_t i = 0; i < count; i++) {
-		struct config_node item = config_item(&paths, i);
-
-		if (!config_is_object(&item))
-			continue;
-		config_known(&item, keys);
-		read_path(&item, order);
-	}
+	CONFIG_EACH (item, &paths)
+		if (config_object(&item, ROUTER_PATH_KEYS))
+			read_path(&item, order);
 }

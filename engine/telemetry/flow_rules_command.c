@@ -322,7 +322,7 @@ COMMAND("/linerate/flow/list", list_answer,
 static int flush_answer(const char *parameters, struct rte_tel_data *data)
 {
 	struct rte_flow_error error = {0};
-	struct port *port = parameters == NULL ? NULL : port_find(parameters);
+	struct port *port = port_find(parameters);
 	uint64_t start, gone = 0;
 	int rc;
 

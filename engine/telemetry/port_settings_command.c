@@ -5,7 +5,7 @@
 
 static int settings_answer(const char *parameters, struct rte_tel_data *data)
 {
-	const struct port *port = parameters == NULL ? NULL : port_find(parameters);
+	const struct port *port = port_find(parameters);
 	const struct port_settings *settings;
 	struct table table;
 

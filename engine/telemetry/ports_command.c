@@ -41,7 +41,7 @@ static uint64_t tx_full_of(const struct port *port)
 
 static int port_answer(const char *parameters, struct rte_tel_data *data)
 {
-	const struct port *port = parameters == NULL ? NULL : port_find(parameters);
+	const struct port *port = port_find(parameters);
 	struct port_stats stats = {0};
 
 	if (port == NULL)
@@ -103,7 +103,7 @@ COMMAND("/linerate/card", card_answer,
 
 static int reset_answer(const char *parameters, struct rte_tel_data *data)
 {
-	struct port *port = parameters == NULL ? NULL : port_find(parameters);
+	struct port *port = port_find(parameters);
 
 	if (port == NULL)
 		return -1;

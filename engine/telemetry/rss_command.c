@@ -59,7 +59,7 @@ static int answer_port(const struct port *port, struct rte_tel_data *data)
 
 static int rss_answer(const char *parameters, struct rte_tel_data *data)
 {
-	const struct port *port = parameters == NULL ? NULL : port_find(parameters);
+	const struct port *port = port_find(parameters);
 
 	return port == NULL ? -1 : answer_port(port, data);
 }

@@ -27,7 +27,6 @@ static void parse_port(struct connections *connections, enum connection_side sid
 static void parse_macs(struct connections *connections, enum connection_side side,
 	const struct config_node *node, const char *key)
 {
-	static const char *const keys[] = {"src", "dst", NULL};
 	struct config_node macs = config_child(node, key);
 	struct config_node src = config_child(&macs, "src");
 
@@ -36,7 +35,7 @@ static void parse_macs(struct connections *connections, enum connection_side sid
 			config_mistake(node, "%s: expected {\"dst\": MAC address}", key);
 		return;
 	}
-	config_known(&macs, keys);
+	config_known(&macs, "src", "dst");
 	connections->has_src[side] = src.json != NULL;
 	if (src.json != NULL)
 		config_mac(&macs, "src", &connections->src[side]);
@@ -45,13 +44,11 @@ static void parse_macs(struct connections *connections, enum connection_side sid
 
 static struct connection_range parse_ports(const struct config_node *node)
 {
-	static const char *const keys[] = {"min", "max", NULL};
 	struct config_node range = config_child(node, "client_ports");
 	struct connection_range read = {1024, UINT16_MAX};
 
-	if (!config_is_object(&range))
+	if (!config_object(&range, "min", "max"))
 		return read;
-	config_known(&range, keys);
 	read.min = (uint32_t)config_u64(&range, "min", read.min, 1, UINT16_MAX);
 	read.max = (uint32_t)config_u64(&range, "max", read.max, 1, UINT16_MAX);
 	if (read.max < read.min) {
@@ -101,28 +98,24 @@ static void parse_prefix(
 
 static void parse_prefixes(struct connections *connections, const struct config_node *node)
 {
-	static const char *const keys[] = {"clients", "servers", NULL};
 	struct config_node prefixes = config_child(node, "ip6_prefixes");
 
-	if (!config_is_object(&prefixes))
+	if (!config_object(&prefixes, "clients", "servers"))
 		return;
-	config_known(&prefixes, keys);
 	for (unsigned side = 0; side < CONNECTION_SIDES; side++)
 		parse_prefix(connections, side, &prefixes);
 }
 
 static void parse_packet(struct connections *connections, const struct config_node *node)
 {
-	static const char *const keys[] = {"from", "after_us", "frame", NULL};
 	static const char *const sides[] = {"client", "server", NULL};
 	struct connection_packet packet = {0};
 	const char *mistake;
 	unsigned length;
 	uint8_t *frame;
 
-	if (!config_is_object(node))
+	if (!config_object(node, "from", "after_us", "frame"))
 		return;
-	config_known(node, keys);
 	packet.side = (uint8_t)config_choice(node, "from", sides, SIDE_CLIENT);
 	frame = parse_hex(node, &length);
 	if (frame == NULL)
@@ -170,26 +163,21 @@ static void parse_packets(struct connections *connections, struct connection_tem
 	}
 	if (count == 0 || !grow(connections, count))
 		return;
-	for (size_t i = 0; i < count; i++) {
-		struct config_node item = config_item(array, i);
-
+	CONFIG_EACH (item, array)
 		parse_packet(connections, &item);
-	}
 	template->nb_packets = connections->nb_packets - template->first_packet;
 }
 
 static void parse_template(struct connections *connections, const struct config_node *node)
 {
-	static const char *const keys[] = {"name", "cps", "weight", "limit", "server",
-		"client_pool", "server_pool", "packets", NULL};
 	struct config_node server = config_child(node, "server");
 	struct config_node packets = config_child(node, "packets");
 	unsigned index = connections->nb_templates++;
 	struct connection_template *template = &connections->templates[index];
 
-	if (!config_is_object(node))
+	if (!config_object(node, "name", "cps", "weight", "limit", "server", "client_pool",
+		    "server_pool", "packets"))
 		return;
-	config_known(node, keys);
 	snprintf(template->name, sizeof(template->name), "%s", config_string(node, "name", ""));
 	if (template->name[0] == '\0')
 		snprintf(template->name, sizeof(template->name), "%u", index);
@@ -217,11 +205,8 @@ static void parse_templates(struct connections *connections, const struct config
 	if (connections->templates == NULL)
 		return;
 	memset(connections->templates, 0, count * sizeof(*connections->templates));
-	for (size_t i = 0; i < count; i++) {
-		struct config_node item = config_item(array, i);
-
+	CONFIG_EACH (item, array)
 		parse_template(connections, &item);
-	}
 	/* Templates of one rate do not start all at the same moment. */
 	for (size_t i = 0; i < count; i++)
 		connections->templates[i].phase = ((double)i + 0.5) / (double)count;
@@ -242,9 +227,6 @@ static void parse_ends(struct connections *connections, const struct config_node
 
 struct connections *connections_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {"client_port", "server_port", "client_macs",
-		"server_macs", "clients", "servers", "client_ports", "ip6_prefixes", "order",
-		"max_active", "templates", NULL};
 	struct config_node templates = config_child(node, "templates");
 	unsigned mistakes = node->config->mistakes;
 	struct connections *connections;
@@ -255,7 +237,8 @@ struct connections *connections_parse(const struct config_node *node)
 	if (connections == NULL)
 		return NULL;
 	memset(connections, 0, sizeof(*connections));
-	config_known(node, keys);
+	config_known(node, "client_port", "server_port", "client_macs", "server_macs", "clients",
+		"servers", "client_ports", "ip6_prefixes", "order", "max_active", "templates");
 	parse_ends(connections, node);
 	connections_parse_pools(connections, node);
 	parse_prefixes(connections, node);

@@ -34,13 +34,11 @@ static const struct connection_pool *find_pool(
 static void parse_named(
 	struct connections *connections, unsigned side, const struct config_node *node, bool random)
 {
-	static const char *const keys[] = {"name", "min", "max", "order", NULL};
 	struct connection_pool pool = {0};
 	const char *name;
 
-	if (!config_is_object(node))
+	if (!config_object(node, "name", "min", "max", "order"))
 		return;
-	config_known(node, keys);
 	name = config_string(node, "name", "");
 	if (name[0] == '\0' || strlen(name) >= sizeof(pool.name) ||
 		find_pool(connections, side, name) != NULL)
@@ -56,9 +54,7 @@ static void parse_named(
 static void parse_only(
 	struct connections *connections, unsigned side, const struct config_node *node, bool random)
 {
-	static const char *const keys[] = {"min", "max", NULL};
-
-	config_known(node, keys);
+	config_known(node, "min", "max");
 	connections->pools[side][0].addresses = parse_addresses(node);
 	connections->pools[side][0].random = random;
 	connections->nb_pools[side] = 1;

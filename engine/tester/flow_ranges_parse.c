@@ -49,7 +49,7 @@ static struct flow_range range_ip4(const struct config_node *node, const uint8_t
 
 	if (!config_is_object(node))
 		return usual_range(min, USUAL_ADDRESSES, UINT32_MAX);
-	config_known(node, range_keys);
+	config_known_keys(node, range_keys);
 	config_ip4(node, "min", &min);
 	config_ip4(node, "max", &max);
 	return range_of(node, min, max);
@@ -62,7 +62,7 @@ static struct flow_range range_ip6(const struct config_node *node, const uint8_t
 
 	if (!config_is_object(node))
 		return usual_range(values[0], USUAL_ADDRESSES, UINT32_MAX);
-	config_known(node, range_keys);
+	config_known_keys(node, range_keys);
 	for (unsigned i = 0; i < 2; i++) {
 		struct config_node end = config_child(node, range_keys[i]);
 		struct in6_addr given;
@@ -82,7 +82,7 @@ static struct flow_range range_port(
 {
 	if (!config_is_object(node))
 		return usual_range(port, usual_values, UINT16_MAX);
-	config_known(node, range_keys);
+	config_known_keys(node, range_keys);
 	return range_of(node, (uint32_t)config_u64(node, "min", port, 0, UINT16_MAX),
 		(uint32_t)config_u64(node, "max", port, 0, UINT16_MAX));
 }
@@ -195,13 +195,11 @@ static void check_modifiers(
 
 struct flows *stream_parse_flows(struct stream *stream, const struct config_node *node)
 {
-	static const char *const keys[] = {"count", "order", "zipf_exponent", "new_per_s", "mirror",
-		"seed", "src", "dst", "src_port", "dst_port", NULL};
 	struct flows *flows;
 
-	if (!config_is_object(node))
+	if (!config_object(node, "count", "order", "zipf_exponent", "new_per_s", "mirror", "seed",
+		    "src", "dst", "src_port", "dst_port"))
 		return NULL;
-	config_known(node, keys);
 	if (stream->l3_offset == 0) {
 		config_mistake(node, "the template has no IP header for flows");
 		return NULL;

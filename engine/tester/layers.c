@@ -56,11 +56,10 @@ static bool wants_ethertype(struct layout *layout, const struct config_node *nod
 
 static void layer_ethernet(struct layout *layout, const struct config_node *node)
 {
-	static const char *const keys[] = {"src", "dst", "type", NULL};
 	struct rte_ether_addr src = {{0x02, 'L', 'R', 0, 0, 1}}, dst = {{0x02, 'L', 'R', 0, 0, 2}};
 	uint8_t *at;
 
-	config_known(node, keys);
+	config_known(node, "src", "dst", "type");
 	if (layout->stream->header_bytes != 0) {
 		config_mistake(node, "must be the first layer");
 		layout->failed = true;
@@ -78,10 +77,9 @@ static void layer_ethernet(struct layout *layout, const struct config_node *node
 
 static void layer_vlan(struct layout *layout, const struct config_node *node)
 {
-	static const char *const keys[] = {"id", "priority", NULL};
 	uint8_t *at;
 
-	config_known(node, keys);
+	config_known(node, "id", "priority");
 	if (!wants_ethertype(layout, node) || (at = grow(layout, node, 4)) == NULL)
 		return;
 	put16(layout->ethertype, RTE_ETHER_TYPE_VLAN);
@@ -93,10 +91,9 @@ static void layer_vlan(struct layout *layout, const struct config_node *node)
 
 static void layer_mpls(struct layout *layout, const struct config_node *node)
 {
-	static const char *const keys[] = {"label", "ttl", "traffic_class", NULL};
 	uint8_t *at;
 
-	config_known(node, keys);
+	config_known(node, "label", "ttl", "traffic_class");
 	if (!wants_ethertype(layout, node) || (at = grow(layout, node, 4)) == NULL)
 		return;
 	if (layout->last_label == NULL)
@@ -119,12 +116,10 @@ static void network_layer(struct layout *layout, uint8_t *at, uint16_t ethertype
 
 static void layer_ipv4(struct layout *layout, const struct config_node *node)
 {
-	static const char *const keys[] = {
-		"src", "dst", "ttl", "dscp", "protocol", "id", "dont_fragment", NULL};
 	uint32_t src = RTE_IPV4(16, 0, 0, 1), dst = RTE_IPV4(48, 0, 0, 1);
 	uint8_t *at;
 
-	config_known(node, keys);
+	config_known(node, "src", "dst", "ttl", "dscp", "protocol", "id", "dont_fragment");
 	if (!wants_ethertype(layout, node) ||
 		(at = grow(layout, node, sizeof(struct rte_ipv4_hdr))) == NULL)
 		return;
@@ -145,13 +140,11 @@ static void layer_ipv4(struct layout *layout, const struct config_node *node)
 
 static void layer_ipv6(struct layout *layout, const struct config_node *node)
 {
-	static const char *const keys[] = {
-		"src", "dst", "hop_limit", "traffic_class", "flow_label", "next_header", NULL};
 	struct in6_addr src = {.s6_addr = {0x20, 0x01, 0x0d, 0xb8, [15] = 1}};
 	struct in6_addr dst = {.s6_addr = {0x20, 0x01, 0x0d, 0xb8, 0, 1, [15] = 1}};
 	uint8_t *at;
 
-	config_known(node, keys);
+	config_known(node, "src", "dst", "hop_limit", "traffic_class", "flow_label", "next_header");
 	if (!wants_ethertype(layout, node) ||
 		(at = grow(layout, node, sizeof(struct rte_ipv6_hdr))) == NULL)
 		return;
@@ -178,10 +171,9 @@ static bool wants_ip(struct layout *layout, const struct config_node *node)
 
 static void layer_udp(struct layout *layout, const struct config_node *node)
 {
-	static const char *const keys[] = {"src", "dst", NULL};
 	uint8_t *at;
 
-	config_known(node, keys);
+	config_known(node, "src", "dst");
 	if (!wants_ip(layout, node) ||
 		(at = grow(layout, node, sizeof(struct rte_udp_hdr))) == NULL)
 		return;
@@ -194,10 +186,9 @@ static void layer_udp(struct layout *layout, const struct config_node *node)
 
 static void layer_tcp(struct layout *layout, const struct config_node *node)
 {
-	static const char *const keys[] = {"src", "dst", "flags", "seq", "ack", "window", NULL};
 	uint8_t *at;
 
-	config_known(node, keys);
+	config_known(node, "src", "dst", "flags", "seq", "ack", "window");
 	if (!wants_ip(layout, node) ||
 		(at = grow(layout, node, sizeof(struct rte_tcp_hdr))) == NULL)
 		return;

@@ -153,16 +153,14 @@ static const struct field *field_find(const struct config_node *node)
 
 static void parse_modifier(struct stream *stream, const struct config_node *node)
 {
-	static const char *const keys[] = {"field", "op", "min", "max", "step", NULL};
 	static const char *const ops[] = {"increment", "decrement", "random", NULL};
 	struct modifier *modifier = &stream->modifiers[stream->nb_modifiers];
 	const struct field *field;
 	unsigned word;
 	int offset;
 
-	if (!config_is_object(node))
+	if (!config_object(node, "field", "op", "min", "max", "step"))
 		return;
-	config_known(node, keys);
 	field = field_find(node);
 	if (field == NULL)
 		return;

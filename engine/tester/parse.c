@@ -14,7 +14,7 @@
 static int parse_port(const struct config_node *node, const char *key)
 {
 	const char *name = config_string(node, key, NULL);
-	const struct port *port = name == NULL ? NULL : port_find(name);
+	const struct port *port = port_find(name);
 	struct config_node child = config_child(node, key);
 
 	if (name != NULL && port == NULL)
@@ -33,7 +33,7 @@ static void parse_rate(struct stream *stream, const struct config_node *node)
 	stream->rate = 100;
 	if (!config_is_object(&rate))
 		return;
-	config_known(&rate, keys);
+	config_known_keys(&rate, keys);
 	for (unsigned i = 0; keys[i] != NULL; i++) {
 		if (config_child(&rate, keys[i]).json == NULL)
 			continue;
@@ -98,14 +98,12 @@ void stream_free(struct stream *stream)
 
 static void parse_bursts(struct stream *stream, const struct config_node *node)
 {
-	static const char *const keys[] = {"frames", "count", "gap_us", NULL};
 	struct config_node bursts = config_child(node, "bursts");
 
 	stream->burst = config_u64(node, "burst", 0, 0, 1ull << 40);
 	stream->bursts.start_s = config_number(node, "start_us", 0, 0, 1e12) / 1e6;
-	if (!config_is_object(&bursts))
+	if (!config_object(&bursts, "frames", "count", "gap_us"))
 		return;
-	config_known(&bursts, keys);
 	if (stream->burst != 0)
 		config_mistake(&bursts, "expected either \"burst\" or \"bursts\"");
 	stream->bursts.frames = config_u64(&bursts, "frames", 1, 1, 1ull << 30);
@@ -140,18 +138,15 @@ static void parse_layered(struct stream *stream, const struct config_node *node)
 
 struct stream *stream_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {"name", "port", "rx_port", "frame_bytes", "rate",
-		"layers", "modifiers", "flows", "template", "program", "checksums", "burst",
-		"bursts", "start_us", "signature", "check_payload", "latency", "weight", "places",
-		"at", NULL};
 	struct config_node places = config_child(node, "places"), at = config_child(node, "at");
 	unsigned mistakes = node->config->mistakes;
 	struct stream *stream;
 	bool layered;
 
-	if (!config_is_object(node))
+	if (!config_object(node, "name", "port", "rx_port", "frame_bytes", "rate", "layers",
+		    "modifiers", "flows", "template", "program", "checksums", "burst", "bursts",
+		    "start_us", "signature", "check_payload", "latency", "weight", "places", "at"))
 		return NULL;
-	config_known(node, keys);
 	stream = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*stream));
 	if (stream == NULL)
 		return NULL;

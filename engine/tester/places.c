@@ -20,16 +20,14 @@ bool stream_parse_places(struct stream *stream, const struct config_node *array)
 	stream->places = calloc(count, sizeof(*stream->places));
 	if (stream->places == NULL)
 		return false;
-	for (size_t i = 0; i < count; i++) {
-		struct config_node item = config_item(array, i);
-
+	CONFIG_EACH (item, array) {
 		if (!json_is_integer(item.json) || json_integer_value(item.json) < 0 ||
 			json_integer_value(item.json) >= SCHEDULE_SLOTS_MAX) {
 			config_mistake(
 				&item, "expected a number from 0 to %d", SCHEDULE_SLOTS_MAX - 1);
 			return false;
 		}
-		stream->places[i] = (uint32_t)json_integer_value(item.json);
+		stream->places[item.index] = (uint32_t)json_integer_value(item.json);
 	}
 	stream->nb_places = (uint32_t)count;
 	return true;

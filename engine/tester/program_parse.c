@@ -109,15 +109,13 @@ static void parse_list(struct variable *variable, const struct config_node *arra
 	if (variable->list == NULL)
 		return;
 	variable->range = count;
-	for (size_t i = 0; i < count; i++) {
-		struct config_node item = config_item(array, i);
-
+	CONFIG_EACH (item, array) {
 		if (!json_is_integer(item.json) || json_integer_value(item.json) < 0 ||
 			(uint64_t)json_integer_value(item.json) > highest_of(variable->bytes))
 			config_mistake(&item, "expected a whole number from 0 to %" PRIu64,
 				highest_of(variable->bytes));
 		else
-			variable->list[i] = (uint64_t)json_integer_value(item.json);
+			variable->list[item.index] = (uint64_t)json_integer_value(item.json);
 	}
 }
 
@@ -154,16 +152,14 @@ static void parse_carry(
 
 static void parse_variable(struct program *program, const struct config_node *node)
 {
-	static const char *const keys[] = {"name", "bytes", "op", "min", "max", "step", "values",
-		"start", "seed", "limit", "carry_from", NULL};
 	static const char *const ops[] = {"increment", "decrement", "random", NULL};
 	struct config_node values = config_child(node, "values");
 	struct config_node bytes = config_child(node, "bytes");
 	struct variable *variable;
 
-	if (!config_is_object(node))
+	if (!config_object(node, "name", "bytes", "op", "min", "max", "step", "values", "start",
+		    "seed", "limit", "carry_from"))
 		return;
-	config_known(node, keys);
 	variable = add(program, node, config_required(node, "name"), "");
 	if (variable == NULL)
 		return;
@@ -209,14 +205,11 @@ static struct variable *parse_part(struct program *program, const struct config_
 
 static void parse_tuple(struct program *program, const struct config_node *node)
 {
-	static const char *const keys[] = {
-		"name", "ip_min", "ip_max", "port_min", "port_max", "flows", NULL};
 	struct variable *ip, *port;
 	uint32_t min = 0, max = 0;
 
-	if (!config_is_object(node))
+	if (!config_object(node, "name", "ip_min", "ip_max", "port_min", "port_max", "flows"))
 		return;
-	config_known(node, keys);
 	if (!config_ip4(node, "ip_min", &min) || !config_ip4(node, "ip_max", &max))
 		config_mistake(node, "expected ip_min and ip_max, IPv4 addresses");
 	ip = parse_part(program, node, ".ip", min, max);
@@ -251,17 +244,12 @@ static void parse_step(struct program *program, struct step *step, const struct 
 
 static void parse_steps(struct program *program, const struct config_node *array)
 {
-	size_t count = config_items(array);
-
-	if (count > PROGRAM_STEPS_MAX) {
+	if (json_array_size(array->json) > PROGRAM_STEPS_MAX) {
 		config_mistake(array, "more than %d steps", PROGRAM_STEPS_MAX);
 		return;
 	}
-	for (size_t i = 0; i < count; i++) {
-		struct config_node item = config_item(array, i);
-
+	CONFIG_EACH (item, array)
 		parse_step(program, &program->steps[program->nb_steps++], &item);
-	}
 }
 
 /* Returns false when there are too many, or no memory for them. */
@@ -269,7 +257,7 @@ static bool parse_variables(struct program *program, const struct config_node *n
 {
 	struct config_node variables = config_child(node, "variables");
 	struct config_node tuples = config_child(node, "tuples");
-	size_t count = config_items(&variables), pairs = config_items(&tuples);
+	size_t count = json_array_size(variables.json), pairs = json_array_size(tuples.json);
 
 	if (count + 2 * pairs > PROGRAM_VARIABLES_MAX) {
 		config_mistake(node, "more than %d variables", PROGRAM_VARIABLES_MAX);
@@ -279,23 +267,17 @@ static bool parse_variables(struct program *program, const struct config_node *n
 	program->variables = calloc(count + 2 * pairs + 1, sizeof(*program->variables));
 	if (program->variables == NULL)
 		return false;
-	for (size_t i = 0; i < count; i++) {
-		struct config_node item = config_item(&variables, i);
-
+	CONFIG_EACH (item, &variables)
 		parse_variable(program, &item);
-	}
-	for (size_t i = 0; i < pairs; i++) {
-		struct config_node item = config_item(&tuples, i);
-
+	CONFIG_EACH (item, &tuples)
 		parse_tuple(program, &item);
-	}
 	return true;
 }
 
 unsigned program_parse_checksums(
 	struct program *program, const struct config_node *array, struct step *steps, unsigned max)
 {
-	size_t count = config_items(array);
+	size_t count = json_array_size(array->json);
 	const struct step_kind *kind = step_kinds;
 
 	while (strcmp(kind->name, "fix_l4_checksum") != 0)
@@ -304,12 +286,10 @@ unsigned program_parse_checksums(
 		config_mistake(array, "more than %u checksums", max);
 		return 0;
 	}
-	for (size_t i = 0; i < count; i++) {
-		struct config_node item = config_item(array, i);
-
-		steps[i].kind = kind;
+	CONFIG_EACH (item, array) {
+		steps[item.index].kind = kind;
 		if (json_is_object(item.json))
-			kind->parse(program, &steps[i], &item);
+			kind->parse(program, &steps[item.index], &item);
 		else
 			config_mistake(&item, "expected an object");
 	}
@@ -318,14 +298,12 @@ unsigned program_parse_checksums(
 
 struct program *program_parse(uint16_t template_bytes, const struct config_node *node)
 {
-	static const char *const keys[] = {"variables", "tuples", "steps", NULL};
 	struct config_node steps = config_child(node, "steps");
 	unsigned mistakes = node->config->mistakes;
 	struct program *program;
 
-	if (!config_is_object(node))
+	if (!config_object(node, "variables", "tuples", "steps"))
 		return NULL;
-	config_known(node, keys);
 	program = calloc(1, sizeof(*program));
 	if (program == NULL)
 		return NULL;

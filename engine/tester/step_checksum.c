@@ -38,9 +38,7 @@ static void run_ip4(const struct step *step, struct program_burst *burst)
 
 static void parse_ip4(struct program *program, struct step *step, const struct config_node *node)
 {
-	static const char *const keys[] = {"offset", NULL};
-
-	config_known(node, keys);
+	config_known(node, "offset");
 	step->offset = (uint16_t)config_u64(node, "offset", 14, 0, UINT16_MAX);
 	program_touch(program, node, step->offset, IP4_BYTES);
 }
@@ -98,11 +96,10 @@ static void run_l4(const struct step *step, struct program_burst *burst)
 
 static void parse_l4(struct program *program, struct step *step, const struct config_node *node)
 {
-	static const char *const keys[] = {"l3_offset", "l3_bytes", "protocol", NULL};
 	static const char *const names[] = {"udp", "tcp", "icmp6", NULL};
 	int protocol = config_choice(node, "protocol", names, -1);
 
-	config_known(node, keys);
+	config_known(node, "l3_offset", "l3_bytes", "protocol");
 	step->offset = (uint16_t)config_u64(node, "l3_offset", 14, 0, UINT16_MAX);
 	step->bytes = (uint16_t)config_u64(node, "l3_bytes", IP4_BYTES, IP4_BYTES, 1024);
 	if (protocol < 0) {

@@ -7,9 +7,7 @@
 
 static void parse(struct program *program, struct step *step, const struct config_node *node)
 {
-	static const char *const keys[] = {"variable", NULL};
-
-	config_known(node, keys);
+	config_known(node, "variable");
 	step->variable = program_variable(program, node, "variable");
 	if (step->variable == NULL)
 		return;

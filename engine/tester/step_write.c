@@ -78,12 +78,10 @@ static int64_t whole(const struct config_node *node, const char *key, int64_t li
 
 static void parse(struct program *program, struct step *step, const struct config_node *node)
 {
-	static const char *const keys[] = {
-		"variable", "offset", "bytes", "add", "mask", "shift", "order", NULL};
 	static const char *const orders[] = {"big", "little", NULL};
 	struct config_node bytes = config_child(node, "bytes");
 
-	config_known(node, keys);
+	config_known(node, "variable", "offset", "bytes", "add", "mask", "shift", "order");
 	step->variable = program_variable(program, node, "variable");
 	if (step->variable == NULL)
 		return;

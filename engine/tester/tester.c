@@ -35,8 +35,7 @@ static void parse_ports(const struct config_node *array)
 		config_mistake(array, "expected an array of port names");
 	for (size_t i = 0; i < count && tester.nb_ports < PORTS_MAX; i++) {
 		struct config_node item = config_item(array, i);
-		struct port *port =
-			json_is_string(item.json) ? port_find(json_string_value(item.json)) : NULL;
+		struct port *port = port_find(json_string_value(item.json));
 
 		if (port == NULL)
 			config_mistake(&item, "expected the name of a port");
@@ -72,11 +71,8 @@ static void add_stream(struct stream *stream, const struct config_node *node)
 
 static void parse_burn(const struct config_node *node)
 {
-	static const char *const keys[] = {"clocks", NULL};
-
-	if (!config_is_object(node))
+	if (!config_object(node, "clocks"))
 		return;
-	config_known(node, keys);
 	tester.burn_clocks = config_u64(node, "clocks", 0, 0, BURN_CLOCKS_MAX);
 }
 
@@ -96,28 +92,24 @@ static void check_latency(const struct config_node *streams)
 
 void tester_parse(const struct config_node *node)
 {
-	static const char *const keys[] = {"ports", "streams", "connections", "burn", NULL};
 	struct config_node burn = config_child(node, "burn");
 	struct config_node ports = config_child(node, "ports");
 	struct config_node streams = config_child(node, "streams");
 	struct config_node connections = config_child(node, "connections");
-	size_t count;
+	size_t count = json_array_size(streams.json);
 
-	if (!config_is_object(node))
+	if (!config_object(node, "ports", "streams", "connections", "burn"))
 		return;
-	config_known(node, keys);
 	parse_ports(&ports);
 	parse_burn(&burn);
 	tester.connections = connections_parse(&connections);
-	count = config_items(&streams);
 	if (count > 0 && connections.json != NULL)
 		config_mistake(&streams, "a tester has streams or connections, not both");
 	if (count > STREAMS_MAX) {
 		config_mistake(&streams, "more than %d streams", STREAMS_MAX);
 		return;
 	}
-	for (size_t i = 0; i < count; i++) {
-		struct config_node item = config_item(&streams, i);
+	CONFIG_EACH (item, &streams) {
 		struct stream *stream = stream_parse(&item);
 
 		if (stream != NULL)

@@ -23,15 +23,14 @@ bool stream_parse_times(struct stream *stream, const struct config_node *array)
 	stream->at = calloc(count, sizeof(*stream->at));
 	if (stream->at == NULL)
 		return false;
-	for (size_t i = 0; i < count; i++) {
-		struct config_node item = config_item(array, i);
+	CONFIG_EACH (item, array) {
 		double at = json_is_number(item.json) ? json_number_value(item.json) : -1;
 
 		if (!(at >= 0 && at < 1)) {
 			config_mistake(&item, "expected a part of the round, 0 to below 1");
 			return false;
 		}
-		stream->at[i] = at;
+		stream->at[item.index] = at;
 	}
 	return true;
 }

@@ -40,12 +40,11 @@ static void read_ring(struct config_node *root)
 	struct config_node cards = config_child(root, "cards");
 
 	for (size_t i = 0; i < config_items(&cards); i++) {
-		static const char *const keys[] = {"ring", "mac", "on", "kind", "rate", NULL};
 		static const char *const kinds[] = {"a", "b", NULL};
 		struct config_node card = config_item(&cards, i);
 		struct rte_ether_addr mac;
 
-		config_known(&card, keys);
+		config_known(&card, "ring", "mac", "on", "kind", "rate");
 		config_u64(&card, "ring", 7, 1, 100);
 		config_mac(&card, "mac", &mac);
 		config_bool(&card, "on", false);
