@@ -286,46 +286,39 @@ bool config_ip6(const struct config_node *node, const char *key, struct in6_addr
 	return false;
 }
 
-/* Parts "address/length"; the address's text goes to `text`. */
-static bool split_prefix(
-	const struct config_node *node, char *text, size_t size, long max, uint8_t *length)
+/* An address with a colon was meant to be IPv6. */
+static bool has_colon(const struct config_node *node)
 {
-	char *slash, *end;
-	long bits;
-
-	if (!json_is_string(node->json) || json_string_length(node->json) >= size)
-		return false;
-	strcpy(text, json_string_value(node->json));
-	slash = strchr(text, '/');
-	if (slash == NULL)
-		return false;
-	*slash = '\0';
-	bits = strtol(slash + 1, &end, 10);
-	*length = (uint8_t)bits;
-	return end != slash + 1 && *end == '\0' && bits >= 0 && bits <= max;
+	return json_is_string(node->json) && strchr(json_string_value(node->json), ':') != NULL;
 }
 
-bool config_prefix4(const struct config_node *node, uint32_t *address, uint8_t *length)
+bool config_address(const struct config_node *node, const char *key, struct ip_address *address)
 {
-	char text[32];
-	struct in_addr in;
+	struct config_node child = config_child(node, key);
+	struct in6_addr ip6;
 
-	if (split_prefix(node, text, sizeof(text), 32, length) &&
-		inet_pton(AF_INET, text, &in) == 1) {
-		*address = ntohl(in.s_addr);
-		return true;
+	if (child.json == NULL) {
+		config_mistake(&child, "expected an IPv4 or IPv6 address, found nothing");
+		return false;
 	}
-	config_mistake(node, "expected an IPv4 prefix such as 16.0.0.0/24");
-	return false;
+	if (!has_colon(&child)) {
+		address->family = ADDRESS_IP4;
+		return config_ip4(node, key, &address->ip4);
+	}
+	if (!config_ip6(node, key, &ip6))
+		return false;
+	*address = address_ip6(ip6.s6_addr);
+	return true;
 }
 
-bool config_prefix6(const struct config_node *node, struct in6_addr *address, uint8_t *length)
+bool config_prefix(const struct config_node *node, struct ip_address *prefix, uint8_t *length)
 {
-	char text[64];
+	const char *text = json_string_value(node->json);
+	const char *end = text == NULL ? NULL : text + json_string_length(node->json);
 
-	if (split_prefix(node, text, sizeof(text), 128, length) &&
-		inet_pton(AF_INET6, text, address) == 1)
+	if (text != NULL && address_read_prefix(text, end, prefix, length) == end)
 		return true;
-	config_mistake(node, "expected an IPv6 prefix such as 2001:db8::/32");
+	config_mistake(node, has_colon(node) ? "expected an IPv6 prefix such as 2001:db8::/32"
+					     : "expected an IPv4 prefix such as 16.0.0.0/24");
 	return false;
 }

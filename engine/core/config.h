@@ -3,6 +3,8 @@
 #ifndef LINERATE_CONFIG_H
 #define LINERATE_CONFIG_H
 
+#include "ip_address.h"
+
 #include <jansson.h>
 #include <netinet/in.h>
 #include <rte_ether.h>
@@ -74,7 +76,8 @@ int config_choice(
 bool config_mac(const struct config_node *node, const char *key, struct rte_ether_addr *mac);
 bool config_ip4(const struct config_node *node, const char *key, uint32_t *address);
 bool config_ip6(const struct config_node *node, const char *key, struct in6_addr *address);
-bool config_prefix4(const struct config_node *node, uint32_t *address, uint8_t *length);
-bool config_prefix6(const struct config_node *node, struct in6_addr *address, uint8_t *length);
+/* The same for both families: "fe80::1", "16.0.0.0/24". */
+bool config_address(const struct config_node *node, const char *key, struct ip_address *address);
+bool config_prefix(const struct config_node *node, struct ip_address *prefix, uint8_t *length);
 
 #endif

@@ -4,7 +4,6 @@
 #include "interface.h"
 #include "neighbor.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 
 const char *adjacency_kind_name(const struct adjacency *adjacency)
@@ -34,20 +33,13 @@ void adjacency_text(const char *before, uint32_t index, char *text, size_t bytes
 {
 	const struct adjacency *adjacency = &adjacencies[index];
 	const char *kind = adjacency_kind_name(adjacency);
-	const struct ip_address *via;
-	char address[INET6_ADDRSTRLEN];
-	uint32_t word;
+	char via[ADDRESS_TEXT_BYTES];
 
 	if (adjacency->neighbor == NEIGHBOR_NONE) {
 		snprintf(text, bytes, "%s: adjacency %u, %s", before, index, kind);
 		return;
 	}
-	via = neighbor_address(adjacency->neighbor);
-	word = htonl(via->ip4);
-	if (via->family == ADDRESS_IP6)
-		inet_ntop(AF_INET6, via->ip6, address, sizeof(address));
-	else
-		inet_ntop(AF_INET, &word, address, sizeof(address));
-	snprintf(text, bytes, "%s: adjacency %u, %s, via %s on %s", before, index, kind, address,
+	snprintf(text, bytes, "%s: adjacency %u, %s, via %s on %s", before, index, kind,
+		address_text(neighbor_address(adjacency->neighbor), via),
 		interfaces[adjacency->interface].name);
 }

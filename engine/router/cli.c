@@ -2,7 +2,6 @@
 #include "cli.h"
 
 #include "cli_command.h"
-#include "route_text.h"
 
 #include <ctype.h>
 #include <rte_debug.h>
@@ -140,11 +139,11 @@ static bool plain_route(const char *text, const char *end, struct router_order *
 
 	if ((size_t)(end - text) < sizeof(add) || memcmp(text, add, sizeof(add) - 1) != 0)
 		return false;
-	text = route_text_prefix(text + sizeof(add) - 1, end, &order->address.ip4, &order->length);
+	text = address_read_prefix(text + sizeof(add) - 1, end, &order->address, &order->length);
 	if (text == NULL || (size_t)(end - text) < sizeof(via) ||
 		memcmp(text, via, sizeof(via) - 1) != 0)
 		return false;
-	return route_text_address(text + sizeof(via) - 1, end, &order->via.ip4) == end;
+	return address_read(text + sizeof(via) - 1, end, &order->via) == end;
 }
 
 unsigned cli_parse(const char *file, const char *text, size_t length, router_sink_t sink,
@@ -152,8 +151,7 @@ unsigned cli_parse(const char *file, const char *text, size_t length, router_sin
 {
 	struct cli_line line = {
 		.file = file, .complaints = complaints, .sink = sink, .context = context};
-	struct router_order route = {
-		.kind = ORDER_ROUTE_ADD, .address = address_ip4(0), .via = address_ip4(0)};
+	struct router_order route = {.kind = ORDER_ROUTE_ADD};
 	const char *end = text + length;
 	unsigned mistakes = 0;
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli_command.h"
 
-#include <arpa/inet.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,23 +75,11 @@ bool cli_read_word(struct cli_line *line, const char *word)
 	return cli_read_choice(line, choices, &index);
 }
 
-static bool is_address(const char *word, struct ip_address *address)
-{
-	struct in_addr in;
-	struct in6_addr in6;
-
-	if (inet_pton(AF_INET, word, &in) == 1)
-		*address = address_ip4(ntohl(in.s_addr));
-	else if (inet_pton(AF_INET6, word, &in6) == 1)
-		*address = address_ip6(in6.s6_addr);
-	else
-		return false;
-	return true;
-}
-
 bool cli_read_address(struct cli_line *line, struct ip_address *address)
 {
-	if (!is_address(cli_peek(line), address))
+	const char *word = cli_peek(line), *end = word + strlen(word);
+
+	if (address_read(word, end, address) != end)
 		return cli_expected(line, "an address such as 100.64.1.2 or 2001:db8::2");
 	line->next++;
 	return true;
@@ -117,18 +104,10 @@ bool cli_is_number(const char *word, uint32_t max, uint32_t *number)
 
 bool cli_read_prefix(struct cli_line *line, struct ip_address *prefix, uint8_t *length)
 {
-	char text[CLI_WORD_BYTES];
-	uint32_t bits;
-	char *slash;
+	const char *word = cli_peek(line), *end = word + strlen(word);
 
-	memcpy(text, cli_peek(line), strlen(cli_peek(line)) + 1);
-	slash = strchr(text, '/');
-	if (slash != NULL)
-		*slash = '\0';
-	if (slash == NULL || !is_address(text, prefix) ||
-		!cli_is_number(slash + 1, prefix->family == ADDRESS_IP6 ? 128 : 32, &bits))
+	if (address_read_prefix(word, end, prefix, length) != end)
 		return cli_expected(line, "a prefix such as 16.0.0.0/24 or 2001:db8::/32");
-	*length = (uint8_t)bits;
 	line->next++;
 	return true;
 }

@@ -7,7 +7,7 @@
 #ifndef LINERATE_INTERFACE6_H
 #define LINERATE_INTERFACE6_H
 
-#include "address.h"
+#include "core/ip_address.h"
 #include "interface.h"
 
 struct interface6_address {

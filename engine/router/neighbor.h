@@ -10,7 +10,7 @@
 #define LINERATE_NEIGHBOR_H
 
 #include "core/registry.h"
-#include "address.h"
+#include "core/ip_address.h"
 #include "interface.h"
 
 #include <rte_ether.h>

@@ -3,7 +3,7 @@
 #ifndef LINERATE_PACKET6_H
 #define LINERATE_PACKET6_H
 
-#include "address.h"
+#include "core/ip_address.h"
 #include "packet.h"
 
 #include <netinet/in.h>

@@ -111,42 +111,6 @@ bool router_read_port(const struct config_node *node, struct router_order *order
 	return true;
 }
 
-bool router_read_address(
-	const struct config_node *node, const char *key, struct ip_address *address)
-{
-	struct config_node child = config_child(node, key);
-	const char *text = json_string_value(child.json);
-	struct in6_addr ip6;
-
-	if (child.json == NULL) {
-		config_mistake(&child, "expected an IPv4 or IPv6 address, found nothing");
-		return false;
-	}
-	if (text != NULL && strchr(text, ':') != NULL) {
-		if (!config_ip6(node, key, &ip6))
-			return false;
-		*address = address_ip6(ip6.s6_addr);
-		return true;
-	}
-	address->family = ADDRESS_IP4;
-	return config_ip4(node, key, &address->ip4);
-}
-
-static bool read_prefix(const struct config_node *node, struct ip_address *address, uint8_t *length)
-{
-	const char *text = json_string_value(node->json);
-	struct in6_addr ip6;
-
-	if (text != NULL && strchr(text, ':') != NULL) {
-		if (!config_prefix6(node, &ip6, length))
-			return false;
-		*address = address_ip6(ip6.s6_addr);
-		return true;
-	}
-	address->family = ADDRESS_IP4;
-	return config_prefix4(node, &address->ip4, length);
-}
-
 static uint16_t read_vlan_id(const struct config_node *node, const char *key)
 {
 	return (uint16_t)config_u64(node, key, 0, 1, VLAN_ID_MAX);
@@ -216,7 +180,7 @@ static void read_interface(const struct config_node *node)
 		router_take(node, &order);
 	order.kind = ORDER_INTERFACE_ADDRESS;
 	CONFIG_EACH (item, &addresses)
-		if (read_prefix(&item, &order.address, &order.length))
+		if (config_prefix(&item, &order.address, &order.length))
 			router_take(&item, &order);
 }
 
@@ -226,7 +190,7 @@ static void read_route(const struct config_node *node)
 	struct router_order order = {.kind = ORDER_ROUTE_ADD};
 
 	config_known(node, "prefix", ROUTER_PATH_KEYS, "paths");
-	if (read_prefix(&prefix, &order.address, &order.length))
+	if (config_prefix(&prefix, &order.address, &order.length))
 		router_read_paths(node, &order);
 }
 
@@ -237,7 +201,7 @@ static void read_neighbor(const struct config_node *node)
 	bool good = router_read_port(node, &order, true);
 
 	config_known(node, "port", "address", "mac");
-	good &= router_read_address(node, "address", &order.address);
+	good &= config_address(node, "address", &order.address);
 	if (mac.json == NULL)
 		config_mistake(&mac, "expected a MAC address, found nothing");
 	good &= config_mac(node, "mac", &order.mac);

@@ -13,8 +13,6 @@
 void router_take(const struct config_node *node, const struct router_order *order);
 /* Each returns false after saying what is wrong. */
 bool router_read_port(const struct config_node *node, struct router_order *order, bool required);
-bool router_read_address(
-	const struct config_node *node, const char *key, struct ip_address *address);
 /* Takes the order once for each path that the object has. */
 void router_read_paths(const struct config_node *node, const struct router_order *order);
 

@@ -3,7 +3,7 @@
 #ifndef LINERATE_ROUTER_ORDER_H
 #define LINERATE_ROUTER_ORDER_H
 
-#include "address.h"
+#include "core/ip_address.h"
 #include "adjacency.h"
 #include "interface.h"
 

@@ -32,7 +32,7 @@ static void read_path(const struct config_node *node, const struct router_order 
 
 	order.weight = (uint16_t)config_u64(node, "weight", 0, 1, LOAD_BALANCE_WEIGHT_MAX);
 	good &= read_out_labels(node, &order);
-	good &= router_read_address(node, "via", &order.via);
+	good &= config_address(node, "via", &order.via);
 	if (good)
 		router_take(node, &order);
 }

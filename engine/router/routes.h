@@ -6,7 +6,7 @@
 #ifndef LINERATE_ROUTES_H
 #define LINERATE_ROUTES_H
 
-#include "address.h"
+#include "core/ip_address.h"
 #include "adjacency.h"
 #include "interface.h"
 

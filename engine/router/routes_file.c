@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "routes_file.h"
 
-#include "route_text.h"
-
-#include <arpa/inet.h>
 #include <string.h>
+
+static const char *skip_space(const char *text, const char *end)
+{
+	while (text < end && (*text == ' ' || *text == '\t' || *text == '\r'))
+		text++;
+	return text;
+}
 
 /* After a field comes a space or the end of the line. */
 static bool field_ends(const char *text, const char *end)
@@ -32,68 +36,25 @@ static const char *read_port(const char *text, const char *end, struct router_or
 	return after;
 }
 
-/* Reads the field up to `after` as IPv6: most lines are IPv4. */
-static bool field_ip6(const char *text, const char *after, struct ip_address *address)
-{
-	char field[INET6_ADDRSTRLEN];
-	size_t length = (size_t)(after - text);
-
-	if (length >= sizeof(field))
-		return false;
-	memcpy(field, text, length);
-	field[length] = '\0';
-	address->family = ADDRESS_IP6;
-	return strlen(field) == length && inet_pton(AF_INET6, field, address->ip6) == 1;
-}
-
-static const char *read_prefix(const char *text, const char *end, struct router_order *order)
-{
-	const char *after = route_text_prefix(text, end, &order->address.ip4, &order->length);
-	const char *slash;
-	uint32_t length = 0;
-
-	order->address.family = ADDRESS_IP4;
-	if (field_ends(after, end))
-		return after;
-	after = field_end(text, end);
-	slash = memchr(text, '/', (size_t)(after - text));
-	if (slash == NULL || !field_ip6(text, slash, &order->address) ||
-		route_text_number(slash + 1, after, 128, &length) != after)
-		return NULL;
-	order->length = (uint8_t)length;
-	return after;
-}
-
-static const char *read_next_hop(const char *text, const char *end, struct ip_address *via)
-{
-	const char *after = route_text_address(text, end, &via->ip4);
-
-	via->family = ADDRESS_IP4;
-	if (field_ends(after, end))
-		return after;
-	after = field_end(text, end);
-	return field_ip6(text, after, via) ? after : NULL;
-}
-
 /* Reads one line that is not empty. Returns NULL, or what is wrong with it. */
 static const char *line_read(const char *text, const char *end, struct router_order *order)
 {
-	const char *after = read_prefix(text, end, order);
+	const char *after = address_read_prefix(text, end, &order->address, &order->length);
 
-	if (after == NULL)
+	if (!field_ends(after, end))
 		return "expected a prefix such as 16.0.0.0/24 or 2001:db8::/32";
-	text = route_text_space(after, end);
-	after = read_next_hop(text, end, &order->via);
-	if (after == NULL)
+	text = skip_space(after, end);
+	after = address_read(text, end, &order->via);
+	if (!field_ends(after, end))
 		return "expected a next hop such as 100.64.1.2 after the prefix";
-	text = route_text_space(after, end);
+	text = skip_space(after, end);
 	order->interface[0] = '\0';
 	if (text == end || *text == '#')
 		return NULL;
 	text = read_port(text, end, order);
 	if (text == NULL)
 		return "expected the name of an interface after the next hop";
-	text = route_text_space(text, end);
+	text = skip_space(text, end);
 	return text == end || *text == '#' ? NULL : "expected the end of the line";
 }
 
@@ -109,7 +70,7 @@ unsigned routes_file_parse(const char *file, const char *text, size_t length, ro
 		const char *line_end = newline == NULL ? end : newline, *wrong = NULL;
 
 		order.line++;
-		text = route_text_space(text, line_end);
+		text = skip_space(text, line_end);
 		if (text < line_end && *text != '#') {
 			wrong = line_read(text, line_end, &order);
 			if (wrong == NULL)

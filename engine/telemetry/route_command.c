@@ -4,9 +4,7 @@
 #include "fib/fib4.h"
 #include "modes/forwarder.h"
 #include "router/adjacency_text.h"
-#include "router/cli.h"
 #include "router/interface.h"
-#include "router/route_text.h"
 #include "router/routes.h"
 #include "command.h"
 
@@ -64,40 +62,36 @@ static int del_answer(const char *parameters, struct rte_tel_data *data)
 
 COMMAND("/linerate/route/del", del_answer, "Deletes a route. Parameter: prefix=P/L")
 
-static const char *address_text(uint32_t address, char text[LINE_BYTES])
-{
-	snprintf(text, LINE_BYTES, "%u.%u.%u.%u", address >> 24, address >> 16 & 255,
-		address >> 8 & 255, address & 255);
-	return text;
-}
-
 static void answer_adjacency(struct rte_tel_data *data, const struct adjacency *adjacency)
 {
-	char text[LINE_BYTES];
+	const struct ip_address via = address_ip4(adjacency->address);
+	char text[ADDRESS_TEXT_BYTES];
 
 	answer_string(data, "kind", adjacency_kind_name(adjacency));
 	if (adjacency->neighbor == NEIGHBOR_NONE)
 		return;
-	answer_string(data, "via", address_text(adjacency->address, text));
+	answer_string(data, "via", address_text(&via, text));
 	answer_string(data, "port", interfaces[adjacency->interface].name);
 }
 
 static int lookup_answer(const char *parameters, struct rte_tel_data *data)
 {
 	const char *end = parameters == NULL ? NULL : parameters + strlen(parameters);
-	char text[LINE_BYTES], prefix[2 * LINE_BYTES];
-	uint32_t address = 0, word;
+	char text[ADDRESS_TEXT_BYTES], prefix[LINE_BYTES];
+	struct ip_address address;
+	uint32_t word;
 	uint8_t length;
 
-	if (end == NULL || route_text_address(parameters, end, &address) != end)
+	if (end == NULL || address_read(parameters, end, &address) != end ||
+		address.family != ADDRESS_IP4)
 		return -1;
 	if (strcmp(forwarder_mode(), "router") != 0)
 		return answer_error(data, "the forwarder is no router");
 	rte_spinlock_lock(&router_lock);
-	word = fib4_word(address);
+	word = fib4_word(address.ip4);
 	length = fib4_word_length(word);
-	snprintf(prefix, sizeof(prefix), "%s/%u", address_text(address & prefix_mask(length), text),
-		length);
+	address.ip4 &= prefix_mask(length);
+	snprintf(prefix, sizeof(prefix), "%s/%u", address_text(&address, text), length);
 	answer_string(data, "prefix", prefix);
 	answer_adjacency(data, &adjacencies[word & FIB4_VALUE]);
 	rte_spinlock_unlock(&router_lock);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #define IP4_CHECKSUM_AT 10
-#define IP4_BYTES 20
-#define IP6_BYTES 40
+#define IP4_HEADER 20
+#define IP6_HEADER 40
 
 static void put16(uint8_t *at, uint16_t value)
 {
@@ -29,7 +29,7 @@ static void run_ip4(const struct step *step, struct program_burst *burst)
 			(unsigned)burst->lengths[i] - RTE_MIN(step->offset, burst->lengths[i]);
 		unsigned bytes = RTE_MIN((ip[0] & 0xfu) * 4, room);
 
-		if (bytes < IP4_BYTES)
+		if (bytes < IP4_HEADER)
 			continue;
 		put16(ip + IP4_CHECKSUM_AT, 0);
 		put16(ip + IP4_CHECKSUM_AT, inet_checksum(rte_raw_cksum(ip, bytes)));
@@ -40,7 +40,7 @@ static void parse_ip4(struct program *program, struct step *step, const struct c
 {
 	config_known(node, "offset");
 	step->offset = (uint16_t)config_u64(node, "offset", 14, 0, UINT16_MAX);
-	program_touch(program, node, step->offset, IP4_BYTES);
+	program_touch(program, node, step->offset, IP4_HEADER);
 }
 
 static struct step_kind ip4_kind = {
@@ -59,9 +59,9 @@ static const struct {
 /* Bytes from the transport header on, by the IP header, as far as the frame goes. */
 static unsigned l4_bytes(const uint8_t *ip, unsigned l3_bytes, unsigned room)
 {
-	unsigned packet = ip[0] >> 4 == 4 ? get16(ip + 2) : get16(ip + 4) + IP6_BYTES;
+	unsigned packet = ip[0] >> 4 == 4 ? get16(ip + 2) : get16(ip + 4) + IP6_HEADER;
 
-	if (packet <= l3_bytes || room <= l3_bytes || (ip[0] >> 4 != 4 && room < IP6_BYTES))
+	if (packet <= l3_bytes || room <= l3_bytes || (ip[0] >> 4 != 4 && room < IP6_HEADER))
 		return 0;
 	return RTE_MIN(packet, room) - l3_bytes;
 }
@@ -101,13 +101,13 @@ static void parse_l4(struct program *program, struct step *step, const struct co
 
 	config_known(node, "l3_offset", "l3_bytes", "protocol");
 	step->offset = (uint16_t)config_u64(node, "l3_offset", 14, 0, UINT16_MAX);
-	step->bytes = (uint16_t)config_u64(node, "l3_bytes", IP4_BYTES, IP4_BYTES, 1024);
+	step->bytes = (uint16_t)config_u64(node, "l3_bytes", IP4_HEADER, IP4_HEADER, 1024);
 	if (protocol < 0) {
 		config_mistake(node, "protocol: expected udp, tcp or icmp6");
 		return;
 	}
 	step->protocol = (uint8_t)protocol;
-	program_touch(program, node, step->offset, IP4_BYTES);
+	program_touch(program, node, step->offset, IP4_HEADER);
 	program_touch(
 		program, node, step->offset + step->bytes + protocols[protocol].checksum_at, 2);
 }
@@ -119,7 +119,7 @@ unsigned step_summed_to(const struct step *step, const uint8_t *frame, unsigned 
 {
 	unsigned summed;
 
-	if (step->kind != &l4_kind || bytes < step->offset + (unsigned)IP4_BYTES)
+	if (step->kind != &l4_kind || bytes < step->offset + (unsigned)IP4_HEADER)
 		return 0;
 	summed = l4_bytes(frame + step->offset, step->bytes, bytes - step->offset);
 	return summed == 0 ? 0 : step->offset + step->bytes + summed;

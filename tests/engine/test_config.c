@@ -114,11 +114,11 @@ static void broken_json_names_the_line(void)
 static void read_prefix(struct config_node *root)
 {
 	struct config_node prefix = config_child(root, "p");
-	uint32_t address = 0;
+	struct ip_address address = {.family = ADDRESS_NONE};
 	uint8_t length = 99;
 
-	if (config_prefix4(&prefix, &address, &length)) {
-		CHECK_EQUAL(address, 0x10000000);
+	if (config_prefix(&prefix, &address, &length)) {
+		CHECK_EQUAL(address.ip4, 0x10000000);
 		CHECK_EQUAL(length, 24);
 	}
 }

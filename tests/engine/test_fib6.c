@@ -4,7 +4,7 @@
 
 #include "core/rcu.h"
 #include "fib/fib6.h"
-#include "router/address.h"
+#include "core/ip_address.h"
 
 #include <errno.h>
 #include <pthread.h>

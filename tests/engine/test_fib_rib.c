@@ -6,7 +6,7 @@
 #include "fib/fib4.h"
 #include "fib/fib6.h"
 #include "fib/rib6_address.h"
-#include "router/address.h"
+#include "core/ip_address.h"
 
 #include <rte_rib.h>
 #include <rte_rib6.h>

@@ -2,7 +2,7 @@
 /* The plain file of routes. */
 #include "router/routes_file.h"
 
-#include "router/route_text.h"
+#include "core/ip_address.h"
 #include "test.h"
 
 #include <arpa/inet.h>
@@ -118,7 +118,7 @@ static void addresses(void)
 
 	for (unsigned i = 0; i < 2000000; i++) {
 		struct in_addr in;
-		uint32_t address;
+		struct ip_address address;
 		char text[24];
 		const char *end;
 		int length = snprintf(text, sizeof(text), "%u.%u.%u.%u", rand_r(&seed) % 270,
@@ -127,10 +127,10 @@ static void addresses(void)
 		if (i % 2 == 0)
 			text[rand_r(&seed) % (unsigned)length] =
 				letters[rand_r(&seed) % (sizeof(letters) - 1)];
-		end = route_text_address(text, text + length, &address);
+		end = address_read(text, text + length, &address);
 		if ((end == text + length) != (inet_pton(AF_INET, text, &in) == 1))
 			CHECK(false);
-		if (end == text + length && ++good != 0 && address != ntohl(in.s_addr))
+		if (end == text + length && ++good != 0 && address.ip4 != ntohl(in.s_addr))
 			CHECK(false);
 	}
 	CHECK(good > 100000);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An address of either family, as orders and the neighbour table hold them. */
-#ifndef LINERATE_ADDRESS_H
-#define LINERATE_ADDRESS_H
+/* An address of either family, as orders and the neighbour table hold them; and its text. */
+#ifndef LINERATE_IP_ADDRESS_H
+#define LINERATE_IP_ADDRESS_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -93,6 +94,15 @@ static inline bool ip6_is_loopback(const uint8_t *ip6)
 
 	return ip6_same(ip6, loopback);
 }
+
+/* The one grammar of configuration, CLI and files of routes: each reads what stands at the start of
+ * [text, end) and returns where that ends, or NULL. Numbers are as inet_pton() takes them. */
+const char *address_read(const char *text, const char *end, struct ip_address *address);
+const char *address_read_prefix(
+	const char *text, const char *end, struct ip_address *prefix, uint8_t *length);
+
+#define ADDRESS_TEXT_BYTES INET6_ADDRSTRLEN
+const char *address_text(const struct ip_address *address, char text[ADDRESS_TEXT_BYTES]);
 
 /* RFC 4291 2.7.1: where the neighbour with the address is asked for. */
 static inline void ip6_solicited_node(const uint8_t *ip6, uint8_t *group)
