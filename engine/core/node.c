@@ -319,3 +319,14 @@ static void read_nodes(struct ledger *ledger)
 	}
 }
 LEDGER_SOURCE_REGISTER(LEDGER_STAGE_NODES, read_nodes)
+
+int node_clone_to(const char *template_name, const char *port, void *object, const char *next,
+	char name[RTE_NODE_NAMESIZE])
+{
+	const char *const nexts[] = {"drop", next, NULL};
+
+	if (node_clone(template_name, port, object, nexts) == RTE_NODE_ID_INVALID)
+		return -EINVAL;
+	snprintf(name, RTE_NODE_NAMESIZE, "%s-%s", template_name, port);
+	return 0;
+}

@@ -138,6 +138,10 @@ const struct node_type *node_type_of(rte_node_t id);
  */
 rte_node_t node_clone(
 	const char *template_name, const char *suffix, void *object, const char *const *nexts);
+/* Clones the template for a port so that the clone sends to "drop" or `next`; writes its name.
+ * Returns 0 or -EINVAL. */
+int node_clone_to(const char *template_name, const char *port, void *object, const char *next,
+	char name[RTE_NODE_NAMESIZE]);
 /* All states of all workers, for those who read counters. */
 struct node_state *node_states(void);
 /* That of the worker's node; NULL when it walks none of that name. */

@@ -11,7 +11,6 @@
 #include "core/vector.h"
 #include "core/worker.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -118,10 +117,5 @@ bool lose_present(void)
 
 int lose_add_port(const struct port *port, char entry[RTE_NODE_NAMESIZE])
 {
-	const char *const nexts[] = {"drop", entry, NULL};
-
-	if (node_clone("lose", port->name, NULL, nexts) == RTE_NODE_ID_INVALID)
-		return -EINVAL;
-	snprintf(entry, RTE_NODE_NAMESIZE, "lose-%s", port->name);
-	return 0;
+	return node_clone_to("lose", port->name, NULL, entry, entry);
 }

@@ -7,7 +7,6 @@
 #include "core/vector.h"
 #include "forwarder.h"
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/ip_icmp.h>
 #include <rte_arp.h>
@@ -200,11 +199,9 @@ static int icmpecho_entry(
 	struct port *port, __rte_unused struct port *peer, char name[RTE_NODE_NAMESIZE])
 {
 	char tx[RTE_NODE_NAMESIZE];
-	const char *const nexts[] = {"drop", tx, NULL};
 
 	snprintf(tx, sizeof(tx), "port-tx-%s", port->name);
-	snprintf(name, RTE_NODE_NAMESIZE, "icmpecho-%s", port->name);
-	return node_clone("icmpecho", port->name, port, nexts) == RTE_NODE_ID_INVALID ? -EINVAL : 0;
+	return node_clone_to("icmpecho", port->name, port, tx, name);
 }
 
 static struct forwarding_mode icmpecho_mode = {

@@ -51,15 +51,11 @@ int mac_rewrite_clone(const char *template_name, const struct port *port, const 
 	struct mac_rewrite *rewrite = rte_zmalloc_socket(
 		"mac_rewrite", sizeof(*rewrite), RTE_CACHE_LINE_SIZE, memory_socket());
 	char tx[RTE_NODE_NAMESIZE];
-	const char *const nexts[] = {"drop", tx, NULL};
 
 	if (rewrite == NULL)
 		return -ENOMEM;
 	memcpy(&rewrite->first, addresses, sizeof(rewrite->first));
 	memcpy(&rewrite->last, addresses + sizeof(rewrite->first), sizeof(rewrite->last));
 	snprintf(tx, sizeof(tx), "port-tx-%s", peer->name);
-	snprintf(name, RTE_NODE_NAMESIZE, "%s-%s", template_name, port->name);
-	return node_clone(template_name, port->name, rewrite, nexts) == RTE_NODE_ID_INVALID
-		       ? -EINVAL
-		       : 0;
+	return node_clone_to(template_name, port->name, rewrite, tx, name);
 }

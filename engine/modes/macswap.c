@@ -6,7 +6,6 @@
 #include "core/node.h"
 #include "forwarder.h"
 
-#include <errno.h>
 #include <rte_ether.h>
 #include <rte_vect.h>
 #include <stdio.h>
@@ -72,11 +71,9 @@ NODE_REGISTER(macswap)
 static int macswap_entry(struct port *port, struct port *peer, char name[RTE_NODE_NAMESIZE])
 {
 	char tx[RTE_NODE_NAMESIZE];
-	const char *const nexts[] = {"drop", tx, NULL};
 
 	snprintf(tx, sizeof(tx), "port-tx-%s", peer->name);
-	snprintf(name, RTE_NODE_NAMESIZE, "macswap-%s", port->name);
-	return node_clone("macswap", port->name, NULL, nexts) == RTE_NODE_ID_INVALID ? -EINVAL : 0;
+	return node_clone_to("macswap", port->name, NULL, tx, name);
 }
 
 static struct forwarding_mode macswap_mode = {

@@ -434,19 +434,4 @@ static const struct packet_method uring_method = {
 	.close_tx = uring_close_tx,
 };
 
-static int uring_parse(struct port *port, const struct config_node *node)
-{
-	return packet_port_parse(port, node, &uring_method);
-}
-
-static const char *const keys[] = {PACKET_PORT_KEYS, "batch", "multishot", NULL};
-
-static struct port_driver uring_driver = {
-	.name = "io_uring",
-	.keys = keys,
-	.parse = uring_parse,
-	PACKET_PORT_CALLS,
-	.rx_burst = uring_rx_burst,
-	.tx_burst = uring_tx_burst,
-};
-PORT_DRIVER_REGISTER(uring_driver)
+PACKET_DRIVER(uring, "io_uring", "batch", "multishot")

@@ -228,19 +228,4 @@ static const struct packet_method pcap_method = {
 	.missed = pcap_missed,
 };
 
-static int pcap_parse(struct port *port, const struct config_node *node)
-{
-	return packet_port_parse(port, node, &pcap_method);
-}
-
-static const char *const keys[] = {PACKET_PORT_KEYS, NULL};
-
-static struct port_driver pcap_driver = {
-	.name = "libpcap",
-	.keys = keys,
-	.parse = pcap_parse,
-	PACKET_PORT_CALLS,
-	.rx_burst = pcap_rx_burst,
-	.tx_burst = pcap_tx_burst,
-};
-PORT_DRIVER_REGISTER(pcap_driver)
+PACKET_DRIVER(pcap, "libpcap")

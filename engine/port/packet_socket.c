@@ -302,21 +302,19 @@ static uint64_t read_missed(struct packet_port *packet)
 	return missed;
 }
 
+/* Counters are words of 64 bits and nothing else. */
+static void add_counters(void *total, const void *one, size_t bytes)
+{
+	for (size_t i = 0; i < bytes / sizeof(uint64_t); i++)
+		((uint64_t *)total)[i] += ((const uint64_t *)one)[i];
+}
+
 static struct packet_rx_counters rx_total(const struct packet_port *packet)
 {
 	struct packet_rx_counters total = {0};
 
-	for (unsigned q = 0; q < packet->port->nb_rx_queues; q++) {
-		const struct packet_rx_counters *one = &packet->rx[q]->counters;
-
-		total.packets += one->packets;
-		total.bytes += one->bytes;
-		total.too_long += one->too_long;
-		total.no_mbuf += one->no_mbuf;
-		total.syscalls += one->syscalls;
-		total.copied_bytes += one->copied_bytes;
-		total.finished_checksums += one->finished_checksums;
-	}
+	for (unsigned q = 0; q < packet->port->nb_rx_queues; q++)
+		add_counters(&total, &packet->rx[q]->counters, sizeof(total));
 	return total;
 }
 
@@ -324,17 +322,8 @@ static struct packet_tx_counters tx_total(const struct packet_port *packet)
 {
 	struct packet_tx_counters total = {0};
 
-	for (unsigned q = 0; q < packet->port->nb_tx_queues; q++) {
-		const struct packet_tx_counters *one = &packet->tx[q]->counters;
-
-		total.packets += one->packets;
-		total.bytes += one->bytes;
-		total.no_buffers += one->no_buffers;
-		total.syscalls += one->syscalls;
-		total.copied_bytes += one->copied_bytes;
-		for (unsigned e = 0; e < PACKET_TX_ERRORS; e++)
-			total.errors[e] += one->errors[e];
-	}
+	for (unsigned q = 0; q < packet->port->nb_tx_queues; q++)
+		add_counters(&total, &packet->tx[q]->counters, sizeof(total));
 	return total;
 }
 

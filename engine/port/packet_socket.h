@@ -125,13 +125,32 @@ void packet_port_ledger(const struct port *port, struct ledger *ledger);
 uint64_t packet_port_link_bps(const struct port *port);
 void packet_port_tick(struct port *port);
 void packet_port_link_read(const struct port *port, struct port_link *link);
-/* Their place in the struct. */
-#define PACKET_PORT_CALLS \
-	.configure = packet_port_configure, .start = packet_port_start, .stop = packet_port_stop, \
-	.rx_wakes = packet_port_rx_wakes, .stats = packet_port_stats, \
-	.ledger = packet_port_ledger, .link_bps = packet_port_link_bps, .tick = packet_port_tick, \
-	.link_read = packet_port_link_read
+/* Registers the driver `text` of the method NAME_method, with NAME_rx_burst() and NAME_tx_burst();
+ * its own keys follow. */
 #define PACKET_PORT_KEYS "device", "netns", "rx_queues", "link_bps", "max_frame_bytes"
+#define PACKET_DRIVER(name_, text, ...) \
+	static int name_##_parse(struct port *port, const struct config_node *node) \
+	{ \
+		return packet_port_parse(port, node, &name_##_method); \
+	} \
+	static const char *const name_##_keys[] = {PACKET_PORT_KEYS, ##__VA_ARGS__, NULL}; \
+	static struct port_driver name_##_driver = { \
+		.name = (text), \
+		.keys = name_##_keys, \
+		.parse = name_##_parse, \
+		.configure = packet_port_configure, \
+		.start = packet_port_start, \
+		.stop = packet_port_stop, \
+		.rx_wakes = packet_port_rx_wakes, \
+		.stats = packet_port_stats, \
+		.ledger = packet_port_ledger, \
+		.link_bps = packet_port_link_bps, \
+		.tick = packet_port_tick, \
+		.link_read = packet_port_link_read, \
+		.rx_burst = name_##_rx_burst, \
+		.tx_burst = name_##_tx_burst, \
+	}; \
+	PORT_DRIVER_REGISTER(name_##_driver)
 
 /* For methods. Sockets that do not block. Return 0 or -errno, -EINVAL after saying why. */
 int packet_rx_open(struct packet_port *port, struct packet_rx *rx);

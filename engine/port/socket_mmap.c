@@ -236,19 +236,4 @@ static const struct packet_method mmap_method = {
 	.close_tx = mmap_close_tx,
 };
 
-static int mmap_parse(struct port *port, const struct config_node *node)
-{
-	return packet_port_parse(port, node, &mmap_method);
-}
-
-static const char *const keys[] = {PACKET_PORT_KEYS, NULL};
-
-static struct port_driver mmap_driver = {
-	.name = "socket-mmap",
-	.keys = keys,
-	.parse = mmap_parse,
-	PACKET_PORT_CALLS,
-	.rx_burst = mmap_rx_burst,
-	.tx_burst = mmap_tx_burst,
-};
-PORT_DRIVER_REGISTER(mmap_driver)
+PACKET_DRIVER(mmap, "socket-mmap")

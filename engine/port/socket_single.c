@@ -100,19 +100,4 @@ static const struct packet_method single_method = {
 	.close_rx = single_close_rx,
 };
 
-static int single_parse(struct port *port, const struct config_node *node)
-{
-	return packet_port_parse(port, node, &single_method);
-}
-
-static const char *const keys[] = {PACKET_PORT_KEYS, NULL};
-
-static struct port_driver single_driver = {
-	.name = "socket-single",
-	.keys = keys,
-	.parse = single_parse,
-	PACKET_PORT_CALLS,
-	.rx_burst = single_rx_burst,
-	.tx_burst = single_tx_burst,
-};
-PORT_DRIVER_REGISTER(single_driver)
+PACKET_DRIVER(single, "socket-single")

@@ -149,19 +149,4 @@ static const struct packet_method vector_method = {
 	.close_rx = vector_close_rx,
 };
 
-static int vector_parse(struct port *port, const struct config_node *node)
-{
-	return packet_port_parse(port, node, &vector_method);
-}
-
-static const char *const keys[] = {PACKET_PORT_KEYS, "batch", NULL};
-
-static struct port_driver vector_driver = {
-	.name = "socket-vector",
-	.keys = keys,
-	.parse = vector_parse,
-	PACKET_PORT_CALLS,
-	.rx_burst = vector_rx_burst,
-	.tx_burst = vector_tx_burst,
-};
-PORT_DRIVER_REGISTER(vector_driver)
+PACKET_DRIVER(vector, "socket-vector", "batch")
