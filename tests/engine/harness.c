@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
+#include "eal.h"
 
 #include "core/clock.h"
 #include "core/config.h"
@@ -12,7 +13,6 @@
 
 #include <jansson.h>
 #include <rte_cycles.h>
-#include <rte_eal.h>
 #include <rte_graph_worker.h>
 #include <rte_malloc.h>
 
@@ -156,14 +156,11 @@ static void parse(unsigned ports, json_t *forwarder)
 static void start(unsigned ports, json_t *forwarder)
 {
 	static const int cpus[] = {0};
-	char *arguments[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--iova-mode=va",
-		"--no-telemetry", "-m", "512", "--lcores=0@0,1@0", "--log-level=warning",
-		"--log-level=lib.eal:error", NULL};
 
 	clock_advance(0);
 	parse(ports, forwarder);
 	if (workers_plan(cpus, 1, false, forwarder_workers(), RX_POLLING) < 0 ||
-		rte_eal_init(RTE_DIM(arguments) - 1, arguments) < 0)
+		!eal_start("512", "--lcores=0@0,1@0"))
 		die("EAL does not start");
 	pool = memory_packet_pool("test", POOL_BUFFERS, 1518);
 	for (unsigned i = 0; i < ports; i++) {

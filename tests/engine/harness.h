@@ -89,41 +89,55 @@ static inline void harness_wait(pid_t child)
 		WEXITSTATUS(status) == EXIT_SUCCESS);
 }
 
-/* Runs the case in a child process with the forwarder started; fails when a check there did. */
-static inline void harness_case(const char *cli, void (*run)(void))
+/* With a forwarder it runs in a process of its own, and fails when a check there did. */
+struct harness_case {
+	const char *name;
+	void (*run)(void);
+	const char *cli; /* of a router */
+	unsigned ports;  /* 0: two */
+	/* Without `cli`: a mode with its own object, or the whole forwarder without its ports. */
+	const char *mode, *options;
+};
+#define HARNESS_MODE(ports_, mode_, options_) \
+	.ports = (ports_), .mode = (mode_), .options = (options_)
+#define HARNESS_FORWARDER(ports_, options_) .ports = (ports_), .options = (options_)
+
+static inline void harness_run_case(const struct harness_case *test)
 {
 	pid_t child;
 
+	if (test->cli == NULL && test->ports == 0) {
+		test->run();
+		return;
+	}
 	if (harness_fork(&child)) {
-		harness_start(2, cli);
-		harness_run(run);
+		if (test->cli != NULL)
+			harness_start(test->ports == 0 ? 2 : test->ports, test->cli);
+		else if (test->mode != NULL)
+			harness_start_mode(test->ports, test->mode, test->options);
+		else
+			harness_start_workers(test->ports, test->options);
+		harness_run(test->run);
 	}
 	harness_wait(child);
 }
 
-static inline void harness_mode_case(
-	unsigned ports, const char *mode, const char *options, void (*run)(void))
+static inline int harness_run_cases(const struct harness_case *cases, size_t count)
 {
-	pid_t child;
+	for (size_t i = 0; i < count; i++) {
+		unsigned before = test_failures;
 
-	if (harness_fork(&child)) {
-		harness_start_mode(ports, mode, options);
-		harness_run(run);
+		harness_run_case(&cases[i]);
+		test_report(cases[i].name, before);
 	}
-	harness_wait(child);
+	return test_end();
 }
 
-/* Defines NAME_case(), which is NAME() in a process of its own. */
-#define HARNESS_CASE(name, cli) \
-	static void name##_case(void) \
+/* main() of a program that does no more than to run its cases. */
+#define HARNESS_MAIN(cases) \
+	int main(void) \
 	{ \
-		harness_case(cli, name); \
-	}
-
-#define HARNESS_MODE_CASE(name, ports, mode, options) \
-	static void name##_case(void) \
-	{ \
-		harness_mode_case(ports, mode, options, name); \
+		return harness_run_cases(cases, sizeof(cases) / sizeof((cases)[0])); \
 	}
 
 #define CHECK_REASON(node, reason, port, frame) \

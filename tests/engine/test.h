@@ -37,17 +37,37 @@ struct test_case {
 	void (*run)(void);
 };
 
-/* Runs the cases (NULL-terminated by name) and returns main()'s exit code. */
-static inline int test_run(const struct test_case *cases)
+/* Prints the result of a case; `before` is the number of checks that had failed by its start. */
+static inline void test_report(const char *name, unsigned before)
 {
-	for (; cases->name != NULL; cases++) {
-		unsigned before = test_failures;
+	printf("%s %s\n", test_failures == before ? "ok    " : "FAILED", name);
+}
 
-		cases->run();
-		printf("%s %s\n", test_failures == before ? "ok    " : "FAILED", cases->name);
-	}
+/* Returns main()'s exit code. */
+static inline int test_end(void)
+{
 	printf("%u checks, %u failed\n", test_checks, test_failures);
 	return test_failures == 0 && test_checks > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
+
+/* Runs the cases and returns main()'s exit code. */
+static inline int test_run(const struct test_case *cases, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		unsigned before = test_failures;
+
+		cases[i].run();
+		test_report(cases[i].name, before);
+	}
+	return test_end();
+}
+
+#define TEST_RUN(cases) test_run(cases, sizeof(cases) / sizeof((cases)[0]))
+/* main() of a program that does no more than to run its cases. */
+#define TEST_MAIN(cases) \
+	int main(void) \
+	{ \
+		return TEST_RUN(cases); \
+	}
 
 #endif

@@ -174,7 +174,6 @@ static void repeats_make_up_for_no_loss(void)
 	check_counted(before, wanted);
 	CHECK(wanted.received < nb_came && wanted.duplicated > 0);
 }
-TESTER_CASE(repeats_make_up_for_no_loss, STREAMS(UDP("") ", " UDP("\"frame_bytes\": 128, ")))
 
 /* One flipped bit in the signature is a damaged frame, and the only one that is missing. */
 static void damaged_signatures_are_ours(void)
@@ -200,7 +199,6 @@ static void damaged_signatures_are_ours(void)
 	CHECK(tester.streams[0]->sequence.lost + tester.streams[1]->sequence.lost <=
 		wanted.corrupted);
 }
-TESTER_CASE(damaged_signatures_are_ours, STREAMS(UDP("") ", " UDP("\"frame_bytes\": 128, ")))
 
 /* Anywhere behind the Ethernet header, if that is asked for. */
 static void damaged_payload_is_seen(void)
@@ -221,8 +219,6 @@ static void damaged_payload_is_seen(void)
 	take_back();
 	check_counted(before, wanted);
 }
-TESTER_CASE(damaged_payload_is_seen, STREAMS(UDP("\"check_payload\": true, ") ", " UDP(
-					     "\"check_payload\": true, \"frame_bytes\": 131, ")))
 
 static void cut_frames_are_foreign(void)
 {
@@ -242,7 +238,6 @@ static void cut_frames_are_foreign(void)
 	take_back();
 	check_counted(before, wanted);
 }
-TESTER_CASE(cut_frames_are_foreign, STREAMS(UDP("\"frame_bytes\": 128, ")))
 
 /* A frame of an earlier trial, or with a number that was not sent yet, is nothing of this one. */
 static void other_numbers_are_foreign(void)
@@ -268,7 +263,6 @@ static void other_numbers_are_foreign(void)
 	check_counted(before, (struct counted){.received = nb_came, .other = 2});
 	CHECK_EQUAL(tester.streams[0]->sequence.lost, 1); /* of the first trial */
 }
-TESTER_CASE(other_numbers_are_foreign, STREAMS(UDP("")))
 
 /* By more than the window too: all come, each once, and nothing is lost. */
 static void late_frames_are_no_repeats(void)
@@ -288,19 +282,18 @@ static void late_frames_are_no_repeats(void)
 	CHECK_EQUAL(tester.streams[0]->sequence.lost, 0);
 	CHECK_EQUAL(tester.streams[0]->sequence.out_of_order, held);
 }
-TESTER_CASE(late_frames_are_no_repeats, STREAMS(UDP("")))
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"repeats make up for no loss", repeats_make_up_for_no_loss_case},
-		{"damaged signatures are ours", damaged_signatures_are_ours_case},
-		{"damaged payload is seen", damaged_payload_is_seen_case},
-		{"cut frames are foreign", cut_frames_are_foreign_case},
-		{"other numbers are foreign", other_numbers_are_foreign_case},
-		{"late frames are no repeats", late_frames_are_no_repeats_case},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct tester_case cases[] = {
+	{"repeats make up for no loss", repeats_make_up_for_no_loss,
+		.text = STREAMS(UDP("") ", " UDP("\"frame_bytes\": 128, "))},
+	{"damaged signatures are ours", damaged_signatures_are_ours,
+		.text = STREAMS(UDP("") ", " UDP("\"frame_bytes\": 128, "))},
+	{"damaged payload is seen", damaged_payload_is_seen,
+		.text = STREAMS(UDP("\"check_payload\": true, ") ", " UDP(
+			"\"check_payload\": true, \"frame_bytes\": 131, "))},
+	{"cut frames are foreign", cut_frames_are_foreign,
+		.text = STREAMS(UDP("\"frame_bytes\": 128, "))},
+	{"other numbers are foreign", other_numbers_are_foreign, .text = STREAMS(UDP(""))},
+	{"late frames are no repeats", late_frames_are_no_repeats, .text = STREAMS(UDP(""))},
+};
+TESTER_MAIN(cases)

@@ -102,22 +102,11 @@ static void two_on_an_edge(void)
 	CHECK_EQUAL(sent_on(HOST_A, ODD, 4), 4);
 }
 
-HARNESS_CASE(plain_vectors, harness_router_cli)
-HARNESS_CASE(mixed_vectors, harness_router_cli)
-HARNESS_CASE(in_the_ledger, harness_router_cli)
-HARNESS_CASE(switched, harness_router_cli)
-HARNESS_CASE(two_on_an_edge, harness_router_cli)
-
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"the node is reached by plain vectors", plain_vectors_case},
-		{"the node is reached by way of ip4-input", mixed_vectors_case},
-		{"its drops are in the ledger", in_the_ledger_case},
-		{"it is switched off and on", switched_case},
-		{"two nodes on one edge", two_on_an_edge_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"the node is reached by plain vectors", plain_vectors, .cli = harness_router_cli},
+	{"the node is reached by way of ip4-input", mixed_vectors, .cli = harness_router_cli},
+	{"its drops are in the ledger", in_the_ledger, .cli = harness_router_cli},
+	{"it is switched off and on", switched, .cli = harness_router_cli},
+	{"two nodes on one edge", two_on_an_edge, .cli = harness_router_cli},
+};
+HARNESS_MAIN(cases)

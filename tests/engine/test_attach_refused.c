@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Nodes that cannot be attached end the start with one line that names node and reason. */
 #include "core/node.h"
+#include "capture.h"
 #include "test.h"
 
 #include <errno.h>
-#include <unistd.h>
-
-static char printed[4096];
 
 static uint16_t process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
 {
@@ -26,21 +24,12 @@ NODE_REGISTER(stray)
 /* Attaches `stray`, and keeps the error. */
 static int attach(const char *next, const char *first, const char *second)
 {
-	FILE *capture = tmpfile();
-	int before = dup(STDERR_FILENO), rc;
-	size_t length;
+	int rc;
 
 	stray.attach = (struct node_attach){.next = next, .parents = {first, second}};
-	fflush(stderr);
-	dup2(fileno(capture), STDERR_FILENO);
+	capture_start();
 	rc = nodes_register();
-	fflush(stderr);
-	dup2(before, STDERR_FILENO);
-	close(before);
-	rewind(capture);
-	length = fread(printed, 1, sizeof(printed) - 1, capture);
-	printed[length] = '\0';
-	fclose(capture);
+	capture_end();
 	return rc;
 }
 
@@ -84,15 +73,10 @@ static void crossing(void)
 	CHECK(strstr(printed, "cannot be attached: its parents cross those of ") != NULL);
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"a parent that does not exist", unknown_parent},
-		{"a parent of which only clones walk", clones},
-		{"an edge that does not exist", no_such_edge},
-		{"parents that cross those of another", crossing},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"a parent that does not exist", unknown_parent},
+	{"a parent of which only clones walk", clones},
+	{"an edge that does not exist", no_such_edge},
+	{"parents that cross those of another", crossing},
+};
+TEST_MAIN(cases)

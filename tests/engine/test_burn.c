@@ -109,33 +109,6 @@ static void nothing_burns(void)
 	CHECK_EQUAL(harness_flush(), 1);
 }
 
-static void run(const char *options, void (*of)(void))
-{
-	pid_t child;
-
-	if (harness_fork(&child)) {
-		harness_start_workers(2, options);
-		harness_run(of);
-	}
-	harness_wait(child);
-}
-
-#define CASE(name, options, of) \
-	static void name##_case(void) \
-	{ \
-		run("{\"mode\": \"io\", " options "}", of); \
-	}
-
-CASE(spin, "\"burn\": {\"clocks\": 20000}", all_go_on)
-CASE(sleep, "\"burn\": {\"clocks\": 20000, \"how\": \"sleep\"}", all_go_on)
-CASE(syscall, "\"burn\": {\"clocks\": 20000, \"how\": \"syscall\"}", all_go_on)
-CASE(lock, "\"burn\": {\"clocks\": 20000, \"how\": \"lock\"}", all_go_on)
-CASE(others, "\"workers\": 3, \"burn\": {\"contention_clocks\": 5000}", others_cost)
-CASE(calls, "\"burn\": {\"call_clocks\": 1000000}", calls_cost)
-CASE(pauses, "\"burn\": {\"pause_every_us\": 500, \"pause_for_us\": 5000}", pauses_come)
-CASE(stop, "\"burn\": {\"clocks\": 1000000, \"how\": \"sleep\"}", a_stop_ends_it)
-CASE(unset, "\"workers\": 1", nothing_burns)
-
 static void parse_of_two_workers(const struct config_node *node)
 {
 	burn_parse(node, 2);
@@ -160,21 +133,22 @@ static void mistakes_are_one_line(void)
 	CHECK_EQUAL(mistakes("{\"pause_every_us\": 100, \"pause_for_us\": 100}"), 0);
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"all go on, by spin", spin_case},
-		{"all go on, by sleep", sleep_case},
-		{"all go on, by syscall", syscall_case},
-		{"all go on, by lock", lock_case},
-		{"other workers cost", others_case},
-		{"calls cost", calls_case},
-		{"pauses come", pauses_case},
-		{"a stop ends it", stop_case},
-		{"nothing burns unless asked", unset_case},
-		{"mistakes are one line", mistakes_are_one_line},
-		{NULL, NULL},
-	};
+#define IO(options) HARNESS_FORWARDER(2, "{\"mode\": \"io\", " options "}")
 
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"all go on, by spin", all_go_on, IO("\"burn\": {\"clocks\": 20000}")},
+	{"all go on, by sleep", all_go_on, IO("\"burn\": {\"clocks\": 20000, \"how\": \"sleep\"}")},
+	{"all go on, by syscall", all_go_on,
+		IO("\"burn\": {\"clocks\": 20000, \"how\": \"syscall\"}")},
+	{"all go on, by lock", all_go_on, IO("\"burn\": {\"clocks\": 20000, \"how\": \"lock\"}")},
+	{"other workers cost", others_cost,
+		IO("\"workers\": 3, \"burn\": {\"contention_clocks\": 5000}")},
+	{"calls cost", calls_cost, IO("\"burn\": {\"call_clocks\": 1000000}")},
+	{"pauses come", pauses_come,
+		IO("\"burn\": {\"pause_every_us\": 500, \"pause_for_us\": 5000}")},
+	{"a stop ends it", a_stop_ends_it,
+		IO("\"burn\": {\"clocks\": 1000000, \"how\": \"sleep\"}")},
+	{"nothing burns unless asked", nothing_burns, IO("\"workers\": 1")},
+	{"mistakes are one line", .run = mistakes_are_one_line},
+};
+HARNESS_MAIN(cases)

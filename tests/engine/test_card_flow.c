@@ -4,11 +4,11 @@
 #include "card/card_flow_rules.h"
 #include "core/rcu.h"
 #include "test.h"
+#include "eal.h"
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
-#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
@@ -478,8 +478,6 @@ static void publishes_safely(void)
 
 int main(void)
 {
-	char *arguments[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--iova-mode=va",
-		"--no-telemetry", "-m", "64", "--lcores=0@0", "--log-level=lib.eal:error", NULL};
 	static const struct test_case cases[] = {
 		{"refuses with the type of what it stumbled over", refuses_by_type},
 		{"finds what a list finds", agrees_with_a_list},
@@ -488,14 +486,13 @@ int main(void)
 		{"guaranteed rules fit, others collide", fills_up},
 		{"a reset takes all rules", reset_takes_all},
 		{"rules come and go while frames are looked up", publishes_safely},
-		{NULL, NULL},
 	};
 
 	int code;
 
-	if (rte_eal_init(RTE_DIM(arguments) - 1, arguments) < 0)
+	if (!eal_start("64", "--lcores=0@0"))
 		return EXIT_FAILURE;
-	code = test_run(cases);
+	code = TEST_RUN(cases);
 	card_flow_table_free(port.flow_table);
 	free(rcu);
 	return code;

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Each mistake in a file gives one line: file, key, what was expected. */
 #include "core/config.h"
+#include "capture.h"
 #include "test.h"
-
-#include <unistd.h>
-
-static char printed[4096];
 
 /* Runs `read` on the text and keeps what it says on standard error. */
 static unsigned mistakes_of(const char *text, void (*read)(struct config_node *root))
 {
 	struct config config;
-	FILE *capture = tmpfile();
-	int before = dup(STDERR_FILENO);
 	unsigned mistakes = UINT32_MAX;
-	size_t length;
 
-	fflush(stderr);
-	dup2(fileno(capture), STDERR_FILENO);
+	capture_start();
 	if (config_open_text(&config, "file.json", text) == 0) {
 		struct config_node root = config_root(&config);
 
@@ -25,13 +18,7 @@ static unsigned mistakes_of(const char *text, void (*read)(struct config_node *r
 		mistakes = config.mistakes;
 		config_close(&config);
 	}
-	fflush(stderr);
-	dup2(before, STDERR_FILENO);
-	close(before);
-	rewind(capture);
-	length = fread(printed, 1, sizeof(printed) - 1, capture);
-	printed[length] = '\0';
-	fclose(capture);
+	capture_end();
 	return mistakes;
 }
 
@@ -135,16 +122,11 @@ static void prefixes(void)
 		mistakes_of("{\"p\": \"1111111111111111111111111111111111/1\"}", read_prefix), 1);
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"right files have no mistake", right_files_have_no_mistake},
-		{"one line each", one_line_each},
-		{"every mistake is reported", every_mistake_is_reported},
-		{"broken JSON names the line", broken_json_names_the_line},
-		{"prefixes", prefixes},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"right files have no mistake", right_files_have_no_mistake},
+	{"one line each", one_line_each},
+	{"every mistake is reported", every_mistake_is_reported},
+	{"broken JSON names the line", broken_json_names_the_line},
+	{"prefixes", prefixes},
+};
+TEST_MAIN(cases)

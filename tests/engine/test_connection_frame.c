@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames of templates: what is replaced in them, and their checksums. */
 #include "tester/connection_frame.h"
+#include "any.h"
 #include "test.h"
 
 #include <rte_ip.h>
@@ -9,16 +10,6 @@
 
 #define ROUNDS 3000
 #define BOUGHT 2048
-
-static uint64_t seed = 88172645463325252ull;
-
-static uint32_t any(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (uint32_t)(seed >> 16);
-}
 
 static const struct connection_prefixes prefixes = {
 	{"\x20\x01\x0d\xb8\xff\xff\xff\xff\x00\x00\x00", "\xfe\x80\x00\x00\x01"}};
@@ -225,15 +216,10 @@ static void frames_that_are_none_are_refused(void)
 	CHECK(packet.l4_offset != 0);
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"checksums are as computed in full", checksums_are_as_computed_in_full},
-		{"IPv6 checksums are as computed in full", ip6_checksums_are_as_computed_in_full},
-		{"a fragment's checksum is brought along", a_fragments_checksum_is_brought_along},
-		{"frames that are none are refused", frames_that_are_none_are_refused},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"checksums are as computed in full", checksums_are_as_computed_in_full},
+	{"IPv6 checksums are as computed in full", ip6_checksums_are_as_computed_in_full},
+	{"a fragment's checksum is brought along", a_fragments_checksum_is_brought_along},
+	{"frames that are none are refused", frames_that_are_none_are_refused},
+};
+TEST_MAIN(cases)

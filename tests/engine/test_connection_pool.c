@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pools of addresses, client ports, and which addresses are anybody's. */
 #include "tester/connection_ranges.h"
+#include "any.h"
 #include "test.h"
 
 #include <rte_common.h>
 #include <sys/mman.h>
 
 #define ROUNDS 3000
-
-static uint64_t seed = 88172645463325252ull;
-
-static uint32_t any(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (uint32_t)(seed >> 16);
-}
 
 static struct connection_ports ports_of(uint32_t ports, uint32_t connections)
 {
@@ -191,17 +182,12 @@ static void tables_are_there_before_traffic(void)
 	connection_ports_free(&ports);
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"a small pool is used up", a_small_pool_is_used_up},
-		{"ports are given once", ports_are_given_once},
-		{"a pool in turn covers itself", a_pool_in_turn_covers_itself},
-		{"pools at random differ", pools_at_random_differ},
-		{"merged ranges hold what each holds", merged_ranges_hold_what_each_holds},
-		{"tables are there before traffic", tables_are_there_before_traffic},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"a small pool is used up", a_small_pool_is_used_up},
+	{"ports are given once", ports_are_given_once},
+	{"a pool in turn covers itself", a_pool_in_turn_covers_itself},
+	{"pools at random differ", pools_at_random_differ},
+	{"merged ranges hold what each holds", merged_ranges_hold_what_each_holds},
+	{"tables are there before traffic", tables_are_there_before_traffic},
+};
+TEST_MAIN(cases)

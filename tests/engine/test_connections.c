@@ -2,20 +2,11 @@
 /* Connections: the wheel, and what a trial makes of templates. */
 #include "tester/connections.h"
 #include "config_mistakes.h"
+#include "any.h"
 #include "test.h"
 
 #include <rte_byteorder.h>
 #include <stdbool.h>
-
-static uint64_t seed = 88172645463325252ull;
-
-static uint32_t any(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (uint32_t)(seed >> 16);
-}
 
 /* Each is taken at its tick: never before, and in the order in which those of a tick came. */
 static void the_wheel_keeps_time(void)
@@ -366,19 +357,14 @@ static void mistakes_are_found(void)
 		CHECK(mistakes_of(texts[i]) > without);
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"the wheel keeps time", the_wheel_keeps_time},
-		{"the wheel takes the late", the_wheel_takes_the_late},
-		{"a trial sends whole connections", a_trial_sends_whole_connections},
-		{"what cannot start is counted by reason", what_cannot_start_is_counted_by_reason},
-		{"a cut leaves nothing behind", a_cut_leaves_nothing_behind},
-		{"weight gives a client several in turn", weight_gives_a_client_several_in_turn},
-		{"templates have pools", templates_have_pools},
-		{"mistakes are found", mistakes_are_found},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"the wheel keeps time", the_wheel_keeps_time},
+	{"the wheel takes the late", the_wheel_takes_the_late},
+	{"a trial sends whole connections", a_trial_sends_whole_connections},
+	{"what cannot start is counted by reason", what_cannot_start_is_counted_by_reason},
+	{"a cut leaves nothing behind", a_cut_leaves_nothing_behind},
+	{"weight gives a client several in turn", weight_gives_a_client_several_in_turn},
+	{"templates have pools", templates_have_pools},
+	{"mistakes are found", mistakes_are_found},
+};
+TEST_MAIN(cases)

@@ -127,9 +127,8 @@ int main(void)
 	static const struct test_case cases[] = {
 		{"AVX-512 as plain C", avx512},
 		{"the one that is chosen here", selected},
-		{NULL, NULL},
 	};
 
 	srand(1);
-	return test_run(cases);
+	return TEST_RUN(cases);
 }

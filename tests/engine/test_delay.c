@@ -62,33 +62,6 @@ static void what_waits_is_held(void)
 	CHECK_EQUAL(harness_flush(), 1);
 }
 
-static void run(const char *options, void (*of)(void))
-{
-	pid_t child;
-
-	if (harness_fork(&child)) {
-		harness_start_workers(2, options);
-		harness_run(of);
-	}
-	harness_wait(child);
-}
-
-static void order_case(void)
-{
-	run("{\"mode\": \"io\", \"delay\": {\"us\": 5000}}", in_order_after_the_time);
-}
-
-static void held_case(void)
-{
-	run("{\"mode\": \"io\", \"delay\": {\"us\": 100000}}", what_waits_is_held);
-}
-
-static void beside_others_case(void)
-{
-	run("{\"mode\": \"io\", \"delay\": {\"us\": 5000}, \"burn\": {\"clocks\": 10}}",
-		in_order_after_the_time);
-}
-
 static unsigned mistakes(const char *text)
 {
 	return config_mistakes_in(text, delay_parse);
@@ -103,15 +76,14 @@ static void mistakes_are_one_line(void)
 	CHECK_EQUAL(mistakes("{\"ms\": 1}"), 1);
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"in order, after the time", order_case},
-		{"what waits is held", held_case},
-		{"beside burn", beside_others_case},
-		{"mistakes are one line", mistakes_are_one_line},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"in order, after the time", in_order_after_the_time,
+		HARNESS_FORWARDER(2, "{\"mode\": \"io\", \"delay\": {\"us\": 5000}}")},
+	{"what waits is held", what_waits_is_held,
+		HARNESS_FORWARDER(2, "{\"mode\": \"io\", \"delay\": {\"us\": 100000}}")},
+	{"beside burn", in_order_after_the_time,
+		HARNESS_FORWARDER(2, "{\"mode\": \"io\", \"delay\": {\"us\": 5000}, \"burn\": "
+				     "{\"clocks\": 10}}")},
+	{"mistakes are one line", .run = mistakes_are_one_line},
+};
+HARNESS_MAIN(cases)

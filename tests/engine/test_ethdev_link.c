@@ -128,12 +128,11 @@ int main(void)
 		{"each change is counted and timed", each_change_is_counted_and_timed},
 		{"a tick looks when it is time", a_tick_looks_when_it_is_time},
 		{"a link that is stopped is not known", a_link_that_is_stopped_is_not_known},
-		{NULL, NULL},
 	};
 
 	if (rte_eal_init(7, arguments) < 0 || start_device() != 0) {
 		fprintf(stderr, "DPDK does not start\n");
 		return EXIT_FAILURE;
 	}
-	return test_run(cases);
+	return TEST_RUN(cases);
 }

@@ -24,13 +24,8 @@ static void others_keep_to_ethdev(void)
 		CHECK(!of(names[i])->bytes_with_fcs);
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"em counts the FCS", em_counts_the_fcs},
-		{"others keep to ethdev", others_keep_to_ethdev},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"em counts the FCS", em_counts_the_fcs},
+	{"others keep to ethdev", others_keep_to_ethdev},
+};
+TEST_MAIN(cases)

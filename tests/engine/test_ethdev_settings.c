@@ -5,10 +5,10 @@
 #include "port/ethdev_pause.h"
 #include "port/ethdev_settings.h"
 #include "test.h"
+#include "eal.h"
 
 #include <errno.h>
 #include <rte_dev.h>
-#include <rte_eal.h>
 #include <rte_ethdev.h>
 
 /* As drivers of DPDK name them. */
@@ -132,12 +132,9 @@ int main(void)
 		{"address_that_is_refused_is_not_the_ports",
 			test_address_that_is_refused_is_not_the_ports},
 		{"devargs_name_the_address_once", test_devargs_name_the_address_once},
-		{NULL, NULL},
 	};
-	char *arguments[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--iova-mode=va",
-		"--no-telemetry", "-m", "128", "--lcores=0@0", "--log-level=error", NULL};
 
-	if (rte_eal_init(RTE_DIM(arguments) - 1, arguments) < 0)
+	if (!eal_start("128", "--lcores=0@0"))
 		return EXIT_FAILURE;
-	return test_run(cases);
+	return TEST_RUN(cases);
 }

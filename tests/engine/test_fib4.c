@@ -302,10 +302,9 @@ int main(void)
 		{"finds what a plain search finds", as_a_search_finds},
 		{"nothing is left when all are deleted", all_goes_away},
 		{"read while it is changed", read_while_changed},
-		{0},
 	};
 
 	if (fib4_create(100, NO_ROUTE) != 0)
 		return EXIT_FAILURE;
-	return test_run(cases);
+	return TEST_RUN(cases);
 }

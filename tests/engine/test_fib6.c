@@ -394,24 +394,12 @@ static void read_while_changed(void)
 	CHECK_EQUAL(wrong, 0);
 }
 
-HARNESS_CASE(as_a_list, harness_router_cli)
-HARNESS_CASE(in_lines, harness_router_cli)
-HARNESS_CASE(a_full_line, harness_router_cli)
-HARNESS_CASE(read_while_changed, harness_router_cli)
-HARNESS_CASE(to_the_top, harness_router_cli)
-HARNESS_CASE(many_routes, harness_router_cli)
-
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"the IPv6 fib finds what a list finds", as_a_list_case},
-		{"few prefixes lie in lines, more in groups", in_lines_case},
-		{"seven prefixes fill a line", a_full_line_case},
-		{"lookups while prefixes come and go", read_while_changed_case},
-		{"prefixes up to the top of the address space", to_the_top_case},
-		{"250,000 routes come and go", many_routes_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"the IPv6 fib finds what a list finds", as_a_list, .cli = harness_router_cli},
+	{"few prefixes lie in lines, more in groups", in_lines, .cli = harness_router_cli},
+	{"seven prefixes fill a line", a_full_line, .cli = harness_router_cli},
+	{"lookups while prefixes come and go", read_while_changed, .cli = harness_router_cli},
+	{"prefixes up to the top of the address space", to_the_top, .cli = harness_router_cli},
+	{"250,000 routes come and go", many_routes, .cli = harness_router_cli},
+};
+HARNESS_MAIN(cases)

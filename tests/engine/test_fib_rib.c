@@ -232,16 +232,8 @@ static void fib6_is_as_rib(void)
 	rte_rib6_free(rib);
 }
 
-HARNESS_CASE(fib4_is_as_rib, harness_router_cli)
-HARNESS_CASE(fib6_is_as_rib, harness_router_cli)
-
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"the IPv4 fib finds what rte_rib finds", fib4_is_as_rib_case},
-		{"the IPv6 fib finds what rte_rib6 finds", fib6_is_as_rib_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"the IPv4 fib finds what rte_rib finds", fib4_is_as_rib, .cli = harness_router_cli},
+	{"the IPv6 fib finds what rte_rib6 finds", fib6_is_as_rib, .cli = harness_router_cli},
+};
+HARNESS_MAIN(cases)

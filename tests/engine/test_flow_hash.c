@@ -218,18 +218,13 @@ static void ip6_parts(void)
 	}
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"CRC32C in hardware and software", twins},
-		{"spread of IPv4 flows", spread},
-		{"spread of IPv6 flows", ip6_spread},
-		{"one flow, one hash", same_flow},
-		{"all fragments of a packet go one way", fragments},
-		{"ports where there are any", ports_where_there_are},
-		{"RFC 6438: what of an IPv6 packet counts", ip6_parts},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"CRC32C in hardware and software", twins},
+	{"spread of IPv4 flows", spread},
+	{"spread of IPv6 flows", ip6_spread},
+	{"one flow, one hash", same_flow},
+	{"all fragments of a packet go one way", fragments},
+	{"ports where there are any", ports_where_there_are},
+	{"RFC 6438: what of an IPv6 packet counts", ip6_parts},
+};
+TEST_MAIN(cases)

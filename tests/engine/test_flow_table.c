@@ -8,9 +8,9 @@
 #include "flow_frames.h"
 #include "flow_rules_model.h"
 #include "test.h"
+#include "eal.h"
 
 #include <netinet/in.h>
-#include <rte_eal.h>
 #include <rte_mbuf.h>
 #include <rte_ring_elem.h>
 
@@ -424,16 +424,13 @@ static void in_one_bucket(void)
 
 int main(void)
 {
-	char *arguments[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry",
-		"--iova-mode=va", "-m", "64", "--log-level=lib.eal:error", NULL};
 	static const struct test_case cases[] = {
 		{"like a dictionary, with SIMD", with_simd},
 		{"like a dictionary, without SIMD", without_simd},
 		{"like a dictionary, all flows in one bucket", in_one_bucket},
-		{0},
 	};
 
-	if (rte_eal_init(RTE_DIM(arguments) - 1, arguments) < 0)
+	if (!eal_start("64", "--lcores=0@0"))
 		return EXIT_FAILURE;
-	return test_run(cases);
+	return TEST_RUN(cases);
 }

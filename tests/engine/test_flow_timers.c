@@ -3,9 +3,9 @@
 #include "flow/flow_table.h"
 #include "flow_frames.h"
 #include "test.h"
+#include "eal.h"
 
 #include <netinet/in.h>
-#include <rte_eal.h>
 #include <rte_mbuf.h>
 
 #define CAPACITY_MAX 500
@@ -117,16 +117,13 @@ static void clock_goes_round(void)
 
 int main(void)
 {
-	char *arguments[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry",
-		"--iova-mode=va", "-m", "64", "--log-level=lib.eal:error", NULL};
 	static const struct test_case cases[] = {
 		{"a full table", full},
 		{"timers", timers},
 		{"the clock goes round", clock_goes_round},
-		{0},
 	};
 
-	if (rte_eal_init(RTE_DIM(arguments) - 1, arguments) < 0)
+	if (!eal_start("64", "--lcores=0@0"))
 		return EXIT_FAILURE;
-	return test_run(cases);
+	return TEST_RUN(cases);
 }

@@ -412,24 +412,18 @@ static void mistakes_are_found(void)
 	}
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"ten million in turn", ten_million_in_turn},
-		{"few in turn", few_in_turn},
-		{"uniform is uniform", uniform_is_uniform},
-		{"Zipf is Zipf", zipf_is_zipf},
-		{"a wrong distribution is seen", a_wrong_distribution_is_seen},
-		{"each CPU draws the same", each_cpu_draws_the_same},
-		{"frames are right", frames_are_right},
-		{"a mirror is the other direction", a_mirror_is_the_other_direction},
-		{"new flows come at their rate", new_flows_come_at_their_rate},
-		{"new flows need a rate", new_flows_need_a_rate},
-		{"flows come again when ranges are used up",
-			flows_come_again_when_ranges_are_used_up},
-		{"mistakes are found", mistakes_are_found},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"ten million in turn", ten_million_in_turn},
+	{"few in turn", few_in_turn},
+	{"uniform is uniform", uniform_is_uniform},
+	{"Zipf is Zipf", zipf_is_zipf},
+	{"a wrong distribution is seen", a_wrong_distribution_is_seen},
+	{"each CPU draws the same", each_cpu_draws_the_same},
+	{"frames are right", frames_are_right},
+	{"a mirror is the other direction", a_mirror_is_the_other_direction},
+	{"new flows come at their rate", new_flows_come_at_their_rate},
+	{"new flows need a rate", new_flows_need_a_rate},
+	{"flows come again when ranges are used up", flows_come_again_when_ranges_are_used_up},
+	{"mistakes are found", mistakes_are_found},
+};
+TEST_MAIN(cases)

@@ -252,81 +252,31 @@ static const char router_options[] =
 	"set int ip address e0 100.64.1.1/30\\nset int ip address e1 100.64.2.1/30\\n"
 	"ip route add 48.0.0.0/24 via 100.64.2.2\\n\"}}";
 
-static void run(unsigned ports, const char *options, void (*of)(void))
-{
-	pid_t child;
-
-	if (harness_fork(&child)) {
-		harness_start_workers(ports, options);
-		harness_run(of);
-	}
-	harness_wait(child);
-}
-
-static void order_case(void)
-{
-	run(2, "{\"mode\": \"io\", \"workers\": 4}", flows_keep_their_order);
-}
-
-static void readers_case(void)
-{
-	run(2, "{\"mode\": \"io\", \"workers\": 4, \"threading\": \"locked\", \"readers\": 1}",
-		readers_only_read);
-	run(2, "{\"mode\": \"io\", \"workers\": 4, \"threading\": \"lock-free\", \"readers\": 1}",
-		readers_only_read);
-}
-
-static void control_case(void)
-{
-	run(2,
-		"{\"mode\": \"io\", \"workers\": 2, \"threading\": \"locked\", "
-		"\"handoff_ring\": 32, \"handoff_ring_control\": 64}",
-		control_passes_a_full_ring);
-}
-
-static void full_case(void)
-{
-	run(2, "{\"mode\": \"io\", \"workers\": 2, \"handoff_ring\": 32}",
-		a_full_ring_is_a_named_loss);
-}
-
-static void ports_case(void)
-{
-	run(4, "{\"mode\": \"io\", \"workers\": 4}", ports_stay_separate);
-}
-
-static void stations_case(void)
-{
-	run(3, "{\"mode\": \"l2switch\", \"workers\": 4, \"l2switch\": {\"ageing_seconds\": 10}}",
-		stations_are_known_on_all_workers);
-}
-
-static void steered_case(void)
-{
-	run(3,
-		"{\"mode\": \"l2switch\", \"workers\": 4, "
-		"\"l2switch\": {\"ageing_seconds\": 10, \"steer\": true}}",
-		stations_are_known_on_all_workers);
-}
-
-static void neighbour_case(void)
-{
-	run(2, router_options, a_neighbour_is_learnt_for_all_workers);
-}
-
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"flows keep their order", order_case},
-		{"a full ring is a named loss", full_case},
-		{"readers only read, and flows keep their order", readers_case},
-		{"control passes a full ring", control_case},
-		{"ports stay separate", ports_case},
-		{"stations are known on all workers", stations_case},
-		{"stations are known on all workers, steered to their owners", steered_case},
-		{"a neighbour is learnt for all workers", neighbour_case},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"flows keep their order", flows_keep_their_order,
+		HARNESS_FORWARDER(2, "{\"mode\": \"io\", \"workers\": 4}")},
+	{"a full ring is a named loss", a_full_ring_is_a_named_loss,
+		HARNESS_FORWARDER(2, "{\"mode\": \"io\", \"workers\": 2, \"handoff_ring\": 32}")},
+	{"readers only read, and flows keep their order, locked", readers_only_read,
+		HARNESS_FORWARDER(2, "{\"mode\": \"io\", \"workers\": 4, \"threading\": "
+				     "\"locked\", \"readers\": 1}")},
+	{"readers only read, and flows keep their order, lock-free", readers_only_read,
+		HARNESS_FORWARDER(2, "{\"mode\": \"io\", \"workers\": 4, \"threading\": "
+				     "\"lock-free\", \"readers\": 1}")},
+	{"control passes a full ring", control_passes_a_full_ring,
+		HARNESS_FORWARDER(2,
+			"{\"mode\": \"io\", \"workers\": 2, \"threading\": \"locked\", "
+			"\"handoff_ring\": 32, \"handoff_ring_control\": 64}")},
+	{"ports stay separate", ports_stay_separate,
+		HARNESS_FORWARDER(4, "{\"mode\": \"io\", \"workers\": 4}")},
+	{"stations are known on all workers", stations_are_known_on_all_workers,
+		HARNESS_FORWARDER(3, "{\"mode\": \"l2switch\", \"workers\": 4, \"l2switch\": "
+				     "{\"ageing_seconds\": 10}}")},
+	{"stations are known on all workers, steered to their owners",
+		stations_are_known_on_all_workers,
+		HARNESS_FORWARDER(3, "{\"mode\": \"l2switch\", \"workers\": 4, "
+				     "\"l2switch\": {\"ageing_seconds\": 10, \"steer\": true}}")},
+	{"a neighbour is learnt for all workers", a_neighbour_is_learnt_for_all_workers,
+		HARNESS_FORWARDER(2, router_options)},
+};
+HARNESS_MAIN(cases)

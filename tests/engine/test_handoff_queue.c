@@ -147,15 +147,10 @@ static void between_threads_nothing_is_lost_or_overtaken(void)
 	check_threads(true, 16);
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"priorities go first", priorities_go_first},
-		{"the lock is taken once a batch", the_lock_is_taken_once_a_batch},
-		{"between threads nothing is lost or overtaken",
-			between_threads_nothing_is_lost_or_overtaken},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"priorities go first", priorities_go_first},
+	{"the lock is taken once a batch", the_lock_is_taken_once_a_batch},
+	{"between threads nothing is lost or overtaken",
+		between_threads_nothing_is_lost_or_overtaken},
+};
+TEST_MAIN(cases)

@@ -386,20 +386,15 @@ static void json_fits(void)
 	CHECK(flow_json_line(&record, line) < FLOW_JSON_BYTES);
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"every element is read back", every_element_is_read_back},
-		{"IPv6 and ICMP have templates", ip6_and_icmp_have_templates},
-		{"many flows in many messages", many_flows_in_many_messages},
-		{"templates need room", templates_need_room},
-		{"increments add up", increments_add_up},
-		{"another flow begins anew", another_flow_begins_anew},
-		{"ICMP has no ports", icmp_has_no_ports},
-		{"JSON is JSON", json_is_json},
-		{"JSON fits", json_fits},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"every element is read back", every_element_is_read_back},
+	{"IPv6 and ICMP have templates", ip6_and_icmp_have_templates},
+	{"many flows in many messages", many_flows_in_many_messages},
+	{"templates need room", templates_need_room},
+	{"increments add up", increments_add_up},
+	{"another flow begins anew", another_flow_begins_anew},
+	{"ICMP has no ports", icmp_has_no_ports},
+	{"JSON is JSON", json_is_json},
+	{"JSON fits", json_fits},
+};
+TEST_MAIN(cases)

@@ -346,23 +346,17 @@ static void no_room_to_delay(void)
 	CHECK_EQUAL(delay_fifo_put(&fifo, in, 10, 20), 7);
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"buckets are HdrHistogram's", buckets_are_hdr_histograms},
-		{"figures are those of the values", figures_are_those_of_the_values},
-		{"disturbed frames are counted separately",
-			disturbed_frames_are_counted_separately},
-		{"longer than all buckets", longer_than_all_buckets},
-		{"stamps change no checksum", stamps_change_no_checksum},
-		{"a stamp needs room", a_stamp_needs_room},
-		{"reading takes no memory", reading_takes_no_memory},
-		{"no packet ends within a stamp", no_packet_ends_within_a_stamp},
-		{"stamped frames are right", stamped_frames_are_right},
-		{"delayed frames keep order and time", delayed_frames_keep_order_and_time},
-		{"no room to delay", no_room_to_delay},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"buckets are HdrHistogram's", buckets_are_hdr_histograms},
+	{"figures are those of the values", figures_are_those_of_the_values},
+	{"disturbed frames are counted separately", disturbed_frames_are_counted_separately},
+	{"longer than all buckets", longer_than_all_buckets},
+	{"stamps change no checksum", stamps_change_no_checksum},
+	{"a stamp needs room", a_stamp_needs_room},
+	{"reading takes no memory", reading_takes_no_memory},
+	{"no packet ends within a stamp", no_packet_ends_within_a_stamp},
+	{"stamped frames are right", stamped_frames_are_right},
+	{"delayed frames keep order and time", delayed_frames_keep_order_and_time},
+	{"no room to delay", no_room_to_delay},
+};
+TEST_MAIN(cases)

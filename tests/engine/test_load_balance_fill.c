@@ -205,16 +205,11 @@ static void shares_stay_even(void)
 	}
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"even shares", even_shares},
-		{"weights", weights},
-		{"one goes, one comes", one_goes_one_comes},
-		{"20,000 random changes", many_changes},
-		{"shares stay even", shares_stay_even},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"even shares", even_shares},
+	{"weights", weights},
+	{"one goes, one comes", one_goes_one_comes},
+	{"20,000 random changes", many_changes},
+	{"shares stay even", shares_stay_even},
+};
+TEST_MAIN(cases)

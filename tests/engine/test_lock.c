@@ -114,14 +114,9 @@ static void all_are_listed(void)
 	CHECK(one->link->link == NULL);
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"sections do not overlap", sections_do_not_overlap},
-		{"waits are counted", waits_are_counted},
-		{"all are listed", all_are_listed},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"sections do not overlap", sections_do_not_overlap},
+	{"waits are counted", waits_are_counted},
+	{"all are listed", all_are_listed},
+};
+TEST_MAIN(cases)

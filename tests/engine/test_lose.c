@@ -94,31 +94,6 @@ static void no_node(void)
 		CHECK(strcmp(s->type->name, "lose") != 0);
 }
 
-static void run(const char *options, void (*of)(void))
-{
-	pid_t child;
-
-	if (harness_fork(&child)) {
-		harness_start_workers(2, options);
-		harness_run(of);
-	}
-	harness_wait(child);
-}
-
-#define CASE(name, options, of) \
-	static void name##_case(void) \
-	{ \
-		run("{\"mode\": \"io\", " options "}", of); \
-	}
-
-CASE(few, "\"lose\": {\"probability\": 0.001}", few)
-CASE(half, "\"lose\": {\"probability\": 0.5}", half)
-CASE(most, "\"lose\": {\"probability\": 0.99}", most)
-CASE(every, "\"lose\": {\"probability\": 1}", every_one)
-CASE(hardly, "\"lose\": {\"probability\": 1e-18}", hardly_any)
-CASE(burnt, "\"burn\": {\"clocks\": 10}, \"lose\": {\"probability\": 0.5}", half)
-CASE(unset, "\"lose\": {\"probability\": 0}", no_node)
-
 static unsigned mistakes(const char *text)
 {
 	return config_mistakes_in(text, lose_parse);
@@ -133,19 +108,16 @@ static void mistakes_are_one_line(void)
 	CHECK_EQUAL(mistakes("{\"chance\": 0.5}"), 1);
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"few are lost", few_case},
-		{"half are lost", half_case},
-		{"most are lost", most_case},
-		{"every one is lost", every_case},
-		{"hardly any is lost", hardly_case},
-		{"beside burn", burnt_case},
-		{"nothing is lost unless asked", unset_case},
-		{"mistakes are one line", mistakes_are_one_line},
-		{NULL, NULL},
-	};
+#define IO(options) HARNESS_FORWARDER(2, "{\"mode\": \"io\", " options "}")
 
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"few are lost", few, IO("\"lose\": {\"probability\": 0.001}")},
+	{"half are lost", half, IO("\"lose\": {\"probability\": 0.5}")},
+	{"most are lost", most, IO("\"lose\": {\"probability\": 0.99}")},
+	{"every one is lost", every_one, IO("\"lose\": {\"probability\": 1}")},
+	{"hardly any is lost", hardly_any, IO("\"lose\": {\"probability\": 1e-18}")},
+	{"beside burn", half, IO("\"burn\": {\"clocks\": 10}, \"lose\": {\"probability\": 0.5}")},
+	{"nothing is lost unless asked", no_node, IO("\"lose\": {\"probability\": 0}")},
+	{"mistakes are one line", .run = mistakes_are_one_line},
+};
+HARNESS_MAIN(cases)

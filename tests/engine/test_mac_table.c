@@ -3,9 +3,9 @@
 #include "core/clock.h"
 #include "modes/mac_table.h"
 #include "test.h"
+#include "eal.h"
 
 #include <pthread.h>
-#include <rte_eal.h>
 #include <rte_memory.h>
 
 #define STATIONS 4096u
@@ -89,16 +89,13 @@ static void read_while_learning(void)
 
 int main(void)
 {
-	char *arguments[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry",
-		"--iova-mode=va", "-m", "64", "--log-level=lib.eal:error", NULL};
 	static const struct test_case cases[] = {
 		{"a table that is full", holds_many},
 		{"lookups while two threads learn", read_while_learning},
-		{0},
 	};
 
-	if (rte_eal_init(RTE_DIM(arguments) - 1, arguments) < 0)
+	if (!eal_start("64", "--lcores=0@0"))
 		return EXIT_FAILURE;
 	clock_advance(0);
-	return test_run(cases);
+	return TEST_RUN(cases);
 }

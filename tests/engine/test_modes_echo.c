@@ -197,22 +197,11 @@ static void random_frames(void)
 	harness_flush();
 }
 
-HARNESS_MODE_CASE(arp, 2, "icmpecho", NULL)
-HARNESS_MODE_CASE(echo, 2, "icmpecho", NULL)
-HARNESS_MODE_CASE(others, 2, "icmpecho", NULL)
-HARNESS_MODE_CASE(truncated, 2, "icmpecho", NULL)
-HARNESS_MODE_CASE(random_frames, 2, "icmpecho", NULL)
-
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"icmpecho: ARP requests", arp_case},
-		{"icmpecho: echo requests", echo_case},
-		{"icmpecho: all others are dropped by name", others_case},
-		{"icmpecho: truncated at each length", truncated_case},
-		{"icmpecho: random frames", random_frames_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"icmpecho: ARP requests", arp, HARNESS_MODE(2, "icmpecho", NULL)},
+	{"icmpecho: echo requests", echo, HARNESS_MODE(2, "icmpecho", NULL)},
+	{"icmpecho: all others are dropped by name", others, HARNESS_MODE(2, "icmpecho", NULL)},
+	{"icmpecho: truncated at each length", truncated, HARNESS_MODE(2, "icmpecho", NULL)},
+	{"icmpecho: random frames", random_frames, HARNESS_MODE(2, "icmpecho", NULL)},
+};
+HARNESS_MAIN(cases)

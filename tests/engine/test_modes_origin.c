@@ -49,7 +49,6 @@ static void txonly(void)
 	}
 	CHECK_EQUAL(harness_originated(), 100 * 2 * 64);
 }
-HARNESS_MODE_CASE(txonly, 2, "txonly", NULL)
 
 /* Frames that the port does not take are kept, and none is made beyond them. */
 static void txonly_full(void)
@@ -76,7 +75,6 @@ static void txonly_full(void)
 	CHECK(check_all(0, 1514) > 0);
 	harness_flush();
 }
-HARNESS_MODE_CASE(txonly_full, 2, "txonly", "{\"frame_bytes\": 1518}")
 
 static void flowgen_walk(unsigned flows)
 {
@@ -101,30 +99,23 @@ static void flowgen(void)
 {
 	flowgen_walk(1024);
 }
-HARNESS_MODE_CASE(flowgen, 2, "flowgen", NULL)
 
 static void flowgen_few(void)
 {
 	flowgen_walk(5);
 }
-HARNESS_MODE_CASE(flowgen_few, 2, "flowgen", "{\"flows\": 5}")
 
 static void flowgen_many(void)
 {
 	flowgen_walk(65536);
 }
-HARNESS_MODE_CASE(flowgen_many, 2, "flowgen", "{\"flows\": 65536}")
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"txonly: each frame", txonly_case},
-		{"txonly: a port that is full", txonly_full_case},
-		{"flowgen: 1,024 flows", flowgen_case},
-		{"flowgen: 5 flows", flowgen_few_case},
-		{"flowgen: 65,536 flows", flowgen_many_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"txonly: each frame", txonly, HARNESS_MODE(2, "txonly", NULL)},
+	{"txonly: a port that is full", txonly_full,
+		HARNESS_MODE(2, "txonly", "{\"frame_bytes\": 1518}")},
+	{"flowgen: 1,024 flows", flowgen, HARNESS_MODE(2, "flowgen", NULL)},
+	{"flowgen: 5 flows", flowgen_few, HARNESS_MODE(2, "flowgen", "{\"flows\": 5}")},
+	{"flowgen: 65,536 flows", flowgen_many, HARNESS_MODE(2, "flowgen", "{\"flows\": 65536}")},
+};
+HARNESS_MAIN(cases)

@@ -135,21 +135,17 @@ static void mac_default(void)
 	check_lengths("mac", "\x02\0\0\0\0\x01");
 	check_mixed();
 }
-HARNESS_MODE_CASE(mac_default, 2, "mac", NULL)
 
 static void mac_peers(void)
 {
 	check_lengths("mac", "\x50\x7c\x6f\x20\x30\x71");
 }
-HARNESS_MODE_CASE(
-	mac_peers, 2, "mac", "{\"peers\": [\"50:7c:6f:20:30:70\", \"50:7c:6f:20:30:71\"]}")
 
 static void l2fwd_updating(void)
 {
 	check_lengths("l2fwd", "\x02\0\0\0\0\x01");
 	check_mixed();
 }
-HARNESS_MODE_CASE(l2fwd_updating, 2, "l2fwd", NULL)
 
 static void check_unseen(unsigned from, unsigned to)
 {
@@ -169,7 +165,6 @@ static void l2fwd_unseen(void)
 	check_unseen(0, 1);
 	check_unseen(1, 0);
 }
-HARNESS_MODE_CASE(l2fwd_unseen, 2, "l2fwd", "{\"mac_updating\": false}")
 
 static void xconnect_pairs(void)
 {
@@ -178,15 +173,12 @@ static void xconnect_pairs(void)
 	check_unseen(1, 3);
 	check_unseen(3, 1);
 }
-HARNESS_MODE_CASE(
-	xconnect_pairs, 4, "xconnect", "{\"pairs\": [[\"e0\", \"e2\"], [\"e3\", \"e1\"]]}")
 
 static void xconnect_default(void)
 {
 	check_unseen(0, 1);
 	check_unseen(3, 2);
 }
-HARNESS_MODE_CASE(xconnect_default, 4, "xconnect", NULL)
 
 static void rxonly(void)
 {
@@ -198,7 +190,6 @@ static void rxonly(void)
 	}
 	CHECK_EQUAL(harness_flush(), 0);
 }
-HARNESS_MODE_CASE(rxonly, 2, "rxonly", NULL)
 
 /* Ethernet header, `tags` VLAN tags, and the type. */
 static unsigned make_link(struct frame *frame, unsigned tags, unsigned type)
@@ -291,25 +282,21 @@ static void csum_random(void)
 		CHECK_EQUAL(got.length, frame.length);
 	}
 }
-HARNESS_MODE_CASE(csum_right, 2, "csum", NULL)
-HARNESS_MODE_CASE(csum_left_alone, 2, "csum", NULL)
-HARNESS_MODE_CASE(csum_random, 2, "csum", NULL)
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"mac: addresses, runts, order", mac_default_case},
-		{"mac: configured peers", mac_peers_case},
-		{"l2fwd: addresses, runts, order", l2fwd_updating_case},
-		{"l2fwd: frames unseen", l2fwd_unseen_case},
-		{"xconnect: configured pairs", xconnect_pairs_case},
-		{"xconnect: adjacent pairs", xconnect_default_case},
-		{"rxonly: all is consumed", rxonly_case},
-		{"csum: IPv4, IPv6, UDP, TCP, VLAN", csum_right_case},
-		{"csum: what is left alone", csum_left_alone_case},
-		{"csum: truncated and mutated frames", csum_random_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"mac: addresses, runts, order", mac_default, HARNESS_MODE(2, "mac", NULL)},
+	{"mac: configured peers", mac_peers,
+		HARNESS_MODE(
+			2, "mac", "{\"peers\": [\"50:7c:6f:20:30:70\", \"50:7c:6f:20:30:71\"]}")},
+	{"l2fwd: addresses, runts, order", l2fwd_updating, HARNESS_MODE(2, "l2fwd", NULL)},
+	{"l2fwd: frames unseen", l2fwd_unseen,
+		HARNESS_MODE(2, "l2fwd", "{\"mac_updating\": false}")},
+	{"xconnect: configured pairs", xconnect_pairs,
+		HARNESS_MODE(4, "xconnect", "{\"pairs\": [[\"e0\", \"e2\"], [\"e3\", \"e1\"]]}")},
+	{"xconnect: adjacent pairs", xconnect_default, HARNESS_MODE(4, "xconnect", NULL)},
+	{"rxonly: all is consumed", rxonly, HARNESS_MODE(2, "rxonly", NULL)},
+	{"csum: IPv4, IPv6, UDP, TCP, VLAN", csum_right, HARNESS_MODE(2, "csum", NULL)},
+	{"csum: what is left alone", csum_left_alone, HARNESS_MODE(2, "csum", NULL)},
+	{"csum: truncated and mutated frames", csum_random, HARNESS_MODE(2, "csum", NULL)},
+};
+HARNESS_MAIN(cases)

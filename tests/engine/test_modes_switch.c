@@ -211,26 +211,14 @@ static void random_frames(void)
 	"{\"id\": 20, \"ports\": [\"e0\", \"e1\", \"e3\"]}, " \
 	"{\"id\": 30, \"ports\": [\"e1\", \"e2\"]}, {\"id\": 40, \"ports\": [\"e2\"]}]}"
 
-HARNESS_MODE_CASE(learns_and_moves, PORTS, "l2switch", NULL)
-HARNESS_MODE_CASE(ages, PORTS, "l2switch", NULL)
-HARNESS_MODE_CASE(ages_soon, PORTS, "l2switch", VLANS)
-HARNESS_MODE_CASE(vlans, PORTS, "l2switch", VLANS)
-HARNESS_MODE_CASE(broken, PORTS, "l2switch", NULL)
-HARNESS_MODE_CASE(vectors, PORTS, "l2switch", NULL)
-HARNESS_MODE_CASE(random_frames, PORTS, "l2switch", VLANS)
-
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"l2switch: learns, floods, moves", learns_and_moves_case},
-		{"l2switch: ages", ages_case},
-		{"l2switch: ages as configured", ages_soon_case},
-		{"l2switch: VLANs are kept separate", vlans_case},
-		{"l2switch: broken and reserved frames", broken_case},
-		{"l2switch: vectors", vectors_case},
-		{"l2switch: random frames", random_frames_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"l2switch: learns, floods, moves", learns_and_moves,
+		HARNESS_MODE(PORTS, "l2switch", NULL)},
+	{"l2switch: ages", ages, HARNESS_MODE(PORTS, "l2switch", NULL)},
+	{"l2switch: ages as configured", ages_soon, HARNESS_MODE(PORTS, "l2switch", VLANS)},
+	{"l2switch: VLANs are kept separate", vlans, HARNESS_MODE(PORTS, "l2switch", VLANS)},
+	{"l2switch: broken and reserved frames", broken, HARNESS_MODE(PORTS, "l2switch", NULL)},
+	{"l2switch: vectors", vectors, HARNESS_MODE(PORTS, "l2switch", NULL)},
+	{"l2switch: random frames", random_frames, HARNESS_MODE(PORTS, "l2switch", VLANS)},
+};
+HARNESS_MAIN(cases)

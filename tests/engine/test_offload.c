@@ -312,25 +312,20 @@ static void anything_may_happen(void)
 	devices_stop();
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"a flow from birth to end", a_flow_from_birth_to_end},
-		{"TCP loses its rule when it closes", tcp_loses_its_rule_when_it_closes},
-		{"refused rules are counted by type", refused_rules_are_counted_by_type},
-		{"off and on again", off_and_on_again},
-		{"marks that never come", marks_that_never_come},
-		{"a reset under way", a_reset_under_way},
-		{"a reset that ends it", a_reset_that_ends_it},
-		{"a full table", a_full_table},
-		{"no room at all", no_room_at_all},
-		{"rules that cannot be destroyed", rules_that_cannot_be_destroyed},
-		{"ports without rules", ports_without_rules},
-		{"tags stay in software", tags_stay_in_software},
-		{"rules say who sends", rules_say_who_sends},
-		{"anything may happen", anything_may_happen},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"a flow from birth to end", a_flow_from_birth_to_end},
+	{"TCP loses its rule when it closes", tcp_loses_its_rule_when_it_closes},
+	{"refused rules are counted by type", refused_rules_are_counted_by_type},
+	{"off and on again", off_and_on_again},
+	{"marks that never come", marks_that_never_come},
+	{"a reset under way", a_reset_under_way},
+	{"a reset that ends it", a_reset_that_ends_it},
+	{"a full table", a_full_table},
+	{"no room at all", no_room_at_all},
+	{"rules that cannot be destroyed", rules_that_cannot_be_destroyed},
+	{"ports without rules", ports_without_rules},
+	{"tags stay in software", tags_stay_in_software},
+	{"rules say who sends", rules_say_who_sends},
+	{"anything may happen", anything_may_happen},
+};
+TEST_MAIN(cases)

@@ -335,9 +335,8 @@ int main(void)
 		{"rules without effect are seen", rules_without_effect_are_seen},
 		{"a lower limit makes room", a_lower_limit_makes_room},
 		{"anything may happen", anything_may_happen},
-		{NULL, NULL},
 	};
 
 	make_zipf();
-	return test_run(cases);
+	return TEST_RUN(cases);
 }

@@ -77,16 +77,11 @@ static void pcie_counts_tlps(void)
 	CHECK_EQUAL(card_pcie_up_bytes(&small, 129), 129 + 48 + 16 + 6);
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"serves its rate", serves_its_rate},
-		{"idle time is gone", idle_time_is_gone},
-		{"a backlog may wait", a_backlog_may_wait},
-		{"without a rate there is no limit", without_a_rate_there_is_no_limit},
-		{"pcie counts TLPs", pcie_counts_tlps},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"serves its rate", serves_its_rate},
+	{"idle time is gone", idle_time_is_gone},
+	{"a backlog may wait", a_backlog_may_wait},
+	{"without a rate there is no limit", without_a_rate_there_is_no_limit},
+	{"pcie counts TLPs", pcie_counts_tlps},
+};
+TEST_MAIN(cases)

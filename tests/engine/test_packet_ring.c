@@ -235,19 +235,12 @@ static void the_kernels_error_is_handed_on(void)
 	CHECK(netlink_link_read(words, header->nlmsg_len, &link) == -ENODEV);
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"blocks are read in order and given back",
-			blocks_are_read_in_order_and_given_back},
-		{"slots that were not sent are taken back",
-			slots_that_were_not_sent_are_taken_back},
-		{"a full tx ring takes no more", a_full_tx_ring_takes_no_more},
-		{"a VLAN tag is put back", a_tag_is_put_back},
-		{"the kernel's answer is read", the_kernels_answer_is_read},
-		{"the kernel's error is handed on", the_kernels_error_is_handed_on},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"blocks are read in order and given back", blocks_are_read_in_order_and_given_back},
+	{"slots that were not sent are taken back", slots_that_were_not_sent_are_taken_back},
+	{"a full tx ring takes no more", a_full_tx_ring_takes_no_more},
+	{"a VLAN tag is put back", a_tag_is_put_back},
+	{"the kernel's answer is read", the_kernels_answer_is_read},
+	{"the kernel's error is handed on", the_kernels_error_is_handed_on},
+};
+TEST_MAIN(cases)

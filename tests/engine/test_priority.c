@@ -144,16 +144,11 @@ static void cut_short(void)
 	}
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"each DSCP", each_dscp},
-		{"each protocol", each_protocol},
-		{"ARP, LLDP, LACP, spanning tree", others},
-		{"up to two tags", tags},
-		{"frames that are cut short", cut_short},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"each DSCP", each_dscp},
+	{"each protocol", each_protocol},
+	{"ARP, LLDP, LACP, spanning tree", others},
+	{"up to two tags", tags},
+	{"frames that are cut short", cut_short},
+};
+TEST_MAIN(cases)

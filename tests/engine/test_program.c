@@ -335,19 +335,14 @@ static void mistakes_are_found(void)
 	}
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"values walk", values_walk},
-		{"values carry", values_carry},
-		{"bursts do not matter", bursts_do_not_matter},
-		{"fields are written", fields_are_written},
-		{"checksums are right", checksums_are_right},
-		{"lengths vary", lengths_vary},
-		{"reused buffers are clean", reused_buffers_are_clean},
-		{"mistakes are found", mistakes_are_found},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"values walk", values_walk},
+	{"values carry", values_carry},
+	{"bursts do not matter", bursts_do_not_matter},
+	{"fields are written", fields_are_written},
+	{"checksums are right", checksums_are_right},
+	{"lengths vary", lengths_vary},
+	{"reused buffers are clean", reused_buffers_are_clean},
+	{"mistakes are found", mistakes_are_found},
+};
+TEST_MAIN(cases)

@@ -310,36 +310,18 @@ static const char large_subnet[] = "set int state e0 up\n"
 				   "set int ip address e0 10.0.0.1/24\n"
 				   "set int ip address e1 30.0.0.1/8\n";
 
-HARNESS_CASE(answers_requests, cli)
-HARNESS_CASE(probe_is_answered_and_not_learnt, cli)
-HARNESS_CASE(input_reasons, cli)
-HARNESS_CASE(packets_wait_for_the_answer, cli)
-HARNESS_CASE(gratuitous_updates, cli)
-HARNESS_CASE(static_stays, cli)
-HARNESS_CASE(no_answer, cli)
-HARNESS_CASE(gateway_of_a_route, cli)
-HARNESS_CASE(ttl_before_arp, cli)
-HARNESS_CASE(labelled_packets_wait, cli)
-HARNESS_CASE(labelled_packets_give_up, cli)
-HARNESS_CASE(scan, large_subnet)
-
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"answers requests and learns the asker", answers_requests_case},
-		{"RFC 5227: probes", probe_is_answered_and_not_learnt_case},
-		{"reasons of arp-input", input_reasons_case},
-		{"RFC 1122 2.3.2.2: the latest packets wait", packets_wait_for_the_answer_case},
-		{"gratuitous ARP updates what is known", gratuitous_updates_case},
-		{"static neighbours stay", static_stays_case},
-		{"RFC 1122 2.3.2.1: three requests, then unreachable", no_answer_case},
-		{"a route's gateway", gateway_of_a_route_case},
-		{"TTL is checked before asking", ttl_before_arp_case},
-		{"labelled packets wait", labelled_packets_wait_case},
-		{"labelled packets give up", labelled_packets_give_up_case},
-		{"a scan of a large subnet", scan_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"answers requests and learns the asker", answers_requests, .cli = cli},
+	{"RFC 5227: probes", probe_is_answered_and_not_learnt, .cli = cli},
+	{"reasons of arp-input", input_reasons, .cli = cli},
+	{"RFC 1122 2.3.2.2: the latest packets wait", packets_wait_for_the_answer, .cli = cli},
+	{"gratuitous ARP updates what is known", gratuitous_updates, .cli = cli},
+	{"static neighbours stay", static_stays, .cli = cli},
+	{"RFC 1122 2.3.2.1: three requests, then unreachable", no_answer, .cli = cli},
+	{"a route's gateway", gateway_of_a_route, .cli = cli},
+	{"TTL is checked before asking", ttl_before_arp, .cli = cli},
+	{"labelled packets wait", labelled_packets_wait, .cli = cli},
+	{"labelled packets give up", labelled_packets_give_up, .cli = cli},
+	{"a scan of a large subnet", scan, .cli = large_subnet},
+};
+HARNESS_MAIN(cases)

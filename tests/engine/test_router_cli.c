@@ -263,18 +263,13 @@ static void garbage(void)
 	CHECK(true);
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"the file as people have it", as_it_is},
-		{"the same with carriage returns", with_carriage_returns},
-		{"labels that are taken off, looked up or pushed", labels_taken_off},
-		{"several paths", several_paths},
-		{"abbreviations and comments", abbreviations_and_comments},
-		{"each mistake is one line that says what was expected", mistakes},
-		{"random text", garbage},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"the file as people have it", as_it_is},
+	{"the same with carriage returns", with_carriage_returns},
+	{"labels that are taken off, looked up or pushed", labels_taken_off},
+	{"several paths", several_paths},
+	{"abbreviations and comments", abbreviations_and_comments},
+	{"each mistake is one line that says what was expected", mistakes},
+	{"random text", garbage},
+};
+TEST_MAIN(cases)

@@ -244,14 +244,9 @@ static void file_beside_the_configuration(void)
 	unlink(name);
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"as documented", as_documented},
-		{"each mistake is one line", each_mistake_is_one_line},
-		{"a CLI file beside the configuration", file_beside_the_configuration},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"as documented", as_documented},
+	{"each mistake is one line", each_mistake_is_one_line},
+	{"a CLI file beside the configuration", file_beside_the_configuration},
+};
+TEST_MAIN(cases)

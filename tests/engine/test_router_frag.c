@@ -278,28 +278,14 @@ static void of_sub_interfaces(void)
 	}
 }
 
-HARNESS_CASE(sizes, harness_router_cli)
-HARNESS_CASE(fragments_of_fragments, harness_router_cli)
-HARNESS_CASE(options, harness_router_cli)
-HARNESS_CASE(full_header, harness_router_cli)
-HARNESS_CASE(dont_fragment, harness_router_cli)
-HARNESS_CASE(vectors, harness_router_cli)
-HARNESS_CASE(without_buffers, harness_router_cli)
-HARNESS_CASE(of_sub_interfaces, sub_interface)
-
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"RFC 791 3.2: all sizes, several MTUs", sizes_case},
-		{"RFC 791 2.3: fragments of fragments", fragments_of_fragments_case},
-		{"RFC 791 3.1: options with the copied flag", options_case},
-		{"the smallest MTU and the longest header", full_header_case},
-		{"RFC 1191 4: don't fragment", dont_fragment_case},
-		{"vectors with and without long packets", vectors_case},
-		{"no buffers", without_buffers_case},
-		{"sub-interfaces", of_sub_interfaces_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"RFC 791 3.2: all sizes, several MTUs", sizes, .cli = harness_router_cli},
+	{"RFC 791 2.3: fragments of fragments", fragments_of_fragments, .cli = harness_router_cli},
+	{"RFC 791 3.1: options with the copied flag", options, .cli = harness_router_cli},
+	{"the smallest MTU and the longest header", full_header, .cli = harness_router_cli},
+	{"RFC 1191 4: don't fragment", dont_fragment, .cli = harness_router_cli},
+	{"vectors with and without long packets", vectors, .cli = harness_router_cli},
+	{"no buffers", without_buffers, .cli = harness_router_cli},
+	{"sub-interfaces", of_sub_interfaces, .cli = sub_interface},
+};
+HARNESS_MAIN(cases)

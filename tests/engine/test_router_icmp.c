@@ -278,34 +278,18 @@ static void error_without_address(void)
 	CHECK_REASON("icmp4-error", "interface has no address", 0, &frame);
 }
 
-HARNESS_CASE(ttl_expired, harness_router_cli)
-HARNESS_CASE(error_goes_another_way, harness_router_cli)
-HARNESS_CASE(malformed_options, harness_router_cli)
-HARNESS_CASE(unreachable, harness_router_cli)
-HARNESS_CASE(mtu, harness_router_cli)
-HARNESS_CASE(errors_that_must_not_be_sent, harness_router_cli)
-HARNESS_CASE(errors_about_echo, harness_router_cli)
-HARNESS_CASE(rate_limit, harness_router_cli)
-HARNESS_CASE(echo, harness_router_cli)
-HARNESS_CASE(echo_reasons, harness_router_cli)
-HARNESS_CASE(error_without_address, no_address)
-
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"RFC 1812 5.3.1: TTL", ttl_expired_case},
-		{"RFC 1812 4.3.2.4: source address", error_goes_another_way_case},
-		{"RFC 1812 4.3.3.5: parameter problem", malformed_options_case},
-		{"RFC 1812 5.2.7.1: unreachable", unreachable_case},
-		{"MTU and don't fragment", mtu_case},
-		{"RFC 1812 4.3.2.7: no ICMP errors", errors_that_must_not_be_sent_case},
-		{"ICMP errors about echo requests", errors_about_echo_case},
-		{"RFC 1812 4.3.2.8: rate limit", rate_limit_case},
-		{"RFC 1812 4.3.3.6: echo", echo_case},
-		{"drop reasons of icmp4-echo and ip4-local", echo_reasons_case},
-		{"interface without address", error_without_address_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"RFC 1812 5.3.1: TTL", ttl_expired, .cli = harness_router_cli},
+	{"RFC 1812 4.3.2.4: source address", error_goes_another_way, .cli = harness_router_cli},
+	{"RFC 1812 4.3.3.5: parameter problem", malformed_options, .cli = harness_router_cli},
+	{"RFC 1812 5.2.7.1: unreachable", unreachable, .cli = harness_router_cli},
+	{"MTU and don't fragment", mtu, .cli = harness_router_cli},
+	{"RFC 1812 4.3.2.7: no ICMP errors", errors_that_must_not_be_sent,
+		.cli = harness_router_cli},
+	{"ICMP errors about echo requests", errors_about_echo, .cli = harness_router_cli},
+	{"RFC 1812 4.3.2.8: rate limit", rate_limit, .cli = harness_router_cli},
+	{"RFC 1812 4.3.3.6: echo", echo, .cli = harness_router_cli},
+	{"drop reasons of icmp4-echo and ip4-local", echo_reasons, .cli = harness_router_cli},
+	{"interface without address", error_without_address, .cli = no_address},
+};
+HARNESS_MAIN(cases)

@@ -345,36 +345,19 @@ static void too_long_labels(void)
 	CHECK_EQUAL(frame_l3(&got)[26] << 8 | frame_l3(&got)[27], 1488);
 }
 
-HARNESS_CASE(imposition, cli)
-HARNESS_CASE(implicit_null, cli)
-HARNESS_CASE(two_lsps, cli)
-HARNESS_CASE(imposition_mtu, cli)
-HARNESS_CASE(imposition_expired, cli)
-HARNESS_CASE(imposition_resolved, cli)
-HARNESS_CASE(ip6_uniform, cli)
-HARNESS_CASE(expired_labels, cli)
-HARNESS_CASE(too_long_labels, cli)
-HARNESS_MODE_CASE(imposition_pipe, 2, "router", pipe_options)
-HARNESS_MODE_CASE(pipe_model, 2, "router", pipe_options)
-HARNESS_MODE_CASE(ip6_pipe, 2, "router", pipe_options)
-
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"RFC 3443 3.1: imposition, uniform", imposition_case},
-		{"RFC 3443 3.3: imposition, pipe", imposition_pipe_case},
-		{"RFC 3032 2.1: implicit null", implicit_null_case},
-		{"two LSPs to one neighbour", two_lsps_case},
-		{"RFC 3032 3.4: MTU with labels", imposition_mtu_case},
-		{"TTL and neighbour errors of labelled routes", imposition_expired_case},
-		{"a packet waits for its labelled neighbour", imposition_resolved_case},
-		{"RFC 3443 3.2, 3.3: pipe", pipe_model_case},
-		{"IPv6 beneath the last label, uniform", ip6_uniform_case},
-		{"IPv6 beneath the last label, pipe", ip6_pipe_case},
-		{"RFC 3032 2.3.2: TTL of a label expires", expired_labels_case},
-		{"RFC 3032 3.4: labelled packet too long", too_long_labels_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"RFC 3443 3.1: imposition, uniform", imposition, .cli = cli},
+	{"RFC 3443 3.3: imposition, pipe", imposition_pipe,
+		HARNESS_MODE(2, "router", pipe_options)},
+	{"RFC 3032 2.1: implicit null", implicit_null, .cli = cli},
+	{"two LSPs to one neighbour", two_lsps, .cli = cli},
+	{"RFC 3032 3.4: MTU with labels", imposition_mtu, .cli = cli},
+	{"TTL and neighbour errors of labelled routes", imposition_expired, .cli = cli},
+	{"a packet waits for its labelled neighbour", imposition_resolved, .cli = cli},
+	{"RFC 3443 3.2, 3.3: pipe", pipe_model, HARNESS_MODE(2, "router", pipe_options)},
+	{"IPv6 beneath the last label, uniform", ip6_uniform, .cli = cli},
+	{"IPv6 beneath the last label, pipe", ip6_pipe, HARNESS_MODE(2, "router", pipe_options)},
+	{"RFC 3032 2.3.2: TTL of a label expires", expired_labels, .cli = cli},
+	{"RFC 3032 3.4: labelled packet too long", too_long_labels, .cli = cli},
+};
+HARNESS_MAIN(cases)

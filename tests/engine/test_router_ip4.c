@@ -266,32 +266,16 @@ static const char one_down[] = "set int state e0 up\n"
 			       "ip route add 48.0.0.0/24 via 100.64.2.2\n"
 			       "ip neighbor e1 100.64.2.2 50:7c:6f:20:30:71\n";
 
-HARNESS_CASE(byte_for_byte, harness_router_cli)
-HARNESS_CASE(mixed_vectors, harness_router_cli)
-HARNESS_CASE(long_vectors_that_agree, harness_router_cli)
-HARNESS_CASE(padding_is_taken_off, harness_router_cli)
-HARNESS_CASE(ethernet_reasons, harness_router_cli)
-HARNESS_CASE(input_reasons, harness_router_cli)
-HARNESS_CASE(options, harness_router_cli)
-HARNESS_CASE(lookup_reasons, harness_router_cli)
-HARNESS_CASE(output_reasons, harness_router_cli)
-HARNESS_CASE(interfaces_down, one_down)
-
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"forwarded byte for byte", byte_for_byte_case},
-		{"vectors in which packets part", mixed_vectors_case},
-		{"long vectors that agree", long_vectors_that_agree_case},
-		{"Ethernet padding is taken off", padding_is_taken_off_case},
-		{"drop reasons of ethernet-input", ethernet_reasons_case},
-		{"drop reasons of ip4-input", input_reasons_case},
-		{"options", options_case},
-		{"drop reasons of ip4-lookup", lookup_reasons_case},
-		{"tx ring full", output_reasons_case},
-		{"interface down", interfaces_down_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"forwarded byte for byte", byte_for_byte, .cli = harness_router_cli},
+	{"vectors in which packets part", mixed_vectors, .cli = harness_router_cli},
+	{"long vectors that agree", long_vectors_that_agree, .cli = harness_router_cli},
+	{"Ethernet padding is taken off", padding_is_taken_off, .cli = harness_router_cli},
+	{"drop reasons of ethernet-input", ethernet_reasons, .cli = harness_router_cli},
+	{"drop reasons of ip4-input", input_reasons, .cli = harness_router_cli},
+	{"options", options, .cli = harness_router_cli},
+	{"drop reasons of ip4-lookup", lookup_reasons, .cli = harness_router_cli},
+	{"tx ring full", output_reasons, .cli = harness_router_cli},
+	{"interface down", interfaces_down, .cli = one_down},
+};
+HARNESS_MAIN(cases)

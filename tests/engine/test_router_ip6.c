@@ -380,41 +380,24 @@ static void only_link_local(void)
 	check_echo("fe80::9", "ff02::1", LINK_LOCAL_0, MAC_9);
 }
 
-HARNESS_CASE(forwards, cli)
-HARNESS_CASE(extension_headers_pass, cli)
-HARNESS_CASE(vectors_of_all_kinds, cli)
-HARNESS_CASE(input_reasons, cli)
-HARNESS_CASE(special_destinations, cli)
-HARNESS_CASE(errors, cli)
-HARNESS_CASE(extension_header_errors, cli)
-HARNESS_CASE(errors_that_must_not_be_sent, cli)
-HARNESS_CASE(rate_limit, cli)
-HARNESS_CASE(echo, cli)
-HARNESS_CASE(local_reasons, cli)
-HARNESS_CASE(disabled, "set int state e0 up\nset int state e1 up\n"
-		       "set int ip address e0 2001:db8:0:1::1/64\n")
-HARNESS_CASE(only_link_local, "set int state e0 up\nenable ip6 interface e0\n"
-			      "ip neighbor e0 fe80::9 50:7c:6f:20:30:79\n")
-
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"RFC 8200 3: hop limit down, nothing else", forwards_case},
-		{"RFC 8200 4: extension headers pass", extension_headers_pass_case},
-		{"vectors of all kinds", vectors_of_all_kinds_case},
-		{"drop reasons of ip6-input", input_reasons_case},
-		{"RFC 4291: destinations that are not forwarded", special_destinations_case},
-		{"RFC 4443 3: errors", errors_case},
-		{"RFC 8200 4.2 to 4.5: errors about extension headers",
-			extension_header_errors_case},
-		{"RFC 4443 2.4 e: errors that must not be sent", errors_that_must_not_be_sent_case},
-		{"RFC 4443 2.4 f: rate limit", rate_limit_case},
-		{"RFC 4443 4: echo", echo_case},
-		{"drop reasons of ip6-local and icmp6-echo", local_reasons_case},
-		{"an interface without IPv6", disabled_case},
-		{"an interface with nothing but its link-local address", only_link_local_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"RFC 8200 3: hop limit down, nothing else", forwards, .cli = cli},
+	{"RFC 8200 4: extension headers pass", extension_headers_pass, .cli = cli},
+	{"vectors of all kinds", vectors_of_all_kinds, .cli = cli},
+	{"drop reasons of ip6-input", input_reasons, .cli = cli},
+	{"RFC 4291: destinations that are not forwarded", special_destinations, .cli = cli},
+	{"RFC 4443 3: errors", errors, .cli = cli},
+	{"RFC 8200 4.2 to 4.5: errors about extension headers", extension_header_errors,
+		.cli = cli},
+	{"RFC 4443 2.4 e: errors that must not be sent", errors_that_must_not_be_sent, .cli = cli},
+	{"RFC 4443 2.4 f: rate limit", rate_limit, .cli = cli},
+	{"RFC 4443 4: echo", echo, .cli = cli},
+	{"drop reasons of ip6-local and icmp6-echo", local_reasons, .cli = cli},
+	{"an interface without IPv6", disabled,
+		.cli = "set int state e0 up\nset int state e1 up\n"
+		       "set int ip address e0 2001:db8:0:1::1/64\n"},
+	{"an interface with nothing but its link-local address", only_link_local,
+		.cli = "set int state e0 up\nenable ip6 interface e0\n"
+		       "ip neighbor e0 fe80::9 50:7c:6f:20:30:79\n"},
+};
+HARNESS_MAIN(cases)

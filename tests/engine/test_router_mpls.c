@@ -239,39 +239,24 @@ static void ip6_beneath(void)
 	}
 }
 
-HARNESS_CASE(ip6_beneath, "set int state e0 up\nset int state e1 up\n"
-			  "set int ip address e0 2001:db8:0:1::1/64\n"
-			  "set int ip address e1 2001:db8:0:2::1/64\n"
-			  "ip route add 2001:db8:48::/48 via 2001:db8:0:2::2\n"
-			  "ip neighbor e1 2001:db8:0:2::2 50:7c:6f:20:30:71\n"
-			  "set interface mpls e0 enable\n"
-			  "mpls local-label add 18 eos via ip6-lookup-in-table 0\n"
-			  "mpls local-label add 20 eos via 2001:db8:0:2::2\n")
-HARNESS_CASE(swap, cli)
-HARNESS_CASE(pop, cli)
-HARNESS_CASE(push, cli)
-HARNESS_CASE(look_beneath, cli)
-HARNESS_CASE(ttl_1_beneath, cli)
-HARNESS_CASE(reasons, cli)
-HARNESS_CASE(disposition_reasons, cli)
-HARNESS_CASE(mtu, cli)
-HARNESS_CASE(padding, cli)
-
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"RFC 3031 3.18: swap, every TTL and traffic class", swap_case},
-		{"RFC 3443 3.3: pop, uniform", pop_case},
-		{"several labels in place of one", push_case},
-		{"RFC 3032 2.1, RFC 4182: explicit null, and looking beneath", look_beneath_case},
-		{"TTL 1 is the packet's beneath", ttl_1_beneath_case},
-		{"drop reasons", reasons_case},
-		{"drop reasons of mpls-disposition", disposition_reasons_case},
-		{"MTU", mtu_case},
-		{"padding", padding_case},
-		{"IPv6 beneath the last label", ip6_beneath_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"RFC 3031 3.18: swap, every TTL and traffic class", swap, .cli = cli},
+	{"RFC 3443 3.3: pop, uniform", pop, .cli = cli},
+	{"several labels in place of one", push, .cli = cli},
+	{"RFC 3032 2.1, RFC 4182: explicit null, and looking beneath", look_beneath, .cli = cli},
+	{"TTL 1 is the packet's beneath", ttl_1_beneath, .cli = cli},
+	{"drop reasons", reasons, .cli = cli},
+	{"drop reasons of mpls-disposition", disposition_reasons, .cli = cli},
+	{"MTU", mtu, .cli = cli},
+	{"padding", padding, .cli = cli},
+	{"IPv6 beneath the last label", ip6_beneath,
+		.cli = "set int state e0 up\nset int state e1 up\n"
+		       "set int ip address e0 2001:db8:0:1::1/64\n"
+		       "set int ip address e1 2001:db8:0:2::1/64\n"
+		       "ip route add 2001:db8:48::/48 via 2001:db8:0:2::2\n"
+		       "ip neighbor e1 2001:db8:0:2::2 50:7c:6f:20:30:71\n"
+		       "set interface mpls e0 enable\n"
+		       "mpls local-label add 18 eos via ip6-lookup-in-table 0\n"
+		       "mpls local-label add 20 eos via 2001:db8:0:2::2\n"},
+};
+HARNESS_MAIN(cases)

@@ -287,29 +287,15 @@ static void link_local_neighbor_of_a_reply(void)
 	CHECK_EQUAL(harness_flush(), 1);
 }
 
-HARNESS_CASE(answers_solicitations, cli)
-HARNESS_CASE(input_reasons, cli)
-HARNESS_CASE(packets_wait_for_the_answer, cli)
-HARNESS_CASE(override_rules, cli)
-HARNESS_CASE(no_answer, cli)
-HARNESS_CASE(hop_limit_before_nd, cli)
-HARNESS_CASE(ageing, cli)
-HARNESS_CASE(link_local_neighbor_of_a_reply, cli)
-
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"RFC 4861 7.2.4: solicitations are answered", answers_solicitations_case},
-		{"RFC 4861 7.1: drop reasons of icmp6-nd-input", input_reasons_case},
-		{"RFC 4861 7.2.2: packets wait for the answer", packets_wait_for_the_answer_case},
-		{"RFC 4861 7.2.5: what overrides what", override_rules_case},
-		{"RFC 4861 7.2.2: no answer", no_answer_case},
-		{"the hop limit comes first", hop_limit_before_nd_case},
-		{"neighbours are asked again, and go", ageing_case},
-		{"a link-local neighbour is asked for on its link",
-			link_local_neighbor_of_a_reply_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"RFC 4861 7.2.4: solicitations are answered", answers_solicitations, .cli = cli},
+	{"RFC 4861 7.1: drop reasons of icmp6-nd-input", input_reasons, .cli = cli},
+	{"RFC 4861 7.2.2: packets wait for the answer", packets_wait_for_the_answer, .cli = cli},
+	{"RFC 4861 7.2.5: what overrides what", override_rules, .cli = cli},
+	{"RFC 4861 7.2.2: no answer", no_answer, .cli = cli},
+	{"the hop limit comes first", hop_limit_before_nd, .cli = cli},
+	{"neighbours are asked again, and go", ageing, .cli = cli},
+	{"a link-local neighbour is asked for on its link", link_local_neighbor_of_a_reply,
+		.cli = cli},
+};
+HARNESS_MAIN(cases)

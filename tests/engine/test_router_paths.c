@@ -350,46 +350,17 @@ static void truncated(void)
 	}
 }
 
-#define PATHS_CASE(name) \
-	static void name##_case(void) \
-	{ \
-		pid_t child; \
-\
-		if (harness_fork(&child)) { \
-			harness_start(3, cli); \
-			harness_run(name); \
-		} \
-		harness_wait(child); \
-	}
-
-PATHS_CASE(by_weight)
-PATHS_CASE(as_with_one_path)
-PATHS_CASE(interface_down)
-PATHS_CASE(paths_come_and_go)
-PATHS_CASE(shared)
-PATHS_CASE(no_room)
-PATHS_CASE(not_the_usual)
-PATHS_CASE(label_paths)
-PATHS_CASE(entropy_label)
-PATHS_CASE(labels_alone)
-PATHS_CASE(truncated)
-
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"flows by weight, each always the same way", by_weight_case},
-		{"packets are as from one path, in their order", as_with_one_path_case},
-		{"an interface goes down and comes up", interface_down_case},
-		{"paths come and go", paths_come_and_go_case},
-		{"routes share what is the same", shared_case},
-		{"no room for more", no_room_case},
-		{"unresolved neighbours and errors", not_the_usual_case},
-		{"a label with two paths", label_paths_case},
-		{"RFC 6790: entropy label", entropy_label_case},
-		{"RFC 4928: no IP beneath the labels", labels_alone_case},
-		{"truncated label stacks", truncated_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"flows by weight, each always the same way", by_weight, .cli = cli, .ports = 3},
+	{"packets are as from one path, in their order", as_with_one_path, .cli = cli, .ports = 3},
+	{"an interface goes down and comes up", interface_down, .cli = cli, .ports = 3},
+	{"paths come and go", paths_come_and_go, .cli = cli, .ports = 3},
+	{"routes share what is the same", shared, .cli = cli, .ports = 3},
+	{"no room for more", no_room, .cli = cli, .ports = 3},
+	{"unresolved neighbours and errors", not_the_usual, .cli = cli, .ports = 3},
+	{"a label with two paths", label_paths, .cli = cli, .ports = 3},
+	{"RFC 6790: entropy label", entropy_label, .cli = cli, .ports = 3},
+	{"RFC 4928: no IP beneath the labels", labels_alone, .cli = cli, .ports = 3},
+	{"truncated label stacks", truncated, .cli = cli, .ports = 3},
+};
+HARNESS_MAIN(cases)

@@ -275,14 +275,7 @@ static void every_reason_is_met(void)
 	CHECK_EQUAL(missing, 0);
 }
 
-HARNESS_CASE(every_reason_is_met, router_cli)
-
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"250,000 random and mutated frames", every_reason_is_met_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"250,000 random and mutated frames", every_reason_is_met, .cli = router_cli},
+};
+HARNESS_MAIN(cases)

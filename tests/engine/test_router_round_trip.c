@@ -256,12 +256,7 @@ static void printed_and_read(void)
 	}
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"orders are printed and read", printed_and_read},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"orders are printed and read", printed_and_read},
+};
+TEST_MAIN(cases)

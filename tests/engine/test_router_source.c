@@ -123,23 +123,17 @@ static void changed(void)
 	check_passes(0, RTE_IPV4(127, 0, 0, 1), HOST_B);
 }
 
-HARNESS_MODE_CASE(martians, 2, "router", "{\"cli\": \"" CLI "\", \"martians\": true}")
-HARNESS_MODE_CASE(strict, 2, "router", "{\"cli\": \"" CLI "set urpf ip4 rx strict e0\"}")
-HARNESS_MODE_CASE(loose, 2, "router",
-	"{\"cli\": \"" CLI "\", \"interfaces\": [{\"port\": \"e0\", \"rpf\": \"loose\"}]}")
-HARNESS_MODE_CASE(mixed, 2, "router", "{\"cli\": \"" CLI "set urpf ip4 rx strict e0\"}")
-HARNESS_MODE_CASE(changed, 2, "router", "{\"cli\": \"" CLI "\"}")
-
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"RFC 1812 5.3.7: martian sources", martians_case},
-		{"RFC 3704 2.2: strict reverse path forwarding", strict_case},
-		{"RFC 3704 2.4: loose reverse path forwarding", loose_case},
-		{"vectors of both kinds of interface", mixed_case},
-		{"switched on and off", changed_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"RFC 1812 5.3.7: martian sources", martians,
+		HARNESS_MODE(2, "router", "{\"cli\": \"" CLI "\", \"martians\": true}")},
+	{"RFC 3704 2.2: strict reverse path forwarding", strict,
+		HARNESS_MODE(2, "router", "{\"cli\": \"" CLI "set urpf ip4 rx strict e0\"}")},
+	{"RFC 3704 2.4: loose reverse path forwarding", loose,
+		HARNESS_MODE(2, "router",
+			"{\"cli\": \"" CLI
+			"\", \"interfaces\": [{\"port\": \"e0\", \"rpf\": \"loose\"}]}")},
+	{"vectors of both kinds of interface", mixed,
+		HARNESS_MODE(2, "router", "{\"cli\": \"" CLI "set urpf ip4 rx strict e0\"}")},
+	{"switched on and off", changed, HARNESS_MODE(2, "router", "{\"cli\": \"" CLI "\"}")},
+};
+HARNESS_MAIN(cases)

@@ -201,7 +201,7 @@ static void static_routes(void)
 }
 
 /* A host route of its own hides the neighbour's; without it the neighbour's is back. */
-static void neighbor_routes(void)
+static void routes_of_neighbors(void)
 {
 	struct interface *e0 = interface_find("e0"), *e1 = interface_find("e1");
 	uint32_t host = RTE_IPV4(100, 64, 1, 2), own = fib4_lookup_one(host), other;
@@ -243,24 +243,14 @@ static void adjacencies_follow_the_neighbor(void)
 	CHECK_EQUAL(label_delete(99, true), -ENOENT);
 }
 
-HARNESS_CASE(fib_as_a_list, harness_router_cli)
-HARNESS_CASE(fib_to_the_top, harness_router_cli)
-HARNESS_CASE(static_routes, harness_router_cli)
-HARNESS_CASE(neighbor_routes, harness_router_cli)
-HARNESS_CASE(adjacencies_follow_the_neighbor, harness_router_cli)
-
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"RFC 1624: checksum when the TTL changes", ttl_arithmetic},
-		{"checksum of random headers", checksum_of_random_headers},
-		{"the fib finds what a list finds", fib_as_a_list_case},
-		{"prefixes up to the top of the address space", fib_to_the_top_case},
-		{"static routes come and go", static_routes_case},
-		{"host routes of neighbours", neighbor_routes_case},
-		{"adjacencies follow their neighbour", adjacencies_follow_the_neighbor_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"RFC 1624: checksum when the TTL changes", .run = ttl_arithmetic},
+	{"checksum of random headers", .run = checksum_of_random_headers},
+	{"the fib finds what a list finds", fib_as_a_list, .cli = harness_router_cli},
+	{"prefixes up to the top of the address space", fib_to_the_top, .cli = harness_router_cli},
+	{"static routes come and go", static_routes, .cli = harness_router_cli},
+	{"host routes of neighbours", routes_of_neighbors, .cli = harness_router_cli},
+	{"adjacencies follow their neighbour", adjacencies_follow_the_neighbor,
+		.cli = harness_router_cli},
+};
+HARNESS_MAIN(cases)

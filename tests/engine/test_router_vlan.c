@@ -358,36 +358,18 @@ static void in_json(void)
 	CHECK_EQUAL(vlan_find(1, &two), VLAN_NONE);
 }
 
-HARNESS_CASE(from_each_to_each, cli)
-HARNESS_CASE(vectors, cli)
-HARNESS_CASE(priority_tag, cli)
-HARNESS_CASE(unknown_vlans, cli)
-HARNESS_CASE(cut_short, cli)
-HARNESS_CASE(for_whom, cli)
-HARNESS_CASE(down, cli)
-HARNESS_CASE(arp_answers, cli)
-HARNESS_CASE(arp_asks, cli)
-HARNESS_CASE(icmp_errors, cli)
-HARNESS_CASE(mpls, cli)
-HARNESS_MODE_CASE(in_json, 2, "router", sub_interfaces)
-
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"from each interface to each other", from_each_to_each_case},
-		{"vectors of one VLAN and of many", vectors_case},
-		{"IEEE 802.1Q 6.9: a priority alone", priority_tag_case},
-		{"unknown VLANs", unknown_vlans_case},
-		{"frames that end within their tags", cut_short_case},
-		{"what is for the router", for_whom_case},
-		{"interfaces that are down", down_case},
-		{"ARP is answered", arp_answers_case},
-		{"ARP asks", arp_asks_case},
-		{"ICMP errors", icmp_errors_case},
-		{"MPLS", mpls_case},
-		{"sub-interfaces in JSON", in_json_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"from each interface to each other", from_each_to_each, .cli = cli},
+	{"vectors of one VLAN and of many", vectors, .cli = cli},
+	{"IEEE 802.1Q 6.9: a priority alone", priority_tag, .cli = cli},
+	{"unknown VLANs", unknown_vlans, .cli = cli},
+	{"frames that end within their tags", cut_short, .cli = cli},
+	{"what is for the router", for_whom, .cli = cli},
+	{"interfaces that are down", down, .cli = cli},
+	{"ARP is answered", arp_answers, .cli = cli},
+	{"ARP asks", arp_asks, .cli = cli},
+	{"ICMP errors", icmp_errors, .cli = cli},
+	{"MPLS", mpls, .cli = cli},
+	{"sub-interfaces in JSON", in_json, HARNESS_MODE(2, "router", sub_interfaces)},
+};
+HARNESS_MAIN(cases)

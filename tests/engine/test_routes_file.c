@@ -136,15 +136,10 @@ static void addresses(void)
 	CHECK(good > 100000);
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"routes", routes},
-		{"mistakes", mistakes},
-		{"limited number of lines about mistakes", many_mistakes},
-		{"addresses as the C library reads them", addresses},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"routes", routes},
+	{"mistakes", mistakes},
+	{"limited number of lines about mistakes", many_mistakes},
+	{"addresses as the C library reads them", addresses},
+};
+TEST_MAIN(cases)

@@ -175,9 +175,8 @@ int main(void)
 		{"symmetric key is symmetric", symmetric_key_is_symmetric},
 		{"indirection table names the queue", indirection_table_names_the_queue},
 		{"cut and random frames", cut_and_random_frames},
-		{NULL, NULL},
 	};
 
 	card_rss_init();
-	return test_run(cases);
+	return TEST_RUN(cases);
 }

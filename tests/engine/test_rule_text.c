@@ -219,18 +219,13 @@ static void bounds(void)
 	mistaken(text, "2", "at most 64 queues");
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"the example of testpmd's users", the_manual_s_example},
-		{"attributes and actions", attributes_and_words},
-		{"fields lie where they do in headers", fields_lie_where_they_do},
-		{"masks, prefixes and ranges", masks_and_ranges},
-		{"rss with its lists", rss_lists},
-		{"a mistake has a place and says what was expected", mistakes_have_a_place},
-		{"as many items and queues as there is room for", bounds},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"the example of testpmd's users", the_manual_s_example},
+	{"attributes and actions", attributes_and_words},
+	{"fields lie where they do in headers", fields_lie_where_they_do},
+	{"masks, prefixes and ranges", masks_and_ranges},
+	{"rss with its lists", rss_lists},
+	{"a mistake has a place and says what was expected", mistakes_have_a_place},
+	{"as many items and queues as there is room for", bounds},
+};
+TEST_MAIN(cases)

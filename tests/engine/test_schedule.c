@@ -207,7 +207,6 @@ int main(void)
 		{"places are kept", places_are_kept},
 		{"places that cannot be are refused", places_that_cannot_be_are_refused},
 		{"bursts pause", bursts_pause},
-		{NULL, NULL},
 	};
 	int rc;
 
@@ -216,7 +215,7 @@ int main(void)
 		memset(streams[i], 0, sizeof(struct stream));
 		streams[i]->weight = 1;
 	}
-	rc = test_run(cases);
+	rc = TEST_RUN(cases);
 	for (unsigned i = 0; i < STREAMS; i++)
 		free(streams[i]);
 	return rc;

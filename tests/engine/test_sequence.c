@@ -238,18 +238,13 @@ static void runs_are_their_numbers(void)
 	}
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"in order", in_order},
-		{"wraps around", wraps_around},
-		{"late is not lost", late_is_not_lost},
-		{"older than the window", older_than_the_window},
-		{"a gap wider than the window", a_gap_wider_than_the_window},
-		{"agrees with a model of each number", agrees_with_a_model_of_each_number},
-		{"runs are their numbers", runs_are_their_numbers},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"in order", in_order},
+	{"wraps around", wraps_around},
+	{"late is not lost", late_is_not_lost},
+	{"older than the window", older_than_the_window},
+	{"a gap wider than the window", a_gap_wider_than_the_window},
+	{"agrees with a model of each number", agrees_with_a_model_of_each_number},
+	{"runs are their numbers", runs_are_their_numbers},
+};
+TEST_MAIN(cases)

@@ -94,7 +94,6 @@ static void an_undisturbed_trial_ends_on_time(void)
 	CHECK(status.asked_packets >= 4500 && status.asked_packets <= 4510);
 	CHECK(status.sent_packets + 10 > status.asked_packets);
 }
-TESTER_CASE(an_undisturbed_trial_ends_on_time, STREAM)
 
 /* It was away in the tick that is under way: the TSC goes slower here than the device's clock. */
 static void be_away(double us)
@@ -147,7 +146,6 @@ static void a_disturbed_tick_is_made_up_for(void)
 	}
 	CHECK(slices_clean().clocks >= clocks(50000) && slices_clean().clocks < clocks(51100));
 }
-TESTER_CASE(a_disturbed_tick_is_made_up_for, STREAM)
 
 static struct node_state lossy_state;
 
@@ -186,7 +184,6 @@ static void a_stall_with_a_loss_disturbs(void)
 		CHECK(slices_at(i)->worker == NULL);
 	}
 }
-TESTER_CASE(a_stall_with_a_loss_disturbs, STREAM)
 
 /* A stall is counted when it ends; rings overflow before that, and are emptied after it. */
 static void a_stall_disturbs_lossy_neighbours(void)
@@ -204,7 +201,6 @@ static void a_stall_disturbs_lossy_neighbours(void)
 	CHECK(is_disturbed(5) && is_disturbed(6) && is_disturbed(7));
 	CHECK_EQUAL(disturbed_ms(20), 3);
 }
-TESTER_CASE(a_stall_disturbs_lossy_neighbours, STREAM)
 
 /* A late tester sends more than it was asked to for a while: a loss then is its own. */
 static void a_loss_while_catching_up_disturbs(void)
@@ -222,7 +218,6 @@ static void a_loss_while_catching_up_disturbs(void)
 	CHECK(is_disturbed(7));
 	CHECK_EQUAL(disturbed_ms(40), 1);
 }
-TESTER_CASE(a_loss_while_catching_up_disturbs, FAST_STREAM)
 
 /* Away at a tick's end, and not back yet: it is counted when it is. */
 static void pause_over_a_boundary_disturbs_both(void)
@@ -238,7 +233,6 @@ static void pause_over_a_boundary_disturbs_both(void)
 	CHECK(is_disturbed(10) && is_disturbed(11));
 	CHECK(!is_disturbed(8));
 }
-TESTER_CASE(pause_over_a_boundary_disturbs_both, STREAM)
 
 /* Away from shortly before a tick's end: rings overflowed in that one already. */
 static void pause_that_began_before_disturbs_both(void)
@@ -251,7 +245,6 @@ static void pause_that_began_before_disturbs_both(void)
 	CHECK(is_disturbed(9) && is_disturbed(10));
 	CHECK_EQUAL(disturbed_ms(40), 2);
 }
-TESTER_CASE(pause_that_began_before_disturbs_both, STREAM)
 
 /* Rings that filled while a worker was away are emptied after that. */
 static void recovery_disturbs_the_next(void)
@@ -266,7 +259,6 @@ static void recovery_disturbs_the_next(void)
 	CHECK(is_disturbed(10) && is_disturbed(11));
 	CHECK(!is_disturbed(13));
 }
-TESTER_CASE(recovery_disturbs_the_next, STREAM)
 
 static void it_ends_at_the_limit(void)
 {
@@ -280,7 +272,6 @@ static void it_ends_at_the_limit(void)
 	CHECK_EQUAL(slices_clean().slices, 0);
 	CHECK_EQUAL(slices_clean().clocks, 0);
 }
-TESTER_CASE(it_ends_at_the_limit, STREAM)
 
 /* Losses in disturbed slices, and in all, by place; also after the last slice. */
 static void losses_are_distinguished(void)
@@ -308,7 +299,6 @@ static void losses_are_distinguished(void)
 	ledger_free(&disturbed);
 	ledger_free(&all);
 }
-TESTER_CASE(losses_are_distinguished, STREAM)
 
 static void trials_on_time_have_none(void)
 {
@@ -328,25 +318,21 @@ static void trials_on_time_have_none(void)
 	CHECK(is_over());
 	CHECK_EQUAL(slices_count(), 0);
 }
-TESTER_CASE(trials_on_time_have_none, STREAM)
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"an undisturbed trial ends on time", an_undisturbed_trial_ends_on_time_case},
-		{"a disturbed tick is made up for", a_disturbed_tick_is_made_up_for_case},
-		{"a stall with a loss disturbs", a_stall_with_a_loss_disturbs_case},
-		{"a stall disturbs lossy neighbours", a_stall_disturbs_lossy_neighbours_case},
-		{"a loss while catching up disturbs", a_loss_while_catching_up_disturbs_case},
-		{"pause over a boundary disturbs both", pause_over_a_boundary_disturbs_both_case},
-		{"pause that began before disturbs both",
-			pause_that_began_before_disturbs_both_case},
-		{"recovery disturbs the next", recovery_disturbs_the_next_case},
-		{"it ends at the limit", it_ends_at_the_limit_case},
-		{"losses are distinguished", losses_are_distinguished_case},
-		{"trials on time have none", trials_on_time_have_none_case},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct tester_case cases[] = {
+	{"an undisturbed trial ends on time", an_undisturbed_trial_ends_on_time, .text = STREAM},
+	{"a disturbed tick is made up for", a_disturbed_tick_is_made_up_for, .text = STREAM},
+	{"a stall with a loss disturbs", a_stall_with_a_loss_disturbs, .text = STREAM},
+	{"a stall disturbs lossy neighbours", a_stall_disturbs_lossy_neighbours, .text = STREAM},
+	{"a loss while catching up disturbs", a_loss_while_catching_up_disturbs,
+		.text = FAST_STREAM},
+	{"pause over a boundary disturbs both", pause_over_a_boundary_disturbs_both,
+		.text = STREAM},
+	{"pause that began before disturbs both", pause_that_began_before_disturbs_both,
+		.text = STREAM},
+	{"recovery disturbs the next", recovery_disturbs_the_next, .text = STREAM},
+	{"it ends at the limit", it_ends_at_the_limit, .text = STREAM},
+	{"losses are distinguished", losses_are_distinguished, .text = STREAM},
+	{"trials on time have none", trials_on_time_have_none, .text = STREAM},
+};
+TESTER_MAIN(cases)

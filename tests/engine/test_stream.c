@@ -132,15 +132,10 @@ static void a_damaged_signature_is_none(void)
 	}
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"mistakes are found", mistakes_are_found},
-		{"reused buffers are clean", reused_buffers_are_clean},
-		{"signature stands at an even offset", signature_stands_at_an_even_offset},
-		{"a damaged signature is none", a_damaged_signature_is_none},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"mistakes are found", mistakes_are_found},
+	{"reused buffers are clean", reused_buffers_are_clean},
+	{"signature stands at an even offset", signature_stands_at_an_even_offset},
+	{"a damaged signature is none", a_damaged_signature_is_none},
+};
+TEST_MAIN(cases)

@@ -96,8 +96,6 @@ static void answers_do_not_overtake(void)
 	for (unsigned i = 0; i < nb_sent; i++)
 		CHECK_EQUAL(sent_by[i], order[i % RTE_DIM(order)]);
 }
-TESTER_CASE(answers_do_not_overtake,
-	CONNECTIONS("10", CLIENT ", " CLIENT ", " SERVER ", " SERVER ", " CLIENT))
 
 /* Descheduled for 5 ms, a worker catches up little by little and at last entirely. */
 static void connections_catch_up_slowly(void)
@@ -115,7 +113,6 @@ static void connections_catch_up_slowly(void)
 	pass(10000, 1);
 	CHECK(is_near(nb_sent, now_us()));
 }
-TESTER_CASE(connections_catch_up_slowly, CONNECTIONS("1000000", CLIENT))
 
 /* A worker whose loop is slow, but always, is not late. */
 static void slow_loops_keep_the_rate(void)
@@ -125,7 +122,6 @@ static void slow_loops_keep_the_rate(void)
 	pass(40000, 400);
 	CHECK(is_near(nb_sent, now_us() / 10));
 }
-TESTER_CASE(slow_loops_keep_the_rate, CONNECTIONS("100000", CLIENT))
 
 /* A trial that is cut off leaves nothing to the next, and reports at once that no connection is
  * active. */
@@ -155,7 +151,6 @@ static void trials_start_afresh(void)
 		}
 	}
 }
-TESTER_CASE(trials_start_afresh, CONNECTIONS("10000", CLIENT ", " LATE_SERVER))
 
 #define BURST \
 	"\"streams\": [{\"port\": \"e0\", \"burst\": 10, \"rate\": {\"max\": true}, \"layers\": " \
@@ -171,7 +166,6 @@ static void a_burst_has_its_length(void)
 	pass(2000, 1);
 	CHECK_EQUAL(nb_sent, 10);
 }
-TESTER_CASE(a_burst_has_its_length, BURST)
 
 static enum trial_state state_now(void)
 {
@@ -200,27 +194,24 @@ static void nothing_drains_without_a_walk(void)
 	trial_read(&status);
 	CHECK(status.drained);
 }
-TESTER_CASE(nothing_drains_without_a_walk, BURST)
 
 static void only_streams_have_pools(void)
 {
 	CHECK(tester.ports[0].pool != NULL);
 	CHECK(tester.ports[1].pool == NULL);
 }
-TESTER_CASE(only_streams_have_pools, BURST)
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"answers do not overtake", answers_do_not_overtake_case},
-		{"connections catch up slowly", connections_catch_up_slowly_case},
-		{"slow loops keep the rate", slow_loops_keep_the_rate_case},
-		{"trials start afresh", trials_start_afresh_case},
-		{"a burst has its length", a_burst_has_its_length_case},
-		{"nothing drains without a walk", nothing_drains_without_a_walk_case},
-		{"only streams have pools", only_streams_have_pools_case},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct tester_case cases[] = {
+	{"answers do not overtake", answers_do_not_overtake,
+		.text = CONNECTIONS("10", CLIENT ", " CLIENT ", " SERVER ", " SERVER ", " CLIENT)},
+	{"connections catch up slowly", connections_catch_up_slowly,
+		.text = CONNECTIONS("1000000", CLIENT)},
+	{"slow loops keep the rate", slow_loops_keep_the_rate,
+		.text = CONNECTIONS("100000", CLIENT)},
+	{"trials start afresh", trials_start_afresh,
+		.text = CONNECTIONS("10000", CLIENT ", " LATE_SERVER)},
+	{"a burst has its length", a_burst_has_its_length, .text = BURST},
+	{"nothing drains without a walk", nothing_drains_without_a_walk, .text = BURST},
+	{"only streams have pools", only_streams_have_pools, .text = BURST},
+};
+TESTER_MAIN(cases)

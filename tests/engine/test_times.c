@@ -233,7 +233,6 @@ int main(void)
 		{"a late worker keeps gaps", a_late_worker_keeps_gaps},
 		{"a limit is kept", a_limit_is_kept},
 		{"times that cannot be are refused", times_that_cannot_be_are_refused},
-		{NULL, NULL},
 	};
 	int rc;
 
@@ -243,7 +242,7 @@ int main(void)
 		streams[i]->weight = 1;
 		streams[i]->id = (uint16_t)i;
 	}
-	rc = test_run(cases);
+	rc = TEST_RUN(cases);
 	for (unsigned i = 0; i < STREAMS; i++)
 		free(streams[i]);
 	return rc;

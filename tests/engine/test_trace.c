@@ -216,28 +216,14 @@ static void refused(void)
 	CHECK(trace_packet(0) == NULL);
 }
 
-HARNESS_CASE(plain, harness_router_cli)
-HARNESS_CASE(from_a_fused_node, harness_router_cli)
-HARNESS_CASE(from_a_source, harness_router_cli)
-HARNESS_CASE(dropped, harness_router_cli)
-HARNESS_CASE(order, harness_router_cli)
-HARNESS_CASE(untraced, harness_router_cli)
-HARNESS_CASE(full, harness_router_cli)
-HARNESS_CASE(refused, harness_router_cli)
-
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"plain packets", plain_case},
-		{"from a node whose work another one does", from_a_fused_node_case},
-		{"from a source node", from_a_source_case},
-		{"reasons of drops", dropped_case},
-		{"packets keep their order", order_case},
-		{"the usual walk traces nothing", untraced_case},
-		{"a full trace, and the next one", full_case},
-		{"what cannot be traced", refused_case},
-		{0},
-	};
-
-	return test_run(cases);
-}
+static const struct harness_case cases[] = {
+	{"plain packets", plain, .cli = harness_router_cli},
+	{"from a node whose work another one does", from_a_fused_node, .cli = harness_router_cli},
+	{"from a source node", from_a_source, .cli = harness_router_cli},
+	{"reasons of drops", dropped, .cli = harness_router_cli},
+	{"packets keep their order", order, .cli = harness_router_cli},
+	{"the usual walk traces nothing", untraced, .cli = harness_router_cli},
+	{"a full trace, and the next one", full, .cli = harness_router_cli},
+	{"what cannot be traced", refused, .cli = harness_router_cli},
+};
+HARNESS_MAIN(cases)

@@ -145,14 +145,9 @@ static void devices_interrupt_while_armed(void)
 	waker_free(waker);
 }
 
-int main(void)
-{
-	static const struct test_case cases[] = {
-		{"no signal while awake", no_signal_while_awake},
-		{"devices interrupt while armed", devices_interrupt_while_armed},
-		{"no wake-up is lost", no_wake_up_is_lost},
-		{NULL, NULL},
-	};
-
-	return test_run(cases);
-}
+static const struct test_case cases[] = {
+	{"no signal while awake", no_signal_while_awake},
+	{"devices interrupt while armed", devices_interrupt_while_armed},
+	{"no wake-up is lost", no_wake_up_is_lost},
+};
+TEST_MAIN(cases)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tester_harness.h"
+#include "eal.h"
 
 #include "core/config.h"
 #include "core/node.h"
 #include "core/worker.h"
 #include "tester/tester.h"
 
-#include <rte_eal.h>
 #include <rte_graph_worker.h>
 
 uint64_t device_clock;
@@ -95,9 +95,6 @@ static void parse(const char *text)
 void tester_start(const char *text)
 {
 	static const int cpus[] = {0};
-	char *arguments[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--iova-mode=va",
-		"--no-telemetry", "-m", "256", "--lcores=0@0,1@0", "--log-level=warning",
-		"--log-level=lib.eal:error", NULL};
 	char whole[4096];
 
 	snprintf(whole, sizeof(whole),
@@ -106,8 +103,7 @@ void tester_start(const char *text)
 		"\"tester\": {\"ports\": [\"e0\", \"e1\"], %s}}",
 		text);
 	parse(whole);
-	if (workers_plan(cpus, 1, true, 0, RX_POLLING) < 0 ||
-		rte_eal_init(RTE_DIM(arguments) - 1, arguments) < 0)
+	if (workers_plan(cpus, 1, true, 0, RX_POLLING) < 0 || !eal_start("256", "--lcores=0@0,1@0"))
 		die("EAL does not start");
 	if (ports_configure() != 0 || tester_create() != 0 || nodes_register() != 0 ||
 		tester_create_nodes() != 0 || workers_create_graphs(SOCKET_ID_ANY) != 0)

@@ -31,18 +31,28 @@ void tester_walk(void);
 /* Starts the tester in this process; `text` is the "tester" object's without its ports. */
 void tester_start(const char *text);
 
-/* Runs the case in a child process with the tester started; fails when a check there did. */
-static inline void tester_case(const char *text, void (*run)(void))
+struct tester_case {
+	const char *name;
+	void (*run)(void);
+	const char *text; /* of the tester that is started for it; NULL: none is */
+};
+
+/* With a tester it runs in a process of its own, and fails when a check there did. */
+static inline void tester_run_case(const struct tester_case *test)
 {
 	int status = 0;
 	pid_t child;
 
+	if (test->text == NULL) {
+		test->run();
+		return;
+	}
 	fflush(NULL);
 	child = fork();
 	if (child == 0) {
 		test_failures = 0;
-		tester_start(text);
-		run();
+		tester_start(test->text);
+		test->run();
 		fflush(NULL);
 		_exit(test_failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 	}
@@ -50,11 +60,22 @@ static inline void tester_case(const char *text, void (*run)(void))
 		WEXITSTATUS(status) == EXIT_SUCCESS);
 }
 
-/* Defines NAME_case(), which is NAME() in a process of its own. */
-#define TESTER_CASE(name, text) \
-	static void name##_case(void) \
+static inline int tester_run_cases(const struct tester_case *cases, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		unsigned before = test_failures;
+
+		tester_run_case(&cases[i]);
+		test_report(cases[i].name, before);
+	}
+	return test_end();
+}
+
+/* main() of a program that does no more than to run its cases. */
+#define TESTER_MAIN(cases) \
+	int main(void) \
 	{ \
-		tester_case(text, name); \
+		return tester_run_cases(cases, sizeof(cases) / sizeof((cases)[0])); \
 	}
 
 #endif
