@@ -285,7 +285,7 @@ def test_words_complete_themselves(linerate):
 
     commands = (
         "bench sweep search latency soak matrix report compare runs export serve exporter top "
-        "trace explain doctor clean audit line show nic traffic"
+        "trace explain doctor clean audit line schema show nic traffic"
     )
     assert completed("linerate ", 1) == commands.split()
     assert "cx5-en" in completed("linerate bench --card cx", 3)
