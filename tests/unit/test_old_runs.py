@@ -6,6 +6,7 @@ figures, limits, places and the lines they are quoted from may not.
 
 import json
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -59,6 +60,22 @@ def test_verdicts_are_the_same(name):
         "base": ["line", "worker-cpu", "tx-ring", "invalid"],
         "other": ["line", "worker-cpu", "configuration", "pcie"],
     }[name]
+
+
+def test_lines_are_quoted_as_they_stand_in_the_file(tmp_path):
+    """A later version's field moves the lines of one file: what is quoted moves with them."""
+    folder = tmp_path / "base"
+    shutil.copytree(RUNS / "base", folder)
+    file = folder / "evidence" / "U2.json"
+    file.write_text(file.read_text().replace("{\n", '{\n "unknown": 1,\n "also": 2,\n', 1))
+    now = judged(json.loads(printed("explain", str(folder), "--json")))
+    before = judged(json.loads(expected("base.explain.json")))
+    for one, earlier in zip(now, before, strict=True):
+        moved = 2 * (one["test"] == "U2")
+        assert one["quoted"] == [
+            (source, line + moved * source.endswith("/U2.json"))
+            for source, line in earlier["quoted"]
+        ]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from linerate.base.frozen_model import FrozenModel
 from linerate.model.ledger import NodeTime, TimeLedger, forwarder_ledgers
 from linerate.model.measurement import Measurement
-from linerate.model.measurement.trial import Counters
+from linerate.model.measurement.flows import Counters
 from linerate.model.suites import TESTER_PORTS
 
 #: Nodes that receive and send (docs/telemetry.md); what makes packets may send them itself.

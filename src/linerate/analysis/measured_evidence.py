@@ -18,7 +18,7 @@ from linerate.model.evidence import (
 )
 from linerate.model.ledger import Counted, Kind, NodeTime, TimeLedger
 from linerate.model.loss_causes import cause_of
-from linerate.model.measurement import Counters, Measurement
+from linerate.model.measurement import Asked, Counters, Measurement
 from linerate.model.suites import TESTER_PORTS
 
 #: All that is known of a foreign device's worker is one node: the kernel's, testpmd's.
@@ -53,10 +53,17 @@ class _Quotes:
 
 
 def evidence_of(
-    measurement: Measurement, trial: str, source: str, invalid: tuple[str, ...] = ()
+    measurement: Measurement,
+    trial: str,
+    source: str,
+    invalid: tuple[str, ...] = (),
+    text: str | None = None,
 ) -> Evidence:
-    """Normalise what one trial measured; `source` names the file that holds it."""
-    quotes = _Quotes(source, written(measurement))
+    """Normalise what one trial measured; `source` names the file that holds it, as `text`.
+
+    Without a text, one that is still to be written is quoted.
+    """
+    quotes = _Quotes(source, written(measurement) if text is None else text)
     return Evidence(
         trial=trial,
         conditions=_conditions(measurement, quotes),
@@ -101,14 +108,9 @@ def _conditions(measurement: Measurement, quotes: _Quotes) -> Conditions:
             f"{measurement.judged_sent:,} sent, {measurement.judged_lost:,} of them lost"
         )
     return Conditions(
-        frame_bytes=load.frame_bytes,
-        directions=load.directions,
-        link_bps=load.link_bps,
-        flows=load.flows,
-        protocol=load.protocol,
+        **{name: getattr(load, name) for name in Asked.model_fields},
         workers=len(workers) or None,
         asked_pps=measurement.asked_pps,
-        pushes_back=load.pushes_back,
         offered_pps=measurement.offered.packets_per_second,
         received_pps=measurement.received.packets_per_second,
         sent_packets=measurement.judged_sent,

@@ -6,20 +6,11 @@ from typing import Any, cast
 from linerate.base import histogram
 from linerate.engine.telemetry import Telemetry, rows
 from linerate.model.ledger import Entry, NodeTime, PacketLedger
-from linerate.model.measurement.flows import FlowCounts
+from linerate.model.measurement.counters import DropCount, Link, PortSetting, Queues
+from linerate.model.measurement.flows import Counters, FlowCounts
 from linerate.model.measurement.latency import StreamLatency
 from linerate.model.measurement.slices import PlaceLoss, Slice, Slices
-from linerate.model.measurement.trial import (
-    Counters,
-    DropCount,
-    Link,
-    PortSetting,
-    Progress,
-    Queues,
-    Reading,
-    RoundTrip,
-    WorkerReading,
-)
+from linerate.model.measurement.trial import Progress, Reading, RoundTrip, WorkerReading
 
 #: Streams in one answer of /linerate/streams.
 STREAMS_A_CALL = 64
@@ -187,40 +178,6 @@ def _counters(answer: object) -> Counters:
 
 def _named(table: list[dict[str, Any]]) -> dict[str, Counters]:
     return {str(row["name"]): _counters(row) for row in table}
-
-
-def counters_since(after: dict[str, Counters], before: dict[str, Counters]) -> dict[str, Counters]:
-    """Take differences, counter by counter."""
-    return {
-        name: {key: value - before.get(name, {}).get(key, 0) for key, value in counters.items()}
-        for name, counters in after.items()
-    }
-
-
-def rings_since(after: dict[str, Counters], before: dict[str, Counters]) -> dict[str, Counters]:
-    """As `counters_since`; a ring counts modulo 2^32, its size and fill level are no counters."""
-    levels = ("size", "used", "free")
-    return {
-        name: {
-            key: after[name][key] if key in levels else value % 2**32
-            for key, value in counters.items()
-        }
-        for name, counters in counters_since(after, before).items()
-    }
-
-
-def errors_since(
-    after: tuple[DropCount, ...], before: tuple[DropCount, ...]
-) -> tuple[DropCount, ...]:
-    """Drops between two readings, those that did not grow left out."""
-    earlier = {(drop.worker, drop.node, drop.reason): drop.packets for drop in before}
-    grown = (
-        drop.model_copy(
-            update={"packets": drop.packets - earlier.get((drop.worker, drop.node, drop.reason), 0)}
-        )
-        for drop in after
-    )
-    return tuple(drop for drop in grown if drop.packets)
 
 
 def read_flows(telemetry: Telemetry) -> FlowCounts | None:

@@ -13,7 +13,6 @@ from linerate.base.errors import SetupError
 from linerate.base.memory_size import needed_megabytes
 from linerate.base.prerequisites import Prerequisite
 from linerate.engine.engine_process import Engine, Files, own_prefix
-from linerate.engine.readings import counters_since
 from linerate.host import machine
 from linerate.lab import dut, links
 from linerate.lab.dut import Addressed, Place
@@ -36,6 +35,7 @@ from linerate.lab.tester.engine import EngineTester
 from linerate.model.counting import generates
 from linerate.model.ledger import PacketLedger
 from linerate.model.measurement import Load, Measurement, Progress, ToolCpu
+from linerate.model.measurement.counters import counters_since
 from linerate.model.suites import Loadtest
 from linerate.model.testbed import Testbed
 from linerate.results.journal import Journal

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from linerate.analysis.validity import STRETCH_LIMIT
-from linerate.engine.readings import counters_since, errors_since, rings_since
 from linerate.engine.telemetry import NoAnswerError
 from linerate.lab.cpu_usage import AtLoad, HostReading, Use, ledgers_since
 from linerate.lab.tester import Tester
@@ -293,22 +292,11 @@ def _measured(
         packets=after.ledger.minus(before.ledger),
         time=time_ledgers,
         time_at_load=read.at_load.time or time_ledgers,
-        errors=errors_since(after.errors, before.errors),
-        ports=counters_since(after.ports, before.ports),
-        settings=after.settings,
-        links=after.links,
-        queues=after.queues,
-        cards=counters_since(after.cards, before.cards),
-        rings=rings_since(after.rings, before.rings),
-        streams=counters_since(after.streams, before.streams),
-        connections=counters_since(after.connections, before.connections),
-        latency=after.latency,
-        flows=after.flows.since(before.flows) if after.flows and before.flows else None,
+        **after.grown(before),
         stamp=read.stamp,
         samples=read.samples,
         slices=read.slices,
         card=card,
-        foreign=after.foreign,
         ceiling_pps=ceiling_pps,
     )
 

@@ -7,7 +7,7 @@ carries the line that says it, so that a verdict can show where it comes from.
 from typing import Any, Literal
 
 from linerate.base.frozen_model import FrozenModel
-from linerate.base.line_rate import FrameRate, line_rate
+from linerate.model.measurement.trial import Asked
 from linerate.model.nic_presets import Card
 
 #: Packets that a call of a node handles at most, in VPP and in our engine.
@@ -255,19 +255,12 @@ class FlowOffload(FrozenModel):
     quote: Quote
 
 
-class Conditions(FrozenModel):
+class Conditions(Asked):
     """Offered load and its result."""
 
-    frame_bytes: int | float
-    directions: int
-    link_bps: int
-    flows: Literal["many", "one", "skewed", "unknown"] = "unknown"
-    protocol: Literal["ipv4", "mpls", "unknown"] = "unknown"
     #: Workers of the device under test; None when unknown.
     workers: int | None = None
     asked_pps: float
-    #: The wire takes what fits and leaves the rest with the sender: less offered is no fault.
-    pushes_back: bool = False
     offered_pps: float
     received_pps: float
     sent_packets: int
@@ -279,12 +272,6 @@ class Conditions(FrozenModel):
     #: Median for a cache line between tester and device; None: they share a CPU, or unknown.
     round_trip_ns: float | None = None
     quote: Quote
-
-    @property
-    def line(self) -> FrameRate:
-        """The line's rate, over all directions."""
-        one = line_rate(self.link_bps, self.frame_bytes)
-        return FrameRate(self.frame_bytes, one.packets_per_second * self.directions)
 
     @property
     def percent_of_line(self) -> float:

@@ -67,22 +67,33 @@ class FlowFigures(FrozenModel):
     not_recorded: int
 
 
-class Result(FrozenModel):
-    """Result of one trial: figures, both ledgers, verdict."""
+class Which(FrozenModel):
+    """The trial of a result."""
 
     test: str
-    attempt: int
+    text: str
+    attempt: int = 1
     #: In a sweep: number of the repeated trial, and its configuration.
     repeat: int = 1
     configuration: str = ""
-    #: File name (without .json) of its evidence.
-    trial: str
-    text: str
-    valid: bool
+
+
+class Judged(FrozenModel):
+    """Judgement of a trial."""
+
     invalid: tuple[str, ...] = ()
     suspect: tuple[str, ...] = ()
     #: It would be invalid for the first of `suspect`, had suspect figures not been asked for.
     provisional: bool = False
+    verdict: Verdict
+
+
+class Result(Judged, Which):
+    """Result of one trial: figures, both ledgers, verdict."""
+
+    #: File name (without .json) of its evidence.
+    trial: str
+    valid: bool
     duration_seconds: float
     directions: int
     frame_bytes: int | float
@@ -100,7 +111,6 @@ class Result(FrozenModel):
     #: interval of its received rate.
     clean_seconds: float | None = None
     received_pps_interval: tuple[float, float] | None = None
-    verdict: Verdict
     flow_table: FlowFigures | None = None
     #: The traffic profile at full scale.
     profile: Profiled | None = None
@@ -219,30 +229,14 @@ def trial_name(test: str, repeat: int = 1, attempt: int = 1) -> str:
     return test + (f".{repeat}" if repeat > 1 else "") + again
 
 
-class Which(FrozenModel):
-    """The trial of a result."""
-
-    test: str
-    text: str
-    attempt: int = 1
-    repeat: int = 1
-    configuration: str = ""
-
-
-def result_of(which: Which, measurement: Measurement, judged: "Judged") -> Result:
+def result_of(which: Which, measurement: Measurement, judged: Judged) -> Result:
     """Sum up one trial."""
     received = measurement.received
     return Result(
-        test=which.test,
-        attempt=which.attempt,
-        repeat=which.repeat,
-        configuration=which.configuration,
+        **dict(which),
+        **dict(judged),
         trial=trial_name(which.test, which.repeat, which.attempt),
-        text=which.text,
         valid=not judged.invalid,
-        invalid=judged.invalid,
-        suspect=judged.suspect,
-        provisional=judged.provisional,
         duration_seconds=measurement.seconds,
         directions=measurement.load.directions,
         frame_bytes=measurement.load.frame_bytes,
@@ -259,7 +253,6 @@ def result_of(which: Which, measurement: Measurement, judged: "Judged") -> Resul
         received_pps_interval=measurement.clean.received_pps_interval
         if measurement.clean
         else None,
-        verdict=judged.verdict,
         flow_table=flow_figures(measurement),
         profile=measurement.load.offered.summary if measurement.load.offered else None,
         latency=figures(measurement.latency, measurement.streams),
@@ -295,15 +288,6 @@ def _wire_bps(measurement: Measurement, counters: dict[str, int]) -> float:
     received = counters.get("rx_bytes", 0)
     received += WIRE_OVERHEAD_BYTES * counters.get("rx_packets", 0)
     return received * 8 / measurement.seconds if measurement.seconds else 0.0
-
-
-class Judged(FrozenModel):
-    """Judgement of a trial."""
-
-    invalid: tuple[str, ...] = ()
-    suspect: tuple[str, ...] = ()
-    provisional: bool = False
-    verdict: Verdict
 
 
 class RunFolder:
@@ -410,10 +394,15 @@ def run_of(content: bytes, file: Path) -> Run:
 
 def load_measurement(folder: Path, trial: str, runs: Path | None = None) -> Measurement:
     """Read the evidence of one trial of a run; links as in load_run. Raises StoreError."""
+    return load_evidence(folder, trial, runs)[1]
+
+
+def load_evidence(folder: Path, trial: str, runs: Path | None = None) -> tuple[str, Measurement]:
+    """The same, and the file's text: a verdict quotes its lines."""
     file = folder / (name := f"evidence/{trial}.json")
     try:
-        content = _read(folder, name, EVIDENCE_BYTES_MAX, runs)
-        return Measurement.model_validate_json(content.decode())
+        text = _read(folder, name, EVIDENCE_BYTES_MAX, runs).decode()
+        return text, Measurement.model_validate_json(text)
     except OSError as error:
         raise StoreError(f"{file}: {(error.strerror or str(error)).lower()}") from error
     except (UnicodeDecodeError, ValidationError) as error:

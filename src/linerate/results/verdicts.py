@@ -6,7 +6,7 @@ from pathlib import Path
 from linerate.analysis.explain import Verdict, explain
 from linerate.analysis.measured_evidence import evidence_of, sibling_of
 from linerate.model.evidence import Evidence
-from linerate.results.store import Result, Run, load_measurement
+from linerate.results.store import Result, Run, load_evidence
 
 
 def source_of(trial: str) -> str:
@@ -40,8 +40,8 @@ def judged_together(run: Run, evidence: Mapping[str, Evidence]) -> Run:
 
 def evidence_of_result(folder: Path, result: Result) -> Evidence:
     """Read what was measured for a result. Raises StoreError."""
-    measurement = load_measurement(folder, result.trial)
-    return evidence_of(measurement, result.test, source_of(result.trial), result.invalid)
+    text, measurement = load_evidence(folder, result.trial)
+    return evidence_of(measurement, result.test, source_of(result.trial), result.invalid, text)
 
 
 def judged_again(folder: Path, run: Run) -> Run:

@@ -11,7 +11,7 @@ from linerate.lab.dut import Place
 from linerate.lab.links import Ends
 from linerate.model.ledger import Entry, NodeTime, PacketLedger
 from linerate.model.measurement import Reading, WorkerReading
-from linerate.model.measurement.trial import Counters
+from linerate.model.measurement.flows import Counters
 from linerate.model.suites import DUT_PORTS
 
 #: The kernel's counters of an interface that are losses. Not `rx_dropped`: what finds the

@@ -29,21 +29,19 @@ class WithDut(PassedOn):
     def readings(self) -> Reading:
         """All counters of both; the device's losses come before the received packets."""
         mine, its = self._tester.readings(), self._dut.readings(self._engine.tsc_hz)
-        return Reading(
-            ledger=_around(mine.ledger, its.ledger),
-            workers=(*mine.workers, *its.workers),
-            errors=(*mine.errors, *its.errors),
-            ports=mine.ports | its.ports,
-            settings=mine.settings | its.settings,
-            links=mine.links | its.links,
-            queues=mine.queues | its.queues,
-            cards=mine.cards,
-            rings=mine.rings | its.rings,
-            streams=mine.streams,
-            connections=mine.connections,
-            latency=mine.latency,
-            flows=flows_of((its.flows, mine.flows)),
-            foreign=self._foreign,
+        both = {
+            name: getattr(mine, name) | getattr(its, name)
+            for name in ("ports", "settings", "links", "queues", "rings")
+        }
+        return mine.model_copy(
+            update=both
+            | {
+                "ledger": _around(mine.ledger, its.ledger),
+                "workers": (*mine.workers, *its.workers),
+                "errors": (*mine.errors, *its.errors),
+                "flows": flows_of((its.flows, mine.flows)),
+                "foreign": self._foreign,
+            }
         )
 
     def start(self, duration_us: int, scale_ppm: int, clean_us: int = 0) -> None:

@@ -1,11 +1,11 @@
 """Measurements: the counters of one trial of ours, as they were read."""
 
+from linerate.model.measurement.counters import DropCount, Link, TrialCounters
+from linerate.model.measurement.flows import Counters
 from linerate.model.measurement.slices import Slice, Slices
 from linerate.model.measurement.trial import (
     FAR_NS,
-    Counters,
-    DropCount,
-    Link,
+    Asked,
     Load,
     Measurement,
     Progress,
@@ -18,6 +18,7 @@ from linerate.model.measurement.trial import (
 
 __all__ = [
     "FAR_NS",
+    "Asked",
     "Counters",
     "DropCount",
     "Link",
@@ -30,5 +31,6 @@ __all__ = [
     "Slices",
     "Stamp",
     "ToolCpu",
+    "TrialCounters",
     "WorkerReading",
 ]

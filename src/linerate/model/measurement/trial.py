@@ -1,46 +1,53 @@
 """Measurement of one trial, by any tester."""
 
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import PositiveInt, SerializerFunctionWrapHandler, model_serializer
+from pydantic import PositiveInt
 
 from linerate.base.frozen_model import FrozenModel
 from linerate.base.line_rate import FrameRate, line_rate
 from linerate.base.published import published
 from linerate.model.cpu_disturbance import CpuDisturbance
 from linerate.model.ledger import Counted, NodeTime, PacketLedger, TimeLedger, node_times_minus
-from linerate.model.measurement.flows import FlowCounts
-from linerate.model.measurement.latency import StreamLatency
+from linerate.model.measurement.counters import TrialCounters
 from linerate.model.measurement.slices import CLEAN_US, Slices
 from linerate.model.nic_presets import Card
 from linerate.model.suites.offered import Offered
-
-Counters = dict[str, int]
-
 
 #: The tester's pacing error, as a share of the load.
 OFFERED_WITHIN = 0.001
 
 
-class Load(FrozenModel):
-    """Load of a trial; validity and the verdict compare with it."""
+class Asked(FrozenModel):
+    """What was asked of a tester, whoever knows of it."""
 
     #: FCS counted; of several sizes the mean.
     frame_bytes: int | float
     directions: PositiveInt
     link_bps: PositiveInt
+    flows: Literal["many", "one", "skewed", "unknown"] = "unknown"
+    protocol: Literal["ipv4", "mpls", "unknown"] = "unknown"
+    #: The wire does not take what does not fit: what was sent is the load, and may be less.
+    pushes_back: bool = False
+
+    @property
+    def line(self) -> FrameRate:
+        """The line's rate, over all directions."""
+        one = line_rate(self.link_bps, self.frame_bytes)
+        return FrameRate(self.frame_bytes, one.packets_per_second * self.directions)
+
+
+class Load(Asked):
+    """Load of a trial; validity and the verdict compare with it."""
+
     #: Over all directions, millionths of the line's rate.
     scale_ppm: int
     duration_us: PositiveInt
-    flows: Literal["many", "one", "skewed", "unknown"] = "unknown"
-    protocol: Literal["ipv4", "mpls", "unknown"] = "unknown"
     counted: Counted = "received"
     #: Workers of the device share one CPU by intent, and each is off it while another is on.
     takes_turns: bool = False
     #: A burst of frames at the requested rate, whose duration does not matter.
     burst: bool = False
-    #: The wire does not take what does not fit: what was sent is the load, and may be less.
-    pushes_back: bool = False
     #: Largest share of it by which the tester may fall short in a valid trial. All of it where the
     #: load is itself what the tester can offer, as far as that is known: then less is its limit.
     offered_within: float = OFFERED_WITHIN
@@ -48,20 +55,6 @@ class Load(FrozenModel):
     fell_short_pps: tuple[float, ...] = ()
     #: Full scale of a traffic profile.
     offered: Offered | None = None
-
-    @model_serializer(mode="wrap")
-    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what files of version 0.1 do not have: verdicts quote their lines."""
-        document: dict[str, Any] = write(self)
-        if self.offered_within == OFFERED_WITHIN:
-            document.pop("offered_within", None)
-        return document
-
-    @property
-    def line(self) -> FrameRate:
-        """The line's rate, over all directions."""
-        one = line_rate(self.link_bps, self.frame_bytes)
-        return FrameRate(self.frame_bytes, one.packets_per_second * self.directions)
 
     @property
     def asked_pps(self) -> float:
@@ -113,28 +106,6 @@ class Progress(FrozenModel):
     link_down_us: tuple[int, ...] = ()
 
 
-class Link(FrozenModel):
-    """A port's link, as its driver says."""
-
-    state: Literal["up", "down"]
-    #: 0: unknown.
-    speed_bps: int = 0
-    duplex: Literal["full", "half"] = "full"
-    #: Number of times that it went down and came up since the port started.
-    downs: int = 0
-    ups: int = 0
-
-
-class Queues(FrozenModel):
-    """A port's queues, descriptors a queue, and RSS fields, as its device took them."""
-
-    rx_queues: int
-    tx_queues: int
-    rx_ring: int
-    tx_ring: int
-    rss: str = ""
-
-
 class WorkerReading(FrozenModel):
     """Cycles of one worker so far."""
 
@@ -167,47 +138,11 @@ class WorkerReading(FrozenModel):
         )
 
 
-class DropCount(FrozenModel):
-    """Packets that one worker dropped in one node for one reason."""
-
-    worker: str
-    node: str
-    reason: str
-    severity: str = "error"
-    packets: int
-
-
-class PortSetting(FrozenModel):
-    """Requested and actual setting of a port's device: `none` where it has no such setting."""
-
-    name: str
-    asked: str
-    actual: str
-
-
-class Reading(FrozenModel):
-    """All counters at one moment."""
+class Reading(TrialCounters):
+    """All counters at one moment; latency since the trial began."""
 
     ledger: PacketLedger
     workers: tuple[WorkerReading, ...]
-    errors: tuple[DropCount, ...] = ()
-    ports: dict[str, Counters] = {}
-    #: By port, of those on DPDK devices.
-    settings: dict[str, tuple[PortSetting, ...]] = {}
-    #: By port that has one.
-    links: dict[str, Link] = {}
-    queues: dict[str, Queues] = {}
-    cards: dict[str, Counters] = {}
-    rings: dict[str, Counters] = {}
-    streams: dict[str, Counters] = {}
-    #: Templates of connections: started, finished, not started and why.
-    connections: dict[str, Counters] = {}
-    #: Since the trial began.
-    latency: tuple[StreamLatency, ...] = ()
-    #: Flow table of a forwarder that keeps one.
-    flows: FlowCounts | None = None
-    #: The device under test is not ours: it need not say where each packet went.
-    foreign: bool = False
 
 
 class RoundTrip(FrozenModel):
@@ -275,8 +210,8 @@ class ToolCpu(FrozenModel):
 
 
 @published("evidence", "evidence/TRIAL.json, in the folder of a run", form="kept")
-class Measurement(FrozenModel):
-    """Everything measured in one trial."""
+class Measurement(TrialCounters):
+    """Everything measured in one trial: the counters are what they grew by in it."""
 
     load: Load
     progress: Progress
@@ -287,21 +222,6 @@ class Measurement(FrozenModel):
     time: tuple[TimeLedger, ...]
     #: Within the sending, so that no worker is idle for want of packets.
     time_at_load: tuple[TimeLedger, ...]
-    errors: tuple[DropCount, ...] = ()
-    ports: dict[str, Counters] = {}
-    #: As in Reading.
-    settings: dict[str, tuple[PortSetting, ...]] = {}
-    #: By port that has one, after the trial.
-    links: dict[str, Link] = {}
-    queues: dict[str, Queues] = {}
-    cards: dict[str, Counters] = {}
-    rings: dict[str, Counters] = {}
-    streams: dict[str, Counters] = {}
-    #: Templates of connections: started, finished, not started and why.
-    connections: dict[str, Counters] = {}
-    latency: tuple[StreamLatency, ...] = ()
-    #: Flow table of a forwarder that keeps one.
-    flows: FlowCounts | None = None
     stamp: Stamp = Stamp()
     #: A few a second, in the order of time.
     samples: tuple[Sample, ...] = ()
@@ -309,8 +229,6 @@ class Measurement(FrozenModel):
     slices: Slices | None = None
     #: Limits of the virtual card that the packets crossed, if any.
     card: Card | None = None
-    #: As in Reading.
-    foreign: bool = False
     #: Where other people's load tool is the tester.
     tool: ToolCpu | None = None
     #: The tester's own ceiling over the bare link, if it was measured.

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from linerate.engine.readings import counters_since
 from linerate.engine.snapshot import PortState, Snapshot
+from linerate.model.measurement.counters import counters_since
 from linerate.ui.top.change import Change
 
 Value = str | int | float | None
