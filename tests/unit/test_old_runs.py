@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.command import run_command
 from typer.testing import CliRunner
 
 from linerate.cli.app import app
@@ -92,6 +93,18 @@ def test_tables_are_the_same(name):
 def test_reports_lose_no_figure(name):
     now = printed("report", name, "--format", "markdown")
     assert not numbers(expected(f"{name}.md")) - numbers(now)
+
+
+@pytest.mark.parametrize("words", [("explain",), ("report",), ("show", "ledger")])
+def test_a_run_from_before_the_first_release_is_refused_with_a_remedy(words, tmp_path):
+    """Written by the last commit that wrote schema 1; no release did."""
+    run = RUNS.parent / "runs-schema-1" / "router"
+    done = run_command((*words, str(run)), tmp_path, {})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"linerate: {run}/run.json: schema 1, this version reads 2: written before version 0.1, the "
+        "first release; measure it again\n"
+    )
 
 
 def test_comparisons_are_the_same():

@@ -380,7 +380,9 @@ def run_of(content: bytes, file: Path) -> Run:
         document = json_of(content.decode())
         version = document.get("schema_version") if isinstance(document, dict) else None
         if version != SCHEMA:
-            raise StoreError(f"{file}: schema {version}, this version reads {SCHEMA}")
+            raise StoreError(
+                f"{file}: schema {version}, this version reads {SCHEMA}: {_remedy(version)}"
+            )
         return Run.model_validate(document)
     except ValidationError as error:
         first = error.errors()[0]
@@ -390,6 +392,15 @@ def run_of(content: bytes, file: Path) -> Run:
         raise StoreError(f"{file}: {error}") from error
     except UnicodeDecodeError as error:
         raise StoreError(f"{file}: expected JSON in UTF-8") from error
+
+
+def _remedy(version: object) -> str:
+    """What to do with a run of another schema."""
+    if version == 1:
+        return "written before version 0.1, the first release; measure it again"
+    if isinstance(version, int) and version > SCHEMA:
+        return "written by a newer version; open it with that one"
+    return "no run.json of linerate"
 
 
 def load_measurement(folder: Path, trial: str, runs: Path | None = None) -> Measurement:
