@@ -395,7 +395,7 @@ def run_of(content: bytes, file: Path) -> Run:
 
 
 def _remedy(version: object) -> str:
-    """What to do with a run of another schema."""
+    """Advice about a run of another schema."""
     if version == 1:
         return "written before version 0.1, the first release; measure it again"
     if isinstance(version, int) and version > SCHEMA:

@@ -6,7 +6,7 @@ from linerate.base.frozen_model import FrozenModel
 from linerate.model.measurement.flows import Counters, FlowCounts
 from linerate.model.measurement.latency import StreamLatency
 
-#: Of a ring, what is no counter.
+#: Levels of a ring, which are no counters.
 RING_LEVELS = ("size", "used", "free")
 
 

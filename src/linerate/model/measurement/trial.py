@@ -19,7 +19,7 @@ OFFERED_WITHIN = 0.001
 
 
 class Asked(FrozenModel):
-    """What was asked of a tester, whoever knows of it."""
+    """Intended load of a tester, whoever reports it."""
 
     #: FCS counted; of several sizes the mean.
     frame_bytes: int | float
