@@ -79,17 +79,27 @@ int answer_error(struct rte_tel_data *dict, const char *text)
 	return 0;
 }
 
+static void free_columns(struct table *table)
+{
+	while (table->nb_columns > 0)
+		rte_tel_data_free(table->columns[--table->nb_columns]);
+}
+
 void table_start_columns(struct table *table, const char *kinds, const char *const *names)
 {
-	table->nb_columns = (unsigned)strlen(kinds);
-	for (unsigned i = 0; i < table->nb_columns; i++) {
+	table->nb_columns = 0;
+	for (unsigned i = 0; kinds[i] != '\0' && i < TABLE_COLUMNS_MAX; i++) {
+		struct rte_tel_data *column = rte_tel_data_alloc();
+
+		if (column == NULL) {
+			free_columns(table);
+			return;
+		}
+		rte_tel_data_start_array(
+			column, kinds[i] == 's' ? RTE_TEL_STRING_VAL : UNSIGNED_VALUE);
+		table->columns[i] = column;
 		table->names[i] = names[i];
-		table->columns[i] = rte_tel_data_alloc();
-		if (table->columns[i] == NULL)
-			table->nb_columns = 0;
-		else
-			rte_tel_data_start_array(table->columns[i],
-				kinds[i] == 's' ? RTE_TEL_STRING_VAL : UNSIGNED_VALUE);
+		table->nb_columns++;
 	}
 }
 
