@@ -49,6 +49,7 @@ def verdict(evidence):
         ({"losses": {TX_FULL: 500_000}}, "tx-ring"),
         ({"losses": {MISSED: 200_000}, "idle": 0.4}, "line"),
         ({"unexplained": 200_000}, "unexplained"),
+        ({"losses": {"ip4-lookup: no route": 200_000}}, "configuration"),
         ({"losses": {TX_FULL: LOST}, "card": Card(pps_ceiling=10_890_000)}, "card-pps"),
         ({"losses": {TX_FULL: LOST}, "card": Card(pps_ceiling=14_000_000)}, "tx-ring"),
         ({"losses": {"card0 port 0: no mbuf": LOST}}, "unknown"),

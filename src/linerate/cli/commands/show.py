@@ -81,7 +81,6 @@ class RingOutput(FrozenModel):
 class OffloadOutput(FrozenModel):
     """A port that looks flows up; refusals by type, and times, beside."""
 
-    name: str
     state: str
     #: Why it is off.
     reason: str

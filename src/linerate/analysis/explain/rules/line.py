@@ -6,11 +6,13 @@ from linerate.analysis.explain.reading import (
     all_is_explained,
     busiest,
     capacity_losses,
+    configured_losses,
     lost_for_capacity,
     more_than_noise,
     near_line,
     quotes,
     sends_itself,
+    total,
 )
 from linerate.analysis.explain.rules import Stage, rule
 from linerate.base.line_rate import format_pps
@@ -30,7 +32,7 @@ def line(evidence: Evidence) -> Finding | None:
         return _filled(given, busiest(evidence))
     if not given.sent_packets:
         return None
-    if not all_came_back(evidence) and not all_is_explained(evidence):
+    if not all_came_back(evidence) and not _lost_in_bursts_alone(evidence):
         return None
     whole = 1 + given.descheduled_packets / max(given.received_packets, 1)
     if given.percent_of_line * whole < LINE_FULL_PERCENT:
@@ -47,6 +49,12 @@ def line(evidence: Evidence) -> Finding | None:
         evidence=(given.quote, *quotes(*lost)),
         try_=("a faster link, if more is wanted",),
     )
+
+
+def _lost_in_bursts_alone(evidence: Evidence) -> bool:
+    """Whether nothing that is missing was dropped on purpose, or without a reason."""
+    dropped = total(configured_losses(evidence))
+    return all_is_explained(evidence) and not more_than_noise(evidence, dropped)
 
 
 def _loses(evidence: Evidence) -> bool:
