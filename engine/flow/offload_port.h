@@ -31,7 +31,7 @@ struct offload_counters {
 	uint64_t demoted;                      /* rules that made room for others */
 	uint64_t ended;                        /* rules destroyed with their flows */
 	uint64_t refused[OFFLOAD_ERROR_TYPES]; /* by enum rte_flow_error_type */
-	uint64_t full;                         /* refused for want of room: no failure */
+	uint64_t full;                         /* refused, the table is full: no failure */
 	uint64_t silent;                       /* rules that never had an effect */
 	uint64_t lost;                         /* rules that had one, and then none: a reset */
 	uint64_t not_destroyed;                /* the port would not; it is asked again */

@@ -1,6 +1,6 @@
 """Flows that the card looks up, and a card that is slow, refuses, lies or forgets its rules.
 
-Whatever it does, packets go on: the ledger balances, and what is lost is lost for want of speed.
+Whatever it does, packets go on: the ledger balances, and what is lost is lost because a worker is too slow.
 """
 
 import json

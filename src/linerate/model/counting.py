@@ -10,7 +10,7 @@ def generates(testbed: Testbed) -> bool:
 
 
 def takes_turns(testbed: Testbed, cpus: tuple[int, ...]) -> bool:
-    """Whether reader and writer share a CPU, for want of more."""
+    """Whether reader and writer share a CPU, as there are no more."""
     dut = testbed.dut
     return dut.threading != "run-to-completion" and dut.workers >= len(cpus)
 

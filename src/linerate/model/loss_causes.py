@@ -39,7 +39,7 @@ _PATTERNS: tuple[tuple[Cause, str], ...] = (
         r"|unicast.*(?:wrong|other)|local adjacency|drop dispositions?|lookup miss"
         r"|same as ingress|spoofed|options present|drop dpo|ip[46] drop|s-bit not set"
         r"|unsupported|disallowed|non-ip[46]|lost at random|^icmp[46]-error\b"
-        # Where frames are sent, from where, and what for: none of it is a want of capacity.
+        # Where frames are sent, from where, and what for: none of it is a lack of capacity.
         r"|oversize frame|longer than max_frame|not for the router|to a group|no station"
         r"|destination (?:in|is) |multicast|broadcast|link-local|source (?:in|is|route)\b|as source"
         r"|router itself|address of the router|sender not on|has no address|has ip6|routing header"

@@ -19,7 +19,7 @@ class Audit:
 
     table: Table
     findings: tuple[Finding, ...]
-    #: Rows that each check could not be asked about, for want of figures; by heading.
+    #: Rows that each check could not be asked about, as figures are missing; by heading.
     skipped: dict[str, int]
 
     @property

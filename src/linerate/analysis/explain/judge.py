@@ -88,7 +88,7 @@ def _reached(mpps: float, ceiling_mpps: float) -> bool:
 
 
 def _configured(evidence: Evidence) -> dict[str, int]:
-    """Packets by place, for losses that are no want of capacity."""
+    """Packets by place, for losses that are configured, not capacity."""
     packets: dict[str, int] = {}
     for loss in configured_losses(evidence):
         packets[loss.place] = packets.get(loss.place, 0) + loss.packets

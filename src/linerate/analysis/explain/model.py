@@ -55,7 +55,7 @@ class Finding(FrozenModel):
     evidence: tuple[Quote, ...] = ()
     #: Next steps, the most promising first.
     try_: tuple[str, ...] = ()
-    #: Share of the packets lost for want of capacity that this accounts for, 0 to 1.
+    #: Share of the packets lost at exhausted resources that this accounts for, 0 to 1.
     explains: float = 1.0
 
 

@@ -46,7 +46,7 @@ def _business(worker: Worker) -> tuple[float, float]:
 
 
 def capacity_losses(evidence: Evidence) -> list[Loss]:
-    """Losses for want of something, worst first."""
+    """Losses at exhausted resources, worst first."""
     lost = [loss for loss in evidence.losses if loss.cause in CAPACITY and loss.packets > 0]
     return sorted(lost, key=lambda loss: -loss.packets)
 

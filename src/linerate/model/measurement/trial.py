@@ -220,7 +220,7 @@ class Measurement(TrialCounters):
     #: Over the whole trial, read before the first packet and after the last drained.
     packets: PacketLedger
     time: tuple[TimeLedger, ...]
-    #: Within the sending, so that no worker is idle for want of packets.
+    #: Within the sending, so that no worker is idle because no packets come.
     time_at_load: tuple[TimeLedger, ...]
     stamp: Stamp = Stamp()
     #: A few a second, in the order of time.

@@ -22,7 +22,7 @@ class Stage(IntEnum):
     VALIDITY = 0
     #: All that was offered, or all that the line carries, came through.
     WHOLE = 1
-    #: Most of what is missing was lost for no want of anything, or nothing says where.
+    #: Most of what is missing was lost at no exhausted resource, or nothing says where.
     MISSING = 2
     #: A resource ran out, by packets lost for it.
     RESOURCE = 3

@@ -15,9 +15,9 @@ from linerate.base.line_rate import format_pps
 from linerate.model.evidence import Evidence
 
 
-@rule("none", Stage.WHOLE, reference="the packet ledger: nothing was lost for want of anything")
+@rule("none", Stage.WHOLE, reference="the packet ledger: nothing was lost at an exhausted resource")
 def none(evidence: Evidence) -> Finding | None:
-    """No loss for want of capacity at less than the line's rate."""
+    """No loss at an exhausted resource at less than the line's rate."""
     given = evidence.conditions
     if given is None or not given.sent_packets or lost_for_capacity(evidence) > 0:
         return None

@@ -25,7 +25,7 @@ EMPTY_HANDED = (
     "file names, that the device forwards between them, and dut.macs"
 )
 WORKERS = "give `show runtime`, or `top -H`, of the same trial: whether a worker has no time left"
-LESS = "offer a tenth of the load: if the same share is lost, it is no want of capacity"
+LESS = "offer a tenth of the load: if the same share is lost, capacity is not the reason"
 
 
 @rule("unexplained", Stage.MISSING, reference=LAW)

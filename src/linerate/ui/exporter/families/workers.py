@@ -106,7 +106,7 @@ def workers(scene: Scene) -> Iterator[Metric]:
     )
     yield counter(
         "linerate_worker_sleeps",
-        "How often the worker went to sleep for want of packets; 0 in rx mode polling.",
+        "How often the worker went to sleep because no packets came; 0 in rx mode polling.",
         ("engine", "worker"),
         [((engine, w.name), float(more.get("sleeps", 0))) for engine, w, more in each],
     )
