@@ -48,8 +48,8 @@ static struct {
 	uint64_t length;       /* cycles of a tick */
 	double due_per_clock;  /* frames, of all ports; infinite when unpaced */
 	uint64_t last_elapsed; /* up to where sums are */
-	uint64_t last_end, last_tsc, last_sent, last_received; /* of the last tick */
-	uint64_t away[WORKERS_MAX], stalls[WORKERS_MAX];       /* at the last tick's end */
+	uint64_t last_tsc, last_sent, last_received;     /* of the last tick */
+	uint64_t away[WORKERS_MAX], stalls[WORKERS_MAX]; /* at the last tick's end */
 } slices;
 
 static uint64_t tick_length(void)
@@ -145,7 +145,6 @@ void slices_begin(const struct tester_port *port)
 	slices.last_tsc = port->trial.start_tsc;
 	slices.last_elapsed = slices.last_sent = 0;
 	slices.last_received = tester.received;
-	slices.last_end = 0;
 	slices.due_per_clock = due_frames_per_clock();
 	slices_clock.due = next_end(0);
 	slices_clock.port = port;
@@ -210,7 +209,8 @@ static void look_at_worker(struct tick *tick, unsigned index, uint64_t now)
  */
 static bool is_catching_up(const struct tick *tick)
 {
-	double due = slices.due_per_clock * (double)(tick->counts.end_clocks - slices.last_end);
+	double due = slices.due_per_clock *
+		     (double)(tick->counts.end_clocks - slices.last.counts.end_clocks);
 
 	return (double)tick->counts.sent > CATCHING_UP_SHARE * due + STREAM_BURST_MAX;
 }
@@ -337,7 +337,6 @@ static struct tick read_tick(uint64_t elapsed)
 		if (worker_at(i)->graph != NULL)
 			look_at_worker(&tick, i, now);
 	look_at_losses(&tick);
-	slices.last_end = elapsed;
 	slices.last_tsc = now;
 	slices.last_sent = sent;
 	slices.last_received = tester.received;
