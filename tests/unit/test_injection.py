@@ -8,8 +8,8 @@ from tests.injection.runner import Outcome
 from linerate.analysis.explain import LIMITS, Verdict
 
 #: Verdicts that are no limit to inject. Devices that lose by configuration or in silence:
-#: tests/system/test_lost_in_silence.py.
-NOT_INJECTED = {"unknown", "configuration", "unexplained"}
+#: tests/system/test_lost_in_silence.py; links before a box: tests/boxes.
+NOT_INJECTED = {"unknown", "configuration", "unexplained", "link"}
 MATRIX = matrix(Clock(2.5e9))
 
 

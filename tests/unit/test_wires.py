@@ -28,7 +28,8 @@ from linerate.model.ledger import Entry, PacketLedger
 from linerate.model.port_kinds import ports_text
 from linerate.model.suites import SUITES
 from linerate.model.testbed import (
-    DUTS,
+    BOXES,
+    STARTED,
     TESTERS,
     WIRES,
     Testbed,
@@ -38,6 +39,7 @@ from linerate.model.testbed import (
     with_options,
 )
 from linerate.model.worker_cpus import check_cpus
+from linerate.parsers import boxes
 
 SNMP = """Ip: Forwarding DefaultTTL InReceives InHdrErrors InAddrErrors OutNoRoutes
 Ip: 1 64 1000 7 0 5
@@ -131,7 +133,8 @@ def test_a_dead_labs_process_is_ended():
 
 def test_each_word_has_its_file():
     assert {links.find(name).name for name in WIRES} == set(WIRES)
-    assert {dut.find(name).name for name in DUTS} == set(DUTS)
+    assert {dut.find(name).name for name in STARTED} == set(STARTED)
+    assert {boxes.find(name).name for name in BOXES} == set(BOXES)
     assert {find_tool(name).name for name in TESTERS if name != "engine"} == {
         "iperf3",
         "testpmd",

@@ -20,6 +20,7 @@ from linerate.model.ledger import Counted, Kind, NodeTime, TimeLedger
 from linerate.model.loss_causes import cause_of
 from linerate.model.measurement import Asked, Counters, Measurement
 from linerate.model.suites import TESTER_PORTS
+from linerate.parsers.boxes import box_evidence
 
 #: All that is known of a foreign device's worker is one node: the kernel's, testpmd's.
 FOREIGN = ("softirq", "testpmd")
@@ -64,6 +65,14 @@ def evidence_of(
     Without a text, one that is still to be written is quoted.
     """
     quotes = _Quotes(source, written(measurement) if text is None else text)
+    counted = _counted(measurement, trial, quotes, invalid)
+    return counted.joined(box_evidence(measurement.box)) if measurement.box else counted
+
+
+def _counted(
+    measurement: Measurement, trial: str, quotes: _Quotes, invalid: tuple[str, ...]
+) -> Evidence:
+    """Evidence in counters of our own, and in those of a box's that stand in the ledger."""
     return Evidence(
         trial=trial,
         conditions=_conditions(measurement, quotes),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from linerate.analysis.host_losses import judged_at, lost_while_descheduled
 from linerate.base.line_rate import format_pps
+from linerate.model.box_path import unexplained_inside
 from linerate.model.cpu_disturbance import CpuDisturbance
 from linerate.model.ledger import forwarder_ledgers
 from linerate.model.loss_places import TX_FULL, lost_in_tester
@@ -53,6 +54,12 @@ def no_answer(measurement: Measurement) -> Iterator[str]:
     """Say when the engine did not answer, so that nothing is known."""
     if measurement.no_answer:
         yield "no answer from the engine in time: stop what else runs on this machine"
+
+
+def box_silent(measurement: Measurement) -> Iterator[str]:
+    """Say when a box's counters are missing at the end, so that no loss can be located."""
+    if measurement.box is not None:
+        yield from measurement.box.problems
 
 
 def nothing_sent(measurement: Measurement) -> Iterator[str]:
@@ -302,6 +309,7 @@ def link_down(measurement: Measurement) -> Iterator[str]:
 
 INVALID: tuple[Rule, ...] = (
     no_answer,
+    box_silent,
     nothing_sent,
     offered_below_asked,
     offered_above_asked,
@@ -458,7 +466,10 @@ def unexplained_by_foreign(measurement: Measurement) -> Iterator[str]:
     """Say when a device that is not ours lost packets that its counters do not show."""
     unexplained = measurement.packets.unexplained
     if measurement.foreign and unexplained:
-        yield f"{unexplained:,} packets unexplained: the device's own counters do not show them"
+        where = "the device's own counters do not show them"
+        if measurement.box is not None:
+            where = unexplained_inside(measurement.packets, measurement.ports)
+        yield f"{unexplained:,} packets unexplained: {where}"
 
 
 def duplicated(measurement: Measurement) -> Iterator[str]:
@@ -471,6 +482,12 @@ def corrupted(measurement: Measurement) -> Iterator[str]:
     """Report damaged frames."""
     if measurement.foreign and (damaged := measurement.packets.corrupted):
         yield f"{damaged:,} packets received damaged"
+
+
+def box_not_asked(measurement: Measurement) -> Iterator[str]:
+    """Say when a box was not asked within the load, so that its workers are unknown."""
+    if measurement.box is not None:
+        yield from measurement.box.doubts
 
 
 SUSPECT: tuple[Rule, ...] = (
@@ -487,6 +504,7 @@ SUSPECT: tuple[Rule, ...] = (
     unexplained_by_foreign,
     duplicated,
     corrupted,
+    box_not_asked,
 )
 
 

@@ -17,7 +17,9 @@ def yaml_mistake(error: yaml.YAMLError) -> str:
 
 def mistake(source: str, error: ErrorDetails) -> str:
     """One line: file, key, what was expected."""
-    key = ".".join(str(part) for part in error["loc"])
+    # In brackets: which of several models was tried, which is no key of the file.
+    parts = (str(part) for part in error["loc"])
+    key = ".".join(part for part in parts if not part.startswith("("))
     expected = _expected(error)
     return f"{source}: {key}: {expected}" if key else f"{source}: {expected}"
 

@@ -190,9 +190,9 @@ def dut_macs(testbed: Testbed) -> tuple[str, str]:
     """Addresses that frames for the device under test are sent to."""
     if testbed.dut.macs is not None:
         return testbed.dut.macs
-    if testbed.dut.ports is None:
+    if testbed.dut.devices is None:
         return DUT_MACS
-    first, second = testbed.dut.ports
+    first, second = testbed.dut.devices
     return (first.mac or DUT_MACS[0], second.mac or DUT_MACS[1])
 
 

@@ -65,7 +65,7 @@ class Trials:
 def missing(testbed: Testbed) -> list[Prerequisite]:
     """Prerequisites of the testbed that this host lacks; checked before any work."""
     lacking = links.find(testbed.wire).prerequisites(testbed)
-    lacking += dut.find(testbed.dut.kind).prerequisites(testbed)
+    lacking += dut.of_testbed(testbed).prerequisites(testbed)
     if tool := _tool(testbed):
         lacking += tool.prerequisites()
     return list(dict.fromkeys(lacking))
@@ -90,7 +90,7 @@ def can_run(testbed: Testbed, loadtest: Loadtest) -> bool:
     tool = _tool(testbed)
     if tool is not None and not tool.offers(loadtest):
         return False
-    return loadtest.traffic.protocol in dut.find(testbed.dut.kind).forwards(testbed)
+    return loadtest.traffic.protocol in dut.of_testbed(testbed).forwards(testbed)
 
 
 def lacking(testbed: Testbed, loadtest: Loadtest, what: str) -> str:
@@ -140,7 +140,7 @@ class Rig:
         self._say = say
         self._cpus = testbed.cpus or machine.allowed_cpus()
         self._wire = links.find(testbed.wire)
-        self._dut = dut.find(testbed.dut.kind)
+        self._dut = dut.of_testbed(testbed)
         self._started = 0
 
     @property
@@ -262,6 +262,7 @@ class Rig:
         return Place(
             cpus=self._cpus[1:] or self._cpus,
             shared=len(self._cpus) == 1,
+            tester_cpus=self._cpus[:1],
             name=f"{name}-dut",
             file=lambda kind: self._file(f"{label}-dut.{kind}"),
         )
@@ -312,7 +313,7 @@ class Rig:
 
 def dpdk_devices(testbed: Testbed) -> tuple[str, ...]:
     """DPDK devices that a run uses, by name; those on PCI are looked at before it."""
-    ports = [*(testbed.dut.ports or ())]
+    ports = [*(testbed.dut.devices or ())]
     if testbed.tester is not None and testbed.tester.ports is not None:
         ports += testbed.tester.ports
     return tuple(port.device for port in ports)

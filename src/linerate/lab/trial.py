@@ -15,6 +15,7 @@ from linerate.analysis.validity import STRETCH_LIMIT
 from linerate.engine.telemetry import NoAnswerError
 from linerate.lab.cpu_usage import AtLoad, HostReading, Use, ledgers_since
 from linerate.lab.tester import Tester
+from linerate.model.box_path import along
 from linerate.model.ledger import PacketLedger
 from linerate.model.measurement import (
     Load,
@@ -286,13 +287,14 @@ def _measured(
     """Take differences."""
     before, after = read.before, read.after
     time_ledgers = ledgers_since(after.workers, before.workers)
+    grown, packets = after.grown(before), after.ledger.minus(before.ledger)
     return Measurement(
         load=load,
         progress=read.progress,
-        packets=after.ledger.minus(before.ledger),
+        packets=packets if after.box is None else along(packets, grown["ports"]),
         time=time_ledgers,
         time_at_load=read.at_load.time or time_ledgers,
-        **after.grown(before),
+        **grown,
         stamp=read.stamp,
         samples=read.samples,
         slices=read.slices,

@@ -127,6 +127,7 @@ Cause = Literal[
     "buffers",
     "tester",
     "flow-table",
+    "link",
     "configuration",
     "damaged",
     "other",
@@ -311,6 +312,8 @@ class Evidence(FrozenModel):
     invalid: tuple[Quote, ...] = ()
     #: Why the trial is suspect.
     suspect: tuple[str, ...] = ()
+    #: Settings of a device that drop packets and count none: a blackhole route, a rule of a filter.
+    silent: tuple[Quote, ...] = ()
     #: Figures that can't be, and what else a reader should know.
     doubts: tuple[Quote, ...] = ()
     #: Lines that no parser understood.

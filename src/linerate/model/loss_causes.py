@@ -9,13 +9,16 @@ from linerate.model.evidence import Cause
 
 #: The first that matches counts; names of places and reasons in any source's words.
 _PATTERNS: tuple[tuple[Cause, str], ...] = (
+    # Between two ports that both count (model/box_path.py).
+    ("link", r"^between \S+ and \S+: "),
     ("tester", r"^(?:tester|(?:testpmd |iperf3 )?t[01])\b"),
     ("handoff-ring", r"hand-?off|congestion drop"),
     (
         "tx-ring",
         r"no free (?:tx )?slots|not enough (?:tx )?slots|tx[ _-]full|tx[ _-]?ring|tx[ _-]drop"
         r"|tx_queue_full|tx-error|tx[ _-]miss|dpdk tx failure|tx packet drops \(ring full"
-        r"|no available descriptors|tx frame not ready|tx sendto temporary|sendto E(?:AGAIN|BUSY)",
+        r"|tc queue (?!tbf|netem)\S+ drops|no available descriptors|tx frame not ready"
+        r"|tx sendto temporary|sendto E(?:AGAIN|BUSY)",
     ),
     ("card-pps", r"card packet rate"),
     ("pcie", r"pcie"),
@@ -26,9 +29,10 @@ _PATTERNS: tuple[tuple[Cause, str], ...] = (
     ),
     (
         "rx-ring",
-        r"rx[ _-]?miss|imissed|ring full|socket full|rx[ _-]?no[ _-]?desc|rx_out_of_buffer",
+        r"rx[ _-]?miss|imissed|backlog of CPU \d+ full|ring full"
+        r"|socket full|rx[ _-]?no[ _-]?desc|rx_out_of_buffer",
     ),
-    ("flow-table", r"flow table full|offload refused"),
+    ("flow-table", r"flow table full|offload refused|conntrack: no room"),
     (
         "configuration",
         r"no route|blackhole|null-node|unreachable|prohibit|rpf|martian|source.check"
@@ -46,7 +50,10 @@ _PATTERNS: tuple[tuple[Cause, str], ...] = (
         r"|not in the vlan|in the vlan|reserved vlan|(?:is|mac is) a group|unknown option"
         r"|no such (?:port|protocol)|no next header|asks for no answer|not icmp|no echo request"
         r"|no arp request|not ip4 over|neither request|request answered|solicitation answered"
-        r"|neighbor learnt|icmpecho: fragment",
+        r"|neighbor learnt|icmpecho: fragment"
+        # Linux as a box (parsers/boxes/linux.py).
+        r"|^nft .* drops$|tc filter or policer drops|tc queue (?:tbf|netem) drops"
+        r"|another mac address|no protocol takes|wrong destination address",
     ),
     (
         "damaged",

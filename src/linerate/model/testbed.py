@@ -8,7 +8,9 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
+    Tag,
     ValidationError,
     ValidationInfo,
     field_validator,
@@ -24,6 +26,7 @@ from linerate.base.published import published
 from linerate.base.safe_load import DocumentError, read_yaml
 from linerate.base.validation import mistake
 from linerate.model import external_ports
+from linerate.model.box import At, BoxPort, Command
 from linerate.model.flow_table_config import FlowTable
 from linerate.model.impairments import Burn, Delay, Lose, TesterBurn
 from linerate.model.nic_presets import DEFAULT, Card, card_option, preset
@@ -43,14 +46,16 @@ MODES: dict[str, tuple[str, ...]] = {
 
 def _modules(package: str) -> tuple[str, ...]:
     """Names of what has a file each in a package of ours."""
-    folder = Path(__file__).parent.parent / "lab" / package
+    folder = Path(__file__).parent.parent / package
     return tuple(sorted(path.stem for path in folder.glob("[!_]*.py")))
 
 
-#: Kinds of wires and of devices under test.
-WIRES = _modules("links")
-DUTS = _modules("dut")
-TESTERS = _modules("tester")
+#: Kinds of wires, of devices under test that the lab starts, and of boxes that it asks.
+WIRES = _modules("lab/links")
+STARTED = _modules("lab/dut")
+BOXES = _modules("parsers/boxes")
+DUTS = tuple(sorted({*STARTED, *BOXES}))
+TESTERS = _modules("lab/tester")
 #: Wires whose ends are the kernel's interfaces, and those of devices that need no interfaces.
 INTERFACES = ("veth", "af_xdp")
 WIRES_OF = {"testpmd": (*INTERFACES, "memif")}
@@ -148,6 +153,21 @@ class TesterSpec(StrictModel):
     check_payload: bool = False
 
 
+def _whose(ports: object) -> str:
+    """Ports of a box have names; devices of ours have none."""
+    first = next(iter(ports), None) if isinstance(ports, list | tuple) else None
+    named = isinstance(first, dict) and "name" in first
+    return OF_BOX if named or isinstance(first, BoxPort) else OF_ENGINE
+
+
+#: In brackets: no key of the file, and left out of errors.
+OF_BOX, OF_ENGINE = "(box)", "(engine)"
+DutPorts = Annotated[
+    Annotated[tuple[Port, Port], Tag(OF_ENGINE)] | Annotated[tuple[BoxPort, BoxPort], Tag(OF_BOX)],
+    Discriminator(_whose),
+]
+
+
 def _power_of_two(value: int) -> int:
     if value & (value - 1):
         raise ValueError(f"expected a power of two from 32 to 32768, not {value}")
@@ -183,9 +203,21 @@ class Dut(StrictModel):
     delay: Delay | None = None
     cli_file: Path | None = None
     flowtable: FlowTable | None = None
-    ports: tuple[Port, Port] | None = None
+    #: DPDK devices of the engine's, or ports of a box by their names there.
+    ports: DutPorts | None = None
     #: MAC addresses of the two ports of an external device.
     macs: tuple[Mac, Mac] | None = None
+    #: Where commands of a box run: `local`, `netns:NAME`, `container:NAME`, `ssh://LOGIN@HOST`.
+    at: At | None = None
+    #: Commands run on a box before the first trial, and after the last whatever happens.
+    setup: tuple[str, ...] = ()
+    teardown: tuple[str, ...] = ()
+    #: Questions of the user's, beside those of the kind.
+    commands: tuple[Command, ...] = ()
+    #: Socket of the box's command line, or of its telemetry, where it is not the usual one.
+    socket: str | None = Field(default=None, pattern=r"^/[\w./@+-]{1,200}$")
+    #: Whether the box's own counters may be cleared before a trial.
+    clear: bool = False
 
     @model_validator(mode="before")
     @classmethod
@@ -222,6 +254,47 @@ class Dut(StrictModel):
     def built_in(self) -> bool:
         """Whether it is of ours, so that each packet must be accounted for."""
         return self.kind == "engine"
+
+    @property
+    def is_box(self) -> bool:
+        """Whether somebody else set it up, and it is asked by commands."""
+        return self.kind in BOXES and (self.kind not in STARTED or self.at is not None)
+
+    @property
+    def there_already(self) -> bool:
+        """Whether the lab does not start it."""
+        return self.is_box or self.kind == "external"
+
+    @property
+    def devices(self) -> tuple[Port, Port] | None:
+        """Its DPDK devices, where the engine has them."""
+        if self.ports is None:
+            return None
+        first, second = self.ports
+        return (first, second) if isinstance(first, Port) and isinstance(second, Port) else None
+
+    @property
+    def box_ports(self) -> tuple[BoxPort, BoxPort] | None:
+        """Ports of a box."""
+        if self.ports is None:
+            return None
+        first, second = self.ports
+        both = isinstance(first, BoxPort) and isinstance(second, BoxPort)
+        return (first, second) if both else None  # type: ignore[return-value]
+
+    @model_validator(mode="after")
+    def _ports_of_kind(self) -> Self:
+        if self.is_box and self.box_ports is None:
+            raise ValueError(
+                f"ports: required of kind {self.kind}: expected its two ports by name, as "
+                "[{name: eth1}, {name: eth2}]"
+            )
+        if self.box_ports is not None and not self.there_already:
+            raise ValueError(f"ports: expected devices, as {{device: ...}}, of kind {self.kind}")
+        of_box = [key for key in ("at", "setup", "teardown", "commands") if getattr(self, key)]
+        if of_box and not self.is_box:
+            raise ValueError(f"{of_box[0]}: expected of a box alone ({', '.join(BOXES)})")
+        return self
 
 
 class Memory(StrictModel):
@@ -269,7 +342,8 @@ class Testbed(StrictModel):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         kind = self.dut.kind
-        if kind not in ("engine", "external") and self.wire not in WIRES_OF.get(kind, INTERFACES):
+        outside = self.dut.there_already
+        if kind != "engine" and not outside and self.wire not in WIRES_OF.get(kind, INTERFACES):
             expected = " or ".join(WIRES_OF.get(kind, INTERFACES))
             raise ValueError(f"wire: expected {expected} for {kind}, not '{self.wire}'")
         if self.by_tool and self.wire not in INTERFACES:
@@ -278,12 +352,11 @@ class Testbed(StrictModel):
         joined = {
             key: self.tester and getattr(self.tester, key) for key in external_ports.JOINED_BY
         }
-        external_ports.check(kind == "external", self.wire, joined, self.dut.macs)
+        external_ports.check(outside, self.wire, joined, self.dut.macs)
         if self.wire == "ethdev":
             tester_ports = self.tester and self.tester.ports
-            needs_ports = kind != "external"
             external_ports.check_ethdev(
-                tester_ports, self.link_bps or self._negotiates, self.dut.ports or not needs_ports
+                tester_ports, self.link_bps or self._negotiates, self.dut.ports or outside
             )
         if self.pci_ports and self.memory.pages in ("thp", "4k"):
             raise ValueError(
@@ -305,7 +378,7 @@ class Testbed(StrictModel):
         if self.wire != "ethdev":
             return ()
         of_tester = self.tester.ports if self.tester and self.tester.ports else ()
-        return tuple(port for port in (*of_tester, *(self.dut.ports or ())) if port.on_pci)
+        return tuple(port for port in (*of_tester, *(self.dut.devices or ())) if port.on_pci)
 
     @property
     def _negotiates(self) -> bool:

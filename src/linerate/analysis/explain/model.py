@@ -22,6 +22,7 @@ Limit = Literal[
     "syscall",
     "lock",
     "flow-offload",
+    "link",
     "configuration",
     "unexplained",
     "invalid",

@@ -27,6 +27,8 @@ class Place:
     shared: bool
     #: Another one for each device of this host.
     name: str
+    #: CPUs of the tester's.
+    tester_cpus: tuple[int, ...]
     #: Says where a file of this run is kept, by its name.
     file: Callable[[str], Path]
     #: Behind the tester's two ports, beside those that are always there.
@@ -46,6 +48,14 @@ class Running(Protocol):
 
     def ledger(self) -> PacketLedger:
         """Its losses, where asking is cheap enough at load; nothing elsewhere."""
+
+
+@runtime_checkable
+class AskedAtLoad(Protocol):
+    """A running device that is asked beside a trial."""
+
+    def load_begins(self, duration_us: int) -> None:
+        """Packets fly from now on, for so long at least."""
 
 
 @runtime_checkable
@@ -91,3 +101,12 @@ def find(name: str) -> Dut:
         for module in pkgutil.iter_modules(__path__):
             importlib.import_module(f"{__name__}.{module.name}")
     return _DUTS[name]
+
+
+def of_testbed(testbed: Testbed) -> Dut:
+    """The device under test that a testbed file names: started by us, or a box."""
+    if testbed.dut.is_box:
+        from linerate.lab.box.box_dut import BoxDut  # noqa: PLC0415 (it is made of what is here)
+
+        return BoxDut(testbed.dut.kind)
+    return find(testbed.dut.kind)

@@ -30,7 +30,7 @@ def _end(testbed: Testbed, port: Port) -> End:
 def _ports(testbed: Testbed) -> list[Port]:
     """All that are ours: the device's, and the tester's."""
     here = testbed.tester.ports if testbed.tester is not None else None
-    return [*(testbed.dut.ports or ()), *(here or ())]
+    return [*(testbed.dut.devices or ()), *(here or ())]
 
 
 class EthdevLink:
@@ -62,7 +62,7 @@ class EthdevLink:
         assert testbed.tester is not None
         assert testbed.tester.ports is not None
         here, there = (_end(testbed, port) for port in testbed.tester.ports)
-        dut = testbed.dut.ports
+        dut = testbed.dut.devices
         sockets = {
             port.device: socket_in(port.devargs)
             for port in testbed.tester.ports

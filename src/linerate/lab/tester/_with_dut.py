@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from linerate.lab.dut import Running
+from linerate.lab.dut import AskedAtLoad, Running
 from linerate.lab.tester._passed_on import PassedOn
 from linerate.lab.tester.engine import EngineTester
 from linerate.model.ledger import PacketLedger
@@ -41,6 +41,7 @@ class WithDut(PassedOn):
                 "errors": (*mine.errors, *its.errors),
                 "flows": flows_of((its.flows, mine.flows)),
                 "foreign": self._foreign,
+                "box": its.box,
             }
         )
 
@@ -51,6 +52,8 @@ class WithDut(PassedOn):
         """
         own_workers = self._dut.workers(self._engine.tsc_hz)
         self._tester.start(duration_us, scale_ppm, 0 if own_workers else clean_us)
+        if isinstance(self._dut, AskedAtLoad):
+            self._dut.load_begins(duration_us)
 
     def workers(self) -> tuple[WorkerReading, ...]:
         """Clocks of both."""

@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from linerate.base.frozen_model import FrozenModel
+from linerate.model.box import BoxAnswers
 from linerate.model.measurement.flows import Counters, FlowCounts
 from linerate.model.measurement.latency import StreamLatency
 
@@ -68,6 +69,8 @@ class TrialCounters(FrozenModel):
     latency: tuple[StreamLatency, ...] = ()
     #: Flow table of a forwarder that keeps one.
     flows: FlowCounts | None = None
+    #: Answers of a box in this trial.
+    box: BoxAnswers | None = None
     #: The device under test is not ours: it need not say where each packet went.
     foreign: bool = False
 
@@ -77,6 +80,7 @@ class TrialCounters(FrozenModel):
             "errors": _errors_since(self.errors, before.errors),
             "rings": _rings_since(self.rings, before.rings),
             "flows": self.flows.since(before.flows) if self.flows and before.flows else None,
+            "box": before.box.followed_by(self.box) if self.box and before.box else self.box,
         } | {
             name: counters_since(getattr(self, name), getattr(before, name))
             for name in ("ports", "cards", "streams", "connections")

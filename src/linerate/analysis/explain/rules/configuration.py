@@ -29,7 +29,8 @@ _CHANGES = tuple(
             "the device was asked to lose them: `dut: {lose: …}` of the testbed file",
         ),
         (
-            r"mac mismatch|not for us|unicast.*(?:wrong|other)|group mac|not for the router$",
+            r"mac mismatch|another mac address|wrong destination address|not for us"
+            r"|unicast.*(?:wrong|other)|group mac|not for the router$",
             "frames have another destination MAC address than the port: `dut.macs`, or `mac` of "
             "`dut.ports`, in the testbed file",
         ),
@@ -53,7 +54,8 @@ _CHANGES = tuple(
         ),
         (r"ttl|hop limit|time.?exceeded", "a higher TTL in the traffic profile's IP header"),
         (
-            r"acl|deny|policy|filter|flow rule|blocked|blackhole|null-node|prohibit|rpf|"
+            r"acl|deny|^nft |tc queue|policer|policy|filter|flow rule|blocked|blackhole|"
+            r"null-node|prohibit|rpf|"
             r"source.check|martian|spoofed",
             "a rule of the device drops them: its filter or its blackhole route, or the source "
             "addresses of the traffic profile",

@@ -24,6 +24,8 @@ EMPTY_HANDED = (
     "nothing received: check that the links are up, that cables join the ports that the testbed "
     "file names, that the device forwards between them, and dut.macs"
 )
+#: Settings that drop without a counter which a sentence names at most.
+SETTINGS_NAMED = 3
 WORKERS = "give `show runtime`, or `top -H`, of the same trial: whether a worker has no time left"
 LESS = "offer a tenth of the load: if the same share is lost, capacity is not the reason"
 
@@ -34,6 +36,8 @@ def most_is_unexplained(evidence: Evidence) -> Finding | None:
     given = evidence.conditions
     if given is None or not _matters(evidence):
         return None
+    if evidence.silent:
+        return _silent(evidence, given)
     most = unexplained(evidence) >= MAIN_SHARE * missing(evidence)
     counts = bool(forwarders(evidence)) or _device_counters(evidence) != []
     return _finding(evidence, given) if most and (counts or not given.received_packets) else None
@@ -44,6 +48,27 @@ def some_is_unexplained(evidence: Evidence) -> Finding | None:
     """No other rule may say more of a device that counts nothing, or not all."""
     given = evidence.conditions
     return _finding(evidence, given) if given is not None and _matters(evidence) else None
+
+
+def _silent(evidence: Evidence, given: Conditions) -> Finding | None:
+    """Packets that no counter has, of a device with settings that drop without counting."""
+    lost = unexplained(evidence)
+    if lost < MAIN_SHARE * missing(evidence):
+        return None
+    settings = ", ".join(f"`{quote.text}`" for quote in evidence.silent[:SETTINGS_NAMED])
+    return Finding(
+        limit="configuration",
+        # An inference: they are there, and nothing else is known to drop.
+        confidence="medium",
+        sentence=(
+            f"{lost:,} of {given.sent_packets:,} packets ({percent(lost, given.sent_packets)}) "
+            f"were lost in the device without a counter, which has {settings}: such settings drop "
+            "and count nothing"
+        ),
+        evidence=(given.quote, *evidence.silent),
+        try_=("take them away, or give them a counter (nftables: `counter drop`), and repeat",),
+        explains=min(1.0, lost / max(1, missing(evidence))),
+    )
 
 
 def _matters(evidence: Evidence) -> bool:
@@ -57,8 +82,8 @@ def _finding(evidence: Evidence, given: Conditions) -> Finding:
         limit="unexplained",
         confidence="high",
         sentence=(
-            f"{lost:,} of {given.sent_packets:,} packets ({percent(lost, given.sent_packets)}) did "
-            f"not received, and no counter shows where they were lost: {between:,} between "
+            f"{lost:,} of {given.sent_packets:,} packets ({percent(lost, given.sent_packets)}) "
+            f"were not received, and no counter shows where they were lost: {between:,} between "
             f"{start.source_name} ({start.packets:,}) and {end.source_name} ({end.packets:,})"
         ),
         evidence=(start.quote, end.quote),

@@ -1,0 +1,215 @@
+"""A running box: asked before a trial, within its load, and after its last packet."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from linerate.lab.box.access import Access, BoxError, opened
+from linerate.lab.box.asking import ask, ask_each
+from linerate.model.box import Answer, BoxAnswers, Moment, texts
+from linerate.model.ledger import Entry, Kind, PacketLedger
+from linerate.model.measurement import Reading, WorkerReading
+from linerate.model.suites import DUT_PORTS
+from linerate.model.testbed import Dut
+from linerate.parsers.boxes import Asked, BoxKind, Counted, Question, UnreadableError, find
+
+#: Longest wait for the answers of a moment.
+ASK_SECONDS = 20.0
+SETUP_SECONDS = 120.0
+#: The window within the load begins and ends this far inside it; a shorter load has none.
+MARGIN_SECONDS = 0.1
+WINDOW_SECONDS_MIN = 0.5
+#: A trial that was asked in time ends no earlier than this share of the asking's own time after it.
+LATE_SHARE = 1.5
+
+
+class AskedBox:
+    """Counters of a box as `Running` wants them, and its answers as they came."""
+
+    def __init__(
+        self,
+        dut: Dut,
+        access: Access,
+        facts: tuple[Answer, ...] = (),
+        tester_cpus: tuple[int, ...] = (),
+    ) -> None:
+        ports = dut.box_ports
+        assert ports is not None
+        self._kind: BoxKind = find(dut.kind)
+        self._access = access
+        self._asked = Asked(
+            ports=dict(zip(DUT_PORTS, (port.name for port in ports), strict=True)),
+            socket=dut.socket or "",
+        )
+        self._extra = tuple(
+            Question(f"command {number}", command.run)
+            for number, command in enumerate(dut.commands, start=1)
+        )
+        self._clear = dut.clear
+        self._facts = facts
+        self._tester_cpus = tester_cpus
+        self._load: _Load | None = None
+        self._last: Counted | None = None
+
+    def readings(self, _tsc_hz: int) -> Reading:
+        """All counters now. Raises BoxError before a trial; after one, what is missing is noted."""
+        load, self._load = self._load, None
+        if load is None:
+            counted, answers = self._counted("before")
+            self._last = counted
+            return self._reading(counted, self._box((*self._facts, *answers)))
+        at_load, doubts = load.ended()
+        try:
+            counted, answers = self._counted("after")
+        except BoxError as error:
+            assert self._last is not None
+            box = self._box(at_load).model_copy(
+                update={"problems": (str(error),), "doubts": doubts}
+            )
+            return self._reading(self._last, box)
+        box = self._box((*at_load, *answers)).model_copy(update={"doubts": doubts})
+        return self._reading(counted, box)
+
+    def workers(self, _tsc_hz: int) -> tuple[WorkerReading, ...]:
+        """None: its time is in its answers."""
+        return ()
+
+    def ledger(self) -> PacketLedger:
+        """Nothing: asking takes a while."""
+        return PacketLedger()
+
+    def load_begins(self, duration_us: int) -> None:
+        """Ask it beside the trial, at the begin and the end of a window within the load."""
+        questions = self._kind.at_load(self._asked)
+        clear = self._kind.clear(self._asked) if self._clear else ()
+        self._load = _Load(
+            lambda what: self._ask(what, "load"), clear, questions, duration_us / 1e6
+        )
+
+    def _counted(self, moment: Moment) -> tuple[Counted, tuple[Answer, ...]]:
+        questions = (*self._kind.counters(self._asked), *self._extra)
+        answers = self._ask(questions, moment)
+        for question, answer in zip(questions, answers, strict=True):
+            if question.required and answer.problem:
+                raise BoxError(f"{self._access.where}: `{question.command}`: {answer.problem}")
+        try:
+            return self._kind.counted(texts(answers), self._asked), answers
+        except UnreadableError as error:
+            raise BoxError(f"{self._access.where}: {error}") from error
+
+    def _ask(self, questions: Sequence[Question], moment: Moment) -> tuple[Answer, ...]:
+        return asked_together(self._kind, self._access, questions, moment)
+
+    def _box(self, answers: tuple[Answer, ...]) -> BoxAnswers:
+        return BoxAnswers(
+            kind=self._kind.name,
+            at=self._access.where,
+            ports=dict(self._asked.ports),
+            tester_cpus=self._tester_cpus,
+            answers=answers,
+        )
+
+    def _reading(self, counted: Counted, box: BoxAnswers) -> Reading:
+        kinds: tuple[tuple[Kind, dict[str, int]], ...] = (
+            ("loss", counted.losses),
+            ("consumed", counted.consumed),
+        )
+        entries = tuple(
+            Entry(place=place, kind=kind, packets=packets)
+            for kind, places in kinds
+            for place, packets in places.items()
+        )
+        return Reading(
+            ledger=PacketLedger(entries=entries), workers=(), ports=counted.ports, box=box
+        )
+
+
+def asked_together(
+    kind: BoxKind, access: Access, questions: Sequence[Question], moment: Moment
+) -> tuple[Answer, ...]:
+    """Ask in the way that a kind of box understands. Raises BoxError."""
+    asking = ask if kind.has_shell else ask_each
+    return asking(access, questions, moment, ASK_SECONDS)
+
+
+class _Load:
+    """A thread that asks at two moments of a load, so that the trial waits for nothing."""
+
+    def __init__(
+        self,
+        ask_all: Callable[[Sequence[Question]], tuple[Answer, ...]],
+        clear: tuple[Question, ...],
+        questions: tuple[Question, ...],
+        seconds: float,
+    ) -> None:
+        self._ask = ask_all
+        self._clear = clear
+        self._questions = questions
+        self._ends = time.monotonic() + seconds
+        self._answers: list[Answer] = []
+        self._doubts: list[str] = []
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="box at load", daemon=True)
+        if questions and seconds >= WINDOW_SECONDS_MIN:
+            self._thread.start()
+
+    def ended(self) -> tuple[tuple[Answer, ...], tuple[str, ...]]:
+        """Answers that came, and why others did not, once the load is over."""
+        self._over.set()
+        if self._thread.ident is not None:
+            self._thread.join(2 * ASK_SECONDS)
+        return tuple(self._answers), tuple(self._doubts)
+
+    def _run(self) -> None:
+        try:
+            self._over.wait(MARGIN_SECONDS)
+            if self._clear:
+                self._ask(self._clear)
+            began = time.monotonic()
+            self._answers += self._ask(self._questions)
+            took = time.monotonic() - began
+            latest = self._ends - MARGIN_SECONDS - LATE_SHARE * took
+            self._over.wait(max(0.0, latest - time.monotonic()))
+            again = self._ask(self._questions)
+            if self._over.is_set():
+                self._doubts.append("the load was over before the box had answered twice")
+                return
+            self._answers += again
+        except BoxError as error:
+            self._doubts.append(str(error))
+
+
+@contextmanager
+def running(dut: Dut, tester_cpus: tuple[int, ...]) -> Iterator[AskedBox]:
+    """Open the way to a box, set it up, ask what it is; it is torn down on exit, whatever happens.
+
+    Raises BoxError.
+    """
+    kind = find(dut.kind)
+    where = dut.at or "local"
+    with opened(where) as access:
+        try:
+            for command in dut.setup:
+                _done(access, command)
+            ports = dut.box_ports
+            assert ports is not None
+            names = dict(zip(DUT_PORTS, (port.name for port in ports), strict=True))
+            asked = Asked(ports=names, socket=dut.socket or "")
+            facts = asked_together(kind, access, kind.facts(asked), "facts")
+            same_host = not where.startswith("ssh://")
+            yield AskedBox(dut, access, facts, tester_cpus if same_host else ())
+        finally:
+            for command in dut.teardown:
+                # The first that fails takes the others nothing away.
+                with contextlib.suppress(BoxError):
+                    access.run(command, SETUP_SECONDS)
+
+
+def _done(access: Access, command: str) -> None:
+    ran = access.run(command, SETUP_SECONDS)
+    if ran.status:
+        lines = [line for line in (ran.error or ran.text).splitlines() if line.strip()]
+        why = lines[-1].strip()[:200] if lines else f"it ended with status {ran.status}"
+        raise BoxError(f"{access.where}: setup: `{command}`: {why}")

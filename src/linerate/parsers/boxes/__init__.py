@@ -1,0 +1,95 @@
+"""Kinds of boxes: what each is asked, and how its answers are read; one file each.
+
+A kind is the same of a live box and of its answers in a run's folder: pure text in, counters out.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from linerate.model.box import BoxAnswers
+from linerate.model.evidence import Evidence
+
+
+class Question(NamedTuple):
+    """A command for a box."""
+
+    #: Short name, the same in each batch: `show errors`.
+    name: str
+    command: str
+    #: Whether a trial can't be counted without its answer.
+    required: bool = False
+
+
+class Asked(NamedTuple):
+    """Whatever of a testbed's `dut` changes the questions."""
+
+    #: Names of its ports, by `e0` and `e1`.
+    ports: Mapping[str, str]
+    socket: str = ""
+
+
+@dataclass(slots=True)
+class Counted:
+    """Counters of a box at one moment, since it started to count."""
+
+    #: By `e0`, `e1`: `rx_packets` and `tx_packets` that crossed the port, and all else it counts.
+    ports: dict[str, dict[str, int]] = field(default_factory=dict)
+    #: Packets lost, by place: those that no counter of `ports` has crossed.
+    losses: dict[str, int] = field(default_factory=dict)
+    #: Packets that ended in the box because they were for itself.
+    consumed: dict[str, int] = field(default_factory=dict)
+
+
+class BoxKind(Protocol):
+    """A kind of box."""
+
+    #: As in a testbed file: the name of its file.
+    name: str
+    #: Whether its commands are a POSIX shell's, so that many are one.
+    has_shell: bool
+
+    def facts(self, asked: Asked) -> tuple[Question, ...]:
+        """Questions of a box's set-up, asked once a run."""
+
+    def counters(self, asked: Asked) -> tuple[Question, ...]:
+        """Questions of counters, asked before and after each trial."""
+
+    def at_load(self, asked: Asked) -> tuple[Question, ...]:
+        """Questions asked at the begin and the end of a window within the load."""
+
+    def clear(self, asked: Asked) -> tuple[Question, ...]:
+        """Commands that clear what `at_load` reads, where the user allows it."""
+
+    def counted(self, texts: Mapping[str, str], asked: Asked) -> Counted:
+        """Counters in the answers to `counters`, by question. Raises UnreadableError."""
+
+    def evidence(self, box: BoxAnswers) -> Evidence:
+        """Workers, rings and doubts of a trial, from all that was answered."""
+
+
+class UnreadableError(Exception):
+    """Answers without the counters that a kind must have; one line that says which."""
+
+
+_KINDS: dict[str, BoxKind] = {}
+
+
+def register(kind: BoxKind) -> None:
+    """Make a kind of box known."""
+    _KINDS[kind.name] = kind
+
+
+def find(name: str) -> BoxKind:
+    """Return the kind of that name; testbed files hold no others."""
+    if name not in _KINDS:
+        for module in pkgutil.iter_modules(__path__):
+            importlib.import_module(f"{__name__}.{module.name}")
+    return _KINDS[name]
+
+
+def box_evidence(box: BoxAnswers) -> Evidence:
+    """Workers, rings and doubts of a trial, from the answers of a box of any kind."""
+    return find(box.kind).evidence(box)

@@ -1,0 +1,418 @@
+"""Box `linux`: a kernel that forwards, asked by iproute2, nftables, ethtool and /proc.
+
+A packet that crossed a port is lost inside when some layer counts it: the backlog of a CPU, tc's
+queues and filters, IP, connection tracking, a rule of nftables that drops and has a counter.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from linerate.model.box import Answer, BoxAnswers, texts
+from linerate.model.evidence import CpuCounters, Evidence, Node, Quote, Worker
+from linerate.parsers.boxes import Asked, Counted, Question, UnreadableError, register
+from linerate.parsers.text import text_of
+from linerate.parsers.tools.softnet_stat import softnet_stat
+
+#: Unit of /proc/stat, whatever the kernel's own clock (proc(5), USER_HZ).
+TICKS_PER_SECOND = 100
+#: Of a CPU with less softirq than that, forwarding is no business.
+SOFTIRQ_PERCENT_MIN = 2.0
+#: Columns of a CPU in /proc/stat.
+_TIMES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+#: RFC 1213 ipGroup in /proc/net/snmp, and IpExt in /proc/net/netstat: packets not forwarded.
+_IP = {
+    "Ip.InHdrErrors": "ip: header errors, or TTL exceeded",
+    "Ip.InAddrErrors": "ip: wrong destination address",
+    "Ip.InUnknownProtos": "ip: unknown protocol",
+    "Ip.InDiscards": "ip: discarded on the way in",
+    "Ip.OutDiscards": "ip: discarded on the way out",
+    "Ip.OutNoRoutes": "ip: no route on the way out",
+    "Ip.FragFails": "ip: longer than the MTU",
+    "IpExt.InNoRoutes": "ip: no route",
+    "IpExt.InTruncatedPkts": "ip: truncated",
+}
+_IP6 = {
+    "Ip6InHdrErrors": "ip6: header errors, or hop limit exceeded",
+    "Ip6InTooBigErrors": "ip6: longer than the MTU",
+    "Ip6InNoRoutes": "ip6: no route",
+    "Ip6InAddrErrors": "ip6: wrong destination address",
+    "Ip6InDiscards": "ip6: discarded on the way in",
+    "Ip6OutDiscards": "ip6: discarded on the way out",
+    "Ip6OutNoRoutes": "ip6: no route on the way out",
+}
+#: Routes that drop: only those that a packet is answered for have a counter, of answers.
+_SILENT_ROUTES = ("blackhole", "prohibit", "unreachable", "throw")
+#: Of a port's own counters (linux/if_link.h): packets that did not become one of `rx_packets`, or
+#: did not leave by `tx_packets`.
+_RX_LOSSES = {
+    "missed_errors": "rx missed",
+    "crc_errors": "rx CRC errors",
+    "length_errors": "rx length errors",
+    "frame_errors": "rx frame errors",
+}
+_TX_LOSSES = {"dropped": "tx dropped by the interface", "errors": "tx errors"}
+#: /proc/net/stat/nf_conntrack: packets for which the table had no room, or that it refused.
+_CONNTRACK = {"drop": "conntrack: no room for a new connection"}
+_NEIGHBOUR = {"unresolved_discards": "no neighbour: queue of an unresolved address full"}
+
+
+class LinuxBox:
+    """Linux as a router, bridge or firewall."""
+
+    name = "linux"
+    has_shell = True
+
+    def facts(self, asked: Asked) -> tuple[Question, ...]:
+        """Kernel, CPU, addresses, routes, neighbours, and each port's card."""
+        of_ports = [
+            Question(f"ethtool{option} {name}", f"ethtool {option} {name}".replace("  ", " "))
+            for name in asked.ports.values()
+            for option in ("", " -i", " -l", " -g", " -k")
+        ]
+        return (
+            Question("uname -a", "uname -a"),
+            Question("os-release", "cat /etc/os-release"),
+            Question("cpuinfo", "sed '/^$/q' /proc/cpuinfo"),
+            Question("ip -d link", "ip -d -j link show"),
+            Question("ip addr", "ip addr show"),
+            Question("ip route", "ip route show table all"),
+            Question("ip neigh", "ip neigh show"),
+            Question("forwarding", "cat /proc/sys/net/ipv4/ip_forward"),
+            Question("governor", "cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+            *of_ports,
+        )
+
+    def counters(self, asked: Asked) -> tuple[Question, ...]:
+        """All counters of packets, and of the CPUs' time."""
+        return (
+            Question("ip -s link", "ip -s -s -d -j link show", required=True),
+            Question("snmp", "cat /proc/net/snmp", required=True),
+            Question("netstat", "cat /proc/net/netstat"),
+            Question("snmp6", "cat /proc/net/snmp6"),
+            Question("softnet_stat", "cat /proc/net/softnet_stat"),
+            Question("tc -s qdisc", "tc -s -j qdisc show"),
+            Question("nft", "nft -j list ruleset"),
+            Question("nf_conntrack", "cat /proc/net/stat/nf_conntrack"),
+            Question("arp_cache", "cat /proc/net/stat/arp_cache"),
+            Question("ndisc_cache", "cat /proc/net/stat/ndisc_cache"),
+            *(
+                Question(f"ethtool -S {port}", f"ethtool -S {port}")
+                for port in asked.ports.values()
+            ),
+        )
+
+    def at_load(self, _asked: Asked) -> tuple[Question, ...]:
+        """Time of each CPU, and the packets that it took from the backlog."""
+        return (
+            Question("stat", "cat /proc/stat"),
+            Question("softnet_stat", "cat /proc/net/softnet_stat"),
+            Question("softirqs", "cat /proc/softirqs"),
+        )
+
+    def clear(self, _asked: Asked) -> tuple[Question, ...]:
+        """Nothing: the kernel's counters are differences anyway."""
+        return ()
+
+    def counted(self, texts: Mapping[str, str], asked: Asked) -> Counted:
+        """Ports, and losses by layer."""
+        links = {link["ifname"]: link for link in _json_list(texts.get("ip -s link", ""))}
+        counted = Counted()
+        for port, name in asked.ports.items():
+            link = links.get(name)
+            if link is None or "stats64" not in link:
+                raise UnreadableError(
+                    f"no interface {name} on the box; `ip link` has {_some(links)}"
+                )
+            counted.ports[port] = _port(link)
+            counted.losses |= _port_losses(port, link)
+        # What a veth's backlog has no room for is refused to the sender, who counts it.
+        if not any(_is_veth(links[name]) for name in asked.ports.values()):
+            counted.losses |= _backlog(texts.get("softnet_stat", ""))
+        counted.losses |= _ip_losses(texts)
+        counted.losses |= _queues(_json_list(texts.get("tc -s qdisc", "")), asked)
+        counted.losses |= _rules(texts.get("nft", ""))
+        counted.losses |= _per_cpu(texts.get("nf_conntrack", ""), _CONNTRACK)
+        for table in ("arp_cache", "ndisc_cache"):
+            for place, packets in _per_cpu(texts.get(table, ""), _NEIGHBOUR).items():
+                counted.losses[place] = counted.losses.get(place, 0) + packets
+        return counted
+
+    def evidence(self, box: BoxAnswers) -> Evidence:
+        """Each CPU that was in softirq: its time within the load, and the packets it took."""
+        return Evidence(workers=tuple(_workers(box)), silent=tuple(_silent(box)))
+
+
+def _json_list(text: str) -> list[dict[str, Any]]:
+    """Objects that iproute2 prints; none where it printed something else."""
+    try:
+        found = json.loads(text[text.index("[") :]) if "[" in text else []
+    except (ValueError, RecursionError):
+        return []
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _some(links: Mapping[str, object]) -> str:
+    return ", ".join(sorted(links)[:8]) or "none"
+
+
+def _is_veth(link: Mapping[str, Any]) -> bool:
+    return bool((link.get("linkinfo") or {}).get("info_kind") == "veth")
+
+
+def _port(link: Mapping[str, Any]) -> dict[str, int]:
+    return {
+        f"{way}_{name}": value
+        for way in ("rx", "tx")
+        for name, value in (link["stats64"].get(way) or {}).items()
+        if isinstance(value, int)
+    }
+
+
+def _port_losses(port: str, link: Mapping[str, Any]) -> dict[str, int]:
+    rx, tx = (link["stats64"].get(way) or {} for way in ("rx", "tx"))
+    losses = {f"{port}: {words}": rx.get(name, 0) for name, words in _RX_LOSSES.items()}
+    losses |= {f"{port}: {words}": tx.get(name, 0) for name, words in _TX_LOSSES.items()}
+    # Frames to another MAC address crossed the port, and are dropped in ip_rcv().
+    losses[f"{port}: to another MAC address"] = rx.get("otherhost", 0)
+    losses[f"{port}: no protocol takes it"] = rx.get("nohandler", 0)
+    return losses
+
+
+def _backlog(text: str) -> dict[str, int]:
+    return {
+        f"backlog of CPU {one.cpu} full": one.counters.get("dropped", 0) for one in _softnet(text)
+    }
+
+
+def _softnet(text: str) -> tuple[CpuCounters, ...]:
+    read = softnet_stat(text_of(text, "softnet_stat"))
+    return read.cpus if read is not None else ()
+
+
+def _ip_losses(texts: Mapping[str, str]) -> dict[str, int]:
+    pairs = _pairs(texts.get("snmp", "")) | _pairs(texts.get("netstat", ""))
+    rows = (line.split() for line in texts.get("snmp6", "").splitlines())
+    six = {row[0]: int(row[1]) for row in rows if len(row) == 2 and row[1].isdecimal()}
+    losses = {words: pairs.get(name, 0) for name, words in _IP.items()}
+    return losses | {words: six.get(name, 0) for name, words in _IP6.items()}
+
+
+def _pairs(text: str) -> dict[str, int]:
+    """`Ip.InHdrErrors` and its like: a line of names, then one of values (net/ipv4/proc.c)."""
+    found: dict[str, int] = {}
+    names: list[str] = []
+    group = ""
+    for line in text.splitlines():
+        head, colon, rest = line.partition(":")
+        values = rest.split()
+        if not colon:
+            continue
+        if head == group and len(values) == len(names):
+            pairs = zip(names, values, strict=True)
+            found |= {f"{head}.{name}": int(value) for name, value in pairs if _is_int(value)}
+            group = ""
+        else:
+            group, names = head, values
+    return found
+
+
+def _is_int(text: str) -> bool:
+    return text.removeprefix("-").isdecimal()
+
+
+def _queues(qdiscs: list[dict[str, Any]], asked: Asked) -> dict[str, int]:
+    """Drops of tc on the box's ports; an outermost queue counts for those below it."""
+    ports = {name: port for port, name in asked.ports.items()}
+    losses: dict[str, int] = {}
+    for qdisc in qdiscs:
+        port, kind = ports.get(str(qdisc.get("dev"))), str(qdisc.get("kind"))
+        drops = qdisc.get("drops")
+        if port is None or not isinstance(drops, int):
+            continue
+        if kind in ("ingress", "clsact"):
+            losses[f"{port}: tc filter or policer drops"] = drops
+        elif qdisc.get("root"):
+            losses[f"{port}: tc queue {kind} drops"] = drops
+    return losses
+
+
+def _rules(text: str) -> dict[str, int]:
+    """Rules of nftables that drop or reject, and count."""
+    items = _nft(text)
+    named = {
+        (one["family"], one["table"], one["name"]): one.get("packets", 0)
+        for one in _of_type(items, "counter")
+        if {"family", "table", "name"} <= one.keys()
+    }
+    losses: dict[str, int] = {}
+    for rule in filter(_drops, _of_type(items, "rule")):
+        where = (rule.get("family"), rule.get("table"))
+        for part in _expressions(rule):
+            counter = part.get("counter")
+            inline = counter.get("packets") if isinstance(counter, dict) else None
+            known = named.get((*where, counter)) if isinstance(counter, str) else inline
+            if isinstance(known, int):
+                chain = f"nft {rule.get('table')} {rule.get('chain')}"
+                losses[f"{chain}: rule {rule.get('handle')} drops"] = known
+    return losses
+
+
+def _nft(text: str) -> object:
+    """Objects of a ruleset (libnftables-json(5)); none where it is none."""
+    try:
+        return json.loads(text[text.index("{") :])["nftables"] if "{" in text else []
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return []
+
+
+def _expressions(rule: Mapping[str, Any]) -> list[dict[str, Any]]:
+    found = rule.get("expr")
+    return [part for part in found if isinstance(part, dict)] if isinstance(found, list) else []
+
+
+def _drops(rule: Mapping[str, Any]) -> bool:
+    return any("drop" in part or "reject" in part for part in _expressions(rule))
+
+
+def _of_type(items: object, kind: str) -> Iterator[dict[str, Any]]:
+    for item in items if isinstance(items, list) else ():
+        if isinstance(item, dict) and isinstance(item.get(kind), dict):
+            yield item[kind]
+
+
+def _per_cpu(text: str, wanted: Mapping[str, str]) -> dict[str, int]:
+    """Sums over the CPUs of a table of /proc/net/stat: names, then hexadecimal columns."""
+    rows = [line.split() for line in text.splitlines() if line.strip()]
+    if len(rows) < 2:
+        return {}
+    sums = dict.fromkeys(wanted.values(), 0)
+    for row in rows[1:]:
+        for name, value in zip(rows[0], row, strict=False):
+            if name in wanted:
+                try:
+                    sums[wanted[name]] += int(value, 16)
+                except ValueError:
+                    return {}
+    return sums
+
+
+def _cpu_times(text: str) -> dict[int, tuple[dict[str, int], int]]:
+    """By CPU of /proc/stat: its times in ticks, and the line that says them."""
+    found: dict[int, tuple[dict[str, int], int]] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.split()
+        if len(words) > len(_TIMES) and words[0].startswith("cpu") and words[0][3:].isdecimal():
+            values = words[1 : len(_TIMES) + 1]
+            if all(value.isdecimal() for value in values):
+                times = dict(zip(_TIMES, map(int, values), strict=True))
+                found[int(words[0][3:])] = (times, number)
+    return found
+
+
+def _silent(box: BoxAnswers) -> Iterator[Quote]:
+    """Routes and rules that drop without counting."""
+    known = {answer.question: answer.text for answer in box.answers}
+    for number, line in enumerate(known.get("ip route", "").splitlines(), start=1):
+        if line.startswith(_SILENT_ROUTES):
+            yield Quote(source="ip route", line=number, text=" ".join(line.split()))
+    items = _nft(known.get("nft", ""))
+    for chain in _of_type(items, "chain"):
+        if chain.get("policy") == "drop":
+            yield Quote(source="nft", line=1, text=f"nft {_name(chain)}: policy drop")
+    for rule in _of_type(items, "rule"):
+        if _drops(rule) and not any("counter" in part for part in _expressions(rule)):
+            text = f"nft {rule.get('table')} {rule.get('chain')}: rule {rule.get('handle')} drop"
+            yield Quote(source="nft", line=1, text=text)
+
+
+def _name(chain: Mapping[str, Any]) -> str:
+    return f"{chain.get('table')} {chain.get('name')}"
+
+
+def _workers(box: BoxAnswers) -> Iterator[Worker]:
+    batches = box.batches("load")
+    if len(batches) < 2:
+        return
+    first, last = batches[0], batches[-1]
+    hertz, processed = _hertz(box), _processed(first, last)
+    for cpu, times in _between(first, last).items():
+        worker = _worker(cpu, times, processed, hertz)
+        if cpu not in box.tester_cpus and worker is not None:
+            yield worker
+
+
+def _between(
+    first: tuple[Answer, ...], last: tuple[Answer, ...]
+) -> dict[int, tuple[dict[str, int], int]]:
+    before, after = (_cpu_times(texts(one).get("stat", "")) for one in (first, last))
+    return {
+        cpu: ({name: times[name] - before[cpu][0][name] for name in _TIMES}, line)
+        for cpu, (times, line) in after.items()
+        if cpu in before
+    }
+
+
+def _processed(first: tuple[Answer, ...], last: tuple[Answer, ...]) -> dict[int, int]:
+    """By CPU: packets that its softirq took, modulo 2^32 as the kernel counts them."""
+    before, after = (
+        {one.cpu: one.counters["processed"] for one in _softnet(texts(at).get("softnet_stat", ""))}
+        for at in (first, last)
+    )
+    return {cpu: (count - before[cpu]) % 2**32 for cpu, count in after.items() if cpu in before}
+
+
+def _worker(
+    cpu: int, between: tuple[dict[str, int], int], processed: Mapping[int, int], hertz: float
+) -> Worker | None:
+    """One CPU: softirq is the forwarder, threads and steal take the CPU from it, idle is spare."""
+    times, line = between
+    total = sum(times.values())
+    if total <= 0 or 100.0 * times["softirq"] / total < SOFTIRQ_PERCENT_MIN:
+        return None
+    seconds, packets = total / TICKS_PER_SECOND, processed.get(cpu, 0)
+    shares = {name: 100.0 * ticks / total for name, ticks in times.items()}
+    clocks = times["softirq"] / TICKS_PER_SECOND * hertz / packets if packets else None
+    quote = Quote(
+        source="stat",
+        line=line,
+        text=f"CPU {cpu}: {shares['softirq']:.1f} % in softirq, {shares['idle']:.1f} % idle",
+    )
+    node = Node(
+        name="softirq",
+        state="polling",
+        calls=packets,
+        vectors=packets,
+        clocks_per_packet=clocks,
+        vectors_per_call=1.0,
+        quote=quote,
+    )
+    return Worker(
+        name=f"kernel-cpu{cpu}",
+        cpu=cpu,
+        seconds=seconds,
+        tsc_hz=hertz or None,
+        in_pps=packets / seconds,
+        nodes=(node,),
+        idle_in_clocks=False,
+        spare_percent=shares["idle"] + shares["iowait"],
+        away_percent=shares["steal"] + shares["user"] + shares["nice"] + shares["system"],
+        quote=quote,
+    )
+
+
+def _hertz(box: BoxAnswers) -> float:
+    """Clocks a second, as /proc/cpuinfo says; 0 where it does not."""
+    for answer in box.answers:
+        if answer.question == "cpuinfo":
+            for line in answer.text.splitlines():
+                name, _, value = line.partition(":")
+                if name.strip() == "cpu MHz":
+                    try:
+                        return float(value) * 1e6
+                    except ValueError:
+                        return 0.0
+    return 0.0
+
+
+register(LinuxBox())
