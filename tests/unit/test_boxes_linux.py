@@ -57,7 +57,7 @@ def answers(moment: str, **text: str) -> tuple[Answer, ...]:
     )  # fmt: skip
 
 
-def link(name: str, kind: str = "", **rx) -> dict[str, object]:
+def link(name: str, kind: str = "", **rx: int) -> dict[str, object]:
     made: dict[str, object] = {
         "ifname": name,
         "stats64": {"rx": {"packets": 10, **rx}, "tx": {"packets": 7, "dropped": 2, "errors": 0}},
@@ -109,7 +109,7 @@ def test_each_layer_that_drops_is_a_place(given, place, cause):
     ],
 )
 def test_each_counter_of_a_port_is_a_place(counter, place, cause):
-    losses = counted(link("e0", **{counter: 5}), link("e1")).losses
+    losses = counted(link("e0", "", **{counter: 5}), link("e1")).losses
     assert losses[place] == 5
     assert cause_of(place) == cause
 
