@@ -43,7 +43,7 @@ BUILD_PACKAGES := gcc libc6-dev pkg-config libdpdk-dev libjansson-dev libpcap-de
 # Ubuntu has Chromium as a snap only: there, the test of the report's page is skipped.
 CHROMIUM := $(shell grep -qs '^ID=debian' /etc/os-release && echo chromium)
 TEST_PACKAGES := $(CHROMIUM) dpdk dpdk-dev ethtool iperf3 iproute2 iputils-arping iputils-ping iputils-tracepath \
-	ndisc6 nfdump nftables prometheus tcpdump traceroute tshark
+	ndisc6 nfdump nftables openssh-server prometheus tcpdump traceroute tshark
 # Debian has dpdk-testpmd in dpdk-dev.
 PEER_PACKAGES := dpdk dpdk-dev
 SCREENSHOT_PACKAGES := chromium fonts-dejavu-core
@@ -155,8 +155,8 @@ test: test-engine test-lab
 # Each with its ten slowest tests.
 PYTEST := $(BIN)/python -m pytest --durations 10
 # Tests that make network namespaces: by sudo, where make is not run as root.
-NAMESPACE_TESTS := tests/system/test_router_real.py tests/system/test_router_real6.py \
-	tests/system/test_socket_drivers.py tests/system/test_wires.py
+NAMESPACE_TESTS := tests/system/test_boxes_ssh.py tests/system/test_router_real.py \
+	tests/system/test_router_real6.py tests/system/test_socket_drivers.py tests/system/test_wires.py
 ifneq ($(shell id -u),0)
 with-namespaces = @echo "linerate: testing with network namespaces, by sudo" && sudo env \
 	PYTHONDONTWRITEBYTECODE=1 $(PYTEST) -p no:cacheprovider $(1) $(NAMESPACE_TESTS)

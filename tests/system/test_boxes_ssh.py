@@ -1,0 +1,50 @@
+"""A Linux box over real ssh: asked in each trial, and its losses located."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.command import Done, run_command
+from tests.system.boxes import Box, linux_box, needs_sshd, with_sshd
+
+from linerate.model.measurement import Measurement
+
+pytestmark = needs_sshd
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Iterator[Box]:
+    with linux_box() as made, with_sshd(made, tmp_path / "ssh") as reached:
+        yield reached
+
+
+def bench(box: Box, folder: Path, *words: str) -> Done:
+    command = ("bench", str(box.file(folder)), "--only", "U2", "--duration", "1s", *words)
+    return run_command((*command, "--runs", str(folder / "runs")), folder, box.environment)
+
+
+def trials(folder: Path) -> list[Measurement]:
+    found = sorted((folder / "runs").glob("*/evidence/U2*.json"))
+    return [Measurement.model_validate_json(path.read_text()) for path in found]
+
+
+@pytest.mark.smoke
+def test_a_bench_over_ssh_explains_every_packet(box: Box, tmp_path: Path) -> None:
+    done = bench(box, tmp_path, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)
+    last = trials(tmp_path)[-1]
+    assert last.packets.sent > 0
+    assert last.packets.unexplained == 0
+    assert last.box is not None
+    assert last.box.at == box.at
+    moments = {answer.moment for answer in last.box.answers}
+    assert moments == {"facts", "before", "load", "after"}
+
+
+def test_a_rule_that_drops_is_named_over_ssh(box: Box, tmp_path: Path) -> None:
+    box.run("ip route replace blackhole 48.0.0.0/24")
+    done = bench(box, tmp_path)
+    assert done.returncode == 1
+    assert "received nothing" in done.stderr
