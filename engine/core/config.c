@@ -222,6 +222,9 @@ const char *config_required(const struct config_node *node, const char *key)
 		return "";
 	}
 	value = config_string(node, key, "");
+	/* Callers take an empty one for a mistake that was reported. */
+	if (json_is_string(child.json) && value[0] == '\0')
+		config_mistake(&child, "expected a string that is not empty");
 	return value;
 }
 

@@ -312,6 +312,7 @@ static void mistakes_are_found(void)
 		PROGRAM(A "," A, ""),
 		PROGRAM(A, "{\"nonsense\": {}}"),
 		PROGRAM(A, "{\"write\": {\"variable\": \"b\", \"offset\": 4}}"),
+		PROGRAM(A, "{\"write\": {\"variable\": \"\", \"offset\": 4}}"),
 		PROGRAM(A, "{\"write\": {\"variable\": \"a\"}}"),
 		PROGRAM(A, "{\"write\": {\"variable\": \"a\", \"offset\": 59}}"),
 		PROGRAM(A, "{\"write\": {\"variable\": \"a\", \"offset\": 4, \"bytes\": 5}}"),
