@@ -38,12 +38,33 @@ def test_rules_that_drop_and_count_are_places():
     assert {cause_of(place) for place in losses} == {"configuration"}
 
 
-def test_a_blackhole_counts_nothing_and_is_named():
+def test_a_blackhole_counts_nothing():
     box = recorded("blackhole")
     losses, ports = grown(box)
     assert losses == {}
     assert ports["e0"]["rx_packets"] > 2 * ports["e1"]["tx_packets"] - 1000
-    assert [quote.text for quote in box_evidence(box).silent] == ["blackhole 48.0.0.0/25"]
+
+
+def test_settings_that_drop_without_counting_are_named():
+    rules = {"nftables": [
+        {"chain": {"table": "t", "name": "f", "policy": "drop"}},
+        {"rule": {"table": "t", "chain": "f", "handle": 3, "expr": [{"drop": None}]}},
+        {"rule": {"table": "t", "chain": "f", "handle": 4,
+                  "expr": [{"counter": {"packets": 1}}, {"drop": None}]}},
+    ]}  # fmt: skip
+    given = answers("after", **{
+        "ip route: blackhole": "blackhole 48.0.0.0/25\n",
+        "ip route: unreachable": "unreachable default dev lo metric 4294967295\n",
+        "ip neigh": "10.0.0.1 dev e1 FAILED\n10.0.0.2 dev eth9 FAILED\n10.0.0.3 dev e0 REACHABLE\n",
+        "nft": json.dumps(rules),
+    })  # fmt: skip
+    box = BoxAnswers(kind="linux", at="local", ports={"e0": "e0", "e1": "e1"}, answers=given)
+    assert [quote.text for quote in box_evidence(box).silent] == [
+        "blackhole 48.0.0.0/25",
+        "10.0.0.1 dev e1 FAILED",
+        "nft t f: policy drop",
+        "nft t f: rule 3 drop",
+    ]
 
 
 def answers(moment: str, **text: str) -> tuple[Answer, ...]:

@@ -83,8 +83,21 @@ def test_a_loss_that_no_slice_counted_is_reported_by_what_is_missing(evidence):
     measurement = evidence(losses={}, unexplained=10_000).model_copy(
         update={"slices": Slices(slices=rows), "foreign": True}
     )
-    assert measurement.left_out == 3_000
-    assert measurement.judged_lost == 7_000
+    after = measurement.packets.sent - sum(row.sent for row in rows)
+    assert measurement.left_out == 3_000 + after
+    assert measurement.judged_lost == 7_000 - after
+
+
+def test_what_a_late_tester_sent_after_its_last_slice_is_left_out(evidence):
+    """Half of all is lost: in clean slices too, and no more than half there."""
+    halved = tuple(
+        row.model_copy(update={"received": row.sent // 2}) for row in five_seconds((3, 4, 5))
+    )
+    measurement = evidence(losses={}, unexplained=250 * LINE).model_copy(
+        update={"slices": Slices(slices=halved[:250]), "foreign": True}
+    )
+    assert measurement.packets.sent == pytest.approx(500 * LINE, rel=1e-5)
+    assert measurement.loss_percent == pytest.approx(50, abs=0.1)
 
 
 @pytest.mark.parametrize("progress", [{"paused_us": 400_000}, {"end_tsc": 6_000_000_100}])

@@ -137,7 +137,10 @@ class Bench:
         try:
             self._keep_aside()
             cleanup.remove(cleanup.find())
-            self._measure_all()
+            with contextlib.ExitStack() as boxes:
+                for rig in self._rigs.values():
+                    boxes.enter_context(rig.with_box())
+                self._measure_all()
             self._judge_together()
             self._update(status="complete")
         except (EngineError, TelemetryError, TrialError, SetupError) as error:

@@ -4,7 +4,7 @@ Whatever measures (bench, sweep) asks it for a tester and gives that to `run_tri
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from linerate.base.prerequisites import Prerequisite
 from linerate.engine.engine_process import Engine, Files, own_prefix
 from linerate.host import machine
 from linerate.lab import dut, links
-from linerate.lab.dut import Addressed, Place
+from linerate.lab.box.asked_box import AskedBox, running
+from linerate.lab.dut import Addressed, Place, Running
 from linerate.lab.engine_config import (
     bare_config,
     bench_config,
@@ -142,6 +143,20 @@ class Rig:
         self._wire = links.find(testbed.wire)
         self._dut = dut.of_testbed(testbed)
         self._started = 0
+        self._box: AskedBox | None = None
+
+    @contextmanager
+    def with_box(self) -> Iterator[None]:
+        """Keep the way to a box open over all trials: it is set up once, and torn down on exit."""
+        if not self._testbed.dut.is_box:
+            yield
+            return
+        with running(self._testbed.dut, self._cpus[:1]) as box:
+            self._box = box
+            try:
+                yield
+            finally:
+                self._box = None
 
     @property
     def pushes_back(self) -> bool:
@@ -277,17 +292,23 @@ class Rig:
         config = with_macs(tester_config(self._testbed, ends, loadtest, name), macs)
         foreign = not self._testbed.dut.built_in
         with (
-            self._dut.running(self._testbed, ends, place) as running,
+            self._running(ends, place) as device,
             self._tester(config, ends, label, self._cpus[:1]) as trials,
         ):
             assert isinstance(trials.tester, EngineTester)
-            both = WithDut(trials.tester, running, foreign)
-            refused = dict(running.refused_macs) if isinstance(running, Addressed) else {}
+            both = WithDut(trials.tester, device, foreign)
+            refused = dict(device.refused_macs) if isinstance(device, Addressed) else {}
             yield replace(
                 trials,
                 tester=both,
                 refused_macs=refused | trials.refused_macs,
             )
+
+    def _running(self, ends: Ends, place: Place) -> AbstractContextManager[Running]:
+        """The device, started for these trials unless it is a box that is open already."""
+        if self._box is not None:
+            return nullcontext(self._box)
+        return self._dut.running(self._testbed, ends, place)
 
     @contextmanager
     def _tester(

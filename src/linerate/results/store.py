@@ -24,6 +24,7 @@ from linerate.base.line_rate import WIRE_OVERHEAD_BYTES
 from linerate.base.open_beneath import read_beneath
 from linerate.base.published import published
 from linerate.base.safe_load import DocumentError, json_of
+from linerate.model.box_files import files_of
 from linerate.model.environment import Environment
 from linerate.model.findings import Finding
 from linerate.model.ledger import PacketLedger, TimeLedger, forwarder_ledgers
@@ -345,6 +346,11 @@ class RunFolder:
         """Write what one trial measured, as evidence."""
         path = self.path / "evidence" / f"{trial}.json"
         write_whole(path, written(measurement))
+        if measurement.box is not None:
+            answers = self.path / "box" / trial
+            answers.mkdir(parents=True, exist_ok=True)
+            for name, text in files_of(measurement.box).items():
+                write_whole(answers / name, text)
         self.journal.note("measured", number=self.journal.trials, trial=trial)
 
     def engine_file(self, name: str) -> Path:

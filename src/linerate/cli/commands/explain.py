@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 
 from linerate.analysis.explain import explain
+from linerate.analysis.measured_evidence import evidence_of
+from linerate.analysis.validity import reasons
 from linerate.cli.completion import complete_run
 from linerate.cli.options import JsonOption
 from linerate.model.evidence import Evidence
@@ -15,7 +17,7 @@ from linerate.report import verdict
 from linerate.report.document import Document
 from linerate.report.render import json as as_json_text
 from linerate.report.render import terminal
-from linerate.results.store import StoreError, load_run
+from linerate.results.store import StoreError, load_evidence, load_run
 from linerate.results.verdicts import judged_again
 from linerate.ui.console import Console
 from linerate.ui.screen import say
@@ -25,7 +27,8 @@ def explain_command(
     sources: Annotated[
         list[Path],
         typer.Argument(
-            help="A run's folder, or files with what other tools printed during one trial.",
+            help="A run's folder, the evidence of one trial in it, or files with what other tools "
+            "printed during one trial.",
             metavar="RUN|FILE…",
             autocompletion=complete_run,
         ),
@@ -46,11 +49,23 @@ def explain_command(
             raise typer.BadParameter("one run, or files: not both, and one run at a time")
         _explain_run(sources[0], test, as_json)
         return
+    if len(sources) == 1 and (trial := measured_in(sources[0])) is not None:
+        _explain_files(trial, as_json)
+        return
     try:
         evidence = evidence_of_files(sources)
     except TextError as error:
         raise StoreError(str(error)) from error
     _explain_files(evidence, as_json)
+
+
+def measured_in(path: Path) -> Evidence | None:
+    """What a file of a run's `evidence` folder holds; None where it is no such file."""
+    if path.suffix != ".json" or path.parent.resolve().name != "evidence":
+        return None
+    folder, trial = path.resolve().parent.parent, path.stem
+    text, measurement = load_evidence(folder, trial)
+    return evidence_of(measurement, trial, path.name, reasons(measurement), text)
 
 
 def is_run(path: Path) -> bool:

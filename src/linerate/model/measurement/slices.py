@@ -98,8 +98,10 @@ class Slices(FrozenModel):
             if not one.disturbed:
                 yield one, end - start
 
-    def left_out(self, lost: int) -> int:
+    def left_out(self, lost: int, sent: int | None = None) -> int:
         """Packets lost in disturbed slices, of those that the whole trial lost.
+
+        Of `sent` packets, where given, those after the last slice are as if in a disturbed one.
 
         At places whose counters were read for each slice that is exact. Elsewhere it is what was
         sent in disturbed slices and not received, which knows neither what was on its way at their
@@ -108,7 +110,15 @@ class Slices(FrozenModel):
         counted = sum(place.lost_disturbed for place in self.places)
         elsewhere = max(0, lost - sum(place.lost for place in self.places))
         missing = sum(max(0, group.missing) for group in self._disturbed_groups())
+        missing += self._missing_after_them(lost, sent)
         return max(0, min(lost, counted + min(elsewhere, missing)))
+
+    def _missing_after_them(self, lost: int, sent: int | None) -> int:
+        """Packets lost of those that a tester, which was late, sent after its last slice."""
+        in_slices = sum(one.sent for one in self.slices)
+        after = max(0, (sent or 0) - in_slices)
+        missing = lost - sum(one.sent - one.received for one in self.slices)
+        return max(0, min(after, missing))
 
     def _disturbed_groups(self) -> Iterator["_Group"]:
         for disturbed, group in itertools.groupby(self.slices, lambda one: one.disturbed):

@@ -317,7 +317,9 @@ class Measurement(TrialCounters):
     @property
     def left_out(self) -> int:
         """Packets lost in disturbed slices."""
-        return 0 if self.clean is None else self.clean.left_out(max(0, self.lost))
+        return (
+            0 if self.clean is None else self.clean.left_out(max(0, self.lost), self.packets.sent)
+        )
 
     @property
     def judged_sent(self) -> int:

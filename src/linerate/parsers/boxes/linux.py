@@ -5,6 +5,7 @@ queues and filters, IP, connection tracking, a rule of nftables that drops and h
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -23,7 +24,7 @@ _TIMES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 #: RFC 1213 ipGroup in /proc/net/snmp, and IpExt in /proc/net/netstat: packets not forwarded.
 _IP = {
     "Ip.InHdrErrors": "ip: header errors, or TTL exceeded",
-    "Ip.InAddrErrors": "ip: wrong destination address",
+    "Ip.InAddrErrors": "ip: wrong destination address, or forwarding is off",
     "Ip.InUnknownProtos": "ip: unknown protocol",
     "Ip.InDiscards": "ip: discarded on the way in",
     "Ip.OutDiscards": "ip: discarded on the way out",
@@ -31,6 +32,7 @@ _IP = {
     "Ip.FragFails": "ip: longer than the MTU",
     "IpExt.InNoRoutes": "ip: no route",
     "IpExt.InTruncatedPkts": "ip: truncated",
+    "TcpExt.IPReversePathFilter": "ip: source fails the reverse path filter (rp_filter)",
 }
 _IP6 = {
     "Ip6InHdrErrors": "ip6: header errors, or hop limit exceeded",
@@ -54,6 +56,11 @@ _RX_LOSSES = {
 _TX_LOSSES = {"dropped": "tx dropped by the interface", "errors": "tx errors"}
 #: /proc/net/stat/nf_conntrack: packets for which the table had no room, or that it refused.
 _CONNTRACK = {"drop": "conntrack: no room for a new connection"}
+#: /proc/net/stat/rt_cache (net/ipv4/route.c).
+_ROUTES = {
+    "in_martian_src": "ip: martian source address",
+    "in_martian_dst": "ip: martian destination address",
+}
 _NEIGHBOUR = {"unresolved_discards": "no neighbour: queue of an unresolved address full"}
 
 
@@ -77,7 +84,6 @@ class LinuxBox:
             Question("ip -d link", "ip -d -j link show"),
             Question("ip addr", "ip addr show"),
             Question("ip route", "ip route show table all"),
-            Question("ip neigh", "ip neigh show"),
             Question("forwarding", "cat /proc/sys/net/ipv4/ip_forward"),
             Question("governor", "cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
             *of_ports,
@@ -94,8 +100,15 @@ class LinuxBox:
             Question("tc -s qdisc", "tc -s -j qdisc show"),
             Question("nft", "nft -j list ruleset"),
             Question("nf_conntrack", "cat /proc/net/stat/nf_conntrack"),
+            Question("rt_cache", "cat /proc/net/stat/rt_cache"),
             Question("arp_cache", "cat /proc/net/stat/arp_cache"),
             Question("ndisc_cache", "cat /proc/net/stat/ndisc_cache"),
+            # They drop and count nothing: looked for in each trial, as they may come and go.
+            *(
+                Question(f"ip route: {kind}", f"ip route show table all type {kind}")
+                for kind in _SILENT_ROUTES
+            ),
+            Question("ip neigh", "ip neigh show"),
             *(
                 Question(f"ethtool -S {port}", f"ethtool -S {port}")
                 for port in asked.ports.values()
@@ -133,6 +146,7 @@ class LinuxBox:
         counted.losses |= _queues(_json_list(texts.get("tc -s qdisc", "")), asked)
         counted.losses |= _rules(texts.get("nft", ""))
         counted.losses |= _per_cpu(texts.get("nf_conntrack", ""), _CONNTRACK)
+        counted.losses |= _per_cpu(texts.get("rt_cache", ""), _ROUTES)
         for table in ("arp_cache", "ndisc_cache"):
             for place, packets in _per_cpu(texts.get(table, ""), _NEIGHBOUR).items():
                 counted.losses[place] = counted.losses.get(place, 0) + packets
@@ -311,23 +325,32 @@ def _cpu_times(text: str) -> dict[int, tuple[dict[str, int], int]]:
 
 
 def _silent(box: BoxAnswers) -> Iterator[Quote]:
-    """Routes and rules that drop without counting."""
+    """Settings that drop without counting: routes, neighbours that do not answer, rules."""
     known = {answer.question: answer.text for answer in box.answers}
-    for number, line in enumerate(known.get("ip route", "").splitlines(), start=1):
-        if line.startswith(_SILENT_ROUTES):
-            yield Quote(source="ip route", line=number, text=" ".join(line.split()))
-    items = _nft(known.get("nft", ""))
+    for kind in _SILENT_ROUTES:
+        yield from _lines(f"ip route: {kind}", known, "")
+    ports = "|".join(map(re.escape, box.ports.values()))
+    yield from _lines("ip neigh", known, rf"dev (?:{ports}) .*(?:FAILED|INCOMPLETE)")
+    yield from _silent_rules(_nft(known.get("nft", "")))
+
+
+def _lines(question: str, known: Mapping[str, str], pattern: str) -> Iterator[Quote]:
+    """Lines of an answer that fit, without those that every kernel has."""
+    for number, line in enumerate(known.get(question, "").splitlines(), start=1):
+        text = " ".join(line.split())
+        if text and re.search(pattern, text) and "dev lo" not in text:
+            yield Quote(source=question, line=number, text=text)
+
+
+def _silent_rules(items: object) -> Iterator[Quote]:
     for chain in _of_type(items, "chain"):
         if chain.get("policy") == "drop":
-            yield Quote(source="nft", line=1, text=f"nft {_name(chain)}: policy drop")
+            name = f"{chain.get('table')} {chain.get('name')}"
+            yield Quote(source="nft", line=1, text=f"nft {name}: policy drop")
     for rule in _of_type(items, "rule"):
         if _drops(rule) and not any("counter" in part for part in _expressions(rule)):
             text = f"nft {rule.get('table')} {rule.get('chain')}: rule {rule.get('handle')} drop"
             yield Quote(source="nft", line=1, text=text)
-
-
-def _name(chain: Mapping[str, Any]) -> str:
-    return f"{chain.get('table')} {chain.get('name')}"
 
 
 def _workers(box: BoxAnswers) -> Iterator[Worker]:

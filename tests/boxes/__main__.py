@@ -1,0 +1,68 @@
+"""`python -m tests.boxes`: losses put in at each place of each kind of box, and where they are found."""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.boxes.linux import linux
+from tests.boxes.matrix import Located, MakeBox
+from tests.boxes.runner import run_places
+
+#: By kind of box.
+BOXES: dict[str, MakeBox] = {"linux": linux}
+SECONDS = 0.6
+RIGHT_MIN = 0.95
+
+
+def main() -> int:
+    """Print the matrix; 1 when it is not as good as it must be."""
+    parser = argparse.ArgumentParser(prog="python -m tests.boxes", description=__doc__)
+    parser.add_argument("--kinds", default=",".join(BOXES), help="of these kinds of boxes")
+    parser.add_argument("--only", default="", help="places whose name holds this")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="how long a trial sends")
+    chosen = parser.parse_args()
+    found: list[Located] = []
+    for kind in chosen.kinds.split(","):
+        with BOXES[kind]() as box, tempfile.TemporaryDirectory(prefix="boxes-") as folder:
+            for one in run_places(box, Path(folder), chosen.seconds, _note, chosen.only):
+                found.append(one)
+                if not one.right:
+                    _note(f"  wrong: {one.verdict.limit}: {one.verdict.sentence} {one.elsewhere}")
+    print(table(found))
+    right = sum(one.right for one in found)
+    invented = sum(one.invented for one in found)
+    print(f"\n{right} of {len(found)} located rightly; {invented} with packets at a wrong place")
+    return 0 if right >= RIGHT_MIN * len(found) and not invented else 1
+
+
+def _note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def table(found: list[Located]) -> str:
+    """A line for each place."""
+    rows = [("kind", "loss put in", "lost", "there", "verdict", "")]
+    rows += [
+        (
+            one.kind,
+            one.place.name,
+            f"{one.lost:,}",
+            f"{100 * one.here / one.lost:.1f} %" if one.lost else "",
+            one.verdict.limit,
+            "" if one.right else "wrong",
+        )
+        for one in found
+    ]
+    widths = [max(len(row[at]) for row in rows) for at in range(6)]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if at in (2, 3) else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

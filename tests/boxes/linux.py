@@ -1,0 +1,138 @@
+"""A Linux router in a network namespace of its own, over two veth pairs."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from tests.boxes.matrix import NOTHING, Box, Place
+
+from linerate.model.suites import NETWORKS, TESTER_MACS
+from linerate.model.testbed import Testbed, parse
+
+LINK = "200M"
+#: Addresses of t0, e0 and their like: 100.64.1.2, 100.64.1.1.
+_NFT = """nft -f - <<'END'
+table inet lost {{
+  chain f {{
+    type filter hook {hook} priority 0
+    {rule}
+  }}
+}}
+END"""
+_FLUSH = ("nft flush ruleset",)
+
+
+def rule(text: str, hook: str = "forward") -> tuple[str, ...]:
+    """A table with one rule."""
+    return (_NFT.format(hook=hook, rule=text),)
+
+
+def _routes(word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return (f"ip route add {word} 48.0.0.0/25",), (f"ip route del {word} 48.0.0.0/25",)
+
+
+def _places() -> tuple[Place, ...]:
+    behind = f"{NETWORKS[1]}.0/24 via 100.64.2.2 dev e1"
+    neighbour = f"ip neigh replace 100.64.2.2 lladdr {TESTER_MACS[1]} dev e1 nud permanent"
+    back = (neighbour, f"ip route replace {behind}")
+    return (
+        Place("nothing", (), (), NOTHING, limit="none"),
+        Place("nothing, at full load", (), (), NOTHING, limit="line", load=1.0),
+        Place("nft: rule that drops one address", rule(f"ip daddr {NETWORKS[1]}.5 counter drop"),
+              _FLUSH, r"^nft lost f: rule \d+ drops$", limit="configuration"),
+        Place("nft: rule that drops at random",
+              rule("numgen random mod 10 == 0 counter drop"), _FLUSH, r"^nft lost f: rule"),
+        Place("nft: named counter", (
+            "nft add table inet lost; nft add counter inet lost gone",
+            "nft 'add chain inet lost f { type filter hook forward priority 0; }'",
+            "nft add rule inet lost f counter name gone drop"), _FLUSH, r"^nft lost f: rule"),
+        Place("nft: rule without a counter", rule("numgen random mod 10 == 0 drop"), _FLUSH,
+              "unexplained", says="nft lost f"),
+        Place("nft: policy drop", (
+            "nft add table inet lost",
+            "nft 'add chain inet lost f { type filter hook forward priority 0; policy drop; }'"),
+            _FLUSH, "unexplained", says="policy drop"),
+        Place("nft: rule before routing", rule("numgen random mod 4 == 0 counter drop", "prerouting"),
+              _FLUSH, r"^nft lost f: rule"),
+        Place("nft: rate limit", rule("limit rate over 1000/second counter drop"), _FLUSH,
+              r"^nft lost f: rule"),
+        Place("route: blackhole", *_routes("blackhole"), "unexplained", says="blackhole"),
+        Place("route: unreachable", *_routes("unreachable"), "unexplained", says="unreachable"),
+        Place("route: prohibit", *_routes("prohibit"), "unexplained", says="prohibit"),
+        Place("route: none", (f"ip route del {behind}",), (f"ip route add {behind}",), "no route"),
+        Place("forwarding off", ("sysctl -qw net.ipv4.ip_forward=0",),
+              ("sysctl -qw net.ipv4.ip_forward=1",), "forwarding is off"),
+        Place("reverse path filter", ("sysctl -qw net.ipv4.conf.e0.rp_filter=1",
+                                      f"ip route del {NETWORKS[0]}.0/24"),
+              ("sysctl -qw net.ipv4.conf.e0.rp_filter=0",
+               f"ip route add {NETWORKS[0]}.0/24 via 100.64.1.2 dev e0"), "rp_filter"),
+        Place("wrong MAC address", ("ip link set e0 address 02:00:00:00:00:99",),
+              ("ip link set e0 address 02:00:00:00:0e:00",
+               f"ip neigh replace 100.64.1.2 lladdr {TESTER_MACS[0]} dev e0 nud permanent",
+               f"ip route replace {NETWORKS[0]}.0/24 via 100.64.1.2 dev e0"), "another MAC"),
+        Place("TTL", rule("ip ttl set 1", "prerouting"), _FLUSH, "TTL exceeded"),
+        Place("MTU", ("ip link set e1 mtu 1400", *rule("ip frag-off set 0x4000", "prerouting")),
+              ("ip link set e1 mtu 1500", *_FLUSH), "longer than the MTU", frame_bytes=1518),
+        Place("no neighbour", ("ip neigh del 100.64.2.2 dev e1",), back, "unexplained",
+              says="100.64.2.2"),
+        Place("tc: token bucket", ("tc qdisc add dev e1 root tbf rate 5mbit burst 5k limit 5k",),
+              ("tc qdisc del dev e1 root",), "tc queue tbf"),
+        Place("tc: short queue behind a shaper", (
+            "tc qdisc add dev e1 root handle 1: tbf rate 5mbit burst 5k limit 50k",
+            "tc qdisc add dev e1 parent 1:1 pfifo limit 2"),
+            ("tc qdisc del dev e1 root",), "tc queue tbf"),
+    )  # fmt: skip
+
+
+@contextmanager
+def linux() -> Iterator[Box]:
+    """A router with static neighbours, and its testbed."""
+    number = os.getpid() % 100000
+    inside, here = f"boxes-{number}", (f"bx0{number}", f"bx1{number}")
+
+    def outside(command: str, check: bool = True) -> None:
+        subprocess.run(command.split(), check=check, capture_output=True, timeout=30)
+
+    def run(command: str) -> None:
+        done = subprocess.run(
+            ["ip", "netns", "exec", inside, "sh", "-c", command],
+            check=False, capture_output=True, text=True, timeout=30,
+        )  # fmt: skip
+        assert not done.returncode, f"{command}: {done.stderr}"
+
+    with ExitStack() as stack:
+        outside(f"ip netns add {inside}")
+        stack.callback(outside, f"ip netns delete {inside}", check=False)
+        for index, mine in enumerate(here):
+            its, subnet = f"e{index}", f"100.64.{index + 1}"
+            outside(f"ip link add {mine} type veth peer name {its} netns {inside}")
+            stack.callback(outside, f"ip link delete {mine}", check=False)
+            outside(f"sysctl -qw net.ipv6.conf.{mine}.disable_ipv6=1")
+            outside(f"ip link set {mine} arp off up")
+            run(f"sysctl -qw net.ipv6.conf.{its}.disable_ipv6=1")
+            run(f"ip link set {its} address 02:00:00:00:0e:0{index} up")
+            run(f"ip addr add {subnet}.1/30 dev {its}")
+            run(f"ip neigh add {subnet}.2 lladdr {TESTER_MACS[index]} dev {its} nud permanent")
+            run(f"ip route add {NETWORKS[index]}.0/24 via {subnet}.2 dev {its}")
+            run(f"sysctl -qw net.ipv4.conf.{its}.rp_filter=0")
+        run("sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0")
+        yield Box("linux", _testbed(inside, here), run, _places())
+
+
+def _testbed(inside: str, here: tuple[str, str]) -> Testbed:
+    return parse(
+        {
+            "name": "linux",
+            "wire": "veth",
+            "link": LINK,
+            "tester": {"interfaces": list(here)},
+            "dut": {
+                "kind": "linux",
+                "at": f"netns:{inside}",
+                "ports": [{"name": "e0"}, {"name": "e1"}],
+                "macs": ["02:00:00:00:0e:00", "02:00:00:00:0e:01"],
+            },
+        },
+        "the matrix",
+    )
