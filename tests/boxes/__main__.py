@@ -5,12 +5,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.boxes.linux import linux
+from tests.boxes.linux import linux, linux_over_ssh
 from tests.boxes.matrix import Located, MakeBox
 from tests.boxes.runner import run_places
 
 #: By kind of box.
-BOXES: dict[str, MakeBox] = {"linux": linux}
+BOXES: dict[str, MakeBox] = {"linux": linux, "linux-ssh": linux_over_ssh}
 SECONDS = 0.6
 RIGHT_MIN = 0.95
 

@@ -1,14 +1,18 @@
-"""A Linux router in a network namespace of its own, over two veth pairs."""
+"""Places of loss in a Linux router, in a network namespace of its own."""
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from pathlib import Path
 
 from tests.boxes.matrix import NOTHING, Box, Place
+from tests.system.boxes import Box as Namespace
+from tests.system.boxes import linux_box, with_sshd
 
 from linerate.model.suites import NETWORKS, TESTER_MACS
-from linerate.model.testbed import Testbed, parse
+from linerate.model.testbed import parse
 
 LINK = "200M"
 #: Addresses of t0, e0 and their like: 100.64.1.2, 100.64.1.1.
@@ -87,52 +91,31 @@ def _places() -> tuple[Place, ...]:
 
 @contextmanager
 def linux() -> Iterator[Box]:
-    """A router with static neighbours, and its testbed."""
-    number = os.getpid() % 100000
-    inside, here = f"boxes-{number}", (f"bx0{number}", f"bx1{number}")
+    """A router in a network namespace, asked there."""
+    with linux_box() as made:
+        yield _box(made)
 
-    def outside(command: str, check: bool = True) -> None:
-        subprocess.run(command.split(), check=check, capture_output=True, timeout=30)
 
+@contextmanager
+def linux_over_ssh() -> Iterator[Box]:
+    """The same router, asked over ssh."""
+    searched = os.environ["PATH"]
+    with (
+        tempfile.TemporaryDirectory(prefix="boxes-ssh-") as folder,
+        linux_box() as made,
+        with_sshd(made, Path(folder) / "ssh") as reached,
+    ):
+        os.environ |= reached.environment
+        try:
+            yield _box(reached)
+        finally:
+            os.environ["PATH"] = searched
+
+
+def _box(made: Namespace) -> Box:
     def run(command: str) -> None:
-        done = subprocess.run(
-            ["ip", "netns", "exec", inside, "sh", "-c", command],
-            check=False, capture_output=True, text=True, timeout=30,
-        )  # fmt: skip
+        words = ["ip", "netns", "exec", made.namespace, "sh", "-c", command]
+        done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=30)
         assert not done.returncode, f"{command}: {done.stderr}"
 
-    with ExitStack() as stack:
-        outside(f"ip netns add {inside}")
-        stack.callback(outside, f"ip netns delete {inside}", check=False)
-        for index, mine in enumerate(here):
-            its, subnet = f"e{index}", f"100.64.{index + 1}"
-            outside(f"ip link add {mine} type veth peer name {its} netns {inside}")
-            stack.callback(outside, f"ip link delete {mine}", check=False)
-            outside(f"sysctl -qw net.ipv6.conf.{mine}.disable_ipv6=1")
-            outside(f"ip link set {mine} arp off up")
-            run(f"sysctl -qw net.ipv6.conf.{its}.disable_ipv6=1")
-            run(f"ip link set {its} address 02:00:00:00:0e:0{index} up")
-            run(f"ip addr add {subnet}.1/30 dev {its}")
-            run(f"ip neigh add {subnet}.2 lladdr {TESTER_MACS[index]} dev {its} nud permanent")
-            run(f"ip route add {NETWORKS[index]}.0/24 via {subnet}.2 dev {its}")
-            run(f"sysctl -qw net.ipv4.conf.{its}.rp_filter=0")
-        run("sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0")
-        yield Box("linux", _testbed(inside, here), run, _places())
-
-
-def _testbed(inside: str, here: tuple[str, str]) -> Testbed:
-    return parse(
-        {
-            "name": "linux",
-            "wire": "veth",
-            "link": LINK,
-            "tester": {"interfaces": list(here)},
-            "dut": {
-                "kind": "linux",
-                "at": f"netns:{inside}",
-                "ports": [{"name": "e0"}, {"name": "e1"}],
-                "macs": ["02:00:00:00:0e:00", "02:00:00:00:0e:01"],
-            },
-        },
-        "the matrix",
-    )
+    return Box("linux", parse(made.testbed(link=LINK), "the matrix"), run, _places())

@@ -77,7 +77,10 @@ def _counted(
         trial=trial,
         conditions=_conditions(measurement, quotes),
         workers=tuple(
-            _worker(measurement, number, quotes) for number in range(len(measurement.time_at_load))
+            _worker(measurement, number, quotes)
+            for number, ledger in enumerate(measurement.time_at_load)
+            # A box's own words say more of its workers.
+            if measurement.box is None or ledger.role == "tester"
         ),
         losses=tuple(_losses(measurement, quotes)),
         rings=tuple(_rings(measurement, quotes)),

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from linerate.analysis.box_time import time_ledgers
 from linerate.analysis.validity import STRETCH_LIMIT
 from linerate.engine.telemetry import NoAnswerError
 from linerate.lab.cpu_usage import AtLoad, HostReading, Use, ledgers_since
@@ -30,6 +31,7 @@ from linerate.model.measurement import (
 from linerate.model.measurement.slices import limit_us
 from linerate.model.measurement.trial import RoundTrip
 from linerate.model.nic_presets import Card
+from linerate.parsers.boxes import box_evidence
 
 POLL_SECONDS = 0.25
 #: A sample reads more of the engine than its progress: once per this number of polls.
@@ -286,14 +288,16 @@ def _measured(
 ) -> Measurement:
     """Take differences."""
     before, after = read.before, read.after
-    time_ledgers = ledgers_since(after.workers, before.workers)
+    own_time = ledgers_since(after.workers, before.workers)
     grown, packets = after.grown(before), after.ledger.minus(before.ledger)
+    box = grown["box"]
+    of_box = () if box is None else time_ledgers(box_evidence(box))
     return Measurement(
         load=load,
         progress=read.progress,
-        packets=packets if after.box is None else along(packets, grown["ports"]),
-        time=time_ledgers,
-        time_at_load=read.at_load.time or time_ledgers,
+        packets=packets if box is None else along(packets, grown["ports"]),
+        time=own_time,
+        time_at_load=(*(read.at_load.time or own_time), *of_box),
         **grown,
         stamp=read.stamp,
         samples=read.samples,
