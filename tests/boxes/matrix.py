@@ -23,13 +23,13 @@ class Place:
     #: Commands on the box that begin it, and those that end it.
     begin: tuple[str, ...]
     end: tuple[str, ...]
-    #: How the place is named in the ledger; `unexplained` where the box counts nothing.
+    #: Name of the place in the ledger; `unexplained` where the box counts nothing.
     at: str
     #: Limit of the verdict.
     limit: str = "configuration"
     #: Words of the verdict's sentence, where the ledger has no place.
     says: str = ""
-    #: Of the line.
+    #: Share of the line.
     load: float = 0.3
     frame_bytes: int = 64
 

@@ -65,7 +65,7 @@ class Box:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Of a lab that is to reach the box."""
+        """Environment of a lab that is to reach the box."""
         path = os.environ.get("PATH", "")
         return {"PATH": f"{self.programs}:{path}"} if self.programs else {}
 

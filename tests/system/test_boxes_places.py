@@ -8,7 +8,7 @@ from tests.boxes.runner import run_places
 from tests.system.boxes import needs_boxes
 
 pytestmark = needs_boxes
-#: Of all places (`python -m tests.boxes`), one a layer.
+#: A choice of all places (`python -m tests.boxes`), one a layer.
 PLACES = ("one address", "without a counter", "blackhole", "route: none", "MAC", "TTL", "bucket")
 
 

@@ -78,7 +78,7 @@ def test_an_answer_without_end_is_ended(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize(
-    ("said", "remedy"),
+    ("error", "remedy"),
     [
         ("Host key verification failed.", "its host key is not known"),
         ("root@box: Permission denied (publickey).", "login refused"),
@@ -87,11 +87,11 @@ def test_an_answer_without_end_is_ended(monkeypatch: pytest.MonkeyPatch):
         ("ssh: connect to host box port 22: Connection timed out", "it does not answer"),
     ],
 )
-def test_ssh_says_what_to_do(programs: Path, said: str, remedy: str):
-    program(programs, "ssh", f"echo '{said}' >&2; exit 255")
-    with opened("ssh://root@box") as access, pytest.raises(BoxError) as error:
+def test_ssh_says_what_to_do(programs: Path, error: str, remedy: str):
+    program(programs, "ssh", f"echo '{error}' >&2; exit 255")
+    with opened("ssh://root@box") as access, pytest.raises(BoxError) as raised:
         access.run("true", 10)
-    text = str(error.value)
+    text = str(raised.value)
     assert text.startswith(f"ssh://root@box: {remedy}")
     assert "\n" not in text
 
@@ -116,7 +116,7 @@ def test_a_connection_that_stays_open_holds_no_answer_back(programs: Path):
     assert time.monotonic() - began < 15
 
 
-def test_a_container_that_nobody_knows(programs: Path):
+def test_a_container_that_is_not_known(programs: Path):
     program(programs, "docker", "exit 1")
     program(programs, "podman", "exit 1")
     unknown = "container:x: docker and podman know no such container"

@@ -142,7 +142,7 @@ def test_the_backlog_behind_a_veth_is_the_senders_loss():
     assert not any(place.startswith("backlog") for place in losses)
 
 
-def test_a_port_that_is_not_there_is_said():
+def test_a_port_that_is_not_there_is_named():
     with pytest.raises(UnreadableError, match="no interface e1 on the box; `ip link` has e0"):
         counted(link("e0"))
 

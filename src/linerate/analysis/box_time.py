@@ -27,7 +27,7 @@ def _ledger(worker: Worker, seconds: float, tsc_hz: float) -> TimeLedger:
         role="forwarder",
         tsc_hz=round(tsc_hz),
         elapsed_clocks=elapsed,
-        # Shares and clocks a packet are rounded as printed: no use is negative for that.
+        # Shares and cycles a packet are rounded as printed: no use is negative for that.
         overhead_clocks=max(0, elapsed - spent - away - spare),
         away_clocks=away,
         sleep_clocks=spare,

@@ -89,7 +89,7 @@ def _inside(ledger: PacketLedger, ports: Mapping[str, Counters]) -> PacketLedger
 
 
 def unexplained_inside(ledger: PacketLedger, ports: Mapping[str, Counters]) -> str:
-    """Which counter is missing, where packets are lost in a box that no counter has."""
+    """Text on the missing counter, where packets are lost in a box that no counter has."""
     received, sent = (
         sum(ports[name].get(f"{way}_packets", 0) for name in DUT_PORTS if name in ports)
         for way in ("rx", "tx")

@@ -60,7 +60,7 @@ def explain_command(
 
 
 def measured_in(path: Path) -> Evidence | None:
-    """What a file of a run's `evidence` folder holds; None where it is no such file."""
+    """Evidence in a file of a run's `evidence` folder; None where it is no such file."""
     if path.suffix != ".json" or path.parent.resolve().name != "evidence":
         return None
     folder, trial = path.resolve().parent.parent, path.stem

@@ -29,7 +29,7 @@ CONNECT_SECONDS = 10
 ALIVE_SECONDS = 5
 #: Pipes are looked at this often: a process that ended may have left them to another.
 POLL_SECONDS = 0.1
-#: An idle connection lasts so long, should nobody be left to close it.
+#: An idle connection lasts so long, should no process be left to close it.
 PERSIST_SECONDS = 60
 #: ssh's own failures end with this status (ssh(1)).
 SSH_FAILED = 255

@@ -17,7 +17,7 @@ from linerate.parsers.tools.softnet_stat import softnet_stat
 
 #: Unit of /proc/stat, whatever the kernel's own clock (proc(5), USER_HZ).
 TICKS_PER_SECOND = 100
-#: Of a CPU with less softirq than that, forwarding is no business.
+#: A CPU with less softirq than that does not forward.
 SOFTIRQ_PERCENT_MIN = 2.0
 #: Columns of a CPU in /proc/stat.
 _TIMES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
@@ -45,7 +45,7 @@ _IP6 = {
 }
 #: Routes that drop: only those that a packet is answered for have a counter, of answers.
 _SILENT_ROUTES = ("blackhole", "prohibit", "unreachable", "throw")
-#: Of a port's own counters (linux/if_link.h): packets that did not become one of `rx_packets`, or
+#: A port's own counters (linux/if_link.h): packets that did not become one of `rx_packets`, or
 #: did not leave by `tx_packets`.
 _RX_LOSSES = {
     "missed_errors": "rx missed",
@@ -139,7 +139,7 @@ class LinuxBox:
                 )
             counted.ports[port] = _port(link)
             counted.losses |= _port_losses(port, link)
-        # What a veth's backlog has no room for is refused to the sender, who counts it.
+        # A packet that a veth's backlog has no room for is refused to the sender, who counts it.
         if not any(_is_veth(links[name]) for name in asked.ports.values()):
             counted.losses |= _backlog(texts.get("softnet_stat", ""))
         counted.losses |= _ip_losses(texts)
