@@ -31,6 +31,7 @@ from linerate.model.flow_table_config import FlowTable
 from linerate.model.impairments import Burn, Delay, Lose, TesterBurn
 from linerate.model.nic_presets import DEFAULT, Card, card_option, preset
 from linerate.model.port_queues import PortQueues
+from linerate.model.power_sources import Power
 
 #: Modes of the engine itself: each forwards between the two ports.
 SIMPLE_MODES = ("io", "mac", "macswap", "csum", "l2fwd", "l2switch", "xconnect")
@@ -218,6 +219,8 @@ class Dut(StrictModel):
     socket: str | None = Field(default=None, pattern=r"^/[\w./@+-]{1,200}$")
     #: Whether the box's own counters may be cleared before a trial.
     clear: bool = False
+    #: Meter of its power.
+    power: Power | None = None
 
     @model_validator(mode="before")
     @classmethod
