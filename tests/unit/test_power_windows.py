@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from linerate.analysis.power_windows import At, nonsense, window
+from linerate.lab.metered import Watch
 from linerate.lab.power import MeterError
-from linerate.lab.power._metered import Watch
-from linerate.lab.power._sampling import At, Sampler, nonsense, window
+from linerate.lab.power._sampling import Sampler
 from linerate.model.power import (
     Estimate,
     MeterAbout,
@@ -295,5 +296,7 @@ class TestWatch:
         watch = Watch(sampler, idle_seconds=3000)
         watch.begin(0.25)
         watch.end()
-        assert watch.trial() is None
+        trial = watch.trial()
+        assert trial.load is None
+        assert "give --duration more" in trial.missing
         sampler.stop()

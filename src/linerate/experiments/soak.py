@@ -20,14 +20,18 @@ from linerate.base.published import published
 from linerate.experiments.asked_load import FULL_SCALE_PPM
 from linerate.experiments.bench import Bench, Observer
 from linerate.experiments.plan import Plan, Step
+from linerate.lab.metered import Metered, host_of
+from linerate.lab.power._hosts import PowerHost
+from linerate.lab.tester import Tester
+from linerate.lab.thermal import ThermalReader
 from linerate.lab.trial import hold
 from linerate.model.measurement import Measurement
 from linerate.model.run_records import SoakState, StopAt
 from linerate.model.suites import Loadtest
 from linerate.model.testbed import Testbed
+from linerate.results.soak_minutes import MINUTES
 from linerate.results.store import Result, RunFolder
 
-MINUTES = "minutes.jsonl"
 #: A packet that has not been received after this time is no longer in flight …
 ON_THEIR_WAY_SECONDS = 0.1
 #: … but for those that wait in rings.
@@ -73,6 +77,11 @@ class Minute:
     away_ms: dict[str, float]
     involuntary_switches: dict[str, int]
     doubts: tuple[str, ...] = field(default=())
+    #: CPUs of the machine that forwards, and power since the interval before, where known.
+    mhz_least: float | None = None
+    mhz_mean: float | None = None
+    celsius_most: float | None = None
+    watts: float | None = None
 
     def written(self) -> str:
         """One line of JSON."""
@@ -136,6 +145,23 @@ def soak_plan(testbed: Testbed, loadtest: Loadtest, how: How, command: tuple[str
     return Plan(testbed, "soak", (Step(testbed, loadtest),), how.seconds, command)
 
 
+class _Around:
+    """State of the machine that forwards, beside its packets."""
+
+    def __init__(self, tester: Tester | None, host: PowerHost | None) -> None:
+        self._tester = tester
+        self._thermal = None if host is None else ThermalReader(host)
+        self._at = time.monotonic()
+
+    def now(self) -> dict[str, float | None]:
+        """Fields of a minute, as far as they are known."""
+        since, self._at = self._at, time.monotonic()
+        thermal = None if self._thermal is None else self._thermal.read()
+        found = {} if thermal is None else thermal.model_dump()
+        power = self._tester.power_since(since) if isinstance(self._tester, Metered) else None
+        return found | {"watts": None if power is None else round(power.watts.value, 3)}
+
+
 class SoakBench(Bench):
     """Holds one load; `on_minute` receives each interval."""
 
@@ -152,6 +178,7 @@ class SoakBench(Bench):
         super().__init__(plan, folder, observer)
         self._how = how
         self._on_minute = on_minute
+        self._around = _Around(None, None)
 
     def _measure_loadtest(self, step: Step) -> None:
         """Hold the load until its time is over, a loss stops it, or somebody does."""
@@ -174,7 +201,11 @@ class SoakBench(Bench):
         self._update(soak=state)
         card = step.testbed.card if step.testbed.wire == "card" else None
         name = step.loadtest.name
-        with self._rigs[step.testbed].under_test(step.loadtest, name) as trials:
+        with (
+            self._rigs[step.testbed].under_test(step.loadtest, name) as trials,
+            host_of(step.testbed.dut) as host,
+        ):
+            self._around = _Around(trials.tester, host)
             self._note_engine(trials.info)
             seconds = step.loadtest.warmup_seconds or WARM_UP_SECONDS
             warm = replace(step, loadtest=replace(step.loadtest, warmup_seconds=seconds))
@@ -229,6 +260,7 @@ class SoakBench(Bench):
             },
             involuntary_switches=since.stamp.involuntary_switches,
             doubts=doubts(since),
+            **self._around.now(),
         )
         self._append(minute)
         self._on_minute(minute)

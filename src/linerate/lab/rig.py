@@ -28,6 +28,7 @@ from linerate.lab.engine_config import (
     with_macs,
 )
 from linerate.lab.links import BareLinkKind, Ends, OnWait
+from linerate.lab.metered import Metered, Watch, watching
 from linerate.lab.recorder import Watched
 from linerate.lab.tester import LoadTool, Tester, find_tool
 from linerate.lab.tester._links import PortLinks, Say
@@ -61,6 +62,11 @@ class Trials:
     check: Callable[[], None]
     #: Ports that refused the configured address.
     refused_macs: Macs = field(default_factory=dict)
+
+
+def metered(trials: Trials, power: Watch) -> Trials:
+    """The same; the device's power is measured in each trial."""
+    return replace(trials, tester=Metered(trials.tester, power))
 
 
 def missing(testbed: Testbed) -> list[Prerequisite]:
@@ -173,8 +179,12 @@ class Rig:
         """The whole testbed; `label` names its files. Raises SetupError, EngineError."""
         with self._wire.joined(self._testbed, loadtest.loopbacks) as ends:
             start = self._in_one if self._together else self._beside_dut
-            with self._addressed(lambda macs: start(ends, loadtest, label, macs)) as trials:
-                yield self._watched(trials, loadtest, label)
+            with (
+                self._addressed(lambda macs: start(ends, loadtest, label, macs)) as trials,
+                watching(self._testbed.dut) as power,
+            ):
+                watched = self._watched(trials, loadtest, label)
+                yield watched if power is None else metered(watched, power)
 
     @contextmanager
     def _addressed(
@@ -237,9 +247,13 @@ class Rig:
         with (
             self._wire.joined(self._testbed) as ends,
             self._dut.running(self._testbed, ends, self._place(self._name(), label)) as device,
+            watching(self._testbed.dut) as power,
         ):
             before = device.readings(hertz)
+            if power is not None:
+                power.begin(load.duration_us / 1e6)
             message = tool.measure(ends, loadtest, load.duration_us / 1e6, routed)
+            measured = power.trial() if power is not None else None
             after = device.readings(hertz)
             ends.check()
         between = after.ledger.minus(before.ledger).entries
@@ -270,6 +284,7 @@ class Rig:
                 sender_percent=message.sender_cpu_percent,
                 receiver_percent=message.receiver_cpu_percent,
             ),
+            power=measured,
         )
 
     def _place(self, name: str, label: str) -> Place:

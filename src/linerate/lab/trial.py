@@ -15,6 +15,7 @@ from linerate.analysis.box_time import time_ledgers
 from linerate.analysis.validity import STRETCH_LIMIT
 from linerate.engine.telemetry import NoAnswerError
 from linerate.lab.cpu_usage import AtLoad, HostReading, Use, ledgers_since
+from linerate.lab.metered import power_of
 from linerate.lab.tester import Tester
 from linerate.model.box_path import along
 from linerate.model.ledger import PacketLedger
@@ -94,12 +95,13 @@ def run_trial(
     _settle(tester, left)
     after, slices = tester.readings(), tester.slices() if load.clean_us else None
     stamp = before_host.stamp(tester, progress, at_load)
-    return _measured(
+    measured = _measured(
         _Moments(before, after, at_load, stamp, progress, tuple(sampler.samples), slices),
         load,
         card,
         ceiling_pps,
     )
+    return measured.model_copy(update={"power": power_of(tester)})
 
 
 def try_trial(
@@ -202,7 +204,8 @@ def hold(
         _stop(tester)
         raise
     end = _answered(lambda: _ended(tester))
-    return end.since(start, load, card, ceiling_pps), interrupted
+    measured = end.since(start, load, card, ceiling_pps)
+    return measured.model_copy(update={"power": power_of(tester)}), interrupted
 
 
 def _ended(tester: Tester) -> "_Held":

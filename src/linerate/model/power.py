@@ -21,6 +21,14 @@ class Estimate(FrozenModel):
         return self.plus_minus / abs(self.value) if self.value else math.inf
 
 
+class Thermal(FrozenModel):
+    """CPUs of a machine at one moment; None where it does not say."""
+
+    mhz_least: float | None = None
+    mhz_mean: float | None = None
+    celsius_most: float | None = None
+
+
 class PowerReading(FrozenModel):
     """One reading: power, or a counter of energy that only grows, or both."""
 
@@ -109,7 +117,7 @@ class PowerFigures(FrozenModel):
 
 
 def figures_of(trial: PowerTrial | None, received_pps: float) -> PowerFigures | None:
-    """Figures of a trial that brought so many packets a second through."""
+    """Figures of a trial that brought that many packets a second through."""
     if trial is None:
         return None
     idle = trial.idle_watts

@@ -134,7 +134,7 @@ class Ipmi(Protected, OnHost):
     host: Host | None = None
     port: TcpPort = 623
     interface: Literal["lanplus", "lan", "open"] = "lanplus"
-    #: Of RMCP+: older controllers know 3 alone, where ipmitool's own choice gets no answer.
+    #: Suite of RMCP+: older controllers know 3 alone; ipmitool's own choice gets no answer there.
     cipher_suite: int | None = Field(default=None, ge=0, le=255)
     #: Name of a sensor in watts, where it knows no DCMI.
     sensor: Word | None = None
@@ -186,7 +186,7 @@ class Snmp(Meter):
     source: Literal["snmp"]
     host: Host
     port: TcpPort = 161
-    #: Of the outlet's power.
+    #: Number of the outlet's power.
     oid: Oid
     #: Watts of one unit of it: 0.1 where it has tenths of a watt.
     scale: float = Field(default=1, gt=0, le=1e6)

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from linerate.model.measurement import Measurement
-from linerate.report import flow_table, json_output, latency, marks, offered, repeats, trial
+from linerate.report import flow_table, json_output, latency, marks, offered, power, repeats, trial
 from linerate.report.cycles import cycles_table
 from linerate.report.document import (
     LIMIT,
@@ -21,11 +21,20 @@ from linerate.report.document import (
     sentences,
     text,
 )
-from linerate.report.figures import clocks, over_time, percentiles, slices, time_shares
+from linerate.report.figures import (
+    clocks,
+    over_time,
+    percentiles,
+    power_loads,
+    slices,
+    soak_thermal,
+    time_shares,
+)
 from linerate.report.figures.picture import node_styles
 from linerate.report.framed import NOTHING, framed
 from linerate.report.summary import headline
 from linerate.report.terminal import count, loss, mpps
+from linerate.results import soak_minutes
 from linerate.results.store import Result, Run, load_measurement
 
 #: Reads what was measured in a trial, by the run's folder and the trial's name.
@@ -58,6 +67,8 @@ def document(run: Run, folder: Path, evidence: Evidence = load_measurement) -> D
             *flow_table.sections(results),
             *_explained(run, results),
             *cycles_table(valid),
+            *([power.table(results)] if power.measured(results) else []),
+            *_soak(run, folder),
             *latency.sections(valid),
             *(percentiles.of_trial(result) for result in valid if result.latency),
             *repeats.sections(run),
@@ -71,19 +82,28 @@ def document(run: Run, folder: Path, evidence: Evidence = load_measurement) -> D
     )
 
 
+def _soak(run: Run, folder: Path) -> list[Section]:
+    """A soak's hour: frequency, temperature and power, where they are known."""
+    if run.soak is None:
+        return []
+    found = soak_minutes.intervals(folder)
+    hotter = soak_thermal.throttling(found)
+    return [*soak_thermal.pictures(found), *([Note(hotter, "doubt")] if hotter else [])]
+
+
 def _rates(run: Run, results: list[Result]) -> list[Section]:
     verdict = run.soak.verdict if run.soak else ""
     outcomes = [Note(one, "headline") for one in (verdict, headline(run)) if one]
     if not results:
         return [*outcomes, NOTHING]
-    return [*outcomes, bench_table(results), Note(EXPLAINED)]
+    return [*outcomes, bench_table(results), Note(EXPLAINED), *power.notes(results)]
 
 
 def bench_table(results: list[Result]) -> Table:
     """All tests: rates, loss, limit; of invalid ones, that they are."""
     marked = BY_MARK if marks.any_left_out(results) else ()
     also = ALSO if any(result.valid and result.verdict.also for result in results) else ()
-    columns = (*COLUMNS, *marked, *LIMIT, *also, *MORE)
+    columns = (*COLUMNS, *marked, *power.columns(results), *LIMIT, *also, *MORE)
     title = "All tests: received rates, both directions together"
     rows = tuple(tuple(_cells(result)[one.name] for one in columns) for result in results)
     return Table(title, columns, rows, titled=False)
@@ -91,7 +111,7 @@ def bench_table(results: list[Result]) -> Table:
 
 def _cells(result: Result) -> dict[str, str]:
     """All that a row may have, by column."""
-    names = (one.name for one in (*COLUMNS, *BY_MARK, *ALSO, *MORE))
+    names = (one.name for one in (*COLUMNS, *BY_MARK, *power.COLUMNS, *ALSO, *MORE))
     cells = dict.fromkeys(names, NONE) | {"test": result.test, "traffic": result.text}
     if not result.valid:
         return cells | {"limit": "invalid"}
@@ -106,6 +126,7 @@ def _cells(result: Result) -> dict[str, str]:
         "% of line": f"{result.percent_of_line:.1f}",
         "loss": loss(result),
         marks.COLUMN: marks.left_out(result),
+        **power.cells(result),
         "limit": verdict.limit,
         "also": ", ".join(verdict.also),
         "confidence": verdict.confidence,
@@ -161,4 +182,5 @@ def _overview(valid: list[Result], folder: Path, evidence: Evidence) -> list[Sec
         over_time.picture(valid, measurements, styles),
         slices.picture(valid, measurements),
         time_shares.picture(valid),
+        *power_loads.pictures(valid),
     ]

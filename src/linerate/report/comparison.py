@@ -5,6 +5,7 @@ from functools import partial
 from pydantic import Field
 
 from linerate.base.published import Number, Output, published
+from linerate.model.power import Estimate
 from linerate.report.document import (
     Document,
     Heading,
@@ -16,8 +17,17 @@ from linerate.report.document import (
     text,
 )
 from linerate.report.figures.compared import bars
+from linerate.report.power import shown
 from linerate.report.terminal import mpps
-from linerate.results.compare import Change, Difference, Judgement, Pair, Side, sentence
+from linerate.results.compare import (
+    Change,
+    Difference,
+    Judgement,
+    Pair,
+    PowerChange,
+    Side,
+    sentence,
+)
 from linerate.results.statistics import p_text, repeats_needed
 
 #: Largest changes of a test's ledgers that are printed.
@@ -65,6 +75,12 @@ def change_rows(changes: tuple[Change, ...], unit: str) -> list[Row]:
     return rows
 
 
+def power_row(change: PowerChange) -> Row:
+    """One figure of power, in text."""
+    figures = shown(change.base), shown(change.other), shown(change.by)
+    return (change.test, change.name, *figures, "yes" if change.is_more_than_error else "no")
+
+
 def document(pairs: list[Pair]) -> Document:
     """All pairs, which have one base: their outcomes, bars, and a section for each."""
     names = [pairs[0].base.name, *(pair.other.name for pair in pairs)]
@@ -84,6 +100,11 @@ def _pair(number: int, pair: Pair) -> list[Section]:
     rates = Table("Rates", COLUMNS, tuple(map(row, pair.rates)), titled=False)
     columns = figures("base", "other", "change")
     changes = (
+        Table(
+            "Power, each figure with its error",
+            (*text("test", "figure"), *columns, *text("more than the error")),
+            tuple(map(power_row, pair.power)),
+        ),
         Table(
             "What changed in the losses, per cent of the packets sent",
             (*text("test"), *sentences("place"), *columns),
@@ -155,6 +176,18 @@ class ChangeOutput(Output):
     change: Number = Field(validation_alias="by")
 
 
+class PowerChangeOutput(Output):
+    """A figure of power on two devices."""
+
+    test: str
+    #: `idle W`, `W under load`, `nJ/packet`.
+    name: str
+    base: Estimate
+    other: Estimate
+    change: Estimate = Field(validation_alias="by")
+    is_more_than_error: bool
+
+
 class ConditionOutput(Output):
     """Something that was not the same."""
 
@@ -176,6 +209,8 @@ class PairOutput(Output):
     losses_percent: tuple[ChangeOutput, ...]
     #: Cycles a packet of each node.
     clocks_per_packet: tuple[ChangeOutput, ...]
+    #: Power, where both were measured.
+    power: tuple[PowerChangeOutput, ...] = ()
     conditions: tuple[ConditionOutput, ...]
 
 
@@ -193,6 +228,7 @@ def outputs(pairs: list[Pair]) -> list[PairOutput]:
             held_back=pair.held_back,
             losses_percent=tuple(map(ChangeOutput.model_validate, pair.losses)),
             clocks_per_packet=tuple(map(ChangeOutput.model_validate, pair.clocks)),
+            **({"power": _power(pair)} if pair.power else {}),
             conditions=tuple(
                 ConditionOutput(what=what, base=base, other=other)
                 for what, base, other in pair.conditions
@@ -200,6 +236,10 @@ def outputs(pairs: list[Pair]) -> list[PairOutput]:
         )
         for pair in pairs
     ]
+
+
+def _power(pair: Pair) -> tuple[PowerChangeOutput, ...]:
+    return tuple(map(PowerChangeOutput.model_validate, pair.power))
 
 
 def _difference(found: Difference) -> DifferenceOutput:

@@ -12,6 +12,7 @@ from linerate.base.published import Number, Output, published
 from linerate.model.evidence import Quote
 from linerate.model.ledger import Entry, NodeTime
 from linerate.model.measurement.latency import LatencyFigures
+from linerate.model.power import PowerFigures
 from linerate.model.suites import Profiled
 from linerate.report import flow_table, offered, repeats
 from linerate.report.flow_table import FlowTableOutput
@@ -112,6 +113,8 @@ class TrialOutput(Output):
     own_latency: tuple[LatencyFigures, ...] = ()
     ledger: PacketsOutput
     workers: tuple[WorkerOutput, ...]
+    #: Power of the device, where a meter was read; of an invalid trial too, as evidence.
+    power: PowerFigures | None = None
 
 
 class RunOutput(Output):
@@ -205,6 +208,7 @@ def trial_fields(result: Result) -> dict[str, Any]:
         "marks": marks(result),
         "ledger": result.packets,
         "workers": result.time,
+        **({"power": result.power} if result.power is not None else {}),
     }
 
 

@@ -7,9 +7,9 @@ from typing import Any, Literal
 from linerate.base.line_rate import format_pps
 from linerate.base.published import Number, Output, published
 from linerate.model.measurement.latency import LatencyLoads
-from linerate.report import json_output, latency, trial
+from linerate.report import json_output, latency, power, trial
 from linerate.report.document import NONE, Document, Heading, Listing, Note, Section, table
-from linerate.report.figures import percentiles
+from linerate.report.figures import percentiles, power_loads
 from linerate.report.figures.percentiles import points
 from linerate.report.framed import NOTHING, framed
 from linerate.results.store import Run
@@ -85,6 +85,8 @@ def _sections(run: Run, loads: LatencyLoads) -> list[Section]:
         rows.untitled,
         Listing("Notes", ("load", "note"), tuple(load_notes(run, loads)), titled=False),
         Note(latency.EXPLAINED),
+        *power.sections(found := [result for _, _, result in points(run, loads)]),
+        *power_loads.pictures(found, f"power-of-{name.replace('@', '-')}"),
         percentiles.over_load(run, loads),
         percentiles.over_loads(run, loads),
     ]

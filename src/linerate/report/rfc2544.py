@@ -7,7 +7,7 @@ from pydantic import Field
 
 from linerate.base.published import Number, Output, published
 from linerate.model.run_records import FrameSize
-from linerate.report import json_output, marks, trial
+from linerate.report import json_output, marks, power, trial
 from linerate.report.document import (
     NONE,
     Document,
@@ -19,7 +19,7 @@ from linerate.report.document import (
     table,
     text,
 )
-from linerate.report.figures import benchmarks
+from linerate.report.figures import benchmarks, power_loads
 from linerate.report.framed import NOTHING, framed
 from linerate.report.search import why
 from linerate.results.goals import limiting, trial_named
@@ -59,8 +59,16 @@ def _sections(run: Run) -> list[Section]:
         Listing(
             "What limits throughput, and how we know", ("frames", "why"), tuple(limit_lines(run))
         ),
+        *power.sections(_at_throughput(run)),
+        *power_loads.pictures(run.results),
         *map(Note, notes(run)),
     ]
+
+
+def _at_throughput(run: Run) -> list[Result]:
+    """The trial that each size's throughput rests on."""
+    trials = {one.throughput_trial for one in run.rfc2544}
+    return [result for result in run.results if result.trial in trials]
 
 
 def shown(run: Run) -> list[Result]:

@@ -9,7 +9,7 @@ from linerate.analysis.explain.model import Limit
 from linerate.base.line_rate import format_pps, in_mpps
 from linerate.base.published import Number, Output, published
 from linerate.model.run_records import Goal, Search
-from linerate.report import json_output, marks, trial
+from linerate.report import json_output, marks, power, trial
 from linerate.report.document import (
     LIMIT,
     NONE,
@@ -22,7 +22,7 @@ from linerate.report.document import (
     figures,
     text,
 )
-from linerate.report.figures import loads_tried
+from linerate.report.figures import loads_tried, power_loads
 from linerate.report.framed import NOTHING, framed
 from linerate.report.terminal import count
 from linerate.results.goals import (
@@ -68,7 +68,9 @@ def document(run: Run, folder: Path) -> Document:
 def _sections(run: Run, search: Search) -> list[Section]:
     name = search.loadtest
     goals = Table(f"{name}: goals", GOAL_COLUMNS, tuple(goal_rows(search)), titled=False)
-    trials = Table(f"{name}: trials", TRIAL_COLUMNS, tuple(trial_rows(run, search)), titled=False)
+    tried = trials_of(run, search)
+    columns = (*TRIAL_COLUMNS, *power.columns(tried))
+    trials = Table(f"{name}: trials", columns, tuple(trial_rows(run, search)), titled=False)
     limits = Listing(LIMITS, ("goal", "why it is no higher"), tuple(limit_lines(run, search)))
     return [
         Heading(name, f"search-of-{name.replace('@', '-')}", search.text),
@@ -78,6 +80,8 @@ def _sections(run: Run, search: Search) -> list[Section]:
         *([limits] if search.goals else []),
         loads_tried.picture(run, search),
         trials,
+        *power.notes(tried),
+        *power_loads.pictures(tried, f"power-of-{name.replace('@', '-')}"),
         *map(Note, notes(run, search)),
     ]
 
@@ -120,7 +124,11 @@ def goal_rows(search: Search) -> list[tuple[str, ...]]:
 
 def trial_rows(run: Run, search: Search) -> list[tuple[str, ...]]:
     """A trial, its load and length, what was lost, what limits."""
-    return [_trial_row(result, search) for result in trials_of(run, search)]
+    tried = trials_of(run, search)
+    extra = [one.name for one in power.columns(tried)]
+    return [
+        (*_trial_row(one, search), *(power.cells(one)[name] for name in extra)) for one in tried
+    ]
 
 
 def _trial_row(result: Result, search: Search) -> tuple[str, ...]:

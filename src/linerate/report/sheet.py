@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from linerate.report import power
 from linerate.report.marks import marks
 from linerate.results.store import Result, Run
 
@@ -37,10 +38,13 @@ COLUMNS = (
 
 def trials(run: Run) -> Iterator[Sequence[object]]:
     """Head, and a row for each test; an invalid trial has no figures."""
-    yield COLUMNS
-    for result in run.reported():
+    results = run.reported()
+    also = ("power_source", *power.SHEET, "power_missing") if power.measured(results) else ()
+    columns = (*COLUMNS, *also)
+    yield columns
+    for result in results:
         cells = _cells(result)
-        yield [cells.get(column, "") for column in COLUMNS]
+        yield [cells.get(column, "") for column in columns]
 
 
 def _cells(result: Result) -> dict[str, object]:
@@ -76,4 +80,5 @@ def _cells(result: Result) -> dict[str, object]:
         "also": "; ".join(verdict.also),
         "confidence": verdict.confidence,
         "sentence": verdict.sentence,
+        **power.sheet_cells(result),
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from linerate.base.line_rate import format_bps
 from linerate.base.published import Number, Output, published
-from linerate.report import json_output
+from linerate.report import json_output, power
 from linerate.report.document import (
     LIMIT,
     NONE,
@@ -20,7 +20,7 @@ from linerate.report.document import (
     table,
     text,
 )
-from linerate.report.figures import sizes
+from linerate.report.figures import power_loads, sizes
 from linerate.report.framed import NOTHING, framed
 from linerate.results.store import Absent, Run
 from linerate.results.sweep_points import Point, points
@@ -41,6 +41,8 @@ def document(run: Run, folder: Path) -> Document:
             Note(_message(run)),
             *([rates] if rates.rows else [NOTHING]),
             sizes.picture(run),
+            *power.sections(run.reported()),
+            *power_loads.pictures(run.reported()),
             *_notes(run, found),
         ],
         title=_heading(run),

@@ -4,6 +4,8 @@ Repeated trials in a run, or in several runs of one device, are ranked: an exact
 difference is significant. With too few of them there is no conclusion.
 """
 
+import math
+import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -12,6 +14,7 @@ from pydantic import BaseModel
 
 from linerate.model.findings import faults
 from linerate.model.ledger import forwarder_ledgers
+from linerate.model.power import Estimate, PowerFigures
 from linerate.results.statistics import RankTest, Rates, p_text, rank_test, rates_of, repeats_needed
 from linerate.results.store import Result, Run, sound
 
@@ -94,6 +97,28 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class PowerChange:
+    """A figure of power on two devices, each with its error."""
+
+    test: str
+    #: `W under load`, `idle W`, `nJ/packet`.
+    name: str
+    base: Estimate
+    other: Estimate
+
+    @property
+    def by(self) -> Estimate:
+        """Growth, and the error of both together."""
+        error = math.hypot(self.base.plus_minus, self.other.plus_minus)
+        return Estimate(value=self.other.value - self.base.value, plus_minus=error)
+
+    @property
+    def is_more_than_error(self) -> bool:
+        """Whether the error does not explain it."""
+        return abs(self.by.value) > self.by.plus_minus
+
+
+@dataclass(frozen=True, slots=True)
 class Pair:
     """All that two devices differ in."""
 
@@ -104,6 +129,8 @@ class Pair:
     losses: tuple[Change, ...]
     #: Cycles a packet of each node.
     clocks: tuple[Change, ...]
+    #: Power, where both were measured by the same kind of meter.
+    power: tuple[PowerChange, ...]
     #: Tests in which neither could show what it can do: line or tester held both back.
     held_back: tuple[str, ...]
     #: Other differences: name, of base, of other.
@@ -177,6 +204,11 @@ def _pair(base: Side, other: Side) -> Pair:
             for test, (before, after) in common.items()
             for change in _changes(test, _clocks(before), _clocks(after), CLOCKS_MATTER)
         ),
+        power=tuple(
+            change
+            for test, (before, after) in common.items()
+            for change in _power(test, before, after)
+        ),
         held_back=tuple(
             test
             for test, (before, after) in common.items()
@@ -184,6 +216,41 @@ def _pair(base: Side, other: Side) -> Pair:
         ),
         conditions=_conditions(base.runs[0], other.runs[0]),
     )
+
+
+#: Figures of power that are compared.
+POWER_NAMES = {
+    "idle W": "idle_watts",
+    "W under load": "watts",
+    "nJ/packet": "nj_per_packet",
+}
+
+
+def _power(test: str, before: list[Result], after: list[Result]) -> Iterable[PowerChange]:
+    """Power of a test, where both have it from one kind of meter: others see other parts."""
+    base, other = _measured_power(before), _measured_power(after)
+    kinds = {(one.about.source, one.about.covers) for one in (*base, *other)}
+    if not base or not other or len(kinds) > 1:
+        return
+    for name, field in POWER_NAMES.items():
+        early, late = _mean(base, field), _mean(other, field)
+        if early is not None and late is not None:
+            yield PowerChange(test, name, early, late)
+
+
+def _measured_power(results: list[Result]) -> list[PowerFigures]:
+    return [one.power for one in results if one.power is not None and one.power.watts is not None]
+
+
+def _mean(found: list[PowerFigures], field: str) -> Estimate | None:
+    """Mean of repeated trials: what they differ by is an error of it, and each one's own."""
+    each: list[Estimate] = [one for figures in found if (one := getattr(figures, field))]
+    if not each:
+        return None
+    values = [one.value for one in each]
+    own = statistics.fmean(one.plus_minus for one in each)
+    spread = (max(values) - min(values)) / 2
+    return Estimate(value=statistics.fmean(values), plus_minus=math.hypot(own, spread))
 
 
 def _rates(results: list[Result]) -> Rates:

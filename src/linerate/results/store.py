@@ -30,6 +30,8 @@ from linerate.model.findings import Finding
 from linerate.model.ledger import PacketLedger, TimeLedger, forwarder_ledgers
 from linerate.model.measurement import Measurement
 from linerate.model.measurement.latency import LatencyFigures, LatencyLoads, figures
+from linerate.model.power import PowerFigures
+from linerate.model.power import figures_of as power_figures
 from linerate.model.run_records import FrameSize, Hop, Search, SoakState
 from linerate.model.suites import TESTER_PORTS, Profiled
 from linerate.model.testbed import Testbed
@@ -121,6 +123,8 @@ class Result(Judged, Which):
     packets: PacketLedger
     time: tuple[TimeLedger, ...]
     time_at_load: tuple[TimeLedger, ...]
+    #: Power of the device, where a meter is read.
+    power: PowerFigures | None = None
 
     @property
     def came_back(self) -> int:
@@ -260,6 +264,7 @@ def result_of(which: Which, measurement: Measurement, judged: Judged) -> Result:
         packets=measurement.packets,
         time=measurement.time,
         time_at_load=measurement.time_at_load,
+        power=power_figures(measurement.power, received.packets_per_second),
     )
 
 

@@ -147,6 +147,10 @@ def minute_line(minute: Minute) -> str:
         f"lost {minute.lost:,} ({minute.lost_total:,})",
         f"on their way {minute.on_their_way:,}",
     ]
+    if minute.watts is not None:
+        parts.append(f"{minute.watts:.1f} W")
+    if minute.celsius_most is not None:
+        parts.append(f"{minute.celsius_most:.0f} °C")
     if minute.unexplained:
         parts.append(f"UNEXPLAINED {minute.unexplained:,}")
     elif away >= 1:

@@ -84,7 +84,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
             os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:
             return
-        # What it left behind may hold the pipes open.
+        # Its children may hold the pipes open.
         for pipe in (process.stdout, process.stderr):
             if pipe is not None:
                 pipe.close()

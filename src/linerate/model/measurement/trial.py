@@ -12,6 +12,7 @@ from linerate.model.ledger import Counted, NodeTime, PacketLedger, TimeLedger, n
 from linerate.model.measurement.counters import TrialCounters
 from linerate.model.measurement.slices import CLEAN_US, Slices
 from linerate.model.nic_presets import Card
+from linerate.model.power import PowerTrial
 from linerate.model.suites.offered import Offered
 
 #: The tester's pacing error, as a share of the load.
@@ -233,6 +234,8 @@ class Measurement(TrialCounters):
     tool: ToolCpu | None = None
     #: The tester's own ceiling over the bare link, if it was measured.
     ceiling_pps: float | None = None
+    #: Power of the device, where a meter is read.
+    power: PowerTrial | None = None
 
     @property
     def seconds(self) -> float:

@@ -22,6 +22,10 @@ class LastResult:
     received_pps: float
     loss_ratio: float
     limit: str
+    #: Power under load, and without; None where it was not measured.
+    watts: float | None = None
+    idle_watts: float | None = None
+    nj_per_packet: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,19 @@ def _last(run: dict[str, Any]) -> LastResult | None:
             received_pps=float(result["received_pps"]),
             loss_ratio=float(result["loss_percent"]) / 100,
             limit=str(result["verdict"]["limit"]),
+            **_power(result.get("power")),
         )
     except (KeyError, IndexError, TypeError, ValueError):
         return None
+
+
+def _power(found: object) -> dict[str, float]:
+    """Figures of power, as far as there are some."""
+    if not isinstance(found, dict):
+        return {}
+    estimates = {name: found.get(name) for name in ("watts", "idle_watts", "nj_per_packet")}
+    return {
+        name: float(one["value"])
+        for name, one in estimates.items()
+        if isinstance(one, dict) and isinstance(one.get("value"), int | float)
+    }

@@ -7,6 +7,12 @@ from prometheus_client.metrics_core import Metric
 from linerate.ui.exporter.families import counter, families, gauge
 from linerate.ui.exporter.scene import Scene
 
+#: Power in the last trial that was judged: field, metric, scale to its unit.
+POWER = {
+    "watts": ("power_watts", 1.0, "Power of the device under load"),
+    "idle_watts": ("idle_power_watts", 1.0, "Power of the device without load"),
+    "nj_per_packet": ("packet_energy_joules", 1e-9, "Energy for each packet that came through"),
+}
 STATES = ("idle", "running", "draining", "done")
 #: The current trial, or the last one: each trial begins at 0.
 LEVELS = {
@@ -78,3 +84,14 @@ def runs(scene: Scene) -> Iterator[Metric]:
         ("engine", "run", "trial", "valid"),
         [(labels, last.loss_ratio) for labels, last in judged],
     )
+    for field, (metric, scale, text) in POWER.items():
+        yield gauge(
+            f"linerate_result_{metric}",
+            f"{text} in the last trial that the run has judged; only where a meter is read.",
+            ("engine", "run", "trial", "valid"),
+            [
+                (labels, scale * value)
+                for labels, last in judged
+                if (value := getattr(last, field)) is not None
+            ],
+        )

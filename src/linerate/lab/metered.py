@@ -2,22 +2,33 @@
 
 A trial starts, ends and is asked for its power; before and after its load the box is idle for as
 long as the testbed says. Trials that are shorter than two intervals of the meter, as those that
-find out the tester's rate, are not waited for.
+find out the tester's rate, have no power and are not waited for.
 """
 
+import contextlib
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol, runtime_checkable
 
-from linerate.lab.power import MeterError, open_meter
-from linerate.lab.power._hosts import PowerHost
-from linerate.lab.power._sampling import Sampler, window
+from linerate.analysis.power_windows import window
+from linerate.lab.box.access import Access, BoxError, opened
+from linerate.lab.power import Meter, MeterError, open_meter
+from linerate.lab.power._hosts import (
+    HERE,
+    AtBox,
+    HostError,
+    PowerHost,
+    RunLine,
+    last_line,
+)
+from linerate.lab.power._sampling import Sampler
 from linerate.lab.tester import Tester
 from linerate.lab.tester._passed_on import PassedOn
 from linerate.model.measurement import Progress
 from linerate.model.power import MeterAbout, PowerReading, PowerSample, PowerTrial, PowerWindow
 from linerate.model.power_sources import Meter as Spec
+from linerate.model.testbed import Dut
 
 #: Shorter loads say nothing of power.
 LOAD_SECONDS_MIN = 1.0
@@ -35,8 +46,8 @@ COOLING_SECONDS = 0.2
 class Powered(Protocol):
     """A tester that knows the power of its device."""
 
-    def power(self) -> PowerTrial | None:
-        """Power in the last trial; waits for the idle time after it. None: none was measured."""
+    def power(self) -> PowerTrial:
+        """Power in the last trial; waits for the idle time after it."""
 
 
 def power_of(tester: object) -> PowerTrial | None:
@@ -74,12 +85,16 @@ class Watch:
             self._ended = time.monotonic()
             self._idle_since = self._ended + COOLING_SECONDS
 
-    def trial(self) -> PowerTrial | None:
+    def since(self, begin: float) -> PowerWindow | None:
+        """Power since a moment on the monotonic clock, while packets fly."""
+        return self._window((begin, time.monotonic()))
+
+    def trial(self) -> PowerTrial:
         """Power of the trial; its windows."""
         self.end()
         assert self._ended is not None
         if not self._is_measured(self._ended - self._began):
-            return None
+            return PowerTrial(about=self.about, missing=self._too_short())
         after = self._idle()
         first = self._before[0] if self._before else self._began
         last = after[1] if after else self._ended
@@ -98,9 +113,18 @@ class Watch:
         )
 
     def _is_measured(self, load_seconds: float) -> bool:
-        """Whether a load is long enough; one that is not yet known to be may be."""
-        interval = self.about.interval_seconds
-        return load_seconds >= max(LOAD_SECONDS_MIN, min(INTERVALS_MIN * interval, 5.0))
+        """Whether a load is long enough."""
+        return load_seconds >= self._least_seconds
+
+    @property
+    def _least_seconds(self) -> float:
+        return max(LOAD_SECONDS_MIN, min(INTERVALS_MIN * self.about.interval_seconds, 5.0))
+
+    def _too_short(self) -> str:
+        return (
+            f"{self.about.source}: a load of less than {self._least_seconds:g} s: it is read each "
+            f"{self.about.interval_seconds:g} s; give --duration more"
+        )
 
     def _idle(self) -> tuple[float, float] | None:
         """Wait until the box was idle for long enough; returns that time."""
@@ -167,27 +191,70 @@ class Metered(PassedOn):
             self._watch.end()
         return progress
 
-    def power(self) -> PowerTrial | None:
+    def power_since(self, begin: float) -> PowerWindow | None:
+        """Power since a moment, while packets fly."""
+        return self._watch.since(begin)
+
+    def power(self) -> PowerTrial:
         """Power in the last trial."""
         return self._watch.trial()
 
 
 @contextmanager
-def watching(spec: Spec | None, box: PowerHost | None = None) -> Iterator[Watch | None]:
-    """Read a testbed's meter for a while; a meter that can't be opened is one that fails."""
-    if spec is None:
+def watching(dut: Dut) -> Iterator[Watch | None]:
+    """Read a device's meter for a while; a meter that can't be opened is one that fails."""
+    if dut.power is None:
         yield None
         return
+    with meter_of(dut.power, dut.at) as meter:
+        sampler = Sampler(meter)
+        sampler.start()
+        try:
+            yield Watch(sampler, dut.power.idle_seconds)
+        finally:
+            sampler.stop()
+
+
+@contextmanager
+def meter_of(spec: Spec, at: str | None) -> Iterator[Meter]:
+    """A meter, with the way to the box where it is read there."""
+    with contextlib.ExitStack() as stack:
+        try:
+            box = None
+            if at is not None and getattr(spec, "on", "here") == "box":
+                box = AtBox(_line_at(stack.enter_context(opened(at))))
+            meter = open_meter(spec, box)
+        except (MeterError, BoxError) as error:
+            meter = Unopened(spec, str(error))
+        yield meter
+
+
+def _line_at(access: Access) -> RunLine:
+    """Whatever runs one line of shell at a box."""
+
+    def run(command: str, timeout_s: float) -> str:
+        try:
+            ran = access.run(command, timeout_s)
+        except BoxError as error:
+            raise HostError(str(error)) from error
+        if ran.status:
+            raise HostError(f"{access.where}: {last_line(ran.error.encode(), ran.text.encode())}")
+        return ran.text
+
+    return run
+
+
+@contextmanager
+def host_of(dut: Dut) -> Iterator[PowerHost | None]:
+    """The machine that forwards: the box, this one, or none that can be asked."""
+    if dut.at is None:
+        yield None if dut.kind == "external" else HERE
+        return
     try:
-        meter = open_meter(spec, box)
-    except MeterError as error:
-        meter = Unopened(spec, str(error))
-    sampler = Sampler(meter)
-    sampler.start()
-    try:
-        yield Watch(sampler, spec.idle_seconds)
-    finally:
-        sampler.stop()
+        with opened(dut.at) as access:
+            yield AtBox(_line_at(access))
+    except BoxError:
+        yield None
 
 
 class Unopened:
