@@ -72,6 +72,9 @@ PYTHON_PARSERS: dict[str, tuple[str, ...]] = {
     "telemetry": ("engine/telemetry.py",),
     "queries": ("results/index/query.py",),
     "tables": ("analysis/audit/*.py",),
+    "meters": (
+        "parsers/meter_csv.py", "lab/power/[inprst]*.py", "lab/power/command.py",
+    ),
     "parsers": ("parsers/*.py", "parsers/tools/*.py", "model/evidence.py", "model/loss_causes.py"),
 }  # fmt: skip
 #: Where seeds are that are no corpus of their own.

@@ -4,6 +4,7 @@ Any bytes: each reader gives what it promises or raises its own error, and nothi
 """
 
 import contextlib
+import json
 import os
 import shutil
 import socket
@@ -19,8 +20,21 @@ with atheris.instrument_imports(include=["linerate"]):
     from linerate.analysis.audit.table import TableError, table_of
     from linerate.analysis.measured_evidence import evidence_of
     from linerate.engine.telemetry import Telemetry, TelemetryError, rows
+    from linerate.lab.power import (
+        MeterError,
+        ipmi,
+        nut,
+        prometheus,
+        rapl,
+        redfish,
+        shelly,
+        snmp,
+        tasmota,
+    )
+    from linerate.lab.power import command as by_command
     from linerate.model import testbed
     from linerate.model.measurement import Measurement
+    from linerate.parsers.meter_csv import MeterTableError, read_table
     from linerate.results import journal
     from linerate.results.index.query import Query, QueryError
     from linerate.results.index.row import process_of, row_of
@@ -171,6 +185,35 @@ def tables(content: bytes) -> None:
     """Published tables."""
     with contextlib.suppress(TableError):
         audit(table_of(content, "fuzzed", LINK_BPS))
+
+
+@target
+def meters(content: bytes) -> None:
+    """Answers of power meters, and tables that they write."""
+    text = content.decode(errors="replace")
+    with contextlib.suppress(MeterTableError):
+        assert read_table(text, "fuzzed").rows
+    with contextlib.suppress(ValueError, RecursionError):
+        document = json.loads(content)
+        for figure in (
+            shelly.watts_of(document, 0),
+            tasmota.watts_of(document, None),
+            redfish.watts_of(document),
+        ):
+            assert figure is None or isinstance(figure, float)
+        with contextlib.suppress(MeterError):
+            assert isinstance(prometheus.watts_of(document), float)
+    readers: tuple[Callable[[str], object], ...] = (
+        ipmi.dcmi,
+        lambda answer: ipmi.sensor(answer, "PWR Total"),
+        lambda answer: nut.value_of(answer, nut.POWER),
+        snmp.figure,
+        by_command.last_number,
+        rapl.whole,
+    )
+    for read in readers:
+        with contextlib.suppress(MeterError):
+            read(text)
 
 
 if __name__ == "__main__":

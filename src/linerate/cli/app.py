@@ -81,6 +81,22 @@ COMMANDS = (
         "[bold]linerate compare A1,A2,A3 B1,B2,B3 -o compared.html --format html[/] # repeated",
     ),
     Listed(
+        "datasheet",
+        "linerate.cli.commands.datasheet:datasheet",
+        "Put a box on a page: NDR, p99, watts, energy a packet, price, what limits; rank several.",
+        "Examples:\n\n"
+        "[bold]linerate datasheet runs/…-search,runs/…-latency --price 249EUR[/] # one box\n\n"
+        "[bold]linerate datasheet A B C --by energy -o boxes.html --format html[/] # a ranking",
+    ),
+    Listed(
+        "power",
+        "linerate.cli.commands.power:power",
+        "Read a power meter once, or give a run the readings of one afterwards.",
+        "Examples:\n\n[bold]linerate power read testbed.yaml[/] # what its meter reads now\n\n"
+        "[bold]linerate power read --source shelly url=http://192.168.1.7[/]\n\n"
+        "[bold]linerate power attach runs/20261121-101500-router meter.csv[/]",
+    ),
+    Listed(
         "runs",
         "linerate.cli.commands.runs:runs_command",
         "List the runs of a folder: what was measured when, how fast, what limits.",

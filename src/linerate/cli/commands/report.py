@@ -43,9 +43,9 @@ def report(
     folder = _folder(run)
     document = document_of(load_run(run), folder)
     if form == "html":
-        _write(output or folder / "report.html", html.page(document).html)
+        write(output or folder / "report.html", html.page(document).html)
     else:
-        _say(output, (as_markdown if form == "markdown" else csv).render(document))
+        say_or_write(output, (as_markdown if form == "markdown" else csv).render(document))
 
 
 def compare(
@@ -69,25 +69,25 @@ def compare(
         complain("the command line: --format html needs -o FILE.html")
         raise typer.Exit(USAGE)
     try:
-        pairs = comparing.compare(comparing.sides([_group(words) for words in runs]))
+        pairs = comparing.compare(comparing.sides([group(words) for words in runs]))
     except comparing.CompareError as error:
         raise StoreError(str(error)) from error
     document = comparison.document(pairs)
     if as_json:
-        _say(output, as_json_text.render(document))
+        say_or_write(output, as_json_text.render(document))
     elif form == "html" and output is not None:
-        _write(output, html.page(document).html)
+        write(output, html.page(document).html)
     elif form == "markdown":
-        _say(output, as_markdown.render(document))
+        say_or_write(output, as_markdown.render(document))
     elif output is None:
         terminal.show(Console(), document)
     else:
         out = io.StringIO()
         terminal.show(Console(width=FILE_WIDTH, file=out), document)
-        _write(output, out.getvalue())
+        write(output, out.getvalue())
 
 
-def _group(words: str) -> list[tuple[str, Run]]:
+def group(words: str) -> list[tuple[str, Run]]:
     """Runs of one device: `A1,A2`; a folder may have a comma in its name."""
     names = [words] if Path(words).exists() else [name for name in words.split(",") if name]
     return [(_folder(Path(name)).resolve().name, load_run(Path(name))) for name in names]
@@ -98,15 +98,15 @@ def _folder(run: Path) -> Path:
     return run if run.is_dir() else run.parent
 
 
-def _say(output: Path | None, text: str) -> None:
+def say_or_write(output: Path | None, text: str) -> None:
     """Print it, or write it where the user wants it."""
     if output is None:
         say(text.removesuffix("\n"))
     else:
-        _write(output, text)
+        write(output, text)
 
 
-def _write(path: Path, text: str) -> None:
+def write(path: Path, text: str) -> None:
     """Write a file whole or not at all, and say where."""
     try:
         write_whole(path, text.removesuffix("\n"))
