@@ -5,6 +5,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.boxes.books import balanced, cost_of_asking
 from tests.boxes.linux import linux, linux_over_ssh
 from tests.boxes.matrix import Located, MakeBox
 from tests.boxes.runner import run_places
@@ -21,7 +22,12 @@ def main() -> int:
     parser.add_argument("--kinds", default=",".join(BOXES), help="of these kinds of boxes")
     parser.add_argument("--only", default="", help="places whose name holds this")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="how long a trial sends")
+    parser.add_argument("--trials", type=int, help="random loads without a loss put in, instead")
+    parser.add_argument("--pairs", type=int, help="pairs of trials, asked and not asked, instead")
+    parser.add_argument("--seed", type=int, default=1, help="of random loads")
     chosen = parser.parse_args()
+    if chosen.trials or chosen.pairs:
+        return _books(chosen)
     found: list[Located] = []
     for kind in chosen.kinds.split(","):
         with BOXES[kind]() as box, tempfile.TemporaryDirectory(prefix="boxes-") as folder:
@@ -34,6 +40,18 @@ def main() -> int:
     invented = sum(one.invented for one in found)
     print(f"\n{right} of {len(found)} located rightly; {invented} with packets at a wrong place")
     return 0 if right >= RIGHT_MIN * len(found) and not invented else 1
+
+
+def _books(chosen: argparse.Namespace) -> int:
+    """Print what is unexplained where nothing was put in, or what asking costs."""
+    for kind in chosen.kinds.split(","):
+        with BOXES[kind]() as box, tempfile.TemporaryDirectory(prefix="boxes-") as folder:
+            where = Path(folder)
+            if chosen.trials:
+                print(balanced(box, where, chosen.trials, chosen.seconds, chosen.seed))
+            if chosen.pairs:
+                print(cost_of_asking(box, where, chosen.pairs, chosen.seconds, _note))
+    return 0
 
 
 def _note(text: str) -> None:
