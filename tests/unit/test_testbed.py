@@ -395,3 +395,36 @@ def test_free_hugepages_are_of_all_sizes_but_those_reserved(tmp_path):
         (folder / "resv_hugepages").write_text(reserved + "\n")
     assert memory_size.free_megabytes(tmp_path) == 14 + 1024
     assert memory_size.free_megabytes(tmp_path / "nowhere") == 0
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "ssh://-oProxyCommand=x",
+        "ssh://root@-oX",
+        "netns:-a",
+        "container:--x",
+        "ssh://a b",
+        "http://x",
+    ],
+)
+def test_where_a_box_is_cannot_be_an_option(where):
+    ports = [{"name": "e0"}, {"name": "e1"}]
+    (line,) = mistakes({"wire": "veth", "dut": {"kind": "linux", "at": where, "ports": ports}})
+    expected = "expected local, netns:NAME, container:NAME or ssh://LOGIN@HOST"
+    assert line == f"bed.yaml: dut.at: {expected}, not '{where}'"
+
+
+@pytest.mark.parametrize(
+    ("dut", "line"),
+    [
+        ({"kind": "linux"}, "ports: required of kind linux: expected its two ports by name, as "
+         "[{name: eth1}, {name: eth2}]"),
+        ({"kind": "engine", "ports": [{"name": "a"}, {"name": "b"}]},
+         "ports: expected devices, as {device: ...}, of kind engine"),
+        ({"kind": "kernel", "at": "local"}, "at: expected of a box alone"),
+    ],
+)  # fmt: skip
+def test_keys_of_a_box_are_no_other_devices(dut, line):
+    (found,) = mistakes({"wire": "veth", "dut": dut})
+    assert found.startswith(f"bed.yaml: dut: {line}")

@@ -13,11 +13,11 @@ from linerate.lab import rig
 from linerate.lab.negotiated_rate import with_link
 from linerate.model.nic_presets import PRESETS
 from linerate.model.suites import Loadtest, find
-from linerate.model.testbed import DUTS, ENGINE_MODES, WIRES, Testbed, load, with_options
+from linerate.model.testbed import ENGINE_MODES, STARTED, WIRES, Testbed, load, with_options
 from linerate.model.worker_cpus import check_cpus
 from linerate.ui.screen import complain
 
-FOREIGN = tuple(name for name in DUTS if name != "engine")
+FOREIGN = tuple(name for name in STARTED if name != "engine")
 
 TestbedArgument = Annotated[
     Path | None,

@@ -15,7 +15,7 @@ from typing import IO, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from linerate.model.suites import SUITES, select
-from linerate.model.testbed import DUTS, ENGINE_MODES, RX_MODES, WIRES, Testbed, with_options
+from linerate.model.testbed import ENGINE_MODES, RX_MODES, STARTED, WIRES, Testbed, with_options
 
 #: Time in which a stopped bench has measured its last trial.
 STOP_SECONDS = 20.0
@@ -34,7 +34,7 @@ class Order(BaseModel):
     suite: Literal[tuple(SUITES)] = "standard"  # type: ignore[valid-type]
     only: str | None = Word
     duration_seconds: float = Field(default=5.0, ge=0.05, le=3600)
-    dut: Literal[(*ENGINE_MODES, *DUTS)] | None = None  # type: ignore[valid-type]
+    dut: Literal[(*ENGINE_MODES, *STARTED)] | None = None  # type: ignore[valid-type]
     card: str | None = Word
     workers: int | None = Field(default=None, ge=1, le=16)
     rx_mode: Literal[RX_MODES] | None = None  # type: ignore[valid-type]
