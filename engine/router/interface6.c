@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "interface6.h"
 
+#include "packet6.h"
+
 #include <string.h>
 
 struct interface6 interface6s[RTE_DIM(interfaces)];
@@ -77,24 +79,11 @@ const char *interface6_add_address(
 	return NULL;
 }
 
-/* RFC 4291 appendix A: the MAC address with ff:fe in its middle and one bit turned. */
-static void link_local_of(const struct rte_ether_addr *mac, uint8_t *address)
-{
-	memset(address, 0, IP6_BYTES);
-	address[0] = 0xfe;
-	address[1] = 0x80;
-	memcpy(address + 8, mac->addr_bytes, 3);
-	address[8] ^= 2;
-	address[11] = 0xff;
-	address[12] = 0xfe;
-	memcpy(address + 13, mac->addr_bytes + 3, 3);
-}
-
 void interfaces6_create(void)
 {
 	for (unsigned i = 0; i < RTE_DIM(interfaces); i++)
 		if (interface6_enabled[i] && !interface6s[i].has_link_local) {
-			link_local_of(&interfaces[i].port->mac, interface6s[i].link_local);
+			ip6_set_link_local(&interfaces[i].port->mac, interface6s[i].link_local);
 			interface6s[i].has_link_local = true;
 		}
 }

@@ -6,20 +6,6 @@
 #include "interface6.h"
 #include "packet6.h"
 
-#include <netinet/icmp6.h>
-
-/* From the ICMPv6 header on. */
-#define ND_AT_FLAGS 4
-#define ND_AT_TARGET 8
-#define ND_AT_OPTIONS 24
-/* With one option, a MAC address. */
-#define ND_OPTION_BYTES 8
-#define ND_MESSAGE_BYTES (ND_AT_OPTIONS + ND_OPTION_BYTES)
-
-#define ND_FLAG_ROUTER 0x80
-#define ND_FLAG_SOLICITED 0x40
-#define ND_FLAG_OVERRIDE 0x20
-
 struct nd_message {
 	uint8_t type;   /* ND_NEIGHBOR_SOLICIT or _ADVERT */
 	uint8_t option; /* ND_OPT_SOURCE_LINKADDR or _TARGET_LINKADDR: the interface's address */

@@ -6,6 +6,7 @@
 #include "core/worker.h"
 #include "connections.h"
 #include "latency.h"
+#include "responder.h"
 
 #include <errno.h>
 #include <math.h>
@@ -94,13 +95,15 @@ void tester_parse(const struct config_node *node)
 {
 	struct config_node burn = config_child(node, "burn");
 	struct config_node ports = config_child(node, "ports");
+	struct config_node addresses = config_child(node, "addresses");
 	struct config_node streams = config_child(node, "streams");
 	struct config_node connections = config_child(node, "connections");
 	size_t count = json_array_size(streams.json);
 
-	if (!config_object(node, "ports", "streams", "connections", "burn"))
+	if (!config_object(node, "ports", "addresses", "streams", "connections", "burn"))
 		return;
 	parse_ports(&ports);
+	responders_parse(&addresses);
 	parse_burn(&burn);
 	tester.connections = connections_parse(&connections);
 	if (count > 0 && connections.json != NULL)
@@ -290,6 +293,8 @@ int tester_create(void)
 		if (rc != 0)
 			return rc;
 	}
+	if (responders_create() != 0)
+		return -ENOMEM;
 	return tester.connections == NULL ? 0 : connections_create(tester.connections);
 }
 
@@ -353,6 +358,18 @@ static const char *analyser_name(void)
 	return tester.connections == NULL ? "analyser" : "connection-analyser";
 }
 
+static int create_responder(struct responder *responder, struct worker *worker)
+{
+	const char *name = responder->port->name;
+	char node[RTE_NODE_NAMESIZE];
+
+	if (node_clone("responder", name, responder, NULL) == RTE_NODE_ID_INVALID)
+		return -EINVAL;
+	snprintf(node, sizeof(node), "responder-%s", name);
+	worker_add_node(worker, node);
+	return 0;
+}
+
 static int create_port_nodes(struct tester_port *port, struct worker *worker)
 {
 	const char *const to_analyser[] = {analyser_name(), NULL};
@@ -385,8 +402,11 @@ int tester_create_nodes(void)
 	if (tester.nb_ports > 0)
 		worker_add_node(worker, analyser_name());
 	for (unsigned i = 0; i < tester.nb_ports; i++) {
+		struct responder *responder = responders[tester.ports[i].port->index];
 		int rc = create_port_nodes(&tester.ports[i], worker);
 
+		if (rc == 0 && responder != NULL)
+			rc = create_responder(responder, worker);
 		if (rc == 0 && has_generator(&tester.ports[i]))
 			rc = create_generator(&tester.ports[i], worker);
 		if (rc != 0)

@@ -40,21 +40,6 @@ static bool is_station(const struct rte_ether_addr *mac)
 	return !rte_is_multicast_ether_addr(mac) && !rte_is_zero_ether_addr(mac);
 }
 
-/* The address in the option of that type; false when the options are malformed. */
-static bool read_options(
-	const uint8_t *option, const uint8_t *end, uint8_t type, const struct rte_ether_addr **mac)
-{
-	*mac = NULL;
-	while (option < end) {
-		if (end - option < 8 || option[1] == 0 || 8 * (ptrdiff_t)option[1] > end - option)
-			return false;
-		if (option[0] == type && *mac == NULL)
-			*mac = (const struct rte_ether_addr *)(option + 2);
-		option += (size_t)8 * option[1];
-	}
-	return true;
-}
-
 /* It is the answer that makes the asker know us: to all when it has no address yet. */
 static rte_edge_t reply(struct rte_node *node, struct rte_mbuf *mbuf, const struct message *message)
 {
@@ -141,7 +126,7 @@ static rte_edge_t classify_one(struct rte_node *node, struct rte_mbuf *mbuf)
 		return node_drop_as(node, TRUNCATED);
 	if (ip6_is_multicast(message.icmp + ND_AT_TARGET))
 		return node_drop_as(node, TARGET_MULTICAST);
-	if (!read_options(message.icmp + ND_AT_OPTIONS, message.icmp + bytes,
+	if (!nd_read_options(message.icmp + ND_AT_OPTIONS, message.icmp + bytes,
 		    solicitation ? ND_OPT_SOURCE_LINKADDR : ND_OPT_TARGET_LINKADDR, &message.mac))
 		return node_drop_as(node, BAD_OPTION);
 	if (message.mac != NULL && !is_station(message.mac))

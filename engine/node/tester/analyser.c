@@ -2,7 +2,7 @@
 /*
  * analyser: takes back what the tester sent. A frame with a signature counts for its stream
  * and its place in the sequence, if that number was sent in this trial; one of ours that came
- * damaged as `corrupted`; any other frame as `other`.
+ * damaged as `corrupted`; any other frame as `other`, unless its port has addresses and answers it.
  *
  * A latency stream's frames carry the time when they were sent, and port-rx says when it fetched
  * them.
@@ -14,6 +14,7 @@
 #include "core/vector.h"
 #include "tester/frame_check.h"
 #include "tester/latency.h"
+#include "tester/responder.h"
 #include "tester/signature.h"
 #include "tester/tester.h"
 
@@ -46,16 +47,28 @@ static void note_foreign(const struct run *run)
 	tester.other_bytes += run->bytes;
 }
 
-/* One whose signature is none, or damaged. */
-static void note_unsigned(const struct run *run, const struct rte_mbuf *mbuf)
+/* Frames that are no test frames of ours: perhaps for the port itself. */
+static void note_unknown(const struct run *run, struct rte_mbuf *const *mbufs)
+{
+	struct responder *responder = responders[run->port];
+
+	for (uint32_t i = 0; i < run->count; i++)
+		if (responder == NULL || !responder_take(responder, mbufs[i])) {
+			tester.other++;
+			tester.other_bytes += mbufs[i]->pkt_len + RTE_ETHER_CRC_LEN;
+		}
+}
+
+/* Frames whose signature is none, or damaged. */
+static void note_unsigned(const struct run *run, struct rte_mbuf *const *mbufs)
 {
 	struct signature signature;
 
-	if (mbuf->data_len >= SIGNATURE_BYTES &&
+	if (mbufs[0]->data_len >= SIGNATURE_BYTES &&
 		signature_repair(run->next - SIGNATURE_FACTOR, is_sent, &signature))
 		tester.streams[signature.stream]->corrupted++;
 	else
-		note_foreign(run);
+		note_unknown(run, mbufs);
 }
 
 /* Frames of a stream whose checksums are to be looked at. */
@@ -80,7 +93,7 @@ static void note(const struct run *run, struct rte_mbuf *const *mbufs)
 	if (run->count == 0)
 		return;
 	if (unlikely(!signature_decode(run->next - run->count * SIGNATURE_FACTOR, &first))) {
-		note_unsigned(run, mbufs[0]);
+		note_unsigned(run, mbufs);
 		return;
 	}
 	if (unlikely(!is_sent(&first))) {

@@ -2,11 +2,12 @@
 /*
  * connection-analyser: takes back the packets of connections. One from a client's address to a
  * server's that comes in at the servers' port counts as received, and so the other way round; any
- * other counts as `other`.
+ * other counts as `other`, unless its port has addresses and answers it.
  */
 #include "core/free.h"
 #include "core/vector.h"
 #include "tester/connections.h"
+#include "tester/responder.h"
 #include "tester/tester.h"
 
 #include <rte_byteorder.h>
@@ -73,6 +74,21 @@ static inline unsigned side_of(const struct connections *connections, const stru
 		       : NOT_OURS;
 }
 
+/* Looks again at a vector with frames that no connection has sent. */
+static __rte_noinline void note_unknown(
+	const struct connections *connections, struct rte_mbuf **mbufs, uint16_t count)
+{
+	for (uint16_t i = 0; i < count; i++) {
+		struct responder *responder = responders[mbufs[i]->port];
+
+		if (side_of(connections, mbufs[i]) != NOT_OURS ||
+			(responder != NULL && responder_take(responder, mbufs[i])))
+			continue;
+		tester.other++;
+		tester.other_bytes += mbufs[i]->pkt_len + RTE_ETHER_CRC_LEN;
+	}
+}
+
 static uint16_t connection_analyser_process(__rte_unused struct rte_graph *graph,
 	__rte_unused struct rte_node *node, void **objs, uint16_t count)
 {
@@ -95,8 +111,8 @@ static uint16_t connection_analyser_process(__rte_unused struct rte_graph *graph
 		connections->received[side] += packets[side];
 		connections->rx_bytes[side] += bytes[side];
 	}
-	tester.other += packets[NOT_OURS];
-	tester.other_bytes += bytes[NOT_OURS];
+	if (unlikely(packets[NOT_OURS] > 0))
+		note_unknown(connections, mbufs, count);
 	free_mbufs(mbufs, count);
 	return count;
 }
