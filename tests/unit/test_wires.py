@@ -308,7 +308,9 @@ EXTERNAL = {"kind": "external", "macs": ["02:00:00:00:0e:00", "02:00:00:00:0e:01
         ),
         (
             {"wire": "memif", "tester": {"sockets": ["a", "b"]}, "dut": {"kind": "external"}},
-            "x: dut.macs: required of an external device: expected the addresses of its two ports",
+            "x: dut.macs: required of an external device: expected the addresses of its two ports, "
+            "or IP addresses to ask for them: tester.addresses and dut.ports, as "
+            "[{name: e0, address: 100.64.1.1/30}, ...]",
         ),
     ],
 )

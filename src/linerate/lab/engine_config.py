@@ -10,6 +10,7 @@ from linerate.base.errors import SetupError
 from linerate.base.safe_load import DocumentError, read_text
 from linerate.lab.links import End, Ends
 from linerate.lab.links.card import CARD
+from linerate.lab.users_networks import with_users_networks
 from linerate.model.counting import generates
 from linerate.model.suites import (
     DUT_MACS,
@@ -21,7 +22,7 @@ from linerate.model.suites import (
     Loadtest,
     streams,
 )
-from linerate.model.testbed import Testbed
+from linerate.model.testbed import Testbed, TesterSpec
 
 #: Keys of `dut` that are the forwarder's own.
 OF_FORWARDER = {"handoff", "handoff_ring", "queue_batch", "burn", "lose", "delay"}
@@ -229,10 +230,25 @@ def _ports(
 
 
 def _tester(testbed: Testbed, traffic: dict[str, Any]) -> dict[str, Any]:
-    tester: dict[str, Any] = {"ports": list(TESTER_PORTS), **traffic}
-    if testbed.tester is not None and testbed.tester.burn is not None:
-        tester["burn"] = testbed.tester.burn.model_dump()
-    return tester
+    spec = testbed.tester
+    tester: dict[str, Any] = {"ports": list(TESTER_PORTS)}
+    if spec is None:
+        return tester | traffic
+    if any(spec.own_addresses):
+        tester["addresses"] = _addresses(spec)
+    if spec.burn is not None:
+        tester["burn"] = spec.burn.model_dump()
+    return tester | with_users_networks(traffic, spec)
+
+
+def _addresses(tester: TesterSpec) -> list[dict[str, Any]]:
+    """The tester's own, in the engine's words."""
+    vlans = [{}, {}] if tester.vlans is None else [{"vlan": vlan} for vlan in tester.vlans]
+    return [
+        {"port": port, "address": address, **vlan}
+        for port, vlan, addresses in zip(TESTER_PORTS, vlans, tester.own_addresses, strict=True)
+        for address in addresses
+    ]
 
 
 def _forwarder(testbed: Testbed, networks: Networks) -> dict[str, Any]:

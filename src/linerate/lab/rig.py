@@ -14,7 +14,7 @@ from linerate.base.memory_size import needed_megabytes
 from linerate.base.prerequisites import Prerequisite
 from linerate.engine.engine_process import Engine, Files, own_prefix
 from linerate.host import machine
-from linerate.lab import dut, links
+from linerate.lab import dut, links, neighbors
 from linerate.lab.box.asked_box import AskedBox, running
 from linerate.lab.dut import Addressed, Place, Running
 from linerate.lab.engine_config import (
@@ -149,6 +149,8 @@ class Rig:
         self._wire = links.find(testbed.wire)
         self._dut = dut.of_testbed(testbed)
         self._started = 0
+        #: MAC addresses that neighbours answered, by those that stand in for them.
+        self._learnt: Macs = {}
         self._box: AskedBox | None = None
 
     @contextmanager
@@ -308,7 +310,7 @@ class Rig:
         foreign = not self._testbed.dut.built_in
         with (
             self._running(ends, place) as device,
-            self._tester(config, ends, label, self._cpus[:1]) as trials,
+            self._beside_neighbors(config, ends, label) as trials,
         ):
             assert isinstance(trials.tester, EngineTester)
             both = WithDut(trials.tester, device, foreign)
@@ -324,6 +326,25 @@ class Rig:
         if self._box is not None:
             return nullcontext(self._box)
         return self._dut.running(self._testbed, ends, place)
+
+    @contextmanager
+    def _beside_neighbors(self, config: dict[str, Any], ends: Ends, label: str) -> Iterator[Trials]:
+        """The tester, sending to the MAC addresses that its neighbours answer when they are asked.
+
+        It is started again when these are others than it was started with.
+        """
+        for _ in range(STARTS):
+            known = self._learnt
+            with self._tester(with_macs(config, known), ends, label, self._cpus[:1]) as trials:
+                assert isinstance(trials.tester, EngineTester)
+                self._learnt = neighbors.learnt(trials.tester, self._testbed, self._say)
+                if self._learnt == known:
+                    yield trials
+                    return
+        raise SetupError(
+            f"neighbours answer with other MAC addresses at each start "
+            f"({', '.join(self._learnt.values())}): give them as dut.macs"
+        )
 
     @contextmanager
     def _tester(

@@ -11,10 +11,11 @@ _EXAMPLES = {
 }
 
 
-def check(external: bool, wire: str, joined: Mapping[str, object], macs: object) -> None:
+def check(external: bool, wire: str, joined: Mapping[str, object], reached: object) -> None:
     """Raise ValueError when what joins the tester to the device is missing, or is not wanted.
 
     `joined` are the values of JOINED_BY's keys in `tester`, None where they are not given.
+    `reached` is None where neither its MAC addresses are known nor whom to ask for them.
     """
     if external and wire not in WIRES:
         raise ValueError(
@@ -30,9 +31,11 @@ def check(external: bool, wire: str, joined: Mapping[str, object], macs: object)
             raise ValueError(
                 f"tester.{key}: expected only with `dut: {{kind: external}}` on wire {where}"
             )
-    if external and macs is None:
+    if external and reached is None:
         raise ValueError(
-            "dut.macs: required of an external device: expected the addresses of its two ports"
+            "dut.macs: required of an external device: expected the addresses of its two ports, or "
+            "IP addresses to ask for them: tester.addresses and dut.ports, as "
+            "[{name: e0, address: 100.64.1.1/30}, ...]"
         )
 
 

@@ -25,13 +25,14 @@ from linerate.base.pci import is_address, normalised
 from linerate.base.published import published
 from linerate.base.safe_load import DocumentError, read_yaml
 from linerate.base.validation import mistake
-from linerate.model import external_ports
+from linerate.model import external_ports, tester_addresses
 from linerate.model.box import At, BoxPort, Command
 from linerate.model.flow_table_config import FlowTable
 from linerate.model.impairments import Burn, Delay, Lose, TesterBurn
 from linerate.model.nic_presets import DEFAULT, Card, card_option, preset
 from linerate.model.port_queues import PortQueues
 from linerate.model.power_sources import Power
+from linerate.model.tester_addresses import Addresses, TesterAddresses
 
 #: Modes of the engine itself: each forwards between the two ports.
 SIMPLE_MODES = ("io", "mac", "macswap", "csum", "l2fwd", "l2switch", "xconnect")
@@ -136,11 +137,18 @@ class Port(PortQueues):
         return is_address(self.device)
 
 
-class TesterSpec(StrictModel):
+class TesterPort(Port):
+    """One of the tester's."""
+
+    #: Addresses of the port itself on its link.
+    address: Addresses | None = None
+
+
+class TesterSpec(TesterAddresses):
     """The tester's two ports (wire: ethdev) or their driver, and how slow it shall be."""
 
     kind: Annotated[str, _one_of(TESTERS)] = "engine"
-    ports: tuple[Port, Port] | None = None
+    ports: tuple[TesterPort, TesterPort] | None = None
     #: With `wire: memif` and an external device: paths of the two sockets; `@name` is abstract.
     sockets: tuple[Socket, Socket] | None = None
     #: So long is waited for peers of memif sockets: VPP's client tries again every few seconds.
@@ -152,6 +160,20 @@ class TesterSpec(StrictModel):
     burn: TesterBurn | None = None
     #: Whether received frames are checked for damage, by their checksums.
     check_payload: bool = False
+
+    @model_validator(mode="after")
+    def _addresses_once(self) -> Self:
+        if self.addresses and any(port.address for port in self.ports or ()):
+            raise ValueError("addresses: given in `ports` too; give them in one place")
+        return self
+
+    @property
+    def own_addresses(self) -> tuple[Addresses, Addresses]:
+        """Addresses of both ports; empty where a port has none."""
+        if self.ports is None:
+            return self.addresses or ((), ())
+        first, second = (port.address or () for port in self.ports)
+        return self.addresses or (first, second)
 
 
 def _whose(ports: object) -> str:
@@ -355,7 +377,12 @@ class Testbed(StrictModel):
         joined = {
             key: self.tester and getattr(self.tester, key) for key in external_ports.JOINED_BY
         }
-        external_ports.check(outside, self.wire, joined, self.dut.macs)
+        external_ports.check(outside, self.wire, joined, self.dut.macs or self.neighbors)
+        if not outside and (given := self._of_user):
+            raise ValueError(
+                f"tester.{given}: expected with a device that is there already "
+                f"({', '.join(('external', *BOXES))}), not with {kind}"
+            )
         if self.wire == "ethdev":
             tester_ports = self.tester and self.tester.ports
             external_ports.check_ethdev(
@@ -374,6 +401,28 @@ class Testbed(StrictModel):
             return self
         tester = (self.tester or TesterSpec()).model_copy(update={"check_payload": True})
         return self.model_copy(update={"tester": tester})
+
+    @property
+    def _of_user(self) -> str:
+        """A key of the tester's addresses that is given, or nothing."""
+        if self.tester is None:
+            return ""
+        in_ports = ["ports.0.address"] * any(self.tester.own_addresses)
+        return next(iter(self.tester.of_user + in_ports), "")
+
+    @property
+    def neighbors(self) -> tuple[str, str] | None:
+        """Neighbours of the tester's ports whose MAC addresses are asked for, unless given.
+
+        Raises ValueError when one is on no subnet of the tester's.
+        """
+        if self.dut.macs is not None or self.tester is None or not self.dut.there_already:
+            return None
+        own, ports = self.tester.own_addresses, self.dut.box_ports
+        if self.tester.next_hops is not None:
+            return tester_addresses.neighbors(own, self.tester.next_hops, "tester.next_hops.{}")
+        of_device = [port.address for port in ports or ()]
+        return tester_addresses.neighbors(own, of_device, "dut.ports.{}.address")
 
     @property
     def pci_ports(self) -> tuple[Port, ...]:

@@ -37,6 +37,12 @@ class EngineTester:
         if self._links is not None:
             await_links(self._links)
 
+    def resolve(self, port: str, address: str, vlan: int | None) -> str:
+        """Ask a neighbour for its MAC address; raises RefusedError, which says why not."""
+        where = "" if vlan is None else f",{vlan}"
+        answer = self._telemetry.ask(f"/linerate/resolve,{port},{address}{where}")
+        return str(answer["mac"]).lower()
+
     def readings(self) -> Reading:
         """All counters of the process."""
         return readings.read_all(self._telemetry, self.tsc_hz, self._cards)

@@ -1,0 +1,53 @@
+"""Traffic between the user's networks, in the user's VLANs, in place of the suites' own."""
+
+import re
+from ipaddress import IPv4Address, IPv4Network
+from typing import Any
+
+from linerate.model.suites import NETWORKS, TESTER_PORTS
+from linerate.model.testbed import TesterSpec
+
+_IPV4 = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
+#: Those that the suites' frames are from and to.
+DEFAULTS = tuple(IPv4Network(f"{network}.0/24") for network in NETWORKS)
+
+
+def with_users_networks(traffic: dict[str, Any], tester: TesterSpec) -> dict[str, Any]:
+    """The same streams or connections; addresses of 16.0.0.0/24 and 48.0.0.0/24 are moved."""
+    if tester.networks is not None:
+        networks = tuple(IPv4Network(network) for network in tester.networks)
+        traffic = _moved(traffic, networks)
+    if tester.vlans is not None and "streams" in traffic:
+        vlans = dict(zip(TESTER_PORTS, tester.vlans, strict=True))
+        traffic = traffic | {"streams": [_tagged(one, vlans) for one in traffic["streams"]]}
+    return traffic
+
+
+def _moved(value: Any, networks: tuple[IPv4Network, ...]) -> Any:  # noqa: ANN401 (of JSON)
+    if isinstance(value, dict):
+        return {key: _moved(part, networks) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_moved(part, networks) for part in value]
+    if isinstance(value, str) and _IPV4.fullmatch(value):
+        return moved(value, networks)
+    return value
+
+
+def moved(address: str, networks: tuple[IPv4Network, ...]) -> str:
+    """The host with the same number in the user's network, or the last where that has fewer."""
+    parsed = IPv4Address(address)
+    for default, network in zip(DEFAULTS, networks, strict=True):
+        if parsed in default:
+            size = network.num_addresses
+            last = size - 2 if size > 2 else size - 1
+            number = int(parsed) - int(default.network_address)
+            return str(network.network_address + min(number, last))
+    return address
+
+
+def _tagged(stream: dict[str, Any], vlans: dict[str, int]) -> dict[str, Any]:
+    """A stream of layers with a tag after its Ethernet header; templates have what they have."""
+    if "layers" not in stream:
+        return stream
+    ethernet, *rest = stream["layers"]
+    return stream | {"layers": [ethernet, {"vlan": {"id": vlans[stream["port"]]}}, *rest]}
