@@ -56,7 +56,7 @@ static void check_answer(const struct host *host, const uint8_t *answer, unsigne
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct host *host = our_host();
-	/* Of the very size, so that each byte beyond is noticed. */
+	/* Buffers of the very size, so that each byte beyond is noticed. */
 	unsigned bytes = (unsigned)RTE_MIN(size, (size_t)FRAME_BYTES_MAX);
 	unsigned room = RTE_MAX(bytes, (unsigned)HOST_NEIGHBOR_BYTES_MAX);
 	uint8_t *frame = malloc(bytes), *answer = malloc(room);

@@ -66,7 +66,7 @@ static bool asked_once(struct responder *responder, struct rte_ether_addr *mac)
 	return answered(responder, mac);
 }
 
-/* What the wait itself tells of the reason. */
+/* The reason, as far as the wait itself tells it. */
 static const char *explain_silence(const struct port *port, const struct host_address *from,
 	uint64_t frames, char why[RESOLVE_WHY_BYTES])
 {

@@ -154,7 +154,7 @@ static enum host_message read_ip4_echo(
 	return HOST_ECHO;
 }
 
-/* RFC 4861 7.1.1; a solicitation from nobody's address asks whether this one is taken. */
+/* RFC 4861 7.1.1; one from no address asks whether this one is taken. */
 static enum host_message read_solicitation(
 	struct host_heard *heard, const struct host *host, const uint8_t *icmp)
 {

@@ -326,7 +326,7 @@ struct asked {
 	unsigned after;      /* requests */
 	const char *why;     /* part of it; NULL: resolved */
 	bool done;
-	const char *said;
+	const char *reason;
 	struct resolved resolved;
 	char text[RESOLVE_WHY_BYTES];
 };
@@ -337,7 +337,7 @@ static void *ask(void *argument)
 	struct ip_address neighbor;
 
 	address_read(asked->neighbor, asked->neighbor + strlen(asked->neighbor), &neighbor);
-	asked->said = resolve(port_at(0), &neighbor, asked->vlan, &asked->resolved, asked->text);
+	asked->reason = resolve(port_at(0), &neighbor, asked->vlan, &asked->resolved, asked->text);
 	__atomic_store_n(&asked->done, true, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -360,11 +360,11 @@ static void run_question(struct asked *asked)
 	else
 		CHECK_EQUAL(nb_came, 0);
 	if (asked->why == NULL) {
-		CHECK(asked->said == NULL);
+		CHECK(asked->reason == NULL);
 		CHECK_EQUAL(asked->resolved.requests, asked->after);
 		CHECK(rte_is_same_ether_addr(&asked->resolved.mac, &box));
 	} else {
-		CHECK(asked->said != NULL && strstr(asked->said, asked->why) != NULL);
+		CHECK(asked->reason != NULL && strstr(asked->reason, asked->why) != NULL);
 	}
 }
 
