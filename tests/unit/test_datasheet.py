@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from linerate.model.measurement.latency import LatencyFigures, LatencyLoads, LatencyPoint
 from linerate.model.power import Estimate, MeterAbout, PowerTrial, PowerWindow
 from linerate.model.run_records import Goal, Search
 from linerate.report import datasheet as report
@@ -98,6 +99,38 @@ def test_page():
                  "20,080", "shelly", "linerate search --traffic imix"):  # fmt: skip
         assert part in shown
     assert "Ranking" not in shown
+
+
+def test_narrow_terminal_keeps_names_and_power():
+    out = io.StringIO()
+    found = box("Mini PC", searched(5e6, 57.0), price=Price(249, "EUR"))
+    terminal.show(Console(width=80, file=out), report.document([found]))
+    shown = out.getvalue()
+    row = next(line for line in shown.splitlines() if line.startswith("64 B"))
+    assert "57.0 ±0.3" in row
+    assert " nJ/packet" in shown
+
+
+def test_p99_of_a_latency_run():
+    timed = make_result("U2.9", make_evidence())
+    figures = LatencyFigures.model_validate(
+        dict.fromkeys(LatencyFigures.model_fields)
+        | {"stream": "a", "direction": "up", "count": 9, "p99_us": 41.5, "lost": 0,
+           "duplicated": 0, "out_of_order": 0, "disturbed": 0, "damaged": 0, "histogram": ""}
+    )  # fmt: skip
+    loads = LatencyLoads(
+        loadtest="U2",
+        text=timed.text,
+        frame_bytes=64,
+        top="NDR",
+        top_pps=5e6,
+        line_pps=14.88e6,
+        points=(LatencyPoint(percent=100, pps=5e6, trial="U2.9"),),
+    )
+    latency = make_run(timed.model_copy(update={"latency": (figures,)}), latencies=(loads,))
+    line = box("one", searched(5e6), latency).line("64 B")
+    assert line is not None
+    assert (line.kind, line.p99_us) == ("NDR", 41.5)
 
 
 def test_no_power_no_columns():

@@ -8,6 +8,7 @@ import pytest
 
 from linerate.model.power import Estimate, MeterAbout, PowerTrial, PowerWindow
 from linerate.report import comparison, power, sheet
+from linerate.report.document import Listing
 from linerate.report.of_run import document_of
 from linerate.report.render import csv, html, markdown, terminal
 from linerate.report.render import json as as_json
@@ -120,6 +121,15 @@ class TestBench:
 def _failed(reason: str):
     trial = PowerTrial(about=ABOUT, missing=reason)
     return make_result("U2", make_evidence(power=trial))
+
+
+def test_reasons_that_many_trials_have_are_one_line():
+    reason = "shelly: a load of less than 1 s"
+    trial = PowerTrial(about=ABOUT, missing=reason)
+    results = [make_result(name, make_evidence(power=trial)) for name in ("U1", "U2", "U3")]
+    _, listing = power.notes(results)
+    assert isinstance(listing, Listing)
+    assert listing.rows == (("U1 and 2 more", reason),)
 
 
 class TestCompare:

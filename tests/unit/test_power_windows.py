@@ -5,9 +5,10 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from pydantic import TypeAdapter
 
 from linerate.analysis.power_windows import At, nonsense, window
-from linerate.lab.metered import Watch
+from linerate.lab.metered import Watch, meter_of
 from linerate.lab.power import MeterError
 from linerate.lab.power._sampling import Sampler
 from linerate.model.power import (
@@ -18,6 +19,7 @@ from linerate.model.power import (
     PowerWindow,
     figures_of,
 )
+from linerate.model.power_sources import Power
 
 
 def about(**keys) -> MeterAbout:
@@ -300,3 +302,39 @@ class TestWatch:
         assert trial.load is None
         assert "give --duration more" in trial.missing
         sampler.stop()
+
+
+class TestAtBox:
+    """Files and commands of a box, by the way that boxes are reached."""
+
+    def spec(self, **keys):
+        return TypeAdapter(Power).validate_python(keys | {"on": "box"})
+
+    def test_command(self):
+        with meter_of(self.spec(source="command", command="echo 41.5 W"), "local") as meter:
+            assert meter.read().watts == 41.5
+
+    def test_sensor(self, tmp_path):
+        folder = tmp_path / "hwmon0"
+        folder.mkdir()
+        for name, content in (("name", "ina226"), ("power1_input", "11250000")):
+            (folder / name).write_text(f"{content}\n")
+        with meter_of(self.spec(source="hwmon", root=str(tmp_path)), "local") as meter:
+            assert meter.read().watts == 11.25
+
+    def test_failure_there_is_one_line(self):
+        spec = self.spec(source="command", command="echo no meter here >&2; exit 3")
+        with meter_of(spec, "local") as meter, pytest.raises(MeterError, match="no meter here"):
+            meter.read()
+
+    def test_box_that_is_not_reached(self):
+        spec = self.spec(source="command", command="echo 5")
+        with meter_of(spec, "netns:lr-none") as meter, pytest.raises(MeterError) as error:
+            meter.read()
+        assert "\n" not in str(error.value)
+
+    def test_password_is_not_passed_on(self, monkeypatch):
+        monkeypatch.setenv("BMC", "b0ard")
+        spec = self.spec(source="ipmi", password_env="BMC")
+        with meter_of(spec, "local") as meter, pytest.raises(MeterError, match="is not passed on"):
+            meter.read()

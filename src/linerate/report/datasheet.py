@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
-from linerate.base.line_rate import format_bps, format_pps
+from linerate.base.line_rate import format_pps
 from linerate.base.published import Number, Output, published
 from linerate.model.power import Estimate, MeterAbout
 from linerate.report.document import (
@@ -37,7 +37,8 @@ KIND_TEXT = {
 }
 EXPLAINED = (
     "Mpps of all directions together. NDR: the highest load without loss; received under full "
-    "load: what came through of more than the box takes, which is no NDR."
+    "load: what came through of more than the box takes, which is no NDR. p99: at that load, or at "
+    "the highest load at which latency was measured."
 )
 HOW_TO_MEASURE = {
     "64 B": "linerate search --sizes 64",
@@ -95,20 +96,32 @@ def table(one: Sheet) -> Table:
     """Figures of each kind of frames; columns of power and price where they are known."""
     extra: list[Column] = []
     if any(line.power is not None for line in one.lines):
-        extra += figures("idle W", "W under load", "nJ/packet", "Mpps/W")
+        extra += [
+            Column("idle W", spare=3),
+            Column("W"),
+            Column("nJ/packet"),
+            Column("Mpps/W", spare=1),
+        ]
     if one.price is not None:
-        extra += figures(f"pps per {one.price.currency or 'unit of price'}")
-    columns = (*text("frames", "figure"), *figures("Mpps", "L1", "% of line", "p99 µs"), *extra)
+        extra += [Column(f"pps per {one.price.currency or 'unit of price'}", spare=2)]
+    columns = (
+        *text("frames"),
+        Column("figure", "text", spare=2),
+        *figures("Mpps"),
+        Column("L1 Gb/s", spare=1),
+        *figures("% of line", "p99 µs"),
+        *extra,
+    )
     rows = tuple(_row(one, line, len(extra)) for line in one.lines)
     return Table("Performance and power", (*columns, *LIMIT), rows, titled=False)
 
 
 def _row(one: Sheet, line: Line, extra: int) -> tuple[str, ...]:
     cells = [
-        f"{line.frames}, {line.loadtest}",
+        _label(one, line),
         line.kind,
         f"{line.pps / 1e6:.4g}",
-        format_bps(line.l1_bps),
+        f"{line.l1_bps / 1e9:.2f}",
         f"{line.percent_of_line:.1f}",
         NONE if line.p99_us is None else f"{line.p99_us:.1f}",
     ]
@@ -126,10 +139,14 @@ def _row(one: Sheet, line: Line, extra: int) -> tuple[str, ...]:
     return (*cells, line.limit)
 
 
+def _label(one: Sheet, line: Line) -> str:
+    """Frames, and the loadtest where there are several of such frames."""
+    alike = sum(other.frames == line.frames for other in one.lines)
+    return line.frames if alike == 1 else f"{line.frames}, {line.loadtest}"
+
+
 def _limits(one: Sheet) -> list[tuple[str, str]]:
-    return [
-        (f"{line.frames}, {line.loadtest}", f"{line.limit}: {line.sentence}") for line in one.lines
-    ]
+    return [(_label(one, line), f"{line.limit}: {line.sentence}") for line in one.lines]
 
 
 def _missing(one: Sheet) -> list[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """Power in reports: columns where it was measured, how it was, and why it is missing."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import floor, log10
 
 from linerate.model.power import Estimate, MeterAbout, PowerFigures
@@ -43,6 +44,11 @@ def measured(results: Iterable[Result]) -> list[Result]:
 def columns(results: Iterable[Result]) -> tuple[Column, ...]:
     """Columns of a table of results: none where no power was measured."""
     return COLUMNS if measured(results) else ()
+
+
+def spare_columns(results: Iterable[Result]) -> tuple[Column, ...]:
+    """The same for a table that fills a terminal without them."""
+    return tuple(replace(one, spare=1) for one in columns(results))
 
 
 def cells(result: Result) -> dict[str, str]:
@@ -98,12 +104,21 @@ def notes(results: Sequence[Result]) -> list[Section]:
     if not found:
         return []
     abouts = dict.fromkeys(about_line(one.power.about, _by(one)) for one in found if one.power)
-    missing = tuple(
-        (one.test, one.power.missing) for one in found if one.power and one.power.missing
-    )
     return [
         *(Note(line) for line in abouts),
-        Listing("No power, because", ("test", "why"), missing),
+        Listing("No power, because", ("test", "why"), tuple(_missing(found))),
+    ]
+
+
+def _missing(found: Sequence[Result]) -> list[tuple[str, str]]:
+    """A line for each reason: in a search many trials are too short."""
+    tests: dict[str, list[str]] = {}
+    for one in found:
+        if one.power is not None and one.power.missing:
+            tests.setdefault(one.power.missing, []).append(one.test)
+    return [
+        (names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more", reason)
+        for reason, names in tests.items()
     ]
 
 

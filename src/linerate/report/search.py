@@ -69,7 +69,7 @@ def _sections(run: Run, search: Search) -> list[Section]:
     name = search.loadtest
     goals = Table(f"{name}: goals", GOAL_COLUMNS, tuple(goal_rows(search)), titled=False)
     tried = trials_of(run, search)
-    columns = (*TRIAL_COLUMNS, *power.columns(tried))
+    columns = (*TRIAL_COLUMNS, *power.spare_columns(tried))
     trials = Table(f"{name}: trials", columns, tuple(trial_rows(run, search)), titled=False)
     limits = Listing(LIMITS, ("goal", "why it is no higher"), tuple(limit_lines(run, search)))
     return [
@@ -80,10 +80,22 @@ def _sections(run: Run, search: Search) -> list[Section]:
         *([limits] if search.goals else []),
         loads_tried.picture(run, search),
         trials,
+        *_power_at_goals(run, search),
         *power.notes(tried),
         *power_loads.pictures(tried, f"power-of-{name.replace('@', '-')}"),
         *map(Note, notes(run, search)),
     ]
+
+
+def _power_at_goals(run: Run, search: Search) -> list[Section]:
+    """Power at the load of each goal."""
+    rows = [
+        row
+        for goal in search.goals
+        if (result := trial_named(run, goal.lower_trial)) is not None
+        and (row := power.row(goal_name(goal.loss_ratio), result.power)) is not None
+    ]
+    return [Table("Power at each goal", power.FULL, tuple(rows))] if rows else []
 
 
 def shown(run: Run) -> list[Result]:

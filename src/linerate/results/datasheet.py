@@ -6,7 +6,7 @@ there is none, what came through when the box was offered more than it took.
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from linerate.base.line_rate import line_rate
@@ -96,7 +96,11 @@ def sheet(side: Side, price: Price | None = None) -> Sheet:
             known = best.get(key)
             if known is None or KINDS.index(line.kind) < KINDS.index(known.kind):
                 best[key] = line
-    lines = tuple(sorted(best.values(), key=lambda line: line.order))
+    timed = {text: p99 for run in side.runs for text, p99 in _timed(run)}
+    lines = tuple(
+        line if line.p99_us is not None else replace(line, p99_us=timed.get(line.text))
+        for line in sorted(best.values(), key=lambda line: line.order)
+    )
     figures = [
         result.power for run in side.runs for result in run.results if result.power is not None
     ]
@@ -129,10 +133,22 @@ def _lines(run: Run) -> Iterator[Line]:
             yield from _throughput(run, size)
     for search in run.searches:
         yield from _ndr(run, search)
-    if not run.searches and not run.rfc2544:
+    if not run.searches and not run.rfc2544 and not run.latencies:
         for result in run.reported():
             if result.valid and result.received_pps:
                 yield _line(result, "received", result.received_pps, result)
+
+
+def _timed(run: Run) -> Iterator[tuple[str, float]]:
+    """By traffic: p99 at the highest load at which latency was measured."""
+    for loads in run.latencies:
+        for point in sorted(loads.points, key=lambda point: point.percent):
+            result = trial_named(run, point.trial)
+            if result is None or not result.valid:
+                continue
+            known = [one.p99_us for one in result.latency if one.p99_us is not None]
+            if known:
+                yield loads.text, max(known)
 
 
 def _throughput(run: Run, size: FrameSize) -> Iterator[Line]:
