@@ -270,7 +270,7 @@ fuzz-parsers: setup-fuzz-parsers
 		-timeout=20 -print_final_stats=1 -artifact_prefix=build/fuzz/found/ \
 		build/fuzz/found/parsers tests/data/made tests/data/cases
 
-FUZZ_FILES := captures testbeds traffic trex runs evidence lives telemetry queries tables
+FUZZ_FILES := captures testbeds traffic trex runs evidence boxes lives telemetry queries tables
 
 fuzz-files: setup-fuzz-parsers
 	@for target in $(FUZZ_FILES); do \

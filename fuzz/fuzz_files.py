@@ -33,7 +33,9 @@ with atheris.instrument_imports(include=["linerate"]):
     )
     from linerate.lab.power import command as by_command
     from linerate.model import testbed
+    from linerate.model.box import BoxAnswers, Command, texts
     from linerate.model.measurement import Measurement
+    from linerate.parsers.boxes import Asked, UnreadableError, box_evidence, kinds
     from linerate.parsers.meter_csv import MeterTableError, read_table
     from linerate.results import journal
     from linerate.results.index.query import Query, QueryError
@@ -122,6 +124,30 @@ def evidence(content: bytes) -> None:
     except ValueError:
         return
     evidence_of(measurement, "U1", "fuzzed", ())
+
+
+COMMANDS = (
+    Command(run="a", counters=r"(?P<e0_rx_packets>[\d ]+)\n(?P<e0_tx_packets>\S+)(?P<lost_x>\d*)"),
+    Command(run="b", parser="vpp_errors"),
+)
+
+
+@target
+def boxes(content: bytes) -> None:
+    """Answers of a box of any kind, as a run's folder keeps them."""
+    try:
+        box = BoxAnswers.model_validate_json(content)
+    except ValueError:
+        return
+    box_evidence(box)
+    kind = kinds().get(box.kind)
+    if kind is None:
+        return
+    for moment in ("before", "after"):
+        for batch in box.batches(moment):
+            with contextlib.suppress(UnreadableError):
+                counted = kind.counted(texts(batch), Asked(ports=box.ports, commands=COMMANDS))
+                assert all(type(packets) is int for packets in counted.losses.values())
 
 
 @target

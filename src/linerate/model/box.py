@@ -52,12 +52,39 @@ class BoxPort(StrictModel):
     address: InterfaceAddress | None = None
 
 
+#: Names of counters in a command's answer; what is lost or consumed is named by what follows.
+COUNTER = re.compile(
+    r"(?:(?P<port>e[01])_)?(?:(?P<kind>lost|consumed)_(?P<place>\w+)|(?P<counter>[a-z]\w*))"
+)
+
+
+def _counters(value: str) -> str:
+    """A pattern whose groups are counters' names."""
+    try:
+        names = tuple(re.compile(value).groupindex)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(f"no regular expression: {error}") from error
+    if not names:
+        raise ValueError("expected a named group, as (?P<e0_rx_packets>[0-9]+)")
+    for name in names:
+        match = COUNTER.fullmatch(name)
+        if match is None or not (match["port"] or match["kind"]):
+            raise ValueError(
+                "expected groups named e0_COUNTER, e1_COUNTER, lost_NAME, e0_lost_NAME or "
+                f"consumed_NAME, not '{name}'"
+            )
+    return value
+
+
 class Command(StrictModel):
     """A command of the user's for a box, and how counters are read from its answer."""
 
     run: str = Field(min_length=1, max_length=4096)
-    #: A regular expression whose named groups are counters; without one, all known parsers read.
-    counters: str | None = None
+    #: A regular expression whose named groups are counters: `e0_rx_packets`, `e0_lost_NAME`,
+    #: `lost_NAME`, `consumed_NAME`. All its matches count, a counter's numbers are added up.
+    counters: Annotated[str, AfterValidator(_counters)] | None = None
+    #: A parser of ours that reads it instead, by the name of its file: `vpp_errors`.
+    parser: str | None = Field(default=None, pattern=r"^[a-z][a-z0-9_]{0,40}$")
 
 
 class Answer(FrozenModel):

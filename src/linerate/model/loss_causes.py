@@ -11,14 +11,18 @@ from linerate.model.evidence import Cause
 _PATTERNS: tuple[tuple[Cause, str], ...] = (
     # Between two ports that both count (model/box_path.py).
     ("link", r"^between \S+ and \S+: "),
+    # Flows of a switch, by what they match (parsers/boxes/ovs.py): any words.
+    ("configuration", r"^openflow\b"),
     ("tester", r"^(?:tester|(?:testpmd |iperf3 )?t[01])\b"),
     ("handoff-ring", r"hand-?off|congestion drop"),
     (
         "tx-ring",
         r"no free (?:tx )?slots|not enough (?:tx )?slots|tx[ _-]full|tx[ _-]?ring|tx[ _-]drop"
-        r"|tx_queue_full|tx-error|tx[ _-]miss|dpdk tx failure|tx packet drops \(ring full"
+        r"|tx_queue_full|tx queue drop|tx-error|tx[ _-]miss|dpdk tx failure|tx packet drops \(ring full"
         r"|tc queue (?!tbf|netem)\S+ drops|no available descriptors|tx frame not ready"
-        r"|tx sendto temporary|sendto E(?:AGAIN|BUSY)",
+        r"|tx sendto temporary|sendto E(?:AGAIN|BUSY)"
+        # A DPDK driver counts what its ring has no room for, and leaves it to the program.
+        r"|tx errors: refused by the driver|grout: port tx error",
     ),
     ("card-pps", r"card packet rate"),
     ("pcie", r"pcie"),
@@ -53,13 +57,18 @@ _PATTERNS: tuple[tuple[Cause, str], ...] = (
         r"|neighbor learnt|icmpecho: fragment"
         # Linux as a box (parsers/boxes/linux.py).
         r"|^nft .* drops$|tc filter or policer drops|tc queue (?:tbf|netem) drops"
-        r"|another mac address|no protocol takes|wrong destination address",
+        r"|another mac address|no protocol takes|wrong destination address"
+        # Open vSwitch as a box.
+        r"|policer drops|meter drops|recirculated too often|drop action\b",
     ),
     (
         "damaged",
         r"checksum|too short|shorter than|malformed|bad |invalid|version|length|crc|truncat"
-        r"|code is not 0|beyond 65535",
+        r"|code is not 0|beyond 65535|rx errors$",
     ),
+    # Other nodes of grout's that drop (parsers/boxes/grout.py): it routes, and they are no route,
+    # no neighbour, no such interface.
+    ("configuration", r"^grout: "),
 )
 _CAUSES = tuple((cause, re.compile(pattern, re.IGNORECASE)) for cause, pattern in _PATTERNS)
 

@@ -273,7 +273,9 @@ class Dut(StrictModel):
         """Short name: `router`, `kernel`, `testpmd-io`."""
         if self.kind == "engine":
             return self.mode
-        return f"{self.kind}-{self.mode}" if self.mode else self.kind
+        # Only what the lab starts has a mode that it knows.
+        moded = self.mode and not self.is_box
+        return f"{self.kind}-{self.mode}" if moded else self.kind
 
     @property
     def built_in(self) -> bool:

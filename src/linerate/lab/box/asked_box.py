@@ -13,7 +13,15 @@ from linerate.model.ledger import Entry, Kind, PacketLedger
 from linerate.model.measurement import Reading, WorkerReading
 from linerate.model.suites import DUT_PORTS
 from linerate.model.testbed import Dut
-from linerate.parsers.boxes import Asked, BoxKind, Counted, Question, UnreadableError, find
+from linerate.parsers.boxes import (
+    Asked,
+    BoxKind,
+    Counted,
+    Question,
+    UnreadableError,
+    commands,
+    find,
+)
 
 #: Longest wait for the answers of a moment.
 ASK_SECONDS = 20.0
@@ -42,11 +50,9 @@ class AskedBox:
         self._asked = Asked(
             ports=dict(zip(DUT_PORTS, (port.name for port in ports), strict=True)),
             socket=dut.socket or "",
+            commands=dut.commands,
         )
-        self._extra = tuple(
-            Question(f"command {number}", command.run)
-            for number, command in enumerate(dut.commands, start=1)
-        )
+        self._extra = commands.questions(self._asked)
         self._clear = dut.clear
         self._facts = facts
         self._tester_cpus = tester_cpus
@@ -95,7 +101,8 @@ class AskedBox:
             if question.required and answer.problem:
                 raise BoxError(f"{self._access.where}: `{question.command}`: {answer.problem}")
         try:
-            return self._kind.counted(texts(answers), self._asked), answers
+            counted = self._kind.counted(texts(answers), self._asked)
+            return counted.joined(commands.read(texts(answers), self._asked)), answers
         except UnreadableError as error:
             raise BoxError(f"{self._access.where}: {error}") from error
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from linerate.model.box import BoxAnswers
+from linerate.model.box import BoxAnswers, Command
 from linerate.model.evidence import Evidence
 
 
@@ -29,6 +29,8 @@ class Asked(NamedTuple):
     #: Names of its ports, by `e0` and `e1`.
     ports: Mapping[str, str]
     socket: str = ""
+    #: Questions of the user's: `command 1`, `command 2` … among the answers.
+    commands: tuple[Command, ...] = ()
 
 
 @dataclass(slots=True)
@@ -41,6 +43,14 @@ class Counted:
     losses: dict[str, int] = field(default_factory=dict)
     #: Packets that ended in the box because they were for itself.
     consumed: dict[str, int] = field(default_factory=dict)
+
+    def joined(self, other: "Counted") -> "Counted":
+        """Put together what two readers found; the second one's word counts."""
+        ports = {
+            name: self.ports.get(name, {}) | other.ports.get(name, {})
+            for name in (*self.ports, *other.ports)
+        }
+        return Counted(ports, self.losses | other.losses, self.consumed | other.consumed)
 
 
 class BoxKind(Protocol):
@@ -82,14 +92,21 @@ def register(kind: BoxKind) -> None:
     _KINDS[kind.name] = kind
 
 
+def kinds() -> Mapping[str, BoxKind]:
+    """All kinds of boxes, by name."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    return _KINDS
+
+
 def find(name: str) -> BoxKind:
     """Return the kind of that name; testbed files hold no others."""
-    if name not in _KINDS:
-        for module in pkgutil.iter_modules(__path__):
-            importlib.import_module(f"{__name__}.{module.name}")
-    return _KINDS[name]
+    return kinds()[name]
 
 
 def box_evidence(box: BoxAnswers) -> Evidence:
-    """Workers, rings and doubts of a trial, from the answers of a box of any kind."""
-    return find(box.kind).evidence(box)
+    """Workers, rings and doubts of a trial, from the answers of a box of any kind.
+
+    Of a kind that this version has not, nothing.
+    """
+    return find(box.kind).evidence(box) if box.kind in kinds() else Evidence()
