@@ -43,8 +43,8 @@ BUILD_PACKAGES := gcc libc6-dev pkg-config libdpdk-dev libjansson-dev libpcap-de
 # Ubuntu has Chromium as a snap only: there, the test of the report's page is skipped.
 CHROMIUM := $(shell grep -qs '^ID=debian' /etc/os-release && echo chromium)
 TEST_PACKAGES := $(CHROMIUM) dpdk dpdk-dev ethtool iperf3 iproute2 iputils-arping iputils-ping iputils-tracepath \
-	ipmitool ndisc6 nfdump nftables nut-server openipmi openssh-server prometheus snmp snmpd tcpdump traceroute \
-	tshark
+	ipmitool ndisc6 nfdump nftables nut-server openipmi openssh-server openvswitch-switch-dpdk prometheus snmp \
+	snmpd tcpdump traceroute tshark
 # Debian has dpdk-testpmd in dpdk-dev.
 PEER_PACKAGES := dpdk dpdk-dev
 SCREENSHOT_PACKAGES := chromium fonts-dejavu-core

@@ -8,10 +8,14 @@ from pathlib import Path
 from tests.boxes.books import balanced, cost_of_asking
 from tests.boxes.linux import linux, linux_over_ssh
 from tests.boxes.matrix import Located, MakeBox
+from tests.boxes.ovs import ovs
 from tests.boxes.runner import run_places
+from tests.system.foreign_dpdk import VSWITCHD
 
 #: By kind of box.
 BOXES: dict[str, MakeBox] = {"linux": linux, "linux-ssh": linux_over_ssh}
+if Path(VSWITCHD).exists():
+    BOXES["ovs"] = ovs
 SECONDS = 0.6
 RIGHT_MIN = 0.95
 

@@ -33,11 +33,11 @@ class Box:
     socket: str
     ports: tuple[str, str]
 
-    def measured(self, folder: Path, test: str = "U2") -> Measurement:
-        """A trial of it."""
-        bed = {
+    def testbed(self, link: str) -> dict[str, object]:
+        """A testbed file's document."""
+        return {
             "wire": "veth",
-            "link": LINK,
+            "link": link,
             "tester": {"interfaces": self.links.here},
             "dut": {
                 "kind": self.kind,
@@ -47,7 +47,10 @@ class Box:
                 "macs": MACS,
             },
         }
-        (folder / "bed.yaml").write_text(json.dumps(bed))
+
+    def measured(self, folder: Path, test: str = "U2") -> Measurement:
+        """A trial of it."""
+        (folder / "bed.yaml").write_text(json.dumps(self.testbed(LINK)))
         words = ("--only", test, "--duration", "1s", "--runs", str(folder / "runs"))
         with labs.lab("bench", str(folder / "bed.yaml"), *words, "--accept-suspect") as lab:
             _, wrong = lab.communicate(timeout=300)

@@ -49,7 +49,7 @@ _MATCH = re.compile(r"(?:\w+_age=\d+|n_bytes=\d+|send_flow_rem|reset_counts)(?:,
 FLOWS_NAMED = 32
 _THREAD = re.compile(r"(pmd|main) thread(?: numa_id (\d+) core_id (\d+))?:")
 _VALUE = re.compile(r"\s+-?\s*([A-Za-z][\w .()/]*?):\s+(\d+)\b")
-#: So many of a window's packets without a flow yet are worth a word: each costs a search of all.
+#: Share of a window's packets without a flow yet that is worth a word: each costs a search.
 UPCALL_PERCENT = 1.0
 #: A thread that polls needs a CPU of its own.
 WAITED_PERCENT = 2.0
@@ -238,7 +238,7 @@ def _matched(text: str) -> str:
 
 
 class _Window(NamedTuple):
-    """What a thread counted between two answers."""
+    """Counters of a thread between two answers."""
 
     name: str
     cpu: int
@@ -342,7 +342,7 @@ def _worker(window: _Window) -> Worker | None:
 
 
 def _doubts(window: _Window) -> Iterator[Quote]:
-    """What was measured beside forwarding: a thread without its CPU, packets without a flow."""
+    """Reasons to doubt a window: a thread without its CPU, packets without a flow."""
     waited = min(100.0, 100.0 * window.waited_seconds / window.seconds)
     if waited >= WAITED_PERCENT:
         yield _quote(
