@@ -110,7 +110,10 @@ def served(path: Path, replies: dict[str, object]) -> threading.Thread:
 def test_the_question_is_a_command_of_a_shell(tmp_path: Path):
     """Asked by a shell, as on a box: the socket's answers for each port, in its order."""
     path = tmp_path / "dpdk_telemetry.v2"
-    replies: dict[str, object] = {"/ethdev/list": [0, 1], "/ethdev/stats,1": {"ipackets": 5, "opackets": 6}}
+    replies: dict[str, object] = {
+        "/ethdev/list": [0, 1],
+        "/ethdev/stats,1": {"ipackets": 5, "opackets": 6},
+    }
     thread = served(path, replies | {"/ethdev/info,1": {"name": "p1"}})
     asked = Asked(ports={"e0": "p1", "e1": "p1"}, socket=str(path))
     (question, *_) = find("testpmd").counters(asked)

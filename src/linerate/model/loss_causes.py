@@ -18,7 +18,8 @@ _PATTERNS: tuple[tuple[Cause, str], ...] = (
     (
         "tx-ring",
         r"no free (?:tx )?slots|not enough (?:tx )?slots|tx[ _-]full|tx[ _-]?ring|tx[ _-]drop"
-        r"|tx_queue_full|tx queue drop|tx-error|tx[ _-]miss|dpdk tx failure|tx packet drops \(ring full"
+        r"|tx_queue_full|tx queue drop|tx-error|tx[ _-]miss|dpdk tx failure"
+        r"|tx packet drops \(ring full"
         r"|tc queue (?!tbf|netem)\S+ drops|no available descriptors|tx frame not ready"
         r"|tx sendto temporary|sendto E(?:AGAIN|BUSY)"
         # A DPDK driver counts what its ring has no room for, and leaves it to the program.

@@ -153,7 +153,8 @@ def _parser(name: str) -> tools.Parse:
     """A parser by the name of its file, which the function has. Raises UnreadableError."""
     known = {one.parse.__module__.rpartition(".")[2]: one.parse for one in tools.parsers()}
     if name not in known:
-        raise UnreadableError(f"dut.commands: no parser {name}; there are {', '.join(sorted(known))}")
+        names = ", ".join(sorted(known))
+        raise UnreadableError(f"dut.commands: no parser {name}; there are {names}")
     return known[name]
 
 
