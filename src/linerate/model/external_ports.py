@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 
 #: Ways in which the tester is joined to it, by the key of `tester`, and the links that allow it.
-JOINED_BY = {"sockets": ("memif",), "interfaces": ("veth", "af_xdp")}
-WIRES = ("ethdev", "memif", "veth", "af_xdp")
+JOINED_BY = {"sockets": ("memif",), "interfaces": ("interfaces", "veth", "af_xdp")}
+WIRES = ("ethdev", "interfaces", "memif", "veth", "af_xdp")
+#: The wire behind which there is never a device of ours.
+ALWAYS_OUTSIDE = "interfaces"
 _EXAMPLES = {
     "sockets": "expected two, as [/run/vpp/a.sock, /run/vpp/b.sock]",
     "interfaces": "expected two that are joined to the device, as [eth1, eth2]",
@@ -21,6 +23,11 @@ def check(external: bool, wire: str, joined: Mapping[str, object], reached: obje
         raise ValueError(
             f"wire: expected {', '.join(WIRES[:-1])} or {WIRES[-1]} for an external device, "
             f"not '{wire}'"
+        )
+    if wire == ALWAYS_OUTSIDE and not external:
+        raise ValueError(
+            f"wire: {wire} are cabled to a device that is there already: expected a box, or "
+            "`dut: {kind: external}`"
         )
     for key, wires in JOINED_BY.items():
         wanted = external and wire in wires
