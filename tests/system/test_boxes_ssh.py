@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.command import Done, run_command
 from tests.system.boxes import Box, linux_box, needs_sshd, with_sshd
+from tests.system.namespaces import run
 
 from linerate.model.measurement import Measurement
 
@@ -43,8 +44,11 @@ def test_a_bench_over_ssh_explains_every_packet(box: Box, tmp_path: Path) -> Non
     assert moments == {"facts", "before", "load", "after"}
 
 
-def test_a_rule_that_drops_is_named_over_ssh(box: Box, tmp_path: Path) -> None:
-    box.run("ip route replace blackhole 48.0.0.0/24")
+def test_a_run_ends_before_its_trials_where_nothing_comes_through(box: Box, tmp_path: Path) -> None:
+    run(f"ip -n {box.namespace} route del 48.0.0.0/24")
     done = bench(box, tmp_path)
     assert done.returncode == 1
-    assert "received nothing" in done.stderr
+    assert not trials(tmp_path)
+    assert "no first packet came through the box from t0 to t1" in done.stderr
+    assert "ip: no route" in done.stderr
+    assert "linerate testbed check" in done.stderr

@@ -150,6 +150,11 @@ COMMANDS = (
         "[bold]linerate explain runtime.txt errors.txt dmesg.txt --json[/] # what others printed",
     ),
     Listed(
+        "testbed",
+        "linerate.cli.commands.testbed:testbed",
+        "Write a testbed file for a box, and check it: cables, addresses, routes, first packets.",
+    ),
+    Listed(
         "doctor",
         "linerate.cli.commands.doctor:doctor",
         "Look at the host as an expert would before a test: what is wrong, why, how to mend it.",

@@ -29,6 +29,8 @@ from linerate.ui.screen import complain, one_line, say
 #: Makes what measures a plan.
 Maker = Callable[[Plan, RunFolder, Observer], Bench]
 Form = Literal["text", "json", "csv"]
+#: Beside the trials of a test with a box: an engine starts, the box is asked, packets drain.
+BESIDE_SECONDS = 4.0
 #: A shell says 128 + signal for what a signal ended.
 BY_SIGNAL = 128
 
@@ -132,6 +134,8 @@ def bench_into_folder(plan: Plan, options: RunOptions, make: Maker = Bench) -> i
 
 def measure_into(plan: Plan, folder: RunFolder, make: Maker = Bench) -> tuple[Run, int]:
     """Measure into a run folder, within `signals`; returns the run and the exit code."""
+    if plan.testbed.dut.is_box:
+        complain(announced(plan))
     progress = new_progress()
     code = 0
     with progress:
@@ -143,6 +147,14 @@ def measure_into(plan: Plan, folder: RunFolder, make: Maker = Bench) -> tuple[Ru
     if line := nothing_came_back(bench.run):
         complain(f"linerate: {line}")
     return bench.run, code or exit_code(bench.run)
+
+
+def announced(plan: Plan) -> str:
+    """Estimated duration of all tests, before they start."""
+    seconds = plan.seconds + BESIDE_SECONDS * (len(plan.steps) + 1)
+    took = f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{seconds:.0f} seconds"
+    count = f"{len(plan.steps)} test{'s' * (len(plan.steps) != 1)}"
+    return f"linerate: {count} with {plan.testbed.dut.at or 'the box'}: about {took}"
 
 
 def exit_code(run: Run) -> int:

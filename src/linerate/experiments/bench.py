@@ -24,6 +24,7 @@ from linerate.engine import cleanup, engine_process
 from linerate.engine.engine_process import EngineError, NotReadyError
 from linerate.engine.telemetry import NoAnswerError, TelemetryError
 from linerate.experiments.asked_load import FULL_SCALE_PPM, AskedLoad
+from linerate.experiments.first_packets import SECONDS, first_packets, refusal
 from linerate.experiments.plan import CEILING_SECONDS, Kind, Plan, Step, kind_of
 from linerate.host import machine
 from linerate.host.doctor import Host, busy_now, examine_shortly
@@ -181,11 +182,24 @@ class Bench:
         self._folder.save(self.run)
 
     def _measure_all(self) -> None:
+        self._check_first_packets()
         for kind, testbed in reversed(self._plan.kinds.items()):
             self._despite_host(partial(self._measure_ceiling, kind, testbed))
         for step in self._plan.steps:
             self._measure_step(step)
             self._check_host()
+
+    def _check_first_packets(self) -> None:
+        """Send a few packets through a box; raises SetupError where none comes through."""
+        step = next((one for one in self._plan.steps if _is_sent_through_box(one.testbed)), None)
+        if step is None or not step.testbed.dut.first_packets:
+            return
+        self._observer.step("first packets", SECONDS)
+        testbed, loadtest = step.testbed, step.loadtest
+        with self._rigs[testbed].under_test(loadtest, "first-packets") as trials:
+            found = first_packets(trials, testbed, loadtest, self._observer.progress)
+        if why := refusal(found):
+            raise SetupError(why)
 
     def _despite_host(self, measure: Callable[[], None]) -> str:
         """Measure, once more where the host gave an engine no CPU; returns why not, if not."""
@@ -414,6 +428,10 @@ class Bench:
         self.run = judged_together(
             self.run, {one.trial: self._evidence[one.trial] for one in results}
         )
+
+
+def _is_sent_through_box(testbed: Testbed) -> bool:
+    return testbed.dut.is_box and generates(testbed) and not testbed.by_tool
 
 
 def _looked_at(testbed: Testbed, cpus: tuple[int, ...]) -> tuple[Finding, ...]:

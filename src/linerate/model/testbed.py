@@ -243,6 +243,8 @@ class Dut(StrictModel):
     clear: bool = False
     #: Meter of its power.
     power: Power | None = None
+    #: Whether a run ends at once where none of the first packets comes through a box.
+    first_packets: bool = True
 
     @model_validator(mode="before")
     @classmethod

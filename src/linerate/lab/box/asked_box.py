@@ -196,22 +196,28 @@ def running(dut: Dut, tester_cpus: tuple[int, ...]) -> Iterator[AskedBox]:
     """
     kind = find(dut.kind)
     where = dut.at or "local"
-    with opened(where) as access:
-        try:
-            for command in dut.setup:
-                _done(access, command)
-            ports = dut.box_ports
-            assert ports is not None
-            names = dict(zip(DUT_PORTS, (port.name for port in ports), strict=True))
-            asked = Asked(ports=names, socket=dut.socket or "")
-            facts = asked_together(kind, access, kind.facts(asked), "facts")
-            same_host = not where.startswith("ssh://")
-            yield AskedBox(dut, access, facts, tester_cpus if same_host else ())
-        finally:
-            for command in dut.teardown:
-                # The first that fails takes the others nothing away.
-                with contextlib.suppress(BoxError):
-                    access.run(command, SETUP_SECONDS)
+    with opened(where) as access, set_up(dut, access):
+        ports = dut.box_ports
+        assert ports is not None
+        names = dict(zip(DUT_PORTS, (port.name for port in ports), strict=True))
+        asked = Asked(ports=names, socket=dut.socket or "")
+        facts = asked_together(kind, access, kind.facts(asked), "facts")
+        same_host = not where.startswith("ssh://")
+        yield AskedBox(dut, access, facts, tester_cpus if same_host else ())
+
+
+@contextmanager
+def set_up(dut: Dut, access: Access) -> Iterator[None]:
+    """Run the user's commands; those of `teardown` on exit, whatever happens. Raises BoxError."""
+    try:
+        for command in dut.setup:
+            _done(access, command)
+        yield
+    finally:
+        for command in dut.teardown:
+            # The first that fails takes the others nothing away.
+            with contextlib.suppress(BoxError):
+                access.run(command, SETUP_SECONDS)
 
 
 def _done(access: Access, command: str) -> None:

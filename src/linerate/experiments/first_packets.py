@@ -1,0 +1,153 @@
+"""First packets through a box: a few each way, before any trial, and where they ended."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from linerate.lab.rig import Trials
+from linerate.lab.trial import OnProgress, run_trial
+from linerate.model.counting import counted
+from linerate.model.measurement import Load, Measurement
+from linerate.model.suites import DUT_PORTS, TESTER_PORTS, Loadtest, Traffic
+from linerate.model.testbed import Testbed
+
+#: Each way: enough to stand out among others' frames, few enough for any box.
+PACKETS = 200
+SECONDS = 0.2
+#: Both ways, of one flow.
+LOADTEST = Loadtest("first", Traffic(64, "one"), 2)
+#: Places of losses that are named.
+PLACES = 3
+
+
+class Way(NamedTuple):
+    """Packets of one direction; None where the box does not count them."""
+
+    #: From this port of the tester to that, over these ports of the box.
+    here: str
+    there: str
+    sent: int
+    received: int
+    entered: int | None
+    left: int | None
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        return f"{self.here} to {self.there}"
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """The way that first packets came."""
+
+    ways: tuple[Way, ...]
+    #: Packets by place of loss, most first.
+    losses: tuple[tuple[str, int], ...]
+
+    @property
+    def stuck(self) -> tuple[Way, ...]:
+        """Directions of which nothing arrived."""
+        return tuple(way for way in self.ways if way.sent and not way.received)
+
+    @property
+    def partial(self) -> tuple[Way, ...]:
+        """Directions of which a part arrived."""
+        return tuple(way for way in self.ways if 0 < way.received < way.sent)
+
+    def ended(self, way: Way) -> str:
+        """Where the packets of a direction ended, as far as counters tell."""
+        at = (DUT_PORTS[TESTER_PORTS.index(port)] for port in (way.here, way.there))
+        into, out = at
+        if way.entered is not None and way.entered < way.sent / 2:
+            reached = f"{into} of the box received {way.entered:,} of them"
+        elif way.left is not None and way.left < way.sent / 2:
+            reached = f"the box received them at {into}, and sent {way.left:,} by {out}"
+        elif way.left is not None:
+            reached = f"the box sent them by {out}, and they did not arrive at {way.there}"
+        else:
+            reached = "the box does not count them"
+        return f"{reached}{self._places()}"
+
+    def _places(self) -> str:
+        named = [f"{place} {packets:,}" for place, packets in self.losses[:PLACES]]
+        return f"; lost: {', '.join(named)}" if named else ""
+
+
+def first_packets(
+    trials: Trials, testbed: Testbed, loadtest: Loadtest, on_progress: OnProgress
+) -> Crossing:
+    """Send a few packets of a loadtest, and count. Raises SetupError where it can't be tried."""
+    full_pps = loadtest.full_pps(testbed.line_bps)
+    scale_ppm = max(1, round(1e6 * loadtest.directions * PACKETS / SECONDS / full_pps))
+    load = Load(
+        frame_bytes=loadtest.traffic.frame_bytes,
+        directions=loadtest.links,
+        link_bps=testbed.line_bps,
+        scale_ppm=min(1_000_000, scale_ppm),
+        duration_us=round(1e6 * SECONDS),
+        flows=loadtest.traffic.flows,
+        protocol=loadtest.traffic.protocol,
+        counted=counted(testbed),
+        # So it ends on time, however disturbed the tester is.
+        pushes_back=True,
+        offered=loadtest.traffic.offered,
+    )
+    measurement = run_trial(trials.tester, load, on_progress)
+    trials.check()
+    return crossing(measurement, loadtest)
+
+
+def crossing(measurement: Measurement, loadtest: Loadtest) -> Crossing:
+    """The way that the packets of a measurement came, in each direction."""
+    ways = tuple(
+        _way(measurement, loadtest, here, 1 - here)
+        for here in loadtest.traffic.sides(loadtest.directions)
+    )
+    losses = sorted(
+        (
+            (entry.place, entry.packets)
+            for entry in measurement.packets.entries
+            if entry.kind == "loss" and entry.packets
+        ),
+        key=lambda loss: -loss[1],
+    )
+    return Crossing(ways, tuple(losses))
+
+
+def _way(measurement: Measurement, loadtest: Loadtest, here: int, there: int) -> Way:
+    sender, receiver = TESTER_PORTS[here], TESTER_PORTS[there]
+    name = f"{loadtest.name}-{sender}"
+    streams = [one for key, one in measurement.streams.items() if key.startswith(name)]
+    received = sum(one.get("received", 0) for one in streams)
+    if not measurement.load.signed:
+        received = _of(measurement, receiver, "rx_packets") or 0
+    elif not streams:
+        # The port also received what the box itself sent.
+        known = measurement.packets.received
+        received = min(_of(measurement, receiver, "rx_packets") or 0, known)
+    return Way(
+        here=sender,
+        there=receiver,
+        sent=_of(measurement, sender, "tx_packets") or 0,
+        received=received,
+        entered=_of(measurement, DUT_PORTS[here], "rx_packets"),
+        left=_of(measurement, DUT_PORTS[there], "tx_packets"),
+    )
+
+
+def _of(measurement: Measurement, port: str, name: str) -> int | None:
+    found = measurement.ports.get(port, {}).get(name)
+    return None if found is None else int(found)
+
+
+def refusal(found: Crossing) -> str:
+    """Why no trial is begun, and what to do, in a line; nothing when all ways are open."""
+    if not found.stuck:
+        return ""
+    way = found.stuck[0]
+    others = f" (and {found.stuck[1].text})" if len(found.stuck) > 1 else ""
+    return (
+        f"no first packet came through the box from {way.text}{others}: {found.ended(way)}; "
+        "`linerate testbed check FILE` says what to do, and `first_packets: false` under `dut` "
+        "measures all the same"
+    )
