@@ -11,6 +11,9 @@ from linerate.analysis.power_windows import At, nonsense, window
 from linerate.lab.metered import Watch, meter_of
 from linerate.lab.power import MeterError
 from linerate.lab.power._sampling import Sampler
+from linerate.lab.trial import run_trial
+from linerate.model.ledger import PacketLedger
+from linerate.model.measurement import Load, Progress, Reading
 from linerate.model.power import (
     Estimate,
     MeterAbout,
@@ -250,7 +253,8 @@ class TestSampler:
         eventually(lambda: sampler.failures.asked_at is not None)
         asked_at = known(sampler.failures.asked_at)
         eventually(lambda: time.monotonic() > asked_at + 0.1)
-        watch.begin(10)
+        watch.rest(10)
+        watch.begin()
         watch._began -= 10
         trial = known(watch.trial())
         sampler.stop()
@@ -267,7 +271,8 @@ class TestWatch:
         sampler = Sampler(_Meter(read))
         sampler.start()
         watch = Watch(sampler, idle_seconds=0.1)
-        watch.begin(10)
+        watch.rest(10)
+        watch.begin()
         eventually(lambda: sampler.failures.count)
         watch._began -= 10
         trial = known(watch.trial())
@@ -280,7 +285,8 @@ class TestWatch:
         sampler = Sampler(_Meter(lambda: PowerReading(watts=90.0 if load.is_set() else 40.0)))
         sampler.start()
         watch = Watch(sampler, idle_seconds=0.5)
-        watch.begin(1.5)
+        watch.rest(1.5)
+        watch.begin()
         load.set()
         time.sleep(1.5)
         load.clear()
@@ -296,7 +302,8 @@ class TestWatch:
         sampler = Sampler(_Meter(lambda: PowerReading(watts=90.0)))
         sampler.start()
         watch = Watch(sampler, idle_seconds=3000)
-        watch.begin(0.25)
+        watch.rest(0.25)
+        watch.begin()
         watch.end()
         trial = watch.trial()
         assert trial.load is None
@@ -338,3 +345,37 @@ class TestAtBox:
         spec = self.spec(source="ipmi", password_env="BMC")
         with meter_of(spec, "local") as meter, pytest.raises(MeterError, match="is not passed on"):
             meter.read()
+
+
+def test_idle_time_is_before_the_first_readings():
+    """Waited for once counters are read, it would be part of the trial's time ledger."""
+    order: list[str] = []
+
+    class Tester:
+        def rest(self, _load_seconds: float) -> None:
+            order.append("rest")
+
+        def power(self) -> PowerTrial:
+            order.append("power")
+            return PowerTrial(about=about(), missing="as asked")
+
+        def __getattr__(self, name: str):
+            def called(*_words: object):
+                order.append(name)
+                if name == "progress":
+                    return Progress(trial=1, state="idle" if "start" not in order else "done",
+                                    elapsed_us=1, drained=True)  # fmt: skip
+                if name == "readings":
+                    return Reading(ledger=PacketLedger(), workers=())
+                return {"ledger": PacketLedger(), "roundtrips": (), "workers": ()}.get(name, {})
+
+            return called
+
+    measured = run_trial(
+        Tester(),
+        Load(frame_bytes=64, directions=1, link_bps=10**10, scale_ppm=1000, duration_us=1000),
+        lambda _progress: None,
+    )
+    assert order.index("rest") < order.index("readings")
+    assert order.index("power") > max(n for n, one in enumerate(order) if one == "readings")
+    assert known(measured.power).missing == "as asked"

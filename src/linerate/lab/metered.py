@@ -1,8 +1,8 @@
 """A tester whose device's power is measured: to a trial it is the tester itself.
 
-A trial starts, ends and is asked for its power; before and after its load the box is idle for as
-long as the testbed says. Trials that are shorter than two intervals of the meter, as those that
-find out the tester's rate, have no power and are not waited for.
+A trial lets the box rest, starts, ends and asks for its power: before and after its load the box is
+idle for as long as the testbed says. Trials that are shorter than two intervals of the meter, as
+those that find out the tester's rate, have no power and are not waited for.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ from linerate.lab.power._hosts import (
 from linerate.lab.power._sampling import Sampler
 from linerate.lab.tester import Tester
 from linerate.lab.tester._passed_on import PassedOn
-from linerate.model.measurement import Progress
+from linerate.model.measurement import Load, Progress
 from linerate.model.power import MeterAbout, PowerReading, PowerSample, PowerTrial, PowerWindow
 from linerate.model.power_sources import Meter as Spec
 from linerate.model.testbed import Dut
@@ -46,8 +46,20 @@ COOLING_SECONDS = 0.2
 class Powered(Protocol):
     """A tester that knows the power of its device."""
 
+    def rest(self, load_seconds: float) -> None:
+        """Wait for the idle time before a load."""
+
     def power(self) -> PowerTrial:
         """Power in the last trial; waits for the idle time after it."""
+
+
+def rest_before(tester: object, load: Load) -> None:
+    """Let the device be idle before a load, where its power is measured.
+
+    A trial calls it before its first readings: idle time is none of its time ledger.
+    """
+    if isinstance(tester, Powered):
+        tester.rest(load.duration_us / 1e6)
 
 
 def power_of(tester: object) -> PowerTrial | None:
@@ -73,9 +85,12 @@ class Watch:
         """The meter."""
         return self._sampler.about
 
-    def begin(self, load_seconds: float) -> None:
-        """Wait for the idle time, then say that the load begins."""
+    def rest(self, load_seconds: float) -> None:
+        """Wait for the idle time before a load that is long enough; no counter is read before."""
         self._before = self._idle() if self._is_measured(load_seconds) else None
+
+    def begin(self) -> None:
+        """Say that the load begins."""
         self._failed_before = self._sampler.failures.count
         self._began, self._ended = time.monotonic(), None
 
@@ -175,8 +190,8 @@ class Metered(PassedOn):
         self._watch = watch
 
     def start(self, duration_us: int, scale_ppm: int, clean_us: int = 0) -> None:
-        """Start, after the idle time."""
-        self._watch.begin(duration_us / 1e6)
+        """Start."""
+        self._watch.begin()
         self._tester.start(duration_us, scale_ppm, clean_us)
 
     def stop(self) -> None:
@@ -190,6 +205,10 @@ class Metered(PassedOn):
         if progress.state in ("draining", "done"):
             self._watch.end()
         return progress
+
+    def rest(self, load_seconds: float) -> None:
+        """Wait for the idle time before a load."""
+        self._watch.rest(load_seconds)
 
     def power_since(self, begin: float) -> PowerWindow | None:
         """Power since a moment, while packets fly."""

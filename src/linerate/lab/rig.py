@@ -251,12 +251,16 @@ class Rig:
             self._dut.running(self._testbed, ends, self._place(self._name(), label)) as device,
             watching(self._testbed.dut) as power,
         ):
+            if power is not None:
+                power.rest(load.duration_us / 1e6)
             before = device.readings(hertz)
             if power is not None:
-                power.begin(load.duration_us / 1e6)
+                power.begin()
             message = tool.measure(ends, loadtest, load.duration_us / 1e6, routed)
-            measured = power.trial() if power is not None else None
+            if power is not None:
+                power.end()
             after = device.readings(hertz)
+            measured = None if power is None else power.trial()
             ends.check()
         between = after.ledger.minus(before.ledger).entries
         ledger = PacketLedger(entries=(*message.sent, *between, *message.received))

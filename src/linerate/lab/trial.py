@@ -15,7 +15,7 @@ from linerate.analysis.box_time import time_ledgers
 from linerate.analysis.validity import STRETCH_LIMIT
 from linerate.engine.telemetry import NoAnswerError
 from linerate.lab.cpu_usage import AtLoad, HostReading, Use, ledgers_since
-from linerate.lab.metered import power_of
+from linerate.lab.metered import power_of, rest_before
 from linerate.lab.tester import Tester
 from linerate.model.box_path import along
 from linerate.model.ledger import PacketLedger
@@ -82,6 +82,7 @@ def run_trial(
     """Run it and return what was measured; nothing is judged here."""
     tester.await_links()
     _await_idle(tester)
+    rest_before(tester, load)
     before_host = HostReading(tester, tester.roundtrips())
     before, left = tester.readings(), tester.ledger()
     tester.start(load.duration_us, load.scale_ppm, load.clean_us)
@@ -177,6 +178,7 @@ def hold(
     the engine does not answer in time is left out, and the interval lasts until the next one.
     """
     tester.await_links()
+    rest_before(tester, load)
     start = _Held.read(tester, tester.roundtrips())
     tester.start(load.duration_us, load.scale_ppm)
     last, interrupted = start, None
