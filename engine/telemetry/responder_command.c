@@ -64,7 +64,7 @@ COMMAND("/linerate/responder", responder_answer,
 static struct port *parse_question(const char *parameters, struct ip_address *neighbor, int *vlan)
 {
 	char name[PORT_NAME_BYTES], text[ADDRESS_TEXT_BYTES], rest;
-	const char *end = text;
+	const char *end;
 	int count;
 
 	*vlan = -1;

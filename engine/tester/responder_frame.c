@@ -95,7 +95,7 @@ static uint16_t read_l2(struct host_heard *heard, const uint8_t *frame, unsigned
 	if (bytes < RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN || !is_station(source(frame)))
 		return 0;
 	heard->l3 = RTE_ETHER_HDR_LEN;
-	type = read16(frame + 2 * RTE_ETHER_ADDR_LEN);
+	type = read16(frame + offsetof(struct rte_ether_hdr, ether_type));
 	if (type == RTE_ETHER_TYPE_VLAN || type == RTE_ETHER_TYPE_QINQ) {
 		heard->vlan = read16(frame + heard->l3) & VLAN_ID_MASK;
 		heard->l3 += RTE_VLAN_HLEN;

@@ -8,6 +8,7 @@
 #include "tester/responder.h"
 #include "tester/tester.h"
 #include "tester/trial.h"
+#include "config_mistakes.h"
 #include "tester_harness.h"
 
 #include <pthread.h>
@@ -428,6 +429,45 @@ static void none_is_asked_in_a_trial(void)
 	run_question(&asked);
 }
 
+#define ADDRESSES(list) "{\"addresses\": [" list "]}"
+#define OF_E1(keys) "{\"port\": \"e1\", " keys "}"
+
+static void parse_addresses(const struct config_node *root)
+{
+	struct config_node addresses = config_child(root, "addresses");
+
+	responders_parse(&addresses);
+}
+
+static void mistakes_are_found(void)
+{
+	static const char *const good[] = {
+		ADDRESSES(OF_E1("\"address\": \"10.0.0.1/24\"")),
+		ADDRESSES(OF_E1("\"address\": \"10.0.0.1/24\", \"vlan\": 4094")),
+		ADDRESSES(OF_E1("\"address\": \"fe80::1/64\"")),
+	};
+	static const char *const bad[] = {
+		ADDRESSES(OF_E1("\"address\": \"10.0.0.1/24\"")), /* given twice by now */
+		ADDRESSES(OF_E1("\"address\": \"10.0.0.1\"")),
+		ADDRESSES(OF_E1("\"address\": \"10.0.0.1/33\"")),
+		ADDRESSES(OF_E1("\"address\": \"224.0.0.1/24\"")),
+		ADDRESSES(OF_E1("\"address\": \"127.0.0.1/8\"")),
+		ADDRESSES(OF_E1("\"address\": \"ff02::1/64\"")),
+		ADDRESSES(OF_E1("\"address\": \"::/64\"")),
+		ADDRESSES(OF_E1("\"address\": \"10.0.0.2/24\", \"vlan\": 4095")),
+		ADDRESSES(OF_E1("\"address\": \"10.0.0.3/24\", \"gateway\": \"10.0.0.1\"")),
+		ADDRESSES(OF_E1("\"vlan\": 10")),
+		ADDRESSES("{\"port\": \"e2\", \"address\": \"10.0.0.1/24\"}"),
+		ADDRESSES("\"10.0.0.1/24\""),
+		"{\"addresses\": 1}",
+	};
+
+	for (unsigned i = 0; i < RTE_DIM(good); i++)
+		CHECK_EQUAL(config_mistakes_in(good[i], parse_addresses), 0);
+	for (unsigned i = 0; i < RTE_DIM(bad); i++)
+		CHECK_EQUAL(config_mistakes_in(bad[i], parse_addresses), 1);
+}
+
 #define TEXT \
 	"\"addresses\": [{\"port\": \"e0\", \"address\": \"100.64.1.2/30\"}, " \
 	"{\"port\": \"e0\", \"address\": \"fd00::2/64\"}, " \
@@ -456,6 +496,7 @@ static const struct tester_case cases[] = {
 	{"answers wait for room", answers_wait_for_room, STREAMS},
 	{"the other port is none", other_port_is_none, STREAMS},
 	{"neighbours are asked", neighbors_are_asked, STREAMS},
+	{"mistakes are found", mistakes_are_found, STREAMS},
 	{"none is asked in a trial", none_is_asked_in_a_trial, STREAMS},
 };
 TESTER_MAIN(cases)
