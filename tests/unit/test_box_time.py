@@ -29,6 +29,13 @@ def test_the_ledger_of_a_worker_closes(clocks, spare, away):
     assert ledger.nodes["softirq"].clocks == round(1000 * clocks)
 
 
+@given(clocks=some.floats(1.9e6, 2.1e6), away=some.floats(0, 50))
+def test_time_away_is_in_the_nodes_of_a_worker_that_polls(clocks, away):
+    polling = worker(clocks, 0.0, away, idle_in_clocks=True, spare_percent=None)
+    (ledger,) = time_ledgers(Evidence(workers=(polling,)))
+    assert ledger.closes
+
+
 def test_a_worker_without_a_clock_rate_has_no_ledger():
     known, main = worker(1.0), worker(1.0, role="main")
     unknown = worker(1.0, tsc_hz=None)

@@ -68,7 +68,12 @@ def test_evidence_points_at_the_lines():
 
 def test_blackholed_packets_are_configuration():
     found = judged("cx5-rdma-1q-64b.runtime.txt", "cx5-rdma-1q-64b.errors.txt")
-    assert found.configured == {"null-node: blackholed packets": 3350}
+    assert found.configured == {
+        "null-node: blackholed packets": 3350,
+        # Each was dropped while its next hop had no address.
+        "ip4-arp: ARP requests throttled": 7421,
+        "ip4-arp: ARP requests sent": 3,
+    }
 
 
 def test_links_narrower_than_their_cards():

@@ -89,10 +89,13 @@ def test_errors_of_a_full_tx_ring():
     evidence = read(case("cx5-rdma-1q-64b.errors.txt"))
     assert losses(evidence) == [
         ("null-node: blackholed packets", "configuration", 3334),
+        # The packets that requests were for, dropped while the next hop had no address.
+        ("ip4-arp: ARP requests throttled", "configuration", 7421),
+        ("ip4-arp: ARP requests sent", "configuration", 3),
         ("xxv1-tx: no free tx slots", "tx-ring", 1454511616),
         ("null-node: blackholed packets", "configuration", 16),
     ]
-    assert [loss.quote.line for loss in evidence.losses] == [2, 5, 6]
+    assert [loss.quote.line for loss in evidence.losses] == [2, 3, 4, 5, 6]
     assert evidence.unread == ()
 
 

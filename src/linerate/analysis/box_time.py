@@ -21,6 +21,10 @@ def _ledger(worker: Worker, seconds: float, tsc_hz: float) -> TimeLedger:
     nodes = {node.name: _time(node) for node in worker.nodes}
     spent = sum(node.clocks for node in nodes.values())
     away = round(elapsed * (worker.away_percent or 0.0) / 100)
+    if worker.idle_in_clocks:
+        # Its nodes' cycles are time that passed, whoever had the CPU; three digits are printed.
+        elapsed = max(elapsed, spent)
+        away = min(away, elapsed - spent)
     spare = round(elapsed * (worker.spare_percent or 0.0) / 100)
     return TimeLedger(
         worker=worker.name,

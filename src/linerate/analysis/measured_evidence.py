@@ -1,5 +1,6 @@
 """Evidence from a trial of our own: its measurement, as the lab wrote it down."""
 
+from linerate.analysis.explain.reading import AT_RINGS, NOISE_SHARE
 from linerate.analysis.host_losses import lost_while_descheduled
 from linerate.analysis.json_lines import Path, line_index
 from linerate.analysis.validity import doubts, reasons
@@ -73,6 +74,7 @@ def _counted(
     measurement: Measurement, trial: str, quotes: _Quotes, invalid: tuple[str, ...]
 ) -> Evidence:
     """Evidence in counters of our own, and in those of a box's that stand in the ledger."""
+    losses, noted = _divided(measurement, _losses(measurement, quotes))
     return Evidence(
         trial=trial,
         conditions=_conditions(measurement, quotes),
@@ -82,7 +84,8 @@ def _counted(
             # A box's own words say more of its workers.
             if measurement.box is None or ledger.role == "tester"
         ),
-        losses=tuple(_losses(measurement, quotes)),
+        losses=losses,
+        noted=noted,
         rings=tuple(_rings(measurement, quotes)),
         ports=tuple(_ports(measurement, quotes)),
         offload=tuple(_offload(measurement, quotes)),
@@ -226,6 +229,20 @@ def _losses(measurement: Measurement, quotes: _Quotes) -> list[Loss]:
         if entry.kind in _kinds_lost(measurement)
         and (judged := _judged(measurement, entry.place, entry.packets))
     ]
+
+
+def _divided(
+    measurement: Measurement, losses: list[Loss]
+) -> tuple[tuple[Loss, ...], tuple[Loss, ...]]:
+    """Losses that are judged, and those of a box that are noted alone.
+
+    A box on which other things run finds a ring full now and then at any load: that limits nothing.
+    """
+    of_rings = [loss for loss in losses if loss.cause in AT_RINGS]
+    few = sum(loss.packets for loss in of_rings) <= NOISE_SHARE * measurement.judged_sent
+    if measurement.box is None or not few:
+        return tuple(losses), ()
+    return tuple(loss for loss in losses if loss not in of_rings), tuple(of_rings)
 
 
 def _judged(measurement: Measurement, place: str, packets: int) -> int:

@@ -60,12 +60,15 @@ _PATTERNS: tuple[tuple[Cause, str], ...] = (
         r"|^nft .* drops$|tc filter or policer drops|tc queue (?:tbf|netem) drops"
         r"|another mac address|no protocol takes|wrong destination address"
         # Open vSwitch as a box.
-        r"|policer drops|meter drops|recirculated too often|drop action\b",
+        r"|policer drops|meter drops|recirculated too often|drop action\b"
+        # VPP: packets without a neighbour are dropped while it is asked for, and those for a port
+        # of its own where nothing listens.
+        r"|(?:requests?|solicitations?) (?:sent|throttled)$|no listener",
     ),
     (
         "damaged",
         r"checksum|too short|shorter than|malformed|bad |invalid|version|length|crc|truncat"
-        r"|code is not 0|beyond 65535|rx errors$",
+        r"|rx-error|code is not 0|beyond 65535|rx errors$",
     ),
     # Other nodes of grout's that drop (parsers/boxes/grout.py): it routes, and they are no route,
     # no neighbour, no such interface.

@@ -130,9 +130,9 @@ def _took(evidence: Evidence) -> str:
 def _busy(evidence: Evidence) -> str:
     """Load of both sides in words."""
     text = [
-        f"{worker.name} had {worker.spare_percent:.0f} % of its time to spare"
+        f"{worker.name} had {worker.idle_percent:.0f} % of its time to spare"
         for worker in (sender(evidence), busiest(evidence))
-        if worker is not None and worker.spare_percent is not None
+        if worker is not None and worker.idle_percent is not None
     ]
     return f" while {' and '.join(text)}" if text else ""
 

@@ -41,8 +41,8 @@ def busiest(evidence: Evidence) -> Worker | None:
 
 
 def _business(worker: Worker) -> tuple[float, float]:
-    spare = 100.0 if worker.spare_percent is None else worker.spare_percent
-    return (-spare, worker.vectors_per_call)
+    spare = 100.0 if worker.idle_percent is None else worker.idle_percent
+    return (-spare, max(worker.vectors_per_call, worker.graph_vectors_per_call))
 
 
 def capacity_losses(evidence: Evidence) -> list[Loss]:
@@ -84,7 +84,8 @@ def unexplained(evidence: Evidence) -> int:
     if given is None or not given.sent_packets:
         return 0
     through = given.received_packets + given.held_packets
-    return max(0, given.sent_packets - through - total(evidence.losses))
+    known = total(evidence.losses) + total(evidence.noted)
+    return max(0, given.sent_packets - through - known)
 
 
 def more_than_noise(evidence: Evidence, packets: int) -> bool:
@@ -161,7 +162,12 @@ def hertz(worker: Worker) -> float | None:
 
 
 def capacity_pps(worker: Worker) -> float | None:
-    """Clocks of a second ÷ clocks of a packet: what it alone carries."""
+    """Clocks of a second ÷ clocks of a packet: what it alone carries.
+
+    Unknown of a worker that is not saturated and has its empty polls in the clocks.
+    """
+    if worker.used_percent is not None and not worker.saturated:
+        return None
     clocks, clock_hz = worker.clocks_per_packet, hertz(worker)
     return clock_hz / clocks if clocks and clock_hz else None
 

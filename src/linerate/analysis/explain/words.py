@@ -67,6 +67,12 @@ def saturation_text(worker: Worker) -> str:
     """Evidence that a worker has no idle polls."""
     if not worker.vectors_per_call and worker.spare_percent is not None:
         return f"{worker.spare_percent:.1f} % of its time with nothing to do"
+    if worker.used_percent is not None:
+        fullest = max(worker.vectors_per_call, worker.graph_vectors_per_call)
+        return (
+            f"{worker.used_percent:.0f} % of its clock in calls with {fullest:.0f} of "
+            f"{FULL_VECTOR} packets"
+        )
     fullness = f"{worker.vectors_per_call:.0f} of {FULL_VECTOR} packets a call"
     if worker.spare_percent is None:
         return f"every poll returns {fullness}"

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from linerate.lab.box.access import Access, BoxError, opened
 from linerate.lab.box.asking import ask, ask_each
+from linerate.lab.box.continuity import BrokenError, continued
 from linerate.model.box import Answer, BoxAnswers, Moment, texts
 from linerate.model.ledger import Entry, Kind, PacketLedger
 from linerate.model.measurement import Reading, WorkerReading
@@ -65,17 +66,24 @@ class AskedBox:
         if load is None:
             counted, answers = self._counted("before")
             self._last = counted
-            return self._reading(counted, self._box((*self._facts, *answers)))
+            box = self._box((*self._facts, *answers), counted.doubts)
+            return self._reading(counted, box)
         at_load, doubts = load.ended()
+        assert self._last is not None
+        questions = self._questions()
+        answered: tuple[Answer, ...] = ()
         try:
-            counted, answers = self._counted("after")
-        except BoxError as error:
-            assert self._last is not None
-            box = self._box(at_load).model_copy(
-                update={"problems": (str(error),), "doubts": doubts}
+            answered = self._ask(questions, "after")
+            later = continued(self._last, self._read(questions, answered))
+        except (BoxError, BrokenError) as error:
+            problem = str(error).removeprefix(f"{self._access.where}: ")
+            box = self._box((*at_load, *answered), doubts).model_copy(
+                update={"problems": (f"{self._access.where}: {problem}",)}
             )
             return self._reading(self._last, box)
-        box = self._box((*at_load, *answers)).model_copy(update={"doubts": doubts})
+        counted = later.counted
+        new = tuple(one for one in counted.doubts if one not in self._last.doubts)
+        box = self._box((*at_load, *answered), (*doubts, *new, *later.doubts))
         return self._reading(counted, box)
 
     def workers(self, _tsc_hz: int) -> tuple[WorkerReading, ...]:
@@ -95,27 +103,35 @@ class AskedBox:
         )
 
     def _counted(self, moment: Moment) -> tuple[Counted, tuple[Answer, ...]]:
-        questions = (*self._kind.counters(self._asked), *self._extra)
+        questions = self._questions()
         answers = self._ask(questions, moment)
+        return self._read(questions, answers), answers
+
+    def _questions(self) -> tuple[Question, ...]:
+        return (*self._kind.counters(self._asked), *self._extra)
+
+    def _read(self, questions: Sequence[Question], answers: Sequence[Answer]) -> Counted:
+        """Counters in answers. Raises BoxError where a required one is missing."""
         for question, answer in zip(questions, answers, strict=True):
             if question.required and answer.problem:
                 raise BoxError(f"{self._access.where}: `{question.command}`: {answer.problem}")
         try:
             counted = self._kind.counted(texts(answers), self._asked)
-            return counted.joined(commands.read(texts(answers), self._asked)), answers
+            return counted.joined(commands.read(texts(answers), self._asked))
         except UnreadableError as error:
             raise BoxError(f"{self._access.where}: {error}") from error
 
     def _ask(self, questions: Sequence[Question], moment: Moment) -> tuple[Answer, ...]:
         return asked_together(self._kind, self._access, questions, moment)
 
-    def _box(self, answers: tuple[Answer, ...]) -> BoxAnswers:
+    def _box(self, answers: tuple[Answer, ...], doubts: tuple[str, ...]) -> BoxAnswers:
         return BoxAnswers(
             kind=self._kind.name,
             at=self._access.where,
             ports=dict(self._asked.ports),
             tester_cpus=self._tester_cpus,
             answers=answers,
+            doubts=doubts,
         )
 
     def _reading(self, counted: Counted, box: BoxAnswers) -> Reading:

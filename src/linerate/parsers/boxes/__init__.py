@@ -43,6 +43,10 @@ class Counted:
     losses: dict[str, int] = field(default_factory=dict)
     #: Packets that ended in the box because they were for itself.
     consumed: dict[str, int] = field(default_factory=dict)
+    #: Seconds since it began to count; None where it does not say.
+    running_s: float | None = None
+    #: Why some counters are missing, or may be late, in one line each.
+    doubts: tuple[str, ...] = ()
 
     def joined(self, other: "Counted") -> "Counted":
         """Put together what two readers found; the second one's word counts."""
@@ -50,7 +54,13 @@ class Counted:
             name: self.ports.get(name, {}) | other.ports.get(name, {})
             for name in (*self.ports, *other.ports)
         }
-        return Counted(ports, self.losses | other.losses, self.consumed | other.consumed)
+        return Counted(
+            ports,
+            self.losses | other.losses,
+            self.consumed | other.consumed,
+            self.running_s if other.running_s is None else other.running_s,
+            (*self.doubts, *other.doubts),
+        )
 
 
 class BoxKind(Protocol):

@@ -30,12 +30,24 @@ _PASSING = re.compile(
     r"|handed off|encrypted|decrypted|throttled|learned|generated|reassembled|fragmented)"
     r"|(?:L2|l2)\S*\s+(?:input|output|learn|fwd|forward|flood|xcrw|rewrite|efp)\b.*packets"
     r"|(?:good|successful)\b.*"
+    # plugins/acl, plugins/nat: what a rule let through, sessions, and workers that hand over.
+    r"|ACL permit packets|checked packets|(?:new|existing) sessions?\b.*|restart session timer"
+    r"|same worker|do handoff"
     r"|.*(?:response|request|reply|replies|advertisement) sent",
     re.IGNORECASE,
 )
 _ENDING = re.compile(
     r"drop|\bbad\b|fail|invalid|unknown|\bno\b|not |miss|too |error|unable|discard|denied|wrong"
     r"|unsupported|malformed|reject",
+    re.IGNORECASE,
+)
+
+
+#: Nodes whose counters of requests are of the packets that these were sent for, all of which
+#: they drop: their next hop has no MAC address yet (vnet/ip-neighbor/ip4_neighbor.c).
+_UNRESOLVED = re.compile(
+    r"(?:ip4-arp|ip4-glean|ip6-discover-neighbor|ip6-glean): "
+    r".*(?:requests?|solicitations?) (?:sent|throttled)",
     re.IGNORECASE,
 )
 
@@ -106,9 +118,10 @@ def _row(text: Text, table: _Table, line: Line) -> list[Loss] | None:
         return None
     quote = text.take(line)
     reason, severity = columns
-    if severity == "info" or is_passing(reason) or table.in_total or not packets:
-        return []
     place = f"{match['node']}: {reason}"
+    passes = severity == "info" or is_passing(reason)
+    if (passes and not _UNRESOLVED.fullmatch(place)) or table.in_total or not packets:
+        return []
     return [
         Loss(place=place, cause=cause_of(place), packets=packets, worker=table.worker, quote=quote)
     ]

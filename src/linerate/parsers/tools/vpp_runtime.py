@@ -24,12 +24,13 @@ _HEAD = re.compile(
 _MAX_HEAD = re.compile(r"\s*Name\s+Max Node Clocks\s+Vectors at Max\s+Max Clocks\s.*")
 _MAX_ROW = re.compile(rf"\s*\S+\s+{NUMBER}\s+(?:{COUNT})\s+{NUMBER}\s+{NUMBER}\s+{NUMBER}\s*")
 _EVENTS = re.compile(r"\s+events pending,?\s*")
+#: Numbers below 1 have no zero before the point.
 #: A state is a word or two, in quotes since 24.10; a long one is cut, and its quote lost.
 _ROW = re.compile(
     r"""\s*(?P<name>[^\s"]+)(?P<idle>\s\(idle\))?
     (?:\s*"(?P<quoted>[A-Za-z][A-Za-z ]*)"?|\s+(?P<state>[a-z]+(?:\ [a-z]+){0,2}))
     \s+(?P<calls>[\d,'_]+)\s+(?P<vectors>[\d,'_]+)\s+(?P<suspends>[\d,'_]+)
-    \s+(?P<clocks>\d[\d,'_]*\.\S+)\s+(?P<per_call>\d[\d,'_]*\.\S+)\s*""",
+    \s+(?P<clocks>[\d,'_]*\.\d\S*)\s+(?P<per_call>[\d,'_]*\.\d\S*)\s*""",
     re.VERBOSE,
 )
 #: The part of a row that is broken before its numbers end.

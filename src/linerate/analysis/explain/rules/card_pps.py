@@ -16,12 +16,14 @@ from linerate.analysis.explain.reading import (
 from linerate.analysis.explain.rules import Stage, rule
 from linerate.analysis.explain.words import clocks_text
 from linerate.base.line_rate import format_pps
-from linerate.model.evidence import FULL_VECTOR, Evidence, Worker
+from linerate.model.evidence import FULL_SHARE, FULL_VECTOR, Evidence, Worker
 
 #: Reached, but for the last packets of the trial.
 USED_UP = 0.99
 #: Calls so much emptier than full ones say that no packets wait in the rx ring.
 WAITING_SHARE = 0.75
+#: VPP's inputs without a card behind them: who sends is another process, or the kernel.
+NO_CARD = ("memif-input", "af-packet", "af_packet", "virtio-input", "vhost-user", "tap", "pg-input")
 
 MORE = (
     "more rx queues and ports on other cards: the workers have time",
@@ -77,7 +79,10 @@ def workers_wait_for_the_card(evidence: Evidence) -> Finding | None:
     if worker is None or not worker.idle_in_clocks or capacity_losses(evidence):
         return None
     asking = input_node(worker)
-    if asking is None or is_generator(asking):
+    if asking is None or is_generator(asking) or asking.name.startswith(NO_CARD):
+        return None
+    # Full vectors behind the input: packets do wait, and its empty polls are others'.
+    if worker.graph_vectors_per_call >= FULL_SHARE * FULL_VECTOR:
         return None
     if asking.vectors_per_call >= WAITING_SHARE * FULL_VECTOR:
         return None

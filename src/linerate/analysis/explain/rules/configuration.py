@@ -60,7 +60,10 @@ _CHANGES = tuple(
             "a rule of the device drops them: its filter or its blackhole route, or the source "
             "addresses of the traffic profile",
         ),
-        (r"arp|neighbo|adjacency", "no neighbour: `ip neighbor PORT ADDRESS MAC` in dut.cli_file"),
+        (
+            r"arp|neighbo|adjacency|glean",
+            "no neighbour: `ip neighbor PORT ADDRESS MAC` in dut.cli_file",
+        ),
         (
             r"route|unreachable|lookup miss",
             "no route to the destinations: `ip route add PREFIX via NEXT-HOP` in dut.cli_file, or "

@@ -1,9 +1,17 @@
-"""Most of what is missing was lost between two ports that both count: on the cable."""
+"""Most of what is missing was lost between two ports that both count, or a port runs slower."""
 
 from linerate.analysis.explain.model import Finding
-from linerate.analysis.explain.reading import MAIN_SHARE, missing, more_than_noise, quotes, total
+from linerate.analysis.explain.reading import (
+    MAIN_SHARE,
+    SAME_WITHIN,
+    missing,
+    more_than_noise,
+    quotes,
+    total,
+)
 from linerate.analysis.explain.rules import Stage, rule
 from linerate.analysis.explain.rules.unexplained import percent
+from linerate.base.line_rate import format_bps, format_pps, line_rate
 from linerate.model.evidence import Evidence
 
 TRY = (
@@ -38,4 +46,31 @@ def link(evidence: Evidence) -> Finding | None:
         evidence=(given.quote, *quotes(*lost)),
         try_=TRY,
         explains=min(1.0, total(lost) / gone),
+    )
+
+
+@rule("link", Stage.RESOURCE, reference="IEEE 802.3, 28: a link runs at what both ends can")
+def negotiated_below_the_line(evidence: Evidence) -> Finding | None:
+    """A port runs at less than the line, and what comes through is what it carries."""
+    given = evidence.conditions
+    if given is None:
+        return None
+    slow = [port for port in evidence.ports if port.link_bps and port.link_bps < given.link_bps]
+    if not slow or not more_than_noise(evidence, missing(evidence)):
+        return None
+    slowest = min(slow, key=lambda port: port.link_bps or 0)
+    one = line_rate(slowest.link_bps or 0, given.frame_bytes)
+    pps = given.directions * one.packets_per_second
+    if abs(given.received_pps - pps) > SAME_WITHIN * pps:
+        return None
+    return Finding(
+        limit="link",
+        confidence="high",
+        sentence=(
+            f"{slowest.name} negotiated {format_bps(slowest.link_bps or 0)} of the line's "
+            f"{format_bps(given.link_bps)}: {format_pps(given.received_pps)} were received, and it "
+            f"carries {format_pps(pps)}"
+        ),
+        evidence=(given.quote, *(port.quote for port in slow)),
+        try_=(TRY[0],),
     )

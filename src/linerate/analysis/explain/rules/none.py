@@ -33,10 +33,13 @@ def none(evidence: Evidence) -> Finding | None:
     if configured:
         places = ", ".join(f"{loss.packets:,} at {loss.place}" for loss in configured[:3])
         sentence += f"; the missing packets were dropped as configured: {places}"
+    if evidence.noted:
+        few = ", ".join(f"{loss.packets:,} at {loss.place}" for loss in evidence.noted[:3])
+        sentence += f"; so few are no limit: {few}"
     return Finding(
         limit="none",
         confidence="high",
         sentence=sentence,
-        evidence=(given.quote, *quotes(*configured)),
+        evidence=(given.quote, *quotes(*configured, *evidence.noted)),
         try_=("offer more",) if not configured else ("look at routes, filters and interfaces",),
     )

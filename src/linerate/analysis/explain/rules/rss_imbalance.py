@@ -30,8 +30,8 @@ def rss_imbalance(evidence: Evidence) -> Finding | None:
     if main_losses(evidence, "handoff-ring"):
         return None
     share = worker.packets / sum(one.packets for one in everyone)
-    idler = max(everyone, key=lambda one: one.spare_percent or 0.0)
-    spare = idler.spare_percent or 0.0
+    idler = max(everyone, key=lambda one: one.idle_percent or 0.0)
+    spare = idler.idle_percent or 0.0
     if share * len(everyone) < UNEVEN or spare < OTHERS_SPARE_PERCENT:
         return None
     return Finding(

@@ -14,6 +14,10 @@ from linerate.model.evidence import FULL_SHARE, FULL_VECTOR, Evidence
 
 #: A poll that finds so much of a ring finds it full: a few slots are always being refilled.
 RING_FULL_SHARE = 0.75
+#: A worker with so much time to spare has it for sure: by its idle polls, or by the cycles that its
+#: full calls leave, which its loop takes a part of.
+SURE_PERCENT = 10.0
+SURE_BY_USE_PERCENT = 30.0
 
 
 def ring_is_short(evidence: Evidence) -> bool:
@@ -40,7 +44,8 @@ def rx_ring(evidence: Evidence) -> Finding | None:
     if worker.saturated and not short:
         return None
     slots = f" of {evidence.card.rx_ring} slots" if evidence.card else ""
-    spare = worker.spare_percent or 0.0
+    spare = worker.idle_percent or 0.0
+    sure = SURE_PERCENT if worker.used_percent is None else SURE_BY_USE_PERCENT
     why = (
         f"each poll finds {worker.vectors_per_call:.0f} packets, the whole ring"
         if short
@@ -48,7 +53,7 @@ def rx_ring(evidence: Evidence) -> Finding | None:
     )
     return Finding(
         limit="rx-ring",
-        confidence="high" if short or spare > 10 else "medium",
+        confidence="high" if short or spare > sure else "medium",
         sentence=f"the rx ring{slots} was full for {total(lost):,} packets; {why}",
         evidence=quotes(*lost, worker, input_node(worker)),
         try_=(

@@ -17,6 +17,7 @@ from linerate.analysis.explain.reading import (
     sent_by,
 )
 from linerate.analysis.explain.rules import Stage, rule
+from linerate.analysis.explain.rules.worker_cpu import clock_is_used_up
 from linerate.base.line_rate import format_pps
 from linerate.model.evidence import Conditions, Evidence, Tester, Worker
 from linerate.model.measurement import FAR_NS
@@ -43,7 +44,7 @@ def no_time_left(evidence: Evidence) -> Finding | None:
     worker, given = sender(evidence), evidence.conditions
     if worker is None or given is None or not pushed_back(evidence):
         return None
-    if not worker.saturated or fell_behind(evidence):
+    if not worker.saturated or fell_behind(evidence) or clock_is_used_up(evidence):
         return None
     if missing(evidence) > HARDLY * given.sent_packets or not all_is_explained(evidence):
         return None

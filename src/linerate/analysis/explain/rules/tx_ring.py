@@ -9,7 +9,7 @@ from linerate.analysis.explain.reading import (
     total,
 )
 from linerate.analysis.explain.rules import Stage, rule
-from linerate.analysis.explain.rules.worker_cpu import kernel_saturated
+from linerate.analysis.explain.rules.worker_cpu import clock_is_used_up, kernel_saturated
 from linerate.base.line_rate import format_pps
 from linerate.model.evidence import Evidence, Loss, Node, Worker
 
@@ -25,7 +25,7 @@ MORE = (
 @rule("tx-ring", Stage.RESOURCE, reference="VPP: '…-tx: no free tx slots' (vnet/devices)")
 def tx_ring(evidence: Evidence) -> Finding | None:
     """Packets found no free slot, and neither link, card nor PCIe is full (their own rules)."""
-    if kernel_saturated(evidence):
+    if kernel_saturated(evidence) or clock_is_used_up(evidence):
         return None
     lost = main_losses(evidence, "tx-ring")
     refusing = _refusing(evidence)

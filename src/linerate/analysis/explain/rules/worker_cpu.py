@@ -25,6 +25,8 @@ from linerate.model.evidence import FULL_SHARE, FULL_VECTOR, Evidence, Loss, Nod
 KERNEL = "kernel-"
 #: Factor by which such a CPU's capacity may exceed its rate.
 AGREES_WITHIN = 1.2
+#: So little is lost in bursts at rings behind a worker that takes all the packets it can.
+HARDLY = 0.01
 VECTORS = "VPP documentation: vectors a call near 256 and no empty polls mean saturation"
 
 
@@ -33,10 +35,20 @@ def saturated_worker(evidence: Evidence) -> Worker | None:
     worker = busiest(evidence)
     if worker is None or not worker.saturated or not _fills_its_cpu(worker):
         return None
-    if not capacity_losses(evidence):
+    if not capacity_losses(evidence) or _lost_hardly_any(evidence, worker):
         alone = fell_behind(evidence) or sends_itself(evidence)
         return worker if worker.idle_in_clocks or alone else None
     return worker if lost_for_workers(evidence) else None
+
+
+def _lost_hardly_any(evidence: Evidence, worker: Worker) -> bool:
+    """Whether it is known to have no time left, and full rings cost no more than bursts do.
+
+    On a link that pushes back a slow device costs rate, not packets.
+    """
+    if worker.used_percent is None or total(capacity_losses(evidence)) > HARDLY * worker.packets:
+        return False
+    return not main_losses(evidence, "rx-ring") and not main_losses(evidence, "handoff-ring")
 
 
 def _fills_its_cpu(worker: Worker) -> bool:
@@ -50,6 +62,12 @@ def _fills_its_cpu(worker: Worker) -> bool:
     if not clocks or not available:
         return False
     return clocks * worker.packets * AGREES_WITHIN >= available
+
+
+def clock_is_used_up(evidence: Evidence) -> bool:
+    """Whether a worker is the limit that is known to use its whole clock on full vectors."""
+    worker = saturated_worker(evidence)
+    return worker is not None and worker.used_percent is not None
 
 
 def lost_for_workers(evidence: Evidence) -> list[Loss]:
@@ -91,12 +109,19 @@ def worker_cpu(evidence: Evidence) -> Finding | None:
     return Finding(
         limit="worker-cpu",
         # Without a backlog in the rings it is at the edge, not beyond it.
-        confidence="high" if worker.vectors_per_call >= FULL_SHARE * FULL_VECTOR else "medium",
+        confidence="high" if _fullest(worker) >= FULL_SHARE * FULL_VECTOR else "medium",
         sentence=sentence,
         evidence=(*quotes(worker, input_node(worker), *lost), *_dearest(worker)),
         try_=tuple(_advice(evidence, worker)),
         explains=share_of_losses(evidence, lost) if lost else 1.0,
     )
+
+
+def _fullest(worker: Worker) -> float:
+    """Packets of its fullest calls; where empty polls are calls, those behind its sources."""
+    if worker.used_percent is None:
+        return worker.vectors_per_call
+    return max(worker.vectors_per_call, worker.graph_vectors_per_call)
 
 
 def _dearest(worker: Worker) -> tuple[Quote, ...]:
