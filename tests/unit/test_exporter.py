@@ -38,6 +38,11 @@ RUN = {
             "received_pps": 2.5e6,
             "loss_percent": 12.5,
             "verdict": {"limit": "worker-cpu"},
+            "power": {
+                "watts": {"value": 57.25, "plus_minus": 0.3},
+                "idle_watts": {"value": "41"},
+                "nj_per_packet": {"value": 22900.0, "plus_minus": 120.0},
+            },
         }
     ],
 }
@@ -92,6 +97,11 @@ def test_an_engine_of_a_run_is_named_after_it(engine):
     run = {"run": "20261121-router", "loadtest": "U2", "suite": "standard"}
     assert value(document, "linerate_trial_info", verdict="worker-cpu", **run) == 1
     assert value(document, "linerate_result_loss_ratio", trial="U1", valid="true") == 0.125
+    assert value(document, "linerate_result_power_watts", trial="U1", valid="true") == 57.25
+    energy = value(document, "linerate_result_packet_energy_joules", trial="U1", valid="true")
+    assert energy == pytest.approx(22.9e-6)
+    # A figure that is none is left out.
+    assert b"linerate_result_idle_power_watts{" not in document
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"results": 3}', '{"results": [{"trial": 1}]}'])
