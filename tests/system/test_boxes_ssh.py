@@ -1,6 +1,7 @@
 """A Linux box over real ssh: asked in each trial, and its losses located."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,3 +53,16 @@ def test_a_run_ends_before_its_trials_where_nothing_comes_through(box: Box, tmp_
     assert "no first packet came through the box from t0 to t1" in done.stderr
     assert "ip: no route" in done.stderr
     assert "linerate testbed check" in done.stderr
+
+
+def test_the_doctor_looks_at_a_box(box: Box, tmp_path: Path) -> None:
+    done = run_command(("doctor", "--at", box.at, "--json"), tmp_path, box.environment)
+    assert done.returncode in (0, 1), done.stderr
+    found = {one["check"]: one["state"] for one in json.loads(done.stdout)["findings"]}
+    # The namespace has its own interfaces, and this machine's CPUs and memory.
+    assert found["hugepages"] in ("ok", "fault", "note")
+    assert found["busy"] != "unknown"
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"{box.at}: Linux {os.uname().release}")
+    refused = run_command(("doctor", "--at", box.at, "--fix"), tmp_path, box.environment)
+    assert refused.returncode == 2

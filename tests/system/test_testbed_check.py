@@ -193,3 +193,31 @@ def test_interfaces_that_are_cabled_to_a_box_are_a_wire(tmp_path: Path) -> None:
         done = run_command(("bench", file, "--only", "U2"), tmp_path, {})
     assert done.returncode == 2
     assert f"needs interface {box.here[1]} to be up: ip link set" in done.stderr
+
+
+@needs_sshd
+@pytest.mark.smoke
+def test_a_new_file_is_one_that_the_check_accepts(tmp_path: Path) -> None:
+    file = str(tmp_path / "new.yaml")
+    with linux_box() as made, with_sshd(made, tmp_path / "ssh") as box:
+        words = ("--at", box.at, "--tester", ",".join(box.here), "--link", "20M")
+        done = run_command(("testbed", "new", file, *words), tmp_path, box.environment)
+        assert done.returncode == 0, done.stderr
+        # The port that we are logged in by is not offered.
+        assert "mgmt" not in Path(file).read_text(encoding="utf-8")
+        again = run_command(("testbed", "new", file, *words), tmp_path, box.environment)
+        assert (again.returncode, again.stdout) == (2, "")
+        done = run_command(("testbed", "check", file), tmp_path, box.environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@needs_boxes
+def test_without_a_terminal_a_new_file_needs_its_options(tmp_path: Path) -> None:
+    with linux_box() as box:
+        at = ("--at", box.at)
+        for words, option in (((), "--at"), (at, "--tester")):
+            done = run_command(("testbed", "new", "x.yaml", *words), tmp_path, {})
+            assert done.returncode == 2
+            assert f"{option}: required" in done.stderr
+            assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "x.yaml").exists()

@@ -1,21 +1,28 @@
 """`linerate doctor`: the host as an expert looks at it before a test, and what to mend."""
 
 import os
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import TypeAdapter
 
 from linerate.base.published import json_text
+from linerate.cli.completion import one_of
 from linerate.cli.options import JsonOption
 from linerate.cli.usage import mistaken, report_user_errors
 from linerate.host.doctor import Host, PortNeeds, examine, look_at
 from linerate.host.doctor.cpus import cpus_of
 from linerate.host.doctor.host_view import RecordingHost
 from linerate.host.doctor.repairing import Outcome, RepairError, apply, describe, undo
+from linerate.lab.box import host_files
+from linerate.lab.box.access import opened
 from linerate.lab.rig import hugepages_megabytes
+from linerate.model.box import At
 from linerate.model.findings import Finding, faults
 from linerate.model.testbed import Testbed, load
 from linerate.report.doctor import output, print_findings
@@ -26,6 +33,7 @@ FOUND = 1
 
 
 def doctor(
+    ctx: typer.Context,
     testbed: Annotated[
         Path | None,
         typer.Argument(
@@ -48,6 +56,14 @@ def doctor(
     root: Annotated[Path, typer.Option(help="A recorded host's folder.", metavar="FOLDER")] = Path(
         "/"
     ),
+    at: Annotated[
+        str | None,
+        typer.Option(
+            help="Look at a box there instead: ssh://LOGIN@HOST, container:NAME.",
+            metavar="PLACE",
+            autocompletion=one_of(["ssh://root@", "container:", "netns:"]),
+        ),
+    ] = None,
     record: Annotated[
         Path | None, typer.Option(help="Record this host into a new folder.", metavar="FOLDER")
     ] = None,
@@ -67,7 +83,7 @@ def doctor(
 
     The exit code is 1 when there are faults, else 0; 2 when the command line is wrong.
     """
-    host = _host(root, record)
+    host = ctx.with_resource(_host_at(at, (testbed, record, root)) if at else _here(root, record))
     workers = cpus_of(cpus)
     if cpus is not None and not workers:
         mistaken(f"--cpus: expected a list of CPUs as 2-5,8, not '{cpus}'")
@@ -131,6 +147,42 @@ def _host(root: Path, record: Path | None) -> Host:
     if not root.is_dir():
         mistaken(f"--root: {root}: no such folder")
     return Host(root)
+
+
+@contextmanager
+def _here(root: Path, record: Path | None) -> Iterator[Host]:
+    yield _host(root, record)
+
+
+@contextmanager
+def _host_at(at: str, others: tuple[Path | None, ...]) -> Iterator[Host]:
+    """A box's files, as a recorded host. Raises BoxError; ends where another host is named, too."""
+    if any(other not in (None, Path("/")) for other in others):
+        mistaken("--at: without a testbed file, --root and --record")
+    with report_user_errors():
+        place = TypeAdapter(At).validate_python(at)
+    with tempfile.TemporaryDirectory(prefix="linerate-box-") as folder:
+        with opened(place) as access:
+            host_files.fetch(access, Path(folder))
+        host = Host(Path(folder))
+        complain(f"{place}: {_about(host)}")
+        yield host
+
+
+def _about(host: Host) -> str:
+    """Kernel, CPU, microcode, BIOS in a line."""
+    of_cpu: dict[str, str] = {}
+    for line in (host.read("/proc/cpuinfo") or "").splitlines():
+        key, _, value = line.partition(":")
+        of_cpu.setdefault(key.strip(), value.strip())
+    bios = [host.read(f"/sys/class/dmi/id/bios_{part}") for part in ("vendor", "version", "date")]
+    parts = {
+        "Linux": host.read("/proc/sys/kernel/osrelease"),
+        "": of_cpu.get("model name"),
+        "microcode": of_cpu.get("microcode"),
+        "BIOS": " ".join(part for part in bios if part),
+    }
+    return ", ".join(f"{name} {value}".strip() for name, value in parts.items() if value)
 
 
 def _mend(host: Host, findings: tuple[Finding, ...], yes: bool) -> None:

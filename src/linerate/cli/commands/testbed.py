@@ -1,19 +1,26 @@
 """`linerate testbed`: write a testbed file for a box, and check that all of it works."""
 
+import re
+import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from linerate.base.atomic_write import write_whole
 from linerate.base.published import json_text
+from linerate.cli.completion import one_of
 from linerate.cli.options import JsonOption
 from linerate.cli.run_into_folder import signals
 from linerate.cli.usage import FAILED, mistaken, report_user_errors
 from linerate.engine import cleanup
+from linerate.experiments.box_check import writing
 from linerate.experiments.box_check.checking import BoxCheck, all_commands
 from linerate.host import cpu_locks, machine
 from linerate.lab.box.access import BoxError, opened
+from linerate.model.box_setup import Interface
 from linerate.model.testbed import BOXES, Testbed, load
 from linerate.report import box_check as report
 from linerate.ui.console import Console
@@ -71,6 +78,108 @@ def check(
     else:
         report.print_end(Console(), checked.findings)
     raise typer.Exit(0 if checked.passed else FAILED)
+
+
+@testbed.command(
+    epilog="Examples:\n\n[bold]linerate testbed new box.yaml[/] # asks, and looks at the box\n\n"
+    "[bold]linerate testbed new box.yaml --at ssh://root@box --tester eth1,eth2 --ports e0,e1[/]"
+)
+def new(
+    file: Annotated[Path, typer.Argument(help="File to write.", metavar="TESTBED.yaml")],
+    at: Annotated[
+        str | None,
+        typer.Option(
+            help="Where the box's commands run: ssh://LOGIN@HOST, local, netns:NAME, "
+            "container:NAME.",
+            metavar="PLACE",
+            autocompletion=one_of(["ssh://root@", "local", "netns:", "container:"]),
+        ),
+    ] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Kind of box: {', '.join(BOXES)}; else found out.", autocompletion=one_of(BOXES)
+        ),
+    ] = None,
+    ports: Annotated[str | None, typer.Option(help="The box's two ports.", metavar="E0,E1")] = None,
+    addresses: Annotated[
+        str | None,
+        typer.Option(help="Their addresses.", metavar="100.64.1.1/30,100.64.2.1/30"),
+    ] = None,
+    tester: Annotated[
+        str | None,
+        typer.Option(
+            help="The tester's two ports: interfaces, PCI addresses, memif sockets.",
+            metavar="T0,T1",
+        ),
+    ] = None,
+    link: Annotated[str | None, typer.Option(help="100 % of the load.", metavar="10G")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file.")] = False,
+) -> None:
+    """Look at a box, and write a testbed file for it; asks for what no option gives."""
+    if file.exists() and not force:
+        mistaken(f"{file} is there already: give another name, or --force")
+    with report_user_errors():
+        place = asked("at", at, "Where do the box's commands run", "ssh://root@box", needed=True)
+        found, setup = writing.look(place, kind)
+        known = writing.candidates(setup, place)
+        _list(f"Ports of the box ({found})", known)
+        chosen = pair("ports", ports, "The box's two ports, that of t0 first", known)
+        own = writing.default_addresses(setup, chosen)
+        here = writing.candidates(writing.look_here())
+        _list("Interfaces of this host", here)
+        choices = writing.Choices(
+            name=re.sub(r"[^A-Za-z0-9_-]", "-", file.stem)[:40] or "box",
+            at=place,
+            kind=found,
+            ports=chosen,
+            addresses=pair("addresses", addresses, "Their addresses", (), own),
+            tester=pair("tester", tester, "The tester's two ports", here if is_asking() else ()),
+            link=asked("link", link, "100 % of the load", writing.default_link(setup, chosen)),
+        )
+        write_whole(file, writing.text(choices, setup))
+    say(f"{file}: written; now: linerate testbed check {file}")
+
+
+def _list(title: str, interfaces: Sequence[Interface]) -> None:
+    if is_asking():
+        complain(f"{title}:")
+        for one in interfaces:
+            complain(f"  {writing.described(one)}")
+
+
+def is_asking() -> bool:
+    """Whether somebody can answer."""
+    return sys.stdin.isatty()
+
+
+def asked(
+    option: str, given: str | None, question: str, default: str = "", *, needed: bool = False
+) -> str:
+    """The option, or the answer to a question, or its default; without both the command ends."""
+    if given is not None:
+        return given
+    if is_asking():
+        return str(typer.prompt(question, default=default or None, err=True))
+    if needed or not default:
+        raise ValueError(f"--{option}: required where no terminal can be asked")
+    return default
+
+
+def pair(
+    option: str,
+    given: str | None,
+    question: str,
+    known: Sequence[Interface],
+    default: Sequence[str] = (),
+) -> tuple[str, str]:
+    """Two words with a comma between them; by default the first two that are known."""
+    words = default or [one.name for one in known[:2]]
+    text = asked(option, given, question, ",".join(words) if len(words) == 2 else "")
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 2 or not all(parts):
+        raise ValueError(f"--{option}: expected two with a comma between them, not '{text}'")
+    return parts[0], parts[1]
 
 
 def _check_box(bed: Testbed, file: Path) -> None:
