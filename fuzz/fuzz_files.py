@@ -47,6 +47,9 @@ with atheris.instrument_imports(include=["linerate"]):
     from linerate.traffic.trex.stateless import streams_of
     from linerate.ui.serve.stream import _read as read_events
 
+    # Kinds are files that are found when they are first asked for: too late to be instrumented.
+    kinds()
+
 Target = Callable[[bytes], None]
 TARGETS: dict[str, Target] = {}
 #: In memory: a file is written for each input.

@@ -1,8 +1,12 @@
 """The user's own commands: counters by named groups or by a parser of ours, and what is refused."""
 
+from pathlib import Path
+
 import pytest
 from pydantic import ValidationError
 
+from linerate.lab.box.access import BoxError
+from linerate.lab.box.asked_box import running
 from linerate.model import testbed
 from linerate.model.box import Command
 from linerate.model.loss_causes import cause_of
@@ -177,3 +181,45 @@ def test_a_testbed_of_an_appliance():
     assert bed.dut.is_box
     assert bed.dut.name == "commands"
     assert not find("commands").has_shell
+
+
+def appliance(answer: Path) -> testbed.Dut:
+    pattern = r"in (?P<e0_rx_packets>\d+) (?P<e1_rx_packets>\d+) out (?P<e0_tx_packets>\d+) (?P<e1_tx_packets>\d+)"
+    return testbed.Dut.model_validate(
+        {
+            "kind": "commands",
+            "at": "local",
+            "ports": [{"name": "ether1"}, {"name": "ether2"}],
+            "commands": [
+                {"run": f"cat {answer}", "counters": pattern},
+                {"run": f"cat {answer}", "counters": r"acl (?P<lost_denied_by_acl>\d+)"},
+                {"run": f"cat {answer}"},
+            ],
+        }
+    )
+
+
+def test_an_appliance_is_asked_before_and_after(tmp_path: Path):
+    answer = tmp_path / "answer"
+    answer.write_text("in 10 0 out 0 10\nacl 1\n")
+    with running(appliance(answer), ()) as box:
+        before = box.readings(0)
+        box.load_begins(100_000)
+        answer.write_text("in 110 0 out 0 100\nacl 11\n")
+        after = box.readings(0)
+    lost = after.ledger.minus(before.ledger)
+    assert lost.losses == {"denied by acl": 10}
+    assert after.ports["e0"]["rx_packets"] - before.ports["e0"]["rx_packets"] == 100
+    assert after.box is not None
+    questions = [one.question for one in after.box.answers if one.moment == "after"]
+    assert questions == ["command 1", "command 2", "command 3"]
+
+
+def test_an_appliance_that_answers_something_else_is_named_in_one_line(tmp_path: Path):
+    answer = tmp_path / "answer"
+    answer.write_text("% Invalid input\n")
+    with (
+        running(appliance(answer), ()) as box,
+        pytest.raises(BoxError, match="its counters match nothing in 1 lines: `% Invalid input`"),
+    ):
+        box.readings(0)

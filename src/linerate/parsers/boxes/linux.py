@@ -129,15 +129,22 @@ class LinuxBox:
 
     def counted(self, texts: Mapping[str, str], asked: Asked) -> Counted:
         """Ports, and losses by layer."""
-        links = {link["ifname"]: link for link in _json_list(texts.get("ip -s link", ""))}
+        links = {
+            str(link["ifname"]): link
+            for link in _json_list(texts.get("ip -s link", ""))
+            if "ifname" in link
+        }
         counted = Counted()
         for port, name in asked.ports.items():
             link = links.get(name)
-            if link is None or "stats64" not in link:
+            if link is None or not _stats(link, "rx") or not _stats(link, "tx"):
                 raise UnreadableError(
                     f"no interface {name} on the box; `ip link` has {_some(links)}"
                 )
             counted.ports[port] = _port(link)
+            # Those reached the port too: they are lost behind the wire, not on it.
+            missed = sum(_stats(link, "rx").get(name, 0) for name in _RX_LOSSES)
+            counted.ports[port]["rx_packets"] = counted.ports[port].get("rx_packets", 0) + missed
             counted.losses |= _port_losses(port, link)
         # A packet that a veth's backlog has no room for is refused to the sender, who counts it.
         if not any(_is_veth(links[name]) for name in asked.ports.values()):
@@ -171,20 +178,27 @@ def _some(links: Mapping[str, object]) -> str:
 
 
 def _is_veth(link: Mapping[str, Any]) -> bool:
-    return bool((link.get("linkinfo") or {}).get("info_kind") == "veth")
+    kind = link.get("linkinfo")
+    return isinstance(kind, dict) and kind.get("info_kind") == "veth"
 
 
 def _port(link: Mapping[str, Any]) -> dict[str, int]:
     return {
-        f"{way}_{name}": value
-        for way in ("rx", "tx")
-        for name, value in (link["stats64"].get(way) or {}).items()
-        if isinstance(value, int)
+        f"{way}_{name}": value for way in ("rx", "tx") for name, value in _stats(link, way).items()
     }
 
 
+def _stats(link: Mapping[str, Any], way: str) -> dict[str, int]:
+    """Counters of one way of a port; none where the answer has something else there."""
+    both = link.get("stats64")
+    found = both.get(way) if isinstance(both, dict) else None
+    if not isinstance(found, dict):
+        return {}
+    return {name: value for name, value in found.items() if type(value) is int}
+
+
 def _port_losses(port: str, link: Mapping[str, Any]) -> dict[str, int]:
-    rx, tx = (link["stats64"].get(way) or {} for way in ("rx", "tx"))
+    rx, tx = (_stats(link, way) for way in ("rx", "tx"))
     losses = {f"{port}: {words}": rx.get(name, 0) for name, words in _RX_LOSSES.items()}
     losses |= {f"{port}: {words}": tx.get(name, 0) for name, words in _TX_LOSSES.items()}
     # Frames to another MAC address crossed the port, and are dropped in ip_rcv().
@@ -255,13 +269,13 @@ def _rules(text: str) -> dict[str, int]:
     """Rules of nftables that drop or reject, and count."""
     items = _nft(text)
     named = {
-        (one["family"], one["table"], one["name"]): one.get("packets", 0)
+        (str(one["family"]), str(one["table"]), str(one["name"])): one.get("packets", 0)
         for one in _of_type(items, "counter")
         if {"family", "table", "name"} <= one.keys()
     }
     losses: dict[str, int] = {}
     for rule in filter(_drops, _of_type(items, "rule")):
-        where = (rule.get("family"), rule.get("table"))
+        where = (str(rule.get("family")), str(rule.get("table")))
         for part in _expressions(rule):
             counter = part.get("counter")
             inline = counter.get("packets") if isinstance(counter, dict) else None

@@ -330,13 +330,13 @@ def _worker(window: _Window) -> Worker | None:
         name=window.name,
         cpu=window.cpu,
         seconds=window.seconds,
-        # It counts all its cycles: those of the window are its clock.
+        # It counts all its cycles: those of the window are its clock, and those in which another
+        # thread had its CPU are among them.
         tsc_hz=cycles / window.seconds,
         in_pps=window.packets / window.seconds,
         nodes=(node,),
         idle_in_clocks=False,
         spare_percent=idle,
-        away_percent=min(100.0, 100.0 * window.waited_seconds / window.seconds),
         quote=quote,
     )
 
