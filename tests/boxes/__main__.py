@@ -12,6 +12,8 @@ from tests.boxes.ovs import ovs
 from tests.boxes.runner import run_places
 from tests.system.foreign_dpdk import VSWITCHD
 
+from linerate.host import session_share
+
 #: By kind of box.
 BOXES: dict[str, MakeBox] = {"linux": linux, "linux-ssh": linux_over_ssh}
 if Path(VSWITCHD).exists():
@@ -34,7 +36,12 @@ def main() -> int:
         return _books(chosen)
     found: list[Located] = []
     for kind in chosen.kinds.split(","):
-        with BOXES[kind]() as box, tempfile.TemporaryDirectory(prefix="boxes-") as folder:
+        # As a run does: the box's programs and the questions to it have CPUs when they want them.
+        with (
+            session_share.raised(),
+            BOXES[kind]() as box,
+            tempfile.TemporaryDirectory(prefix="boxes-") as folder,
+        ):
             for one in run_places(box, Path(folder), chosen.seconds, _note, chosen.only):
                 found.append(one)
                 if not one.right:
