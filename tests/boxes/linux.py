@@ -75,6 +75,7 @@ def _places() -> tuple[Place, ...]:
               ("ip link set e0 address 02:00:00:00:0e:00",
                f"ip neigh replace 100.64.1.2 lladdr {TESTER_MACS[0]} dev e0 nud permanent",
                f"ip route replace {NETWORKS[0]}.0/24 via 100.64.1.2 dev e0"), "another MAC"),
+        Place("MPLS without its module", (), (), "no protocol takes it", labels=True),
         Place("TTL", rule("ip ttl set 1", "prerouting"), _FLUSH, "TTL exceeded"),
         Place("MTU", ("ip link set e1 mtu 1400", *rule("ip frag-off set 0x4000", "prerouting")),
               ("ip link set e1 mtu 1500", *_FLUSH), "longer than the MTU", frame_bytes=1518),

@@ -32,6 +32,8 @@ class Place:
     #: Share of the line.
     load: float = 0.3
     frame_bytes: int = 64
+    #: Whether frames are labelled.
+    labels: bool = False
 
 
 @dataclass(frozen=True, slots=True)

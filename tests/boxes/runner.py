@@ -33,6 +33,11 @@ def load_of(testbed: Testbed, loadtest: Loadtest, share: float, seconds: float) 
     )
 
 
+def traffic_of(place: Place) -> Traffic:
+    """Frames that meet a place."""
+    return Traffic(place.frame_bytes, "many", "mpls" if place.labels else "ipv4")
+
+
 def run_places(
     box: Box, folder: Path, seconds: float, say: Callable[[str], None], only: str = ""
 ) -> Iterator[Located]:
@@ -40,11 +45,12 @@ def run_places(
     rig = Rig(box.testbed, lambda name: folder / name)
     chosen = [place for place in box.places if only in place.name]
     with rig.with_box():
-        for frame_bytes in dict.fromkeys(place.frame_bytes for place in chosen):
-            loadtest = Loadtest("U2", Traffic(frame_bytes, "many"), 1)
-            with rig.under_test(loadtest, f"{box.kind}-{frame_bytes}") as trials:
+        for traffic in dict.fromkeys(traffic_of(place) for place in chosen):
+            loadtest = Loadtest("U2", traffic, 1)
+            label = f"{box.kind}-{traffic.protocol}-{traffic.frame_bytes}"
+            with rig.under_test(loadtest, label) as trials:
                 for place in chosen:
-                    if place.frame_bytes != frame_bytes:
+                    if traffic_of(place) != traffic:
                         continue
                     say(f"{box.kind}: {place.name}")
                     load = load_of(box.testbed, loadtest, place.load, seconds)

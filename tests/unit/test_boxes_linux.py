@@ -113,7 +113,8 @@ def counted(*links: dict[str, object], **more: str):
     ],
 )  # fmt: skip
 def test_each_layer_that_drops_is_a_place(given, place, cause):
-    losses = counted(link("e0"), link("e1"), **given).losses
+    backlog = 5 if "backlog" in place else 0
+    losses = counted(link("e0", dropped=backlog), link("e1"), **given).losses
     assert losses[place] == 5
     assert cause_of(place) == cause
     other = {name: packets for name, packets in losses.items() if packets and name != place}
@@ -126,7 +127,6 @@ def test_each_layer_that_drops_is_a_place(given, place, cause):
         ("missed_errors", "e0: rx missed", "rx-ring"),
         ("otherhost", "e0: to another MAC address", "configuration"),
         ("crc_errors", "e0: rx CRC errors", "damaged"),
-        ("nohandler", "e0: no protocol takes it", "configuration"),
     ],
 )
 def test_each_counter_of_a_port_is_a_place(counter, place, cause):
@@ -137,6 +137,14 @@ def test_each_counter_of_a_port_is_a_place(counter, place, cause):
     assert found.ports["e0"]["rx_packets"] == reached
     assert losses[place] == 5
     assert cause_of(place) == cause
+
+
+def test_frames_that_no_protocol_takes_are_those_dropped_with_room_in_the_backlog():
+    full = {"softnet_stat": " ".join(["00000009", "00000005", *["00000000"] * 11]) + "\n"}
+    losses = counted(link("e0", dropped=12), link("e1"), **full).losses
+    assert losses["received, and no protocol takes it"] == 7
+    assert losses["backlog of CPU 0 full"] == 5
+    assert cause_of("received, and no protocol takes it") == "configuration"
 
 
 def test_the_backlog_behind_a_veth_is_the_senders_loss():

@@ -67,7 +67,10 @@ def evidence_of(
     """
     quotes = _Quotes(source, written(measurement) if text is None else text)
     counted = _counted(measurement, trial, quotes, invalid)
-    return counted.joined(box_evidence(measurement.box)) if measurement.box else counted
+    if measurement.box is None:
+        return counted
+    unasked = tuple(quotes.at(("box",), why) for why in measurement.box.doubts)
+    return counted.joined(box_evidence(measurement.box)).joined(Evidence(doubts=unasked))
 
 
 def _counted(

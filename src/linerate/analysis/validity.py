@@ -484,12 +484,6 @@ def corrupted(measurement: Measurement) -> Iterator[str]:
         yield f"{damaged:,} packets received damaged"
 
 
-def box_not_asked(measurement: Measurement) -> Iterator[str]:
-    """Say when a box was not asked within the load, so that its workers are unknown."""
-    if measurement.box is not None:
-        yield from measurement.box.doubts
-
-
 SUSPECT: tuple[Rule, ...] = (
     roundtrip_changed,
     stolen,
@@ -504,7 +498,6 @@ SUSPECT: tuple[Rule, ...] = (
     unexplained_by_foreign,
     duplicated,
     corrupted,
-    box_not_asked,
 )
 
 

@@ -14,6 +14,8 @@ from linerate.model.suites import DUT_PORTS, TESTER_PORTS
 BETWEEN = "between {} and {}: cable, link or pause frames"
 #: Packets that another sender put on a wire, and those that the box made (ARP, ICMP, LLDP).
 OTHER_TRAFFIC = "{}: other traffic"
+#: So end places that are the difference of two counters.
+DERIVED = "no protocol takes it"
 ITS_OWN = "box: packets of its own"
 
 
@@ -24,12 +26,34 @@ def along(ledger: PacketLedger, ports: Mapping[str, Counters]) -> PacketLedger:
     """
     if not all(_has_both(ports.get(name)) for name in (*TESTER_PORTS, *DUT_PORTS)):
         return ledger
+    ledger = _not_negative(ledger)
     before: list[Entry] = []
     behind: list[Entry] = []
+    at_ports = 0
     for tester, box in zip(TESTER_PORTS, DUT_PORTS, strict=True):
-        before += _stretch(tester, box, ports[tester]["tx_packets"], ports[box]["rx_packets"])
+        sent, received = ports[tester]["tx_packets"], ports[box]["rx_packets"]
+        # A port may count what it could not take as received, or not: the sender knows.
+        uncounted = min(_lost_at(ledger, f"{box}: rx"), max(0, sent - received))
+        before += _stretch(tester, box, sent - uncounted, received)
         behind += _stretch(box, tester, ports[box]["tx_packets"], ports[tester]["rx_packets"])
-    return _inside(_with(ledger, before, behind), ports)
+        at_ports += uncounted
+    return _inside(_with(ledger, before, behind), ports, at_ports)
+
+
+def _not_negative(ledger: PacketLedger) -> PacketLedger:
+    """Differences of two counters that a box does not read at one moment are no less than none."""
+    entries = (
+        entry.model_copy(update={"packets": max(0, entry.packets)})
+        if entry.place.endswith(DERIVED)
+        else entry
+        for entry in ledger.entries
+    )
+    return PacketLedger(entries=tuple(entries))
+
+
+def _lost_at(ledger: PacketLedger, start: str) -> int:
+    lost = (entry for entry in ledger.entries if entry.kind == "loss")
+    return sum(entry.packets for entry in lost if entry.place.startswith(start))
 
 
 def _has_both(counters: Counters | None) -> bool:
@@ -63,8 +87,10 @@ def _tester(entry: Entry) -> bool:
     return entry.place.startswith(TESTER_PORTS) or entry.place.startswith("tester")
 
 
-def _inside(ledger: PacketLedger, ports: Mapping[str, Counters]) -> PacketLedger:
+def _inside(ledger: PacketLedger, ports: Mapping[str, Counters], at_ports: int) -> PacketLedger:
     """Book what the box sent beyond what it received and did not drop: it made that itself.
+
+    Of its losses `at_ports` packets are none of those that its ports counted as received.
 
     What the tester received without a signature is as many, at least: then the same number more
     was lost in the box without a counter, and stays unexplained.
@@ -79,7 +105,7 @@ def _inside(ledger: PacketLedger, ports: Mapping[str, Counters]) -> PacketLedger
         and not _tester(entry)
         and not entry.place.startswith("between ")
     )
-    rest = received - sent - known
+    rest = received - sent - (known - at_ports)
     own = max(ledger.other - ledger.originated - ledger.unsigned, -rest, 0)
     if not own:
         return ledger

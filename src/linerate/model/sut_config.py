@@ -5,7 +5,7 @@ made of those that are not the usual ones: `io`, `router`, `socket-vector-10 loc
 """
 
 from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from linerate.base.drivers import WITH_BATCH
 from linerate.model.testbed import ENGINE_MODES, ONE_WAY, Testbed, Threading, with_options
@@ -22,9 +22,11 @@ Driver = Literal[
     "tap",
     "memif",
 ]
-Device = Literal["engine", "kernel", "bridge", "nftables", "testpmd", "iperf3"]
-WireKind = Literal["card", "veth", "memif"]
+Device = Literal["engine", "kernel", "bridge", "nftables", "testpmd", "iperf3", "box"]
+WireKind = Literal["card", "veth", "memif", "af_xdp", "ethdev", "interfaces"]
 
+#: A device that is there already: its testbed is its configuration.
+BOX: Device = "box"
 #: Default limit of packets in one recvmmsg() or sendmmsg() of socket-vector.
 BATCH = 10
 BATCH_MAX = 256
@@ -34,8 +36,8 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "mode": (*ENGINE_MODES, *ONE_WAY),
     "driver": get_args(Driver),
     "threading": get_args(Threading),
-    "dut": get_args(Device),
-    "wire": get_args(WireKind),
+    "dut": tuple(word for word in get_args(Device) if word != BOX),
+    "wire": ("card", "veth", "memif"),
 }
 _NUMBERS = {"batch": BATCH_MAX, "workers": WORKERS_MAX, "ports": 4, "directions": 2}
 
@@ -189,6 +191,8 @@ def _check(text: str, one: Configuration, given: dict[str, Any]) -> None:
 
 def applied(base: Testbed, one: Configuration) -> Testbed:
     """The testbed that a configuration makes of another one; raises TestbedError."""
+    if one.dut == BOX:
+        return base
     interface = one.dut == "engine" and one.wire == "veth"
     made = with_options(
         base,
@@ -215,6 +219,9 @@ def _workers_at_least(one: Configuration) -> int:
 def configuration_of(testbed: Testbed) -> Configuration:
     """The configuration that a testbed is by itself; raises ConfigurationError."""
     kind, driver = testbed.dut.kind, testbed.dut.driver
+    if testbed.dut.there_already:
+        wire = cast("WireKind", testbed.wire)
+        return Configuration(dut=BOX, wire=wire, given_name=testbed.dut.name)
     if testbed.wire not in _WORDS["wire"] or kind not in _WORDS["dut"]:
         raise ConfigurationError(f"{testbed.name}: wire {testbed.wire} can't be swept yet")
     given = [f"dut={kind}", f"wire={testbed.wire}"]

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from linerate.model.box import Answer, BoxAnswers, texts
+from linerate.model.box_path import DERIVED
 from linerate.model.evidence import CpuCounters, Evidence, Node, Quote, Worker
 from linerate.parsers.boxes import Asked, Counted, Question, UnreadableError, register
 from linerate.parsers.text import text_of
@@ -146,9 +147,13 @@ class LinuxBox:
             missed = sum(_stats(link, "rx").get(name, 0) for name in _RX_LOSSES)
             counted.ports[port]["rx_packets"] = counted.ports[port].get("rx_packets", 0) + missed
             counted.losses |= _port_losses(port, link)
+        backlog = _backlog(texts.get("softnet_stat", ""))
+        # The core's drops at reception: those with a full backlog, the others no protocol took.
+        dropped = sum(counters.get("rx_dropped", 0) for counters in counted.ports.values())
+        counted.losses[f"received, and {DERIVED}"] = dropped - sum(backlog.values())
         # A packet that a veth's backlog has no room for is refused to the sender, who counts it.
         if not any(_is_veth(links[name]) for name in asked.ports.values()):
-            counted.losses |= _backlog(texts.get("softnet_stat", ""))
+            counted.losses |= backlog
         counted.losses |= _ip_losses(texts)
         counted.losses |= _queues(_json_list(texts.get("tc -s qdisc", "")), asked)
         counted.losses |= _rules(texts.get("nft", ""))
@@ -203,7 +208,6 @@ def _port_losses(port: str, link: Mapping[str, Any]) -> dict[str, int]:
     losses |= {f"{port}: {words}": tx.get(name, 0) for name, words in _TX_LOSSES.items()}
     # Frames to another MAC address crossed the port, and are dropped in ip_rcv().
     losses[f"{port}: to another MAC address"] = rx.get("otherhost", 0)
-    losses[f"{port}: no protocol takes it"] = rx.get("nohandler", 0)
     return losses
 
 
