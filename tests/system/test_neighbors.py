@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -99,18 +100,29 @@ def idle_tester(testbed: Testbed, folder: Path) -> Iterator[EngineTester]:
             yield EngineTester(telemetry, ())
 
 
-@pytest.mark.smoke
-def test_a_bench_asks_the_box_and_the_box_asks_the_tester(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["external", "linux"])
+@pytest.mark.smoke("external")
+def test_a_bench_asks_the_box_and_the_box_asks_the_tester(tmp_path: Path, kind: str) -> None:
     networks = ("10.1.0.0/28", "10.2.0.0/16")
     with box(networks) as made:
         document = bed(made)
         document["tester"] = {**document["tester"], "networks": networks}  # type: ignore[dict-item]
+        if kind == "linux":
+            at = f"netns:{made.host.namespace}"
+            document["dut"] = {**document["dut"], "kind": kind, "at": at}  # type: ignore[dict-item]
         (tmp_path / "bed.yaml").write_text(json.dumps(document))
         words = ("--only", "B2", "--duration", "1s", "--runs", str(tmp_path / "runs"))
-        with labs.lab("bench", str(tmp_path / "bed.yaml"), *words) as lab:
+        with (
+            made.host.background("ping -n -i 0.1 100.64.1.2") as ping,
+            labs.lab("bench", str(tmp_path / "bed.yaml"), *words) as lab,
+        ):
             output, wrong = lab.communicate(timeout=300)
+            ping.send_signal(signal.SIGINT)
+            pinged, _ = ping.communicate(timeout=60)
         assert made.neighbors()["100.64.1.2"] == TESTER_MACS[0], wrong
         assert made.neighbors()["100.64.2.2"] == TESTER_MACS[1]
+        # Ten a second, of which none is answered while the tester is started again.
+        assert pinged.count("bytes from 100.64.1.2") > 10
     trials = [
         Measurement.model_validate_json(path.read_text())
         for path in (tmp_path / "runs").glob("*/evidence/B2*.json")
@@ -118,6 +130,9 @@ def test_a_bench_asks_the_box_and_the_box_asks_the_tester(tmp_path: Path) -> Non
     assert trials, output + wrong
     # At full load a busy kernel may lose some; a trial without its MAC address loses all.
     assert all(trial.packets.received > 0.9 * trial.packets.sent for trial in trials), output
+    # A box that is asked counts what it drops of pings and the like, too.
+    for packets in (trial.packets for trial in trials if kind == "external"):
+        assert packets.unexplained == packets.sent - packets.received - packets.total("loss")
 
 
 def answers(capture: Path, fields: str, what: str) -> list[list[str]]:
