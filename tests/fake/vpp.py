@@ -18,7 +18,7 @@ PACKET_OUTGOING = 4
 #: linux/socket.h: a buffer beyond what is usually allowed, so that a busy host costs no frame.
 SO_RCVBUFFORCE = 33
 BUFFER_BYTES = 64 << 20
-#: One packet of so many is lost.
+#: One packet of ONE_OF packets is lost.
 ONE_OF = 4
 #: Longer than any load of the tests.
 SLOW_SECONDS = 4.0
@@ -75,7 +75,7 @@ class Vpp:
         self.ports[port][f"{way} bytes"] += length
 
     def answer(self, command: str) -> str:
-        """What is printed for a command."""
+        """Text that is printed for a command."""
         words = command.split()
         if words[0] == "test":
             setattr(self, words[1], "" if words[2] == "nothing" else words[2])
