@@ -156,7 +156,8 @@ test: test-engine test-lab
 # Each with its ten slowest tests.
 PYTEST := $(BIN)/python -m pytest --durations 10
 # Tests that make network namespaces: by sudo, where make is not run as root.
-NAMESPACE_TESTS := tests/system/test_boxes_ssh.py tests/system/test_router_real.py \
+NAMESPACE_TESTS := tests/system/test_boxes_ssh.py tests/system/test_box_failures.py \
+	tests/system/test_testbed_check.py tests/system/test_router_real.py \
 	tests/system/test_router_real6.py tests/system/test_socket_drivers.py tests/system/test_wires.py
 ifneq ($(shell id -u),0)
 with-namespaces = @echo "linerate: testing with network namespaces, by sudo" && sudo env \
