@@ -69,18 +69,11 @@ def test_without_all_counters_the_ledger_stays_as_it_was():
 
 @given(missed=PACKETS, cable=PACKETS)
 def test_frames_that_a_port_missed_are_not_lost_on_the_cable(missed, cable):
+    """A kind of box counts them among those received."""
     through = 1000 - cable - missed
     entries = ledger(1000, through, **{"e0: rx missed": missed})
-    found = along(entries, ports(1000, through, through, through))
+    found = along(entries, ports(1000, 1000 - cable, through, through))
     lost = {place.partition(":")[0]: packets for place, packets in found.losses.items()}
     expected = {"between t0 and e0": cable, "e0": missed}
     assert lost == {place: packets for place, packets in expected.items() if packets}
-    assert found.unexplained == 0
-
-
-@given(missed=PACKETS)
-def test_a_port_may_count_as_received_what_it_missed(missed):
-    entries = ledger(1000, 1000 - missed, **{"e0: rx missed": missed})
-    found = along(entries, ports(1000, 1000, 1000 - missed, 1000 - missed))
-    assert sum(found.losses.values()) == missed
     assert found.unexplained == 0

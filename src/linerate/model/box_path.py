@@ -22,22 +22,18 @@ ITS_OWN = "box: packets of its own"
 def along(ledger: PacketLedger, ports: Mapping[str, Counters]) -> PacketLedger:
     """The ledger of a trial with the stretches between tester and box in it.
 
-    `ledger` has the box's drop reasons already; `ports` are what each port counted in the trial.
+    `ledger` has the box's drop reasons already; `ports` are what each port counted in the
+    trial: received packets with those that it missed.
     """
     if not all(_has_both(ports.get(name)) for name in (*TESTER_PORTS, *DUT_PORTS)):
         return ledger
     ledger = _not_negative(ledger)
     before: list[Entry] = []
     behind: list[Entry] = []
-    at_ports = 0
     for tester, box in zip(TESTER_PORTS, DUT_PORTS, strict=True):
-        sent, received = ports[tester]["tx_packets"], ports[box]["rx_packets"]
-        # A port may count what it could not take as received, or not: the sender knows.
-        uncounted = min(_lost_at(ledger, f"{box}: rx"), max(0, sent - received))
-        before += _stretch(tester, box, sent - uncounted, received)
+        before += _stretch(tester, box, ports[tester]["tx_packets"], ports[box]["rx_packets"])
         behind += _stretch(box, tester, ports[box]["tx_packets"], ports[tester]["rx_packets"])
-        at_ports += uncounted
-    return _inside(_with(ledger, before, behind), ports, at_ports)
+    return _inside(_with(ledger, before, behind), ports)
 
 
 def _not_negative(ledger: PacketLedger) -> PacketLedger:
@@ -49,11 +45,6 @@ def _not_negative(ledger: PacketLedger) -> PacketLedger:
         for entry in ledger.entries
     )
     return PacketLedger(entries=tuple(entries))
-
-
-def _lost_at(ledger: PacketLedger, start: str) -> int:
-    lost = (entry for entry in ledger.entries if entry.kind == "loss")
-    return sum(entry.packets for entry in lost if entry.place.startswith(start))
 
 
 def _has_both(counters: Counters | None) -> bool:
@@ -87,10 +78,8 @@ def _tester(entry: Entry) -> bool:
     return entry.place.startswith(TESTER_PORTS) or entry.place.startswith("tester")
 
 
-def _inside(ledger: PacketLedger, ports: Mapping[str, Counters], at_ports: int) -> PacketLedger:
+def _inside(ledger: PacketLedger, ports: Mapping[str, Counters]) -> PacketLedger:
     """Book what the box sent beyond what it received and did not drop: it made that itself.
-
-    Of its losses `at_ports` packets are none of those that its ports counted as received.
 
     What the tester received without a signature is as many, at least: then the same number more
     was lost in the box without a counter, and stays unexplained.
@@ -105,7 +94,7 @@ def _inside(ledger: PacketLedger, ports: Mapping[str, Counters], at_ports: int) 
         and not _tester(entry)
         and not entry.place.startswith("between ")
     )
-    rest = received - sent - (known - at_ports)
+    rest = received - sent - known
     own = max(ledger.other - ledger.originated - ledger.unsigned, -rest, 0)
     if not own:
         return ledger

@@ -37,7 +37,8 @@ class Asked(NamedTuple):
 class Counted:
     """Counters of a box at one moment, since it started to count."""
 
-    #: By `e0`, `e1`: `rx_packets` and `tx_packets` that crossed the port, and all else it counts.
+    #: By `e0`, `e1`: `rx_packets` that reached the port, those that it missed with them,
+    #: `tx_packets` that left it, and all else it counts.
     ports: dict[str, dict[str, int]] = field(default_factory=dict)
     #: Packets lost, by place: those that no counter of `ports` has crossed.
     losses: dict[str, int] = field(default_factory=dict)
