@@ -47,7 +47,7 @@ def test_a_bench_over_ssh_explains_every_packet(box: Box, tmp_path: Path) -> Non
 
 def test_a_run_ends_before_its_trials_where_nothing_comes_through(box: Box, tmp_path: Path) -> None:
     run(f"ip -n {box.namespace} route del 48.0.0.0/24")
-    done = bench(box, tmp_path)
+    done = bench(box, tmp_path, "--json")
     assert done.returncode == 1
     assert not trials(tmp_path)
     assert "no first packet came through the box from t0 to t1" in done.stderr
