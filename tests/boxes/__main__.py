@@ -44,7 +44,7 @@ def main() -> int:
         ):
             for one in run_places(box, Path(folder), chosen.seconds, _note, chosen.only):
                 found.append(one)
-                if not one.right:
+                if one.invented or not one.right:
                     _note(f"  wrong: {one.verdict.limit}: {one.verdict.sentence} {one.elsewhere}")
     print(table(found))
     right = sum(one.right for one in found)

@@ -147,6 +147,17 @@ def test_frames_that_no_protocol_takes_are_those_dropped_with_room_in_the_backlo
     assert cause_of("received, and no protocol takes it") == "configuration"
 
 
+def test_a_source_that_the_filter_refuses_is_no_second_martian():
+    losses = counted(
+        link("e0"), link("e1"),
+        netstat="TcpExt: IPReversePathFilter\nTcpExt: 5\n",
+        rt_cache="entries in_martian_src in_martian_dst\n1 7 3\n",
+    ).losses  # fmt: skip
+    assert losses["ip: source fails the reverse path filter (rp_filter)"] == 5
+    assert losses["ip: martian source address"] == 2
+    assert losses["ip: martian destination address"] == 3
+
+
 def test_the_backlog_behind_a_veth_is_the_senders_loss():
     """A packet that found it full crossed no port: the sender was refused it."""
     full = {"softnet_stat": " ".join(["00000009", "00000005", *["00000000"] * 11]) + "\n"}

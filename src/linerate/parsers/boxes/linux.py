@@ -22,6 +22,7 @@ TICKS_PER_SECOND = 100
 SOFTIRQ_PERCENT_MIN = 2.0
 #: Columns of a CPU in /proc/stat.
 _TIMES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+_RP_FILTER = "TcpExt.IPReversePathFilter"
 #: RFC 1213 ipGroup in /proc/net/snmp, and IpExt in /proc/net/netstat: packets not forwarded.
 _IP = {
     "Ip.InHdrErrors": "ip: header errors, or TTL exceeded",
@@ -33,7 +34,7 @@ _IP = {
     "Ip.FragFails": "ip: longer than the MTU",
     "IpExt.InNoRoutes": "ip: no route",
     "IpExt.InTruncatedPkts": "ip: truncated",
-    "TcpExt.IPReversePathFilter": "ip: source fails the reverse path filter (rp_filter)",
+    _RP_FILTER: "ip: source fails the reverse path filter (rp_filter)",
 }
 _IP6 = {
     "Ip6InHdrErrors": "ip6: header errors, or hop limit exceeded",
@@ -158,7 +159,7 @@ class LinuxBox:
         counted.losses |= _queues(_json_list(texts.get("tc -s qdisc", "")), asked)
         counted.losses |= _rules(texts.get("nft", ""))
         counted.losses |= _per_cpu(texts.get("nf_conntrack", ""), _CONNTRACK)
-        counted.losses |= _per_cpu(texts.get("rt_cache", ""), _ROUTES)
+        counted.losses |= _martians(texts, counted.losses[_IP[_RP_FILTER]])
         for table in ("arp_cache", "ndisc_cache"):
             for place, packets in _per_cpu(texts.get(table, ""), _NEIGHBOUR).items():
                 counted.losses[place] = counted.losses.get(place, 0) + packets
@@ -251,6 +252,13 @@ def _pairs(text: str) -> dict[str, int]:
 
 def _is_int(text: str) -> bool:
     return text.removeprefix("-").isdecimal()
+
+
+def _martians(texts: Mapping[str, str], by_filter: int) -> dict[str, int]:
+    """Martians but for those that the reverse path filter counts too (net/ipv4/route.c)."""
+    found = _per_cpu(texts.get("rt_cache", ""), _ROUTES)
+    source = _ROUTES["in_martian_src"]
+    return found | {source: found[source] - by_filter} if source in found else found
 
 
 def _queues(qdiscs: list[dict[str, Any]], asked: Asked) -> dict[str, int]:
