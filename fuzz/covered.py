@@ -36,6 +36,7 @@ C_PARSERS: dict[str, tuple[str, ...]] = {
     "modes_frames": ("modes/csum.c", "modes/l2*.c", "modes/mac*.c", "modes/icmpecho.c",
                      "flow/flowtable_node.c"),
     "priority": ("handoff/priority.c",),
+    "responder": ("tester/responder_frame.c",),
     "router_cli": ("router/cli*.c",),
     "router_frames": ("node/ip[46]/*.c", "node/l2/*.c", "node/mpls/*.c"),
     "routes_file": ("router/routes_file.c", "router/text_file.c"),
@@ -56,6 +57,7 @@ ENGINES: dict[str, tuple[dict[str, str], ...]] = {
 
 #: The parser's files below src/linerate/, by target.
 PYTHON_PARSERS: dict[str, tuple[str, ...]] = {
+    "boxes": ("parsers/boxes/*.py",),
     "captures": ("traffic/capture/capture_file.py",),
     "testbeds": ("model/testbed.py", "base/safe_load.py", "model/external_ports.py",
                  "model/nic_presets.py"),

@@ -56,6 +56,13 @@ _EXPECTED_TEXT = {
     r"^[0-9a-fA-F.:]+$": "an IP address",
     r"^[^,\s]{1,107}$": "a path of 1 to 107 bytes without blanks and commas",
     r"^[^/\s,]{1,15}$": "an interface's name",
+    r"^[A-Za-z0-9][A-Za-z0-9_./:@-]{0,63}$": "a port's name as the box has it",
+    r"^[a-z][a-z0-9_]{0,40}$": "a parser's name, as vpp_errors",
+    r"^/[\w./@+-]{1,200}$": "an absolute path of letters, digits and '_./@+-'",
+    r"^[A-Za-z0-9_][A-Za-z0-9_. +/:-]{0,63}$": "a name of 1 to 64 letters, digits and '_. +/:-'",
+    r"^[^:\s\x00-\x1f-][^:\x00-\x1f]*$|^$": "a login without colons and controls",
+    r"^[A-Za-z_][A-Za-z0-9_]*$": "the name of an environment variable",
+    r"^/redfish/[A-Za-z0-9_./:%~-]{1,200}$": "a path that begins with /redfish/",
 }
 
 

@@ -49,6 +49,13 @@ def confirmed(question: str) -> bool:
     return typer.confirm(clean(question), err=True)
 
 
+def answered(question: str, default: str) -> str:
+    """Answer given at the terminal, or the default. Raises typer.Abort."""
+    import typer  # noqa: PLC0415 (one command asks)
+
+    return str(typer.prompt(clean(question), default=clean(default) or None, err=True))
+
+
 def let_go() -> None:
     """The reader of a pipe is gone: no further output, no error at the end either."""
     sys.stderr.close()

@@ -24,7 +24,7 @@ from linerate.model.box_setup import Interface
 from linerate.model.testbed import BOXES, Testbed, load
 from linerate.report import box_check as report
 from linerate.ui.console import Console
-from linerate.ui.screen import complain, confirmed, say
+from linerate.ui.screen import answered, complain, confirmed, say
 
 #: Longest wait for one line of configuration.
 APPLY_SECONDS = 60.0
@@ -160,7 +160,7 @@ def asked(
     if given is not None:
         return given
     if is_asking():
-        return str(typer.prompt(question, default=default or None, err=True))
+        return answered(question, default)
     if needed or not default:
         raise ValueError(f"--{option}: required where no terminal can be asked")
     return default

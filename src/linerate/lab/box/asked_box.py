@@ -196,7 +196,7 @@ class _Load:
             latest = self._ends - MARGIN_SECONDS - LATE_SHARE * took
             self._over.wait(max(0.0, latest - time.monotonic()))
             again = self._ask(self._questions)
-            if self._over.is_set():
+            if self._over.is_set() or time.monotonic() > self._ends:
                 self._doubts.append("the load was over before the box had answered twice")
                 return
             self._answers += again
