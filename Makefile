@@ -43,8 +43,10 @@ BUILD_PACKAGES := gcc libc6-dev pkg-config libdpdk-dev libjansson-dev libpcap-de
 # Ubuntu has Chromium as a snap only: there, the test of the report's page is skipped.
 CHROMIUM := $(shell grep -qs '^ID=debian' /etc/os-release && echo chromium)
 TEST_PACKAGES := $(CHROMIUM) dpdk dpdk-dev ethtool iperf3 iproute2 iputils-arping iputils-ping iputils-tracepath \
-	ipmitool ndisc6 nfdump nftables nut-server openipmi openssh-server openvswitch-switch-dpdk prometheus snmp \
-	snmpd tcpdump traceroute tshark
+	ipmitool ndisc6 nfdump nftables prometheus snmp tcpdump traceroute tshark
+# Installed, these start servers: on machines that are made for tests alone. Without them their tests
+# are skipped.
+SERVER_PACKAGES := nut-server openipmi openssh-server openvswitch-switch-dpdk snmpd
 # Debian has dpdk-testpmd in dpdk-dev.
 PEER_PACKAGES := dpdk dpdk-dev
 SCREENSHOT_PACKAGES := chromium fonts-dejavu-core
@@ -63,7 +65,7 @@ C_FILES := $(if $(C_DIRS),$(shell find $(C_DIRS) -name '*.[ch]'))
 SOURCES := $(shell find src engine bench -type f ! -path '*/__pycache__/*') meson.build meson.options \
 	pyproject.toml
 
-.PHONY: help setup setup-test setup-nics setup-peers setup-lint setup-fuzz setup-fuzz-parsers build \
+.PHONY: help setup setup-test setup-servers setup-nics setup-peers setup-lint setup-fuzz setup-fuzz-parsers build \
 	bench peers performance injection setup-screenshots screenshots test test-more test-full \
 	test-engine test-lab test-python \
 	test-nics test-trixie test-sid trust lint lint-c lint-python fuzz fuzz-engine fuzz-parsers fuzz-files \
@@ -74,6 +76,7 @@ help:
 
 setup: $(STAMPS)/apt-build .venv/build.stamp
 setup-test: setup $(STAMPS)/apt-test .venv/test.stamp
+setup-servers: setup-test $(STAMPS)/apt-servers
 setup-nics: setup-test $(STAMPS)/apt-nics
 setup-peers: setup $(STAMPS)/apt-peers
 setup-screenshots: setup $(STAMPS)/apt-screenshots
@@ -84,13 +87,14 @@ setup-docs: setup .venv/test.stamp .venv/docs.stamp
 
 $(STAMPS)/apt-build: packages = $(BUILD_PACKAGES)
 $(STAMPS)/apt-test: packages = $(TEST_PACKAGES)
+$(STAMPS)/apt-servers: packages = $(SERVER_PACKAGES)
 $(STAMPS)/apt-peers: packages = $(PEER_PACKAGES)
 $(STAMPS)/apt-screenshots: packages = $(SCREENSHOT_PACKAGES)
 $(STAMPS)/apt-nics: packages = $(NICS_PACKAGES)
 $(STAMPS)/apt-lint: packages = $(LINT_PACKAGES)
 $(STAMPS)/apt-deb: packages = $(DEB_PACKAGES)
 $(STAMPS)/apt-image: packages = $(IMAGE_PACKAGES)
-$(STAMPS)/apt-build $(STAMPS)/apt-test $(STAMPS)/apt-peers $(STAMPS)/apt-screenshots \
+$(STAMPS)/apt-build $(STAMPS)/apt-test $(STAMPS)/apt-servers $(STAMPS)/apt-peers $(STAMPS)/apt-screenshots \
 $(STAMPS)/apt-nics $(STAMPS)/apt-lint $(STAMPS)/apt-deb $(STAMPS)/apt-image: Makefile
 	@mkdir -p $(STAMPS)
 	@build-aux/apt-install $(packages)

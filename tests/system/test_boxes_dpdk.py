@@ -39,7 +39,6 @@ def lost_inside(trial: Measurement) -> dict[str, int]:
 
 
 @needs_ovs
-@pytest.mark.smoke
 def test_open_vswitch_says_where_packets_ended(tmp_path: Path) -> None:
     with foreign_dpdk.open_vswitch() as switch:
         switch.ask("ovs-ofctl", "add-flow", "br0",
@@ -68,7 +67,6 @@ def test_each_place_of_open_vswitch(tmp_path: Path, words: tuple[str, ...], plac
 
 
 @needs_testpmd
-@pytest.mark.smoke
 def test_a_dpdk_program_is_asked_at_its_telemetry(tmp_path: Path) -> None:
     with foreign_dpdk.testpmd() as box:
         trial = box.measured(tmp_path)

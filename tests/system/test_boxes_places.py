@@ -12,6 +12,7 @@ pytestmark = needs_boxes
 PLACES = ("one address", "without a counter", "blackhole", "route: none", "MAC", "TTL", "bucket")
 
 
+@pytest.mark.smoke("blackhole")
 @pytest.mark.parametrize("name", PLACES)
 def test_a_loss_is_located(name: str, tmp_path: Path) -> None:
     with linux() as box:

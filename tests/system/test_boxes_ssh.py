@@ -31,7 +31,6 @@ def trials(folder: Path) -> list[Measurement]:
     return [Measurement.model_validate_json(path.read_text()) for path in found]
 
 
-@pytest.mark.smoke
 def test_a_bench_over_ssh_explains_every_packet(box: Box, tmp_path: Path) -> None:
     done = bench(box, tmp_path, "--json")
     assert done.returncode == 0, done.stderr

@@ -30,7 +30,6 @@ def faults(document: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 @needs_sshd
-@pytest.mark.smoke
 def test_a_box_that_is_right_passes_over_ssh(tmp_path: Path) -> None:
     with linux_box() as made, with_sshd(made, tmp_path / "ssh") as box:
         done = check(box, tmp_path)
@@ -196,7 +195,6 @@ def test_interfaces_that_are_cabled_to_a_box_are_a_wire(tmp_path: Path) -> None:
 
 
 @needs_sshd
-@pytest.mark.smoke
 def test_a_new_file_is_one_that_the_check_accepts(tmp_path: Path) -> None:
     file = str(tmp_path / "new.yaml")
     with linux_box() as made, with_sshd(made, tmp_path / "ssh") as box:
