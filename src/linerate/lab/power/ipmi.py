@@ -61,7 +61,7 @@ def dcmi(text: str) -> float:
     if found is None:
         raise MeterError("ipmitool: no power by DCMI here: `sensor:` names a sensor in watts")
     state = _STATE.search(text)
-    if state is not None and not state[1].startswith("activ"):
+    if state is not None and not state[1].startswith(("active", "activate")):
         raise MeterError(f"ipmitool: its power reading is {state[1][:20]}")
     return float(found[1])
 

@@ -49,7 +49,7 @@ _MORE = re.compile(r"^\s*-{1,3}\s*more\s*-{1,3}", re.IGNORECASE | re.MULTILINE)
 _UNKNOWN = re.compile(r"^\S.*: unknown input `|^unknown input", re.MULTILINE)
 _UPTIME = re.compile(r"Time now\s+(\d{1,12}(?:\.\d{1,9})?)")
 _HERTZ = (
-    re.compile(r"clocks/sec(?:ond)?\s+(\d{6,13}(?:\.\d{1,9})?)"),
+    re.compile(r"clocks/sec\w{0,4}\s+(\d{6,13}(?:\.\d{1,9})?)"),
     re.compile(r"Base frequency:\s+(\d{1,3}\.\d{1,3}) GHz"),
 )
 #: Each worker's time on its CPU and runnable without it, in nanoseconds (sched-stats(5)).
