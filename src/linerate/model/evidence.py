@@ -166,6 +166,8 @@ Cause = Literal[
     "tester",
     "flow-table",
     "link",
+    #: A cloud's allowance for a machine.
+    "shaper",
     "configuration",
     "damaged",
     "other",
@@ -261,6 +263,43 @@ class CpuCounters(FrozenModel):
     quote: Quote
 
 
+class CpuTime(FrozenModel):
+    """Time of one CPU, or of one thread, over an interval, in per cent; None: not printed."""
+
+    #: None for a thread whose CPU is unknown.
+    cpu: int | None = None
+    #: Of a thread or a process; empty for the CPU itself.
+    name: str = ""
+    busy_percent: float
+    softirq_percent: float | None = None
+    #: Runnable while the hypervisor ran something else.
+    steal_percent: float | None = None
+    quote: Quote
+
+
+class Symbol(FrozenModel):
+    """Share of the sampled cycles in one function."""
+
+    name: str
+    percent: float
+    #: Part of the kernel that it belongs to: `driver`, `conntrack`, `nft`, `fib`, `qdisc`, `copy`…;
+    #: empty where it is not known.
+    group: str = ""
+    quote: Quote
+
+
+class TracedDrop(FrozenModel):
+    """Packets of a trace that ended at one place: a sample, no count."""
+
+    #: In the words of the loss ledger: `ip4-local: unknown ip protocol`.
+    place: str
+    cause: Cause
+    packets: int
+    #: Packets in the trace.
+    traced: int
+    quote: Quote
+
+
 class Tester(FrozenModel):
     """Report of a traffic generator on itself."""
 
@@ -273,6 +312,8 @@ class Tester(FrozenModel):
     cpu_percent: float | None = None
     #: Packets that its own queues refused.
     queue_full: int | None = None
+    #: Of the busiest port that sends, L1 bits/s over the link's; in per cent.
+    line_percent: float | None = None
     quote: Quote
 
 
@@ -341,6 +382,9 @@ class Evidence(FrozenModel):
     ports: tuple[Port, ...] = ()
     pcie: tuple[PcieLink, ...] = ()
     cpus: tuple[CpuCounters, ...] = ()
+    cpu_times: tuple[CpuTime, ...] = ()
+    symbols: tuple[Symbol, ...] = ()
+    traced_drops: tuple[TracedDrop, ...] = ()
     testers: tuple[Tester, ...] = ()
     offload: tuple[FlowOffload, ...] = ()
     #: Limits of the virtual card that the packets crossed, if any.
@@ -358,6 +402,8 @@ class Evidence(FrozenModel):
     doubts: tuple[Quote, ...] = ()
     #: Lines that no parser understood.
     unread: tuple[Quote, ...] = ()
+    #: Files that no parser understood, and why.
+    left_out: tuple[str, ...] = ()
 
     def joined(self, other: "Evidence") -> "Evidence":
         """Put together what two sources say of the same trial; the first one's word counts."""

@@ -20,15 +20,25 @@ def evidence_of_text(text: Text) -> Evidence | None:
 
 
 def evidence_of_files(paths: Sequence[Path]) -> Evidence:
-    """Put together what all files say of one trial. Raises TextError."""
-    evidence = Evidence()
+    """Put together what all files say of one trial; those that say nothing are left out, named.
+
+    Raises TextError where none can be read.
+    """
+    evidence, left_out = Evidence(), []
     for path in paths:
-        part = evidence_of_text(read_text(path))
+        try:
+            part = evidence_of_text(read_text(path))
+        except TextError as error:
+            left_out.append(str(error))
+            continue
         if part is None:
-            known = ", ".join(one.name for one in parsers())
-            raise TextError(f"{path}: nothing that linerate can read; it reads {known}")
-        evidence = evidence.joined(part)
-    return _counted_once(evidence)
+            left_out.append(f"{path}: nothing that linerate can read")
+        else:
+            evidence = evidence.joined(part)
+    if len(left_out) == len(paths):
+        more = "" if len(left_out) == 1 else f", as in {len(left_out) - 1} more files"
+        raise TextError(f"{left_out[0]}{more}; docs/sources.md lists the outputs that it reads")
+    return _counted_once(evidence).model_copy(update={"left_out": tuple(left_out)})
 
 
 def _counted_once(evidence: Evidence) -> Evidence:

@@ -5,8 +5,8 @@ import re
 
 #: A count, with a thousands separator or without.
 COUNT = r"\d{1,3}(?:[,'_]\d{3})+|\d{1,20}"
-#: A number with a fraction or an exponent, or none.
-NUMBER = r"\d[\d,'_]{0,30}(?:\.\d{0,20})?(?:[eE][+-]?\d{1,3})?"
+#: A number with a fraction or an exponent, or none; VPP prints `.78`.
+NUMBER = r"(?:\d[\d,'_]{0,30}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][+-]?\d{1,3})?"
 
 #: Counters are of 64 bits everywhere; more is another thing than a count.
 COUNT_MAX = (1 << 64) - 1

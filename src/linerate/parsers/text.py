@@ -9,7 +9,7 @@ from linerate.base.safe_open import open_regular
 from linerate.model.evidence import Quote
 
 #: More than anybody pastes; a reader of everything must end.
-SIZE_MAX_BYTES = 64 << 20
+SIZE_MAX_BYTES = 8 << 20
 #: No command's table is wider; patterns over longer lines could take for ever.
 ROW_MAX_CHARS = 2000
 
@@ -28,8 +28,16 @@ _STAMPS = re.compile(
     re.VERBOSE,
 )
 _PROMPT = re.compile(r"^(?:vpp#|DBGvpp#|testpmd>|trex>|\S+@\S+[:~]\S*[#$>]|[#$>])\s*")
+_MAIL_QUOTE = re.compile(r"^(?:[>|] ?)*> ?")
+#: `diff -u`: where a part begins; and the lines before the parts, with the files' names.
+_HUNK = re.compile(r"^@@ -\d{1,9}(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@")
+_DIFF_HEAD = re.compile(r"^(?:@@ -|--- |\+\+\+ |diff )")
 #: Lines that only draw.
 _DECORATION = re.compile(r"^[\s\-=_*+|#~.]*$")
+
+
+#: A line's number, from 1, and the line as it stands.
+_Numbered = tuple[int, str]
 
 
 class TextError(Exception):
@@ -102,12 +110,40 @@ def clean(raw: str) -> str:
 
 def text_of(content: str, source: str) -> Text:
     """Clean a whole text."""
+    numbered = list(enumerate(re.split(r"\r\n|\n|\r", content), start=1))
     lines = []
-    for number, raw in enumerate(re.split(r"\r\n|\n|\r", content), start=1):
+    for number, raw in _two_readings(_unquoted(numbered)):
         cleaned = clean(raw)
         prompt = _PROMPT.match(cleaned.lstrip())
         lines.append(Line(number, cleaned, typed=prompt is not None))
     return Text(source, tuple(lines))
+
+
+def _unquoted(lines: list[_Numbered]) -> list[_Numbered]:
+    """Take away what a mail program puts before quoted lines; one such line alone is a prompt."""
+    quoted = [_MAIL_QUOTE.match(raw) is not None for _, raw in lines]
+    found = []
+    for at, (number, raw) in enumerate(lines):
+        beside = quoted[at - 1 : at] + quoted[at + 1 : at + 2]
+        plain = _MAIL_QUOTE.sub("", raw) if quoted[at] and any(beside) else raw
+        found.append((number, plain))
+    return found
+
+
+def _two_readings(lines: list[_Numbered]) -> list[_Numbered]:
+    """Undo `diff -u` of two readings: the earlier one whole, then the later one."""
+    hunks = [at for at, (_, raw) in enumerate(lines) if _HUNK.match(raw)]
+    if not hunks:
+        return lines
+    begin = hunks[0]
+    if begin >= 2 and lines[begin - 2][1].startswith("--- "):
+        begin -= 2
+    changed = [line for line in lines[begin:] if not _DIFF_HEAD.match(line[1])]
+    readings = [
+        [(number, raw[1:]) for number, raw in changed if not raw.startswith(other)]
+        for other in ("+", "-")
+    ]
+    return [*lines[:begin], *readings[0], (0, ""), *readings[1]]
 
 
 def read_text(path: Path) -> Text:

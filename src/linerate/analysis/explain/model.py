@@ -23,6 +23,8 @@ Limit = Literal[
     "lock",
     "flow-offload",
     "link",
+    "shaper",
+    "descheduled",
     "configuration",
     "unexplained",
     "invalid",
