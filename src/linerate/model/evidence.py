@@ -268,7 +268,7 @@ class CpuTime(FrozenModel):
 
     #: None for a thread whose CPU is unknown.
     cpu: int | None = None
-    #: Of a thread or a process; empty for the CPU itself.
+    #: Thread or process; empty for the CPU itself.
     name: str = ""
     busy_percent: float
     softirq_percent: float | None = None
@@ -312,7 +312,7 @@ class Tester(FrozenModel):
     cpu_percent: float | None = None
     #: Packets that its own queues refused.
     queue_full: int | None = None
-    #: Of the busiest port that sends, L1 bits/s over the link's; in per cent.
+    #: L1 bits/s of the busiest port that sends, in per cent of its link.
     line_percent: float | None = None
     quote: Quote
 

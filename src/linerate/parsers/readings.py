@@ -1,4 +1,4 @@
-"""Two readings of the same counters in one source: counters count on, so they are never added up."""
+"""Two readings of the same counters in one source; counters count on, so none are added up."""
 
 from collections.abc import Mapping
 
