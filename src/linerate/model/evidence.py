@@ -70,6 +70,8 @@ class Worker(FrozenModel):
     nodes: tuple[Node, ...] = ()
     #: VPP counts idle polls as Cycles of the polling node; our engine counts them separately.
     idle_in_clocks: bool = True
+    #: Packets that one of its calls takes at most: a burst of testpmd's is full at 32.
+    burst_packets: int = FULL_VECTOR
     #: Shares of the elapsed cycles, in per cent; None when the source lacks them.
     spare_percent: float | None = None
     #: Share of its time in calls that found packets, where its real clock is known and idle polls
@@ -145,7 +147,7 @@ class Worker(FrozenModel):
             return False
         if self.spare_percent is not None:
             return self.spare_percent < SPARE_PERCENT_MIN
-        full = FULL_SHARE * FULL_VECTOR
+        full = FULL_SHARE * self.burst_packets
         if self.used_percent is not None:
             fullest = max(self.vectors_per_call, self.graph_vectors_per_call)
             return fullest >= full and self.used_percent >= USED_PERCENT_MIN
@@ -404,6 +406,8 @@ class Evidence(FrozenModel):
     unread: tuple[Quote, ...] = ()
     #: Files that no parser understood, and why.
     left_out: tuple[str, ...] = ()
+    #: Names of the outputs that were read: `VPP show runtime`.
+    outputs: tuple[str, ...] = ()
 
     def joined(self, other: "Evidence") -> "Evidence":
         """Put together what two sources say of the same trial; the first one's word counts."""

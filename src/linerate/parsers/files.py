@@ -10,11 +10,11 @@ from linerate.parsers.tools import parsers
 
 def evidence_of_text(text: Text) -> Evidence | None:
     """Let every parser take what it understands; None when none understood a line."""
-    found = [part for one in parsers() if (part := one.parse(text)) is not None]
+    found = {one.name: part for one in parsers() if (part := one.parse(text)) is not None}
     if not found:
         return None
-    evidence = Evidence(unread=text.unread)
-    for part in found:
+    evidence = Evidence(unread=text.unread, outputs=tuple(found))
+    for part in found.values():
         evidence = evidence.joined(part)
     return _counted_once(evidence)
 
