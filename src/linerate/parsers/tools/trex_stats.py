@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from linerate.model.evidence import Evidence, Loss, Port, Quote, Tester
+from linerate.model.evidence import Evidence, Port, Quote, Tester
 from linerate.parsers.text import Line, Text
 from linerate.parsers.tools import parser
+from linerate.parsers.trex_ports import between
 
 _SIZE_MAX = 1 << 20
 _DEPTH_MAX = 24
@@ -140,10 +141,7 @@ def _read(text: Text, lines: list[Line], stats: dict[str, Any]) -> Evidence | No
     found = tuple(
         _port(source, one, ports[one], flows) for one in ports if _is_port(one, ports[one])
     )
-    tester = _tester(source, ports, found)
-    return Evidence(
-        testers=(tester,), ports=found, losses=tuple(_losses(tester, found)), doubts=doubts
-    )
+    return between(_tester(source, ports, found), found, doubts)
 
 
 def _tester(source: _Source, stats: dict[str, Any], ports: tuple[Port, ...]) -> Tester:
@@ -159,8 +157,15 @@ def _tester(source: _Source, stats: dict[str, Any], ports: tuple[Port, ...]) -> 
         rx_pps=_number(whole.get("rx_pps", total.get("rx_pps"))),
         cpu_percent=_number(whole.get("cpu_util")),
         queue_full=_count(whole.get("queue_full")),
+        line_percent=_line_percent(stats),
         quote=source.quote("opackets", total.get("opackets")),
     )
+
+
+def _line_percent(stats: dict[str, Any]) -> float | None:
+    """Utilisation of the busiest port, which counts the gaps between frames."""
+    found = [_number(port.get("tx_util")) for name, port in stats.items() if _is_port(name, port)]
+    return max((percent for percent in found if percent is not None), default=None)
 
 
 def _port(source: _Source, name: str, port: dict[str, Any], flows: dict[str, Any]) -> Port:
@@ -192,23 +197,6 @@ def _link_bps(port: dict[str, Any]) -> int | None:
         if bps and percent and bps / percent * 100.0 < 1e13:
             return round(bps / percent / 1e4) * 10**6
     return None
-
-
-def _losses(tester: Tester, ports: tuple[Port, ...]) -> Iterator[Loss]:
-    lost = (tester.sent_packets or 0) - (tester.received_packets or 0)
-    # Frames that reached TRex's card and not TRex are its own loss.
-    for port in ports:
-        own = min(port.counters.get("ierrors", 0), max(lost, 0))
-        if own:
-            yield Loss(
-                place=f"TRex port {port.name}: ierrors",
-                cause="tester",
-                packets=own,
-                quote=port.quote,
-            )
-            lost -= own
-    if lost > 0:
-        yield Loss(place="between TRex's ports", cause="other", packets=lost, quote=tester.quote)
 
 
 def _doubts(source: _Source, ports: dict[str, Any], flows: dict[str, Any]) -> Iterator[Quote]:
