@@ -19,6 +19,8 @@ SPARE_PERCENT_MIN = 5.0
 #: A worker with full vectors that uses so much of its clock has no empty polls; the rest is its
 #: loop. Measured over VPP: 98 % saturated, 41 to 56 % at full and at a tenth of its rate.
 USED_PERCENT_MIN = 90.0
+#: Less than this of the clocks that it counted is in its graph: it has empty polls.
+BOOKED_PERCENT_SPARE = 75.0
 
 
 class Quote(FrozenModel):
@@ -128,6 +130,41 @@ class Worker(FrozenModel):
         return 100.0 * clocks / whole if whole else 0.0
 
     @property
+    def booked_percent(self) -> float | None:
+        """Share of all clocks that its nodes counted in calls that found packets.
+
+        Those of a polling node that is not full are left out: empty polls are in them. None when
+        idle polls are counted separately, or it took in no packets.
+        """
+        if not self.idle_in_clocks or not self.packets:
+            return None
+        full = FULL_SHARE * self.burst_packets
+        clocks = {node: (node.clocks_per_packet or 0.0) * node.vectors for node in self.nodes}
+        whole = sum(clocks.values())
+        found = sum(
+            spent
+            for node, spent in clocks.items()
+            if not node.polling or node.vectors_per_call >= full
+        )
+        return 100.0 * found / whole if whole else None
+
+    @property
+    def found_percent(self) -> float | None:
+        """Share of its polls that found packets; None when the source does not tell.
+
+        A call of the fullest node behind its sources follows each poll that did.
+        """
+        polls = sum(node.calls for node in self.sources)
+        behind = [
+            node.calls
+            for node in self.nodes
+            if not node.polling and 2 * node.vectors >= self.packets > 0
+        ]
+        if not self.idle_in_clocks or not polls or not behind:
+            return None
+        return min(100.0, 100.0 * max(behind) / polls)
+
+    @property
     def idle_percent(self) -> float | None:
         """Share of its time without packets, as the source says or by what it used."""
         if self.spare_percent is not None:
@@ -152,9 +189,16 @@ class Worker(FrozenModel):
             fullest = max(self.vectors_per_call, self.graph_vectors_per_call)
             return fullest >= full and self.used_percent >= USED_PERCENT_MIN
         if self.vectors_per_call < full <= self.graph_vectors_per_call:
-            # Empty polls between full ones, or none at all: only its clock would tell.
-            return None
+            # Empty polls between full ones: the clocks beside them tell how many.
+            return self._saturated_by_clocks()
         return self.vectors_per_call >= full
+
+    def _saturated_by_clocks(self) -> bool | None:
+        """Full vectors behind a source with empty polls: whether its graph takes all clocks."""
+        booked = self.booked_percent
+        if booked is None or BOOKED_PERCENT_SPARE <= booked < USED_PERCENT_MIN:
+            return None
+        return booked >= USED_PERCENT_MIN
 
 
 #: Causes of loss, independent of a source's names.

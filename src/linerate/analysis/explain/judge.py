@@ -7,6 +7,7 @@ from linerate.analysis.explain.reading import (
     busiest,
     capacity_losses,
     configured_losses,
+    few_left_out,
     forwarders,
     paused_ports,
     pushed_back,
@@ -27,6 +28,7 @@ Found = tuple[Rule, Finding]
 
 def explain(evidence: Evidence) -> Verdict:
     """Name what limits, from the evidence alone."""
+    evidence = few_left_out(evidence)
     computed = ceilings(evidence)
     found = _findings(evidence)
     if not found:

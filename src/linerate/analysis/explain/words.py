@@ -10,13 +10,17 @@ from linerate.analysis.explain.reading import (
     taken_share,
 )
 from linerate.base.line_rate import format_pps
-from linerate.model.evidence import FULL_VECTOR, Evidence, Worker
+from linerate.model.evidence import Evidence, Worker
+
+#: Nodes with less of a packet's cycles are put together, where there are so many at least.
+NAMED_SHARE = 0.01
+REST_MIN = 0.1
 
 
 def clocks_text(worker: Worker) -> str:
     """Use of a polling worker's cycles: graph + polling, times its rate.
 
-    `594 cycles of graph + 128 of polling a packet × 3.28 Mpps = 2.37 GHz, its whole clock`.
+    `594 cycles of graph + 128 of polling a packet × 3.28 Mpps = 2.37 GHz, empty polls in it`.
     """
     packets = worker.packets
     if not packets:
@@ -28,8 +32,8 @@ def clocks_text(worker: Worker) -> str:
     if not rate:
         return text
     used = (graph + polling) * rate / 1e9
-    whole = ", its whole clock with the empty polls in it" if worker.idle_in_clocks else ""
-    return f"{text} × {format_pps(rate)} = {used:.2f} GHz{whole}"
+    polls = ", empty polls in it" if worker.idle_in_clocks else ""
+    return f"{text} × {format_pps(rate)} = {used:.2f} GHz{polls}"
 
 
 def node_shares(worker: Worker) -> str:
@@ -46,9 +50,13 @@ def node_shares(worker: Worker) -> str:
     own = {node: clocks for node, clocks in spent.items() if not is_generator(node)}
     total = sum(own.values())
     ranked = sorted(own.items(), key=lambda item: -item[1])
+    named = [(node, clocks) for node, clocks in ranked if clocks >= NAMED_SHARE * total]
+    rest = total - sum(clocks for _, clocks in named)
     text = ", ".join(
-        f"{node.name} {clocks:.1f} ({100 * clocks / total:.0f} %)" for node, clocks in ranked
+        f"{node.name} {clocks:.1f} ({100 * clocks / total:.0f} %)" for node, clocks in named
     )
+    if rest >= REST_MIN:
+        text += f", others {rest:.1f}"
     made = ", ".join(
         f"{node.name} {clocks:.1f}" for node, clocks in spent.items() if is_generator(node)
     )
@@ -71,9 +79,14 @@ def saturation_text(worker: Worker) -> str:
         fullest = max(worker.vectors_per_call, worker.graph_vectors_per_call)
         return (
             f"{worker.used_percent:.0f} % of its clock in calls with {fullest:.0f} of "
-            f"{FULL_VECTOR} packets"
+            f"{worker.burst_packets} packets"
         )
-    fullness = f"{worker.vectors_per_call:.0f} of {FULL_VECTOR} packets a call"
+    if worker.vectors_per_call < worker.graph_vectors_per_call and worker.booked_percent:
+        return (
+            f"{worker.booked_percent:.0f} % of the clocks that it counted in calls with "
+            f"{worker.graph_vectors_per_call:.0f} of {worker.burst_packets} packets"
+        )
+    fullness = f"{worker.vectors_per_call:.0f} of {worker.burst_packets} packets a call"
     if worker.spare_percent is None:
         return f"every poll returns {fullness}"
     return f"{worker.spare_percent:.1f} % of its time with nothing to do, {fullness}"

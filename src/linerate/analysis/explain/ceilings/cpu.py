@@ -6,7 +6,7 @@ from linerate.analysis.explain.ceilings import ceiling
 from linerate.analysis.explain.model import Ceiling
 from linerate.analysis.explain.reading import capacity_pps, forwarders, hertz
 from linerate.base.line_rate import format_pps
-from linerate.model.evidence import Evidence
+from linerate.model.evidence import Evidence, Worker
 
 
 @ceiling
@@ -21,7 +21,7 @@ def workers(evidence: Evidence) -> Iterator[Ceiling]:
         share = worker.packets / total
         derivation = (
             f"{(hertz(worker) or 0) / 1e9:.2f} GHz ÷ {worker.clocks_per_packet:.1f} cycles "
-            f"a packet ({worker.vectors_per_call:.0f} packets a call)"
+            f"a packet ({_fullest(worker):.0f} packets a call)"
         )
         if len(busy) > 1:
             derivation += f" ÷ its share of {100 * share:.0f} %"
@@ -31,6 +31,11 @@ def workers(evidence: Evidence) -> Iterator[Ceiling]:
             mpps=alone / share / 1e6,
             derivation=derivation,
         )
+
+
+def _fullest(worker: Worker) -> float:
+    """Packets of its fullest calls: its source's, or behind one with empty polls."""
+    return max(worker.vectors_per_call, worker.graph_vectors_per_call)
 
 
 @ceiling

@@ -3,7 +3,6 @@
 from linerate.analysis.explain.model import Finding
 from linerate.analysis.explain.reading import (
     busiest,
-    capacity_losses,
     forwarders,
     input_node,
     is_generator,
@@ -12,6 +11,7 @@ from linerate.analysis.explain.reading import (
     rate_pps,
     share_of_losses,
     total,
+    without_card,
 )
 from linerate.analysis.explain.rules import Stage, rule
 from linerate.analysis.explain.words import clocks_text
@@ -22,8 +22,8 @@ from linerate.model.evidence import FULL_SHARE, FULL_VECTOR, Evidence, Worker
 USED_UP = 0.99
 #: Calls so much emptier than full ones say that no packets wait in the rx ring.
 WAITING_SHARE = 0.75
-#: VPP's inputs without a card behind them: who sends is another process, or the kernel.
-NO_CARD = ("memif-input", "af-packet", "af_packet", "virtio-input", "vhost-user", "tap", "pg-input")
+#: A worker that finds packets in so many of its polls has no time to spare: it takes all.
+BUSY_PERCENT = 90.0
 
 MORE = (
     "more rx queues and ports on other cards: the workers have time",
@@ -74,12 +74,15 @@ def card_sends_no_faster(evidence: Evidence) -> Finding | None:
     reference="VPP: a saturated worker's polls return full vectors of 256; these don't",
 )
 def workers_wait_for_the_card(evidence: Evidence) -> Finding | None:
-    """No packets wait for the workers: whoever hands them out is the slower one."""
+    """No packets wait for a worker that finds some in each poll: the card hands out no more.
+
+    One with empty polls tells nothing: so little may have been offered.
+    """
     worker = busiest(evidence)
-    if worker is None or not worker.idle_in_clocks or capacity_losses(evidence):
+    if worker is None or not worker.idle_in_clocks or evidence.losses or without_card(evidence):
         return None
-    asking = input_node(worker)
-    if asking is None or is_generator(asking) or asking.name.startswith(NO_CARD):
+    asking, found = input_node(worker), worker.found_percent
+    if asking is None or is_generator(asking) or found is None or found < BUSY_PERCENT:
         return None
     # Full vectors behind the input: packets do wait, and its empty polls are others'.
     if worker.graph_vectors_per_call >= FULL_SHARE * FULL_VECTOR:
@@ -90,12 +93,12 @@ def workers_wait_for_the_card(evidence: Evidence) -> Finding | None:
         limit="card-pps",
         confidence="medium",
         sentence=(
-            f"{worker.name} waits for the card: {asking.name} finds "
+            f"{worker.name} waits for the card, if more than that was offered: {asking.name} finds "
             f"{asking.vectors_per_call:.0f} packets a call of {FULL_VECTOR}, {_queues(evidence)}; "
             f"{clocks_text(worker)}, so the graph is not saturated"
         ),
         evidence=quotes(worker, asking),
-        try_=MORE,
+        try_=("give what was offered: at less than the card's rate nothing limits", MORE[0]),
         explains=0.5,
     )
 

@@ -8,6 +8,7 @@ from linerate.analysis.explain.reading import (
     configured_losses,
     missing,
     more_than_noise,
+    offered_packets,
     quotes,
     total,
 )
@@ -17,6 +18,8 @@ from linerate.model.evidence import Evidence, Loss
 
 #: Nodes whose drops are messages of the device's own, about frames that it dropped before.
 OWN_MESSAGES = ("icmp4-error", "icmp6-error")
+#: So many packets are worth a word where it is unknown how many came.
+MANY = 1000
 #: Places at most that are named in the sentence.
 NAMED = 3
 
@@ -82,6 +85,45 @@ _CHANGES = tuple(
     )
 )
 ELSE = "look at routes, filters and interfaces of the device, and at the traffic profile"
+#: The same in words of the device, where its outputs were pasted.
+_CHANGES_OF_A_DEVICE = tuple(
+    (re.compile(reason, re.IGNORECASE), change)
+    for reason, change in (
+        (
+            r"mac mismatch|another mac address|wrong destination address|not for us",
+            "the sender uses another destination MAC address than the port has",
+        ),
+        (r"vlan", "no such VLAN on the interface"),
+        (r"label|mpls", "no such label, or MPLS is off on the interface"),
+        (r"ttl|hop limit|time.?exceeded", "a higher TTL at the sender, or a routing loop"),
+        (
+            r"null-node|blackhole",
+            "ask which route takes them (VPP: `show ip fib ADDRESS`, Linux: `ip route get "
+            "ADDRESS`): none, or one that drops",
+        ),
+        (
+            r"acl|deny|nft|iptables|tc |policer|policy|filter|flow|blocked|prohibit|meter",
+            "a rule of the device drops them: look at its filter, policer or flow table",
+        ),
+        (
+            r"rpf|source.check|martian|spoofed",
+            "the reverse path filter drops them: no route back to their source addresses",
+        ),
+        (
+            r"arp|neighbo|adjacency|glean",
+            "the next hop has no MAC address: does it answer ARP or ND? (`show ip neighbors`, `ip "
+            "neighbor`)",
+        ),
+        (r"route|unreachable|lookup miss|fib", "no route to the destinations"),
+        (r"mtu|df set|oversize|too (?:big|long)", "frames larger than the MTU"),
+        (r"down", "an interface is down"),
+        (r"local|listener|protocol", "packets are for the device itself, or of a kind it ignores"),
+        (
+            r"checksum|short|malformed|bad |invalid|version|length|truncat",
+            "the frames that come are damaged: look at who sends them",
+        ),
+    )
+)
 
 
 @rule(
@@ -93,23 +135,62 @@ def configuration(evidence: Evidence) -> Finding | None:
     """At least half of what is missing was dropped for a reason that somebody configured."""
     given = evidence.conditions
     lost = [one for one in configured_losses(evidence) if not one.place.startswith(OWN_MESSAGES)]
-    gone = missing(evidence)
-    if given is None or not more_than_noise(evidence, min(gone, total(lost))):
-        return None
-    if total(lost) < MAIN_SHARE * gone:
+    gone = missing(evidence) if given is not None else total(evidence.losses)
+    if not _matters(evidence, min(gone, total(lost))) or total(lost) < MAIN_SHARE * gone:
         return None
     worst = sorted(_by_place(lost).items(), key=lambda item: -item[1])
     places = ", ".join(f"{packets:,} at {place}" for place, packets in worst[:NAMED])
+    changes = _CHANGES if given is not None else _CHANGES_OF_A_DEVICE
     return Finding(
         limit="configuration",
-        confidence="high",
-        sentence=(
-            f"{percent(total(lost), given.sent_packets)} of the packets sent were dropped on "
-            f"purpose: {places}"
-        ),
-        evidence=(given.quote, *quotes(*lost)),
-        try_=tuple(dict.fromkeys(_change(place) for place, _ in worst[:NAMED])),
+        confidence="high" if offered_packets(evidence) else "medium",
+        sentence=f"{_share(evidence, total(lost))} dropped on purpose: {places}",
+        evidence=(*(() if given is None else (given.quote,)), *quotes(*lost)),
+        try_=tuple(dict.fromkeys(_change(place, changes) for place, _ in worst[:NAMED])),
         explains=min(1.0, total(lost) / gone),
+    )
+
+
+def _matters(evidence: Evidence, packets: int) -> bool:
+    """Whether so many are worth a word; of how many they are may be unknown in pasted text."""
+    if offered_packets(evidence) is None:
+        return packets >= MANY
+    return more_than_noise(evidence, packets)
+
+
+def _share(evidence: Evidence, packets: int) -> str:
+    """`40 % of the packets sent were`, or how many where the share is unknown."""
+    offered = offered_packets(evidence)
+    if offered is None:
+        return f"{packets:,} packets were"
+    # Counted since different times, more may have been dropped than came.
+    if packets > offered:
+        return (
+            f"{packets:,} packets, of {offered:,} that came since the counters were cleared, were"
+        )
+    what = "sent" if evidence.conditions is not None else f"that came ({offered:,})"
+    return f"{percent(packets, offered)} of the packets {what} were"
+
+
+@rule("configuration", Stage.LAST, reference="VPP `show trace`: a packet's last nodes")
+def dropped_in_the_trace(evidence: Evidence) -> Finding | None:
+    """Packets of a trace end at a drop for a configured reason: a sample, no share."""
+    drops = [one for one in evidence.traced_drops if one.cause in ("configuration", "damaged")]
+    dropped, traced = (
+        sum(one.packets for one in drops),
+        max((one.traced for one in drops), default=0),
+    )
+    if not drops or 2 * dropped < traced:
+        return None
+    places = ", ".join(f"{one.packets} at {one.place}" for one in drops[:NAMED])
+    return Finding(
+        limit="configuration",
+        confidence="medium",
+        sentence=f"{dropped} of {traced} traced packets were dropped on purpose: {places}",
+        evidence=tuple(one.quote for one in drops[:NAMED]),
+        try_=tuple(
+            dict.fromkeys(_change(one.place, _CHANGES_OF_A_DEVICE) for one in drops[:NAMED])
+        ),
     )
 
 
@@ -120,5 +201,5 @@ def _by_place(losses: list[Loss]) -> dict[str, int]:
     return packets
 
 
-def _change(place: str) -> str:
-    return next((change for reason, change in _CHANGES if reason.search(place)), ELSE)
+def _change(place: str, changes: tuple[tuple[re.Pattern[str], str], ...]) -> str:
+    return next((change for reason, change in changes if reason.search(place)), ELSE)

@@ -76,3 +76,32 @@ def _filled(given: Conditions, worker: Worker | None) -> Finding | None:
         evidence=(given.quote, *quotes(worker)),
         try_=("a faster link, if more is wanted",),
     )
+
+
+#: Line utilisation that a tester prints of a full line: it rounds, and paces a little below.
+REPORTED_FULL_PERCENT = 99.0
+
+
+@rule("line", Stage.WHOLE, reference="TRex: tx_util, L1 bits/s over the link's rate")
+def tester_fills_the_line(evidence: Evidence) -> Finding | None:
+    """A traffic generator that says that its line is full, and received what it sent."""
+    if evidence.conditions is not None:
+        return None
+    for one in evidence.testers:
+        sent, received = one.sent_packets or 0, one.received_packets or 0
+        lost = max(0, sent - received)
+        if not sent or not received or (one.line_percent or 0.0) < REPORTED_FULL_PERCENT:
+            continue
+        if more_than_noise(evidence, lost):
+            continue
+        return Finding(
+            limit="line",
+            confidence="high",
+            sentence=(
+                f"{one.name} received {received:,} of the {sent:,} packets that it sent, at "
+                f"{one.line_percent:.1f} % of the line"
+            ),
+            evidence=(one.quote,),
+            try_=("a faster link, if more is wanted",),
+        )
+    return None

@@ -1,11 +1,14 @@
 """Most of what is missing was lost between two ports that both count, or a port runs slower."""
 
+import re
+
 from linerate.analysis.explain.model import Finding
 from linerate.analysis.explain.reading import (
     MAIN_SHARE,
     SAME_WITHIN,
     missing,
     more_than_noise,
+    offered_packets,
     quotes,
     total,
 )
@@ -74,3 +77,31 @@ def negotiated_below_the_line(evidence: Evidence) -> Finding | None:
         evidence=(given.quote, *(port.quote for port in slow)),
         try_=(TRY[0],),
     )
+
+
+#: Damage that happens on the way, not at the sender.
+_ON_THE_WAY = re.compile(r"crc|symbol|align|jabber|fragment|fcs|code_err", re.IGNORECASE)
+
+
+@rule("link", Stage.MISSING, reference="IEEE 802.3, 4.2.4: frames with a wrong check sequence")
+def damaged_on_the_way(evidence: Evidence) -> Finding | None:
+    """Most of what was lost arrived with a wrong check sequence."""
+    lost = [
+        one for one in evidence.losses if one.cause == "damaged" and _ON_THE_WAY.search(one.place)
+    ]
+    if not lost or evidence.conditions is not None:
+        return None
+    if total(lost) < MAIN_SHARE * total(evidence.losses) or not _matters(evidence, total(lost)):
+        return None
+    places = ", ".join(f"{one.packets:,} at {one.place}" for one in lost[:3])
+    return Finding(
+        limit="link",
+        confidence="high" if offered_packets(evidence) else "medium",
+        sentence=f"frames arrived damaged: {places}: the cable, its modules, or the port beyond",
+        evidence=quotes(*lost),
+        try_=(TRY[0],),
+    )
+
+
+def _matters(evidence: Evidence, packets: int) -> bool:
+    return offered_packets(evidence) is None or more_than_noise(evidence, packets)

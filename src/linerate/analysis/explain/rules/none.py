@@ -3,13 +3,19 @@
 from linerate.analysis.explain.model import Finding
 from linerate.analysis.explain.reading import (
     all_came_back,
+    busiest,
     configured_losses,
+    forwarders,
+    input_node,
     lost_for_capacity,
+    more_than_noise,
+    offered_packets,
     pushed_back,
     quotes,
+    total,
 )
 from linerate.analysis.explain.rules import Stage, rule
-from linerate.analysis.explain.rules.line import line
+from linerate.analysis.explain.rules.line import line, tester_fills_the_line
 from linerate.analysis.explain.rules.tester import tester
 from linerate.base.line_rate import format_pps
 from linerate.model.evidence import Evidence
@@ -43,3 +49,127 @@ def none(evidence: Evidence) -> Finding | None:
         evidence=(given.quote, *quotes(*configured, *evidence.noted)),
         try_=("offer more",) if not configured else ("look at routes, filters and interfaces",),
     )
+
+
+#: Polls that found packets, in per cent, up to which a worker has time to spare for sure.
+SPARE_FOUND_PERCENT = 50.0
+#: Share of what ports received by which what they sent may differ: frames of their own, ARP, LLDP.
+FORWARDED_WITHIN = 0.01
+
+
+@rule(
+    "none",
+    Stage.WHOLE,
+    reference="VPP: polls that find nothing, and short vectors, are those of a worker with time",
+)
+def time_to_spare(evidence: Evidence) -> Finding | None:
+    """Workers that have empty polls, and nothing that was lost."""
+    worker = busiest(evidence)
+    if worker is None or evidence.conditions is not None or _loses(evidence):
+        return None
+    found, asking = worker.found_percent, input_node(worker)
+    spare = worker.idle_percent
+    if asking is None or worker.saturated or (found is None and spare is None):
+        return None
+    if (found or 0.0) > SPARE_FOUND_PERCENT or (spare is not None and spare < SPARE_FOUND_PERCENT):
+        return None
+    empty = f"finds packets in {found:.3g} % of its polls, {_each(worker.graph_vectors_per_call)}"
+    idle = f"has nothing to do for {spare:.0f} % of its time" if spare is not None else empty
+    return Finding(
+        limit="none",
+        # Without a table of losses something may be lost that nobody pasted.
+        confidence="medium" if _counts_losses(evidence) else "low",
+        sentence=f"at this load nothing limits: {worker.name} {idle}{_few(evidence)}",
+        evidence=(*quotes(worker, asking), *quotes(*evidence.noted)),
+        try_=("offer more; if that is not possible, what sends or the links are the limit",),
+    )
+
+
+def _each(vectors: float) -> str:
+    return f"{vectors:.0f} at a time" if vectors >= 1.5 else "one at a time"
+
+
+def _few(evidence: Evidence) -> str:
+    few = ", ".join(f"{loss.packets:,} at {loss.place}" for loss in evidence.noted[:3])
+    return f"; so few lost packets are no limit: {few}" if few else ""
+
+
+def _loses(evidence: Evidence) -> bool:
+    """Whether anything is known to have been lost, but for a few."""
+    lost = total(evidence.losses)
+    base = offered_packets(evidence)
+    many = more_than_noise(evidence, lost) if base else lost > 0
+    testers = any(
+        (one.sent_packets or 0) > (one.received_packets or 0)
+        and more_than_noise(evidence, (one.sent_packets or 0) - (one.received_packets or 0))
+        for one in evidence.testers
+        if one.received_packets is not None
+    )
+    return many or testers or bool(evidence.traced_drops)
+
+
+def _counts_losses(evidence: Evidence) -> bool:
+    """Whether an output was read that would show losses."""
+    return any("runtime" not in name for name in evidence.outputs)
+
+
+@rule("none", Stage.WHOLE, reference="the tester's own counters: sent = received")
+def tester_received_all(evidence: Evidence) -> Finding | None:
+    """A traffic generator that received what it sent, on a line that is not full."""
+    if evidence.conditions is not None or _loses(evidence):
+        return None
+    for one in evidence.testers:
+        sent, received = one.sent_packets or 0, one.received_packets or 0
+        if not sent or not received or one.queue_full or tester_fills_the_line(evidence):
+            continue
+        of_line = "" if one.line_percent is None else f", at {one.line_percent:.3g} % of the line"
+        return Finding(
+            limit="none",
+            confidence="high" if one.line_percent is not None else "medium",
+            sentence=f"{one.name} sent {sent:,} packets and received {received:,}{of_line}: "
+            f"nothing limits at this load{_few(evidence)}",
+            evidence=(one.quote, *quotes(*evidence.noted)),
+            try_=("offer more",),
+        )
+    return None
+
+
+@rule("none", Stage.LAST, reference="DPDK, rte_eth_stats: imissed, ierrors and rx_nombuf are zero")
+def ports_forwarded_all(evidence: Evidence) -> Finding | None:
+    """A forwarder's ports that sent what they received, and whose counters of losses are zero."""
+    ports = [port for port in evidence.ports if port.side == "dut"]
+    received, sent = (
+        sum((port.rx_packets if way == "rx" else port.tx_packets) or 0 for port in ports)
+        for way in ("rx", "tx")
+    )
+    if (
+        evidence.conditions is not None
+        or _loses(evidence)
+        or not received
+        or len(ports) < MIN_PORTS
+    ):
+        return None
+    counts = any(_is_loss_counter(name) for port in ports for name in port.counters)
+    if abs(received - sent) > FORWARDED_WITHIN * received or not counts:
+        return None
+    if any(worker.saturated for worker in forwarders(evidence)):
+        return None
+    return Finding(
+        limit="none",
+        confidence="medium",
+        sentence=(
+            f"the ports received {received:,} packets and sent {sent:,}, and their counters of "
+            f"losses are zero: nothing that reached them was lost{_few(evidence)}"
+        ),
+        evidence=quotes(*evidence.noted) or tuple(port.quote for port in ports[:4]),
+        try_=("give the tester's counters: what was sent, and how much the line carries",),
+    )
+
+
+#: Ports of a forwarder.
+MIN_PORTS = 2
+
+
+def _is_loss_counter(name: str) -> bool:
+    low = name.lower()
+    return any(word in low for word in ("miss", "drop", "err", "discard", "nombuf", "overrun"))

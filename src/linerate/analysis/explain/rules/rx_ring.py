@@ -3,14 +3,17 @@
 from linerate.analysis.explain.model import Finding
 from linerate.analysis.explain.reading import (
     busiest,
+    forwarders,
     input_node,
     main_losses,
     quotes,
+    share_lost,
     share_of_losses,
     total,
+    without_card,
 )
 from linerate.analysis.explain.rules import Stage, rule
-from linerate.model.evidence import FULL_SHARE, FULL_VECTOR, Evidence
+from linerate.model.evidence import FULL_SHARE, FULL_VECTOR, Evidence, Loss
 
 #: A poll that finds so much of a ring finds it full: a few slots are always being refilled.
 RING_FULL_SHARE = 0.75
@@ -62,3 +65,58 @@ def rx_ring(evidence: Evidence) -> Finding | None:
         ),
         explains=share_of_losses(evidence, lost),
     )
+
+
+#: Commands that tell whether a worker or a CPU had time, by words of the outputs that were pasted:
+#: of the system they come from.
+_DECIDES = (
+    ("testpmd", "testpmd --record-core-cycles, then `show fwd stats all`: its cycles a packet"),
+    ("VPP", "`vppctl clear runtime`, a second of load, `vppctl show runtime`: vectors a call"),
+    ("OVS", "`ovs-appctl dpif-netdev/pmd-perf-show`: busy and idle iterations of each PMD thread"),
+    ("Open vSwitch", "`ovs-appctl dpif-netdev/pmd-perf-show`: iterations of each PMD thread"),
+    ("grout", "`grcli stats show software`: busy and idle cycles of each CPU"),
+    ("dpdk", "DPDK's telemetry, `/eal/lcore/usage`: busy and total cycles of each lcore"),
+    ("RouterOS", "`/tool profile cpu=all`: load of each CPU"),
+    ("", "`mpstat -P ALL 1` under load: a CPU at 100 % in %soft"),
+)
+
+
+@rule(
+    "rx-ring",
+    Stage.LAST,
+    reference="DPDK, rte_eth_stats.imissed; Linux, rtnl_link_stats64.rx_missed_errors",
+)
+def ring_was_full(evidence: Evidence) -> Finding | None:
+    """Lost at rx rings, and nothing says whether their reader had time: where, not why."""
+    lost = main_losses(evidence, "rx-ring")
+    if not lost or evidence.conditions is not None or _is_known(evidence):
+        return None
+    share = share_lost(evidence, lost)
+    what = f"{total(lost):,} packets"
+    part = f", {100 * share:.2g} % of what came" if share is not None else ""
+    causes = "the CPU that empties it, or the ring's size"
+    more = "" if without_card(evidence) else ", or the card and its PCIe link"
+    return Finding(
+        limit="rx-ring",
+        confidence="low",
+        sentence=(
+            f"the rx ring was full for {what}{part} ({_places(lost)}); why is open: {causes}{more}"
+        ),
+        evidence=quotes(*lost),
+        try_=(f"this decides: {_deciding(evidence)}", "if it has time: more rx descriptors"),
+        explains=share_of_losses(evidence, lost),
+    )
+
+
+def _is_known(evidence: Evidence) -> bool:
+    return any(worker.packets and worker.saturated is not None for worker in forwarders(evidence))
+
+
+def _places(lost: list[Loss]) -> str:
+    named = [f"{loss.packets:,} at {loss.place}" for loss in lost[:3]]
+    return ", ".join([*named, "…"] if len(lost) > len(named) else named)
+
+
+def _deciding(evidence: Evidence) -> str:
+    outputs = " ".join(evidence.outputs)
+    return next(command for word, command in _DECIDES if word.lower() in outputs.lower())

@@ -7,6 +7,7 @@ from linerate.analysis.explain.reading import (
     quotes,
     share_of_losses,
     total,
+    without_card,
 )
 from linerate.analysis.explain.rules import Stage, rule
 from linerate.analysis.explain.rules.worker_cpu import clock_is_used_up, kernel_saturated
@@ -16,10 +17,10 @@ from linerate.model.evidence import Evidence, Loss, Node, Worker
 #: A tx node that sends so much less than it was given refused the rest.
 SENT_SHARE = 0.99
 
-MORE = (
-    "more tx descriptors, or several tx queues on the port",
-    "another driver for the card (VPP: dpdk in place of rdma, or the other way)",
-)
+MORE = ("more tx descriptors, or several tx queues on the port",)
+DRIVER = ("another driver for the card (VPP: dpdk in place of rdma, or the other way)",)
+#: Who empties a ring of a port without a card.
+READER = ("look at who takes packets out on the other side: does it have its CPU, and time?",)
 
 
 @rule("tx-ring", Stage.RESOURCE, reference="VPP: '…-tx: no free tx slots' (vnet/devices)")
@@ -38,7 +39,7 @@ def tx_ring(evidence: Evidence) -> Finding | None:
         evidence=quotes(
             *lost, *(thing for worker, output, tx in refusing for thing in (output, tx, worker))
         ),
-        try_=MORE,
+        try_=(*MORE, *(READER if without_card(evidence) else DRIVER)),
         explains=share_of_losses(evidence, lost) if lost else 1.0,
     )
 

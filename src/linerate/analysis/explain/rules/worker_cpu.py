@@ -19,7 +19,7 @@ from linerate.analysis.explain.reading import (
 from linerate.analysis.explain.rules import Stage, rule
 from linerate.analysis.explain.rules.rx_ring import ring_is_short
 from linerate.analysis.explain.words import behind_text, capacity_text, node_shares, saturation_text
-from linerate.model.evidence import FULL_SHARE, FULL_VECTOR, Evidence, Loss, Node, Quote, Worker
+from linerate.model.evidence import FULL_SHARE, Evidence, Loss, Node, Quote, Worker
 
 #: A CPU that the kernel forwards on.
 KERNEL = "kernel-"
@@ -27,6 +27,8 @@ KERNEL = "kernel-"
 AGREES_WITHIN = 1.2
 #: So little is lost in bursts at rings behind a worker that takes all the packets it can.
 HARDLY = 0.01
+#: A node that takes so much of a packet's cycles is named first.
+MOST = 0.5
 VECTORS = "VPP documentation: vectors a call near 256 and no empty polls mean saturation"
 
 
@@ -46,9 +48,18 @@ def _lost_hardly_any(evidence: Evidence, worker: Worker) -> bool:
 
     On a link that pushes back a slow device costs rate, not packets.
     """
-    if worker.used_percent is None or total(capacity_losses(evidence)) > HARDLY * worker.packets:
+    known = worker.used_percent is not None or by_its_clocks(worker)
+    if not known or total(capacity_losses(evidence)) > HARDLY * worker.packets:
         return False
     return not main_losses(evidence, "rx-ring") and not main_losses(evidence, "handoff-ring")
+
+
+def by_its_clocks(worker: Worker) -> bool:
+    """Whether the clocks of its graph tell that it is saturated, not its source's vectors."""
+    full = FULL_SHARE * worker.burst_packets
+    return worker.vectors_per_call < full <= worker.graph_vectors_per_call and bool(
+        worker.saturated
+    )
 
 
 def _fills_its_cpu(worker: Worker) -> bool:
@@ -67,7 +78,7 @@ def _fills_its_cpu(worker: Worker) -> bool:
 def clock_is_used_up(evidence: Evidence) -> bool:
     """Whether a worker is the limit that is known to use its whole clock on full vectors."""
     worker = saturated_worker(evidence)
-    return worker is not None and worker.used_percent is not None
+    return worker is not None and (worker.used_percent is not None or by_its_clocks(worker))
 
 
 def lost_for_workers(evidence: Evidence) -> list[Loss]:
@@ -104,12 +115,12 @@ def worker_cpu(evidence: Evidence) -> Finding | None:
     aside = f"; not the main thread {main}, which carries no packets" if main else ""
     sentence = (
         f"{worker.name} is saturated ({saturation_text(worker)}): {arithmetic}{before}"
-        f"{behind_text(evidence)}{aside}; its cycles: {node_shares(worker)}"
+        f"{behind_text(evidence)}{aside}{_dearest_text(worker)}; its cycles: {node_shares(worker)}"
     )
     return Finding(
         limit="worker-cpu",
         # Without a backlog in the rings it is at the edge, not beyond it.
-        confidence="high" if _fullest(worker) >= FULL_SHARE * FULL_VECTOR else "medium",
+        confidence="high" if _fullest(worker) >= FULL_SHARE * worker.burst_packets else "medium",
         sentence=sentence,
         evidence=(*quotes(worker, input_node(worker), *lost), *_dearest(worker)),
         try_=tuple(_advice(evidence, worker)),
@@ -119,9 +130,21 @@ def worker_cpu(evidence: Evidence) -> Finding | None:
 
 def _fullest(worker: Worker) -> float:
     """Packets of its fullest calls; where empty polls are calls, those behind its sources."""
-    if worker.used_percent is None:
+    if worker.used_percent is None and not by_its_clocks(worker):
         return worker.vectors_per_call
     return max(worker.vectors_per_call, worker.graph_vectors_per_call)
+
+
+def _dearest_text(worker: Worker) -> str:
+    """`; most of them in acl-plugin-in-ip4-fa: 4,870 of 5,187`, where one node takes most."""
+    spent = [node for node in _by_clocks(worker.nodes) if not is_generator(node)]
+    whole = worker.clocks_per_packet
+    if not spent or not whole:
+        return ""
+    each = (spent[0].clocks_per_packet or 0.0) * spent[0].vectors / worker.packets
+    if each < MOST * whole:
+        return ""
+    return f"; most of its cycles in {spent[0].name}: {each:,.0f} of {whole:,.0f}"
 
 
 def _dearest(worker: Worker) -> tuple[Quote, ...]:

@@ -1,0 +1,58 @@
+"""A worker was ready to run, and its CPU ran something else."""
+
+from linerate.analysis.explain.model import Finding
+from linerate.analysis.explain.reading import capacity_losses, forwarders, quotes, total
+from linerate.analysis.explain.rules import Stage, rule
+from linerate.model.evidence import CpuTime, Evidence, Worker
+
+#: Time away from its CPU from which a worker's losses are put down to it.
+AWAY_PERCENT = 10.0
+TRY = (
+    "keep other programs off that CPU: isolcpus or cpusets, and interrupts elsewhere",
+    "on a virtual machine: dedicated CPUs, `steal` in `mpstat -P ALL 1` shows what it costs",
+)
+
+
+@rule(
+    "descheduled",
+    Stage.RESOURCE,
+    reference="Linux: sched-stats(5), time runnable without a CPU; proc(5), steal",
+    refines="rx-ring",
+)
+def descheduled(evidence: Evidence) -> Finding | None:
+    """Packets were lost while the hypervisor, or another program, had the CPU.
+
+    In trials of the lab's the slices in which that happened are left out, or make it invalid.
+    """
+    lost = [loss for loss in capacity_losses(evidence) if loss.cause in ("rx-ring", "tx-ring")]
+    if not lost or evidence.conditions is not None:
+        return None
+    away = _away(evidence)
+    stolen = max(evidence.cpu_times, key=lambda one: one.steal_percent or 0.0, default=None)
+    if away is not None:
+        return _finding(evidence, away.name, away.away_percent or 0.0, away)
+    if stolen is not None and (stolen.steal_percent or 0.0) >= AWAY_PERCENT:
+        name = "all CPUs" if stolen.cpu is None else f"CPU {stolen.cpu}"
+        return _finding(evidence, name, stolen.steal_percent or 0.0, stolen)
+    return None
+
+
+def _away(evidence: Evidence) -> Worker | None:
+    """The worker that was away for longest, if for long."""
+    worker = max(forwarders(evidence), key=lambda one: one.away_percent or 0.0, default=None)
+    enough = worker is not None and (worker.away_percent or 0.0) >= AWAY_PERCENT
+    return worker if enough else None
+
+
+def _finding(evidence: Evidence, name: str, percent: float, source: Worker | CpuTime) -> Finding:
+    lost = capacity_losses(evidence)
+    return Finding(
+        limit="descheduled",
+        confidence="medium",
+        sentence=(
+            f"{name} was ready to run and did not for {percent:.0f} % of the time; {total(lost):,} "
+            "packets were lost at rings"
+        ),
+        evidence=(source.quote, *quotes(*lost)),
+        try_=TRY,
+    )
