@@ -35,7 +35,7 @@ with atheris.instrument_imports(include=["linerate"]):
     from linerate.model import testbed
     from linerate.model.box import BoxAnswers, Command, texts
     from linerate.model.measurement import Measurement
-    from linerate.parsers.boxes import Asked, UnreadableError, box_evidence, kinds
+    from linerate.parsers.boxes import Asked, TracingKind, UnreadableError, box_evidence, kinds
     from linerate.parsers.meter_csv import MeterTableError, read_table
     from linerate.results import journal
     from linerate.results.index.query import Query, QueryError
@@ -151,6 +151,10 @@ def boxes(content: bytes) -> None:
             with contextlib.suppress(UnreadableError):
                 counted = kind.counted(texts(batch), Asked(ports=box.ports, commands=COMMANDS))
                 assert all(type(packets) is int for packets in counted.losses.values())
+    if isinstance(kind, TracingKind):
+        for answer in box.answers:
+            for packet in kind.traced(answer.text, Asked(ports=box.ports)):
+                assert packet.hops
 
 
 @target

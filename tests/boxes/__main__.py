@@ -10,6 +10,8 @@ from tests.boxes.linux import linux, linux_over_ssh
 from tests.boxes.matrix import Located, MakeBox
 from tests.boxes.ovs import ovs
 from tests.boxes.runner import run_places
+from tests.boxes.vpp import HERE as VPP_HERE
+from tests.boxes.vpp import vpp, vpp_with_small_rings
 from tests.system.foreign_dpdk import VSWITCHD
 
 from linerate.host import session_share
@@ -18,6 +20,8 @@ from linerate.host import session_share
 BOXES: dict[str, MakeBox] = {"linux": linux, "linux-ssh": linux_over_ssh}
 if Path(VSWITCHD).exists():
     BOXES["ovs"] = ovs
+if VPP_HERE:
+    BOXES |= {"vpp": vpp, "vpp-small-rings": vpp_with_small_rings}
 SECONDS = 0.6
 RIGHT_MIN = 0.95
 

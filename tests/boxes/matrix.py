@@ -13,6 +13,10 @@ from linerate.model.testbed import Testbed
 LOCATED_SHARE = 0.99
 #: Cause of what the box loses by itself under this load: nothing.
 NOTHING = "nothing"
+#: The link takes no more than the box: nothing is lost, and the verdict says why it is slow.
+PUSHED_BACK = "pushed back"
+#: Bursts at full rings, of all that was sent.
+BURSTS_SHARE = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,8 @@ class Place:
     frame_bytes: int = 64
     #: Whether frames are labelled.
     labels: bool = False
+    ttl: int = 64
+    dont_fragment: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,7 @@ class Located:
     elsewhere: dict[str, int]
     verdict: Verdict
     invalid: tuple[str, ...]
+    sent: int = 0
 
     @property
     def right(self) -> bool:
@@ -74,11 +81,15 @@ class Located:
             return self.lost == 0 and self.unexplained == 0 and not self.elsewhere
         says = self.place.says in self.verdict.sentence
         named = self.verdict.limit == self.place.limit and says
+        if self.place.at == PUSHED_BACK:
+            return self.lost <= BURSTS_SHARE * self.sent and named
         return self.lost > 0 and self.here >= LOCATED_SHARE * self.lost and named
 
     @property
     def invented(self) -> bool:
         """Whether packets are booked at a place that lost none."""
+        if self.place.at == PUSHED_BACK:
+            return sum(self.elsewhere.values()) > max(self.lost, BURSTS_SHARE * self.sent)
         return sum(self.elsewhere.values()) > (1 - LOCATED_SHARE) * max(1, self.lost)
 
 
@@ -98,7 +109,7 @@ def located(kind: str, place: Place, measurement: Measurement, verdict: Verdict,
         }
         if unexplained:
             elsewhere["unexplained"] = unexplained
-    return Located(kind, place, lost, unexplained, here, elsewhere, verdict, invalid)
+    return Located(kind, place, lost, unexplained, here, elsewhere, verdict, invalid, ledger.sent)
 
 
 @contextmanager

@@ -1,6 +1,9 @@
 """Runs the places of loss of a box, one trial each."""
 
+import struct
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 
 from tests.boxes.matrix import Box, Located, Place, begun, located
@@ -12,9 +15,11 @@ from linerate.lab.rig import Rig
 from linerate.lab.tester import Tester
 from linerate.lab.trial import run_trial
 from linerate.model.measurement import Load
-from linerate.model.suites import Loadtest, Traffic
+from linerate.model.suites import NETWORKS, TESTER_MACS, Loadtest, Traffic
+from linerate.model.suites.loadtest import Streams, Way
 from linerate.model.testbed import Testbed
 
+DEFAULT_TTL = 64
 #: An invalid trial is repeated.
 ATTEMPTS = 3
 
@@ -33,8 +38,35 @@ def load_of(testbed: Testbed, loadtest: Loadtest, share: float, seconds: float) 
     )
 
 
+@dataclass(frozen=True, slots=True)
+class HeaderTraffic(Traffic):
+    """One flow whose IPv4 header is no loadtest's."""
+
+    ttl: int = 64
+    #: Don't fragment.
+    fixed: bool = False
+
+    def streams(self, way: Way) -> Streams:
+        """The frame byte by byte."""
+        header_bytes, fcs_bytes = 14, 4
+        length = int(self.frame_bytes) - header_bytes - fcs_bytes
+        src, dst = (ip_address(f"{NETWORKS[end]}.1").packed for end in (way.here, way.there))
+        flags = 0x4000 if self.fixed else 0
+        ip4 = struct.pack("!BBHHHBBH4s4s", 0x45, 0, length, 0, flags, self.ttl, 17, 0, src, dst)
+        udp = struct.pack("!HHHH", 1025, 12, length - len(ip4), 0)
+        macs = (way.dut_mac + TESTER_MACS[way.here]).replace(":", "")
+        frame = bytes.fromhex(f"{macs}0800") + ip4 + udp
+        stream = way.stream(
+            template=frame.ljust(length + header_bytes, b"\0").hex(),
+            program={"steps": [{"fix_ipv4_checksum": {"offset": header_bytes}}]},
+        )
+        return [stream]
+
+
 def traffic_of(place: Place) -> Traffic:
     """Frames that meet a place."""
+    if place.ttl != DEFAULT_TTL or place.dont_fragment:
+        return HeaderTraffic(place.frame_bytes, "one", ttl=place.ttl, fixed=place.dont_fragment)
     return Traffic(place.frame_bytes, "many", "mpls" if place.labels else "ipv4")
 
 

@@ -9,6 +9,7 @@ from linerate.analysis.measured_evidence import evidence_of
 from linerate.lab.box.continuity import BrokenError, continued
 from linerate.model.box import Answer, BoxAnswers, texts
 from linerate.model.box_path import along
+from linerate.model.evidence import Evidence
 from linerate.model.ledger import Entry, PacketLedger
 from linerate.model.loss_causes import cause_of
 from linerate.model.measurement import Load
@@ -334,6 +335,51 @@ def test_three_digits_of_a_long_history_are_doubted():
     assert worker.clocks_per_packet in (None, 0.0)
     assert worker.used_percent is None
     assert "clear: true" in evidence.suspect[0]
+
+
+def segment(updates: int, thread: int = 1, per_call: int = 250) -> str:
+    """`vpp_get_stats machine dump /sys/node`: two nodes after a number of updates."""
+    values = {"calls": 4_000, "vectors": 4_000 * per_call, "clocks": 4_000 * per_call * 160}
+    rows = [
+        f"2:{node}:{thread}:{10**6 + updates * value}:/sys/node/{what}"
+        for node in (0, 1)
+        for what, value in values.items()
+    ]
+    names = ["5:0:dpdk-input:/sys/node/names", "5:1:ip4-input:/sys/node/names"]
+    return "\n".join([*rows, *names]) + "\n"
+
+
+def long_history(before: str, after: str) -> Evidence:
+    first = runtime_text(10_000.0, 10**9, 256 * 10**9, "1.00e2")
+    last = runtime_text(10_002.0, 10**9 + 4_000, 256 * 10**9 + 10**6, "1.00e2")
+    return box_evidence(at_load(first, last, 2.0, **{"stats segment": (before, after)}))
+
+
+def test_the_stats_segment_has_the_clocks_of_a_long_history():
+    evidence = long_history(segment(1), segment(2))
+    (worker,) = evidence.workers
+    assert [node.clocks_per_packet for node in worker.nodes] == pytest.approx([160, 160])
+    assert worker.used_percent == pytest.approx(100 * 2 * 160e6 / 5.2e9)
+    assert not evidence.suspect
+
+
+def test_a_segment_of_another_load_is_not_taken():
+    """Its updates are seldom: what it counted at 20 packets a call is no time of 250."""
+    evidence = long_history(segment(1, 1, 20), segment(2, 1, 20))
+    assert evidence.workers[0].used_percent is None
+    assert "update-interval" in evidence.suspect[0]
+
+
+def test_a_segment_without_counters_of_nodes_is_named():
+    evidence = long_history("", "")
+    assert "`per-node-counters on` of the stats segment" in evidence.suspect[0]
+    assert "update-interval" not in evidence.suspect[0]
+
+
+def test_the_stats_segment_is_beside_the_command_line():
+    asked = Asked(ports=ASKED.ports, socket="/run/other/cli.sock")
+    (command,) = [one.command for one in VPP.at_load(asked) if one.name == "stats segment"]
+    assert "socket-name /run/other/stats.sock machine" in command
 
 
 def test_a_history_that_was_cleared_in_between_counts_from_there():

@@ -428,3 +428,33 @@ def test_where_a_box_is_cannot_be_an_option(where):
 def test_keys_of_a_box_are_no_other_devices(dut, line):
     (found,) = mistakes({"wire": "veth", "dut": dut})
     assert found.startswith(f"bed.yaml: dut: {line}")
+
+
+@pytest.mark.parametrize(
+    ("keys", "is_box"),
+    [
+        ({}, False),
+        ({"at": "netns:r"}, True),
+        ({"at": None}, True),
+    ],
+)
+def test_a_vpp_is_a_box_where_its_place_or_its_ports_are_named(keys, is_box):
+    ports = (
+        {
+            "ports": [{"name": "e0"}, {"name": "e1"}],
+            "macs": ["02:00:00:00:0e:00", "02:00:00:00:0e:01"],
+        }
+        if keys
+        else {}
+    )
+    tester = {"tester": {"sockets": ["/run/a.sock", "/run/b.sock"]}} if keys else {}
+    given = {key: value for key, value in keys.items() if value}
+    made = parse({"wire": "memif", "dut": {"kind": "vpp"} | ports | given} | tester, "bed.yaml")
+    assert made.dut.is_box is is_box
+
+
+def test_a_vpp_that_the_lab_starts_is_on_memif():
+    (line,) = mistakes({"wire": "ethdev", "dut": {"kind": "vpp"}})
+    assert line == (
+        "bed.yaml: wire: expected memif for vpp, not 'ethdev'; a box has its `ports` by name"
+    )

@@ -62,6 +62,8 @@ class Trials:
     check: Callable[[], None]
     #: Ports that refused the configured address.
     refused_macs: Macs = field(default_factory=dict)
+    #: The device, where it is asked by commands.
+    box: AskedBox | None = None
 
 
 def metered(trials: Trials, power: Watch) -> Trials:
@@ -323,6 +325,7 @@ class Rig:
                 trials,
                 tester=both,
                 refused_macs=refused | trials.refused_macs,
+                box=device if isinstance(device, AskedBox) else None,
             )
 
     def _running(self, ends: Ends, place: Place) -> AbstractContextManager[Running]:

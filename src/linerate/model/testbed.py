@@ -60,7 +60,7 @@ DUTS = tuple(sorted({*STARTED, *BOXES}))
 TESTERS = _modules("lab/tester")
 #: Wires whose ends are the kernel's interfaces, and those of devices that need no interfaces.
 INTERFACES = ("veth", "af_xdp")
-WIRES_OF = {"testpmd": (*INTERFACES, "memif")}
+WIRES_OF = {"testpmd": (*INTERFACES, "memif"), "vpp": ("memif",)}
 #: Default rate of 100 % load for links without a rate of their own.
 LINK_BPS = 10_000_000_000
 RxMode = Literal["polling", "interrupt", "adaptive"]
@@ -286,8 +286,12 @@ class Dut(StrictModel):
 
     @property
     def is_box(self) -> bool:
-        """Whether somebody else set it up, and it is asked by commands."""
-        return self.kind in BOXES and (self.kind not in STARTED or self.at is not None)
+        """Whether somebody else set it up, and it is asked by commands.
+
+        Kinds that the lab can start are boxes where their place or their ports are named.
+        """
+        named = self.at is not None or self.box_ports is not None
+        return self.kind in BOXES and (self.kind not in STARTED or named)
 
     @property
     def there_already(self) -> bool:
@@ -374,7 +378,8 @@ class Testbed(StrictModel):
         outside = self.dut.there_already
         if kind != "engine" and not outside and self.wire not in WIRES_OF.get(kind, INTERFACES):
             expected = " or ".join(WIRES_OF.get(kind, INTERFACES))
-            raise ValueError(f"wire: expected {expected} for {kind}, not '{self.wire}'")
+            box = "; a box has its `ports` by name" if kind in BOXES else ""
+            raise ValueError(f"wire: expected {expected} for {kind}, not '{self.wire}'{box}")
         if self.by_tool and self.wire not in INTERFACES:
             expected = " or ".join(INTERFACES)
             raise ValueError(f"wire: expected {expected} for other testers, not '{self.wire}'")

@@ -11,6 +11,7 @@ import typer
 
 from linerate.base.atomic_write import write_whole
 from linerate.base.published import json_text
+from linerate.cli.commands import testbed_trace
 from linerate.cli.completion import one_of
 from linerate.cli.options import JsonOption
 from linerate.cli.run_into_folder import signals
@@ -39,6 +40,9 @@ testbed = typer.Typer(
 @testbed.callback()
 def _group() -> None:
     """Options of the group itself: none."""
+
+
+testbed.command(epilog=testbed_trace.EPILOG)(testbed_trace.trace)
 
 
 FileArgument = Annotated[Path, typer.Argument(help="Testbed file.", metavar="TESTBED.yaml")]

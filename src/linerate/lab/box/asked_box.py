@@ -10,6 +10,7 @@ from linerate.lab.box.access import Access, BoxError, opened
 from linerate.lab.box.asking import ask, ask_each
 from linerate.lab.box.continuity import BrokenError, continued
 from linerate.model.box import Answer, BoxAnswers, Moment, texts
+from linerate.model.box_trace import TracedPacket
 from linerate.model.ledger import Entry, Kind, PacketLedger
 from linerate.model.measurement import Reading, WorkerReading
 from linerate.model.suites import DUT_PORTS
@@ -19,6 +20,7 @@ from linerate.parsers.boxes import (
     BoxKind,
     Counted,
     Question,
+    TracingKind,
     UnreadableError,
     commands,
     find,
@@ -41,9 +43,10 @@ class AskedBox:
         self,
         dut: Dut,
         access: Access,
-        facts: tuple[Answer, ...] = (),
+        facts: tuple[Answer, ...] | None = (),
         tester_cpus: tuple[int, ...] = (),
     ) -> None:
+        """`facts` are asked before the first trial where they are None."""
         ports = dut.box_ports
         assert ports is not None
         self._kind: BoxKind = find(dut.kind)
@@ -64,6 +67,8 @@ class AskedBox:
         """All counters now. Raises BoxError before a trial; after one, what is missing is noted."""
         load, self._load = self._load, None
         if load is None:
+            if self._facts is None:
+                self._facts = self._ask(self._kind.facts(self._asked), "facts")
             counted, answers = self._counted("before")
             self._last = counted
             box = self._box((*self._facts, *answers), counted.doubts)
@@ -101,6 +106,24 @@ class AskedBox:
         self._load = _Load(
             lambda what: self._ask(what, "load"), clear, questions, duration_us / 1e6
         )
+
+    @contextmanager
+    def tracing(self, packets: int) -> Iterator["Trace"]:
+        """Let it record packets from when that is begun; it forgets them on exit.
+
+        Raises BoxError where boxes of its kind can't.
+        """
+        kind = self._kind
+        if not isinstance(kind, TracingKind):
+            raise BoxError(
+                f"{self._access.where}: a box of kind {kind.name} records no packets' ways"
+            )
+        trace = Trace(kind, self._access, self._asked, packets)
+        try:
+            yield trace
+        finally:
+            with contextlib.suppress(BoxError):
+                trace.forget()
 
     def _counted(self, moment: Moment) -> tuple[Counted, tuple[Answer, ...]]:
         questions = self._questions()
@@ -147,6 +170,36 @@ class AskedBox:
         return Reading(
             ledger=PacketLedger(entries=entries), workers=(), ports=counted.ports, box=box
         )
+
+
+class Trace:
+    """Packets' ways that a box records on demand."""
+
+    def __init__(self, kind: TracingKind, access: Access, asked: Asked, packets: int) -> None:
+        self._kind = kind
+        self._access = access
+        self._asked = asked
+        self._packets = packets
+
+    def begin(self) -> None:
+        """Record the next packets of each input. Raises BoxError."""
+        self._ask(self._kind.trace_begin(self._asked, self._packets))
+
+    def read(self) -> tuple[TracedPacket, ...]:
+        """All that was recorded. Raises BoxError."""
+        (answer,) = self._ask((self._kind.trace_read(self._asked, self._packets),))
+        return self._kind.traced(answer.text, self._asked)
+
+    def forget(self) -> None:
+        """Let it free what it recorded. Raises BoxError."""
+        self._ask(self._kind.trace_end(self._asked))
+
+    def _ask(self, questions: Sequence[Question]) -> tuple[Answer, ...]:
+        answers = ask(self._access, questions, "load", ASK_SECONDS)
+        for question, answer in zip(questions, answers, strict=True):
+            if question.required and answer.problem:
+                raise BoxError(f"{self._access.where}: `{question.name}`: {answer.problem}")
+        return answers
 
 
 def asked_together(

@@ -7,9 +7,10 @@ import importlib
 import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from linerate.model.box import BoxAnswers, Command
+from linerate.model.box_trace import TracedPacket
 from linerate.model.evidence import Evidence
 
 
@@ -89,6 +90,23 @@ class BoxKind(Protocol):
 
     def evidence(self, box: BoxAnswers) -> Evidence:
         """Workers, rings and doubts of a trial, from all that was answered."""
+
+
+@runtime_checkable
+class TracingKind(Protocol):
+    """A kind of box that records the ways of single packets."""
+
+    def trace_begin(self, asked: Asked, packets: int) -> tuple[Question, ...]:
+        """Commands after which it records a number of packets of each input."""
+
+    def trace_read(self, asked: Asked, packets: int) -> Question:
+        """Question of what it recorded."""
+
+    def trace_end(self, asked: Asked) -> tuple[Question, ...]:
+        """Commands that forget it."""
+
+    def traced(self, text: str, asked: Asked) -> tuple[TracedPacket, ...]:
+        """Packets in the answer to `trace_read`."""
 
 
 class UnreadableError(Exception):

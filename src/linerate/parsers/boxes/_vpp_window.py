@@ -1,11 +1,13 @@
 """VPP's workers over a window within the load: two answers to `show runtime`, subtracted.
 
 Calls and vectors are exact. Clocks are printed with three digits, so that a long history hides a
-short window: how much is computed, and beyond a limit they are unknown.
+short window: how much is computed, and beyond a limit they are unknown. The stats segment has them
+exact, as of its last update, where its per-node counters are on.
 """
 
 import math
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from linerate.model.evidence import FULL_SHARE, FULL_VECTOR, Node, Worker
@@ -16,6 +18,24 @@ CLOCKS_WITHIN = 0.05
 TIME_WITHIN_S = 0.2
 
 
+#: Added where the counters are on.
+NOT_GROWN = ", which was updated too seldom within the load (`update-interval`)"
+#: Calls of an input node hold as many packets in both sources, within this share: of one load.
+ALIKE_SHARE = 0.1
+
+
+class Exact(NamedTuple):
+    """Counters of a node between two updates of the stats segment."""
+
+    calls: int
+    vectors: int
+    clocks: float
+
+
+#: By worker, then by node.
+ExactNodes = Mapping[str, Mapping[str, Exact]]
+
+
 class Window(NamedTuple):
     """Workers in a window, and why their clocks are unknown, in one line each."""
 
@@ -23,14 +43,47 @@ class Window(NamedTuple):
     doubts: tuple[str, ...] = ()
 
 
+def exact_between(first: tuple[Worker, ...], last: tuple[Worker, ...]) -> ExactNodes:
+    """Counters of nodes that grew from one reading of the stats segment to the next."""
+    before = {worker.name: {node.name: node for node in worker.nodes} for worker in first}
+    return {
+        worker.name: {
+            node.name: _grown(before.get(worker.name, {}).get(node.name), node)
+            for node in worker.nodes
+            if node.clocks_per_packet is not None
+        }
+        for worker in last
+    }
+
+
+def _grown(before: Node | None, after: Node) -> Exact:
+    earlier = Exact(0, 0, 0.0) if before is None else _exact(before)
+    later = _exact(after)
+    return Exact(
+        max(0, later.calls - earlier.calls),
+        max(0, later.vectors - earlier.vectors),
+        max(0.0, later.clocks - earlier.clocks),
+    )
+
+
+def _exact(node: Node) -> Exact:
+    by = node.vectors or node.calls or node.suspends
+    return Exact(node.calls, node.vectors, (node.clocks_per_packet or 0.0) * by)
+
+
 def window(
-    first: tuple[Worker, ...], last: tuple[Worker, ...], between_s: float, tsc_hz: float | None
+    first: tuple[Worker, ...],
+    last: tuple[Worker, ...],
+    between_s: float,
+    tsc_hz: float | None,
+    exact: ExactNodes = MappingProxyType({}),
 ) -> Window:
     """Each worker between two answers, which came `between_s` after each other."""
     before = {worker.name: worker for worker in first}
     workers, doubts = [], []
     for worker in last:
-        found = _between(before.get(worker.name), worker, between_s, tsc_hz)
+        nodes = exact.get(worker.name, {})
+        found = _between(before.get(worker.name), worker, between_s, tsc_hz, nodes)
         workers.append(found.worker)
         if found.doubt:
             doubts.append(found.doubt)
@@ -43,7 +96,11 @@ class _Found(NamedTuple):
 
 
 def _between(
-    before: Worker | None, after: Worker, between_s: float, tsc_hz: float | None
+    before: Worker | None,
+    after: Worker,
+    between_s: float,
+    tsc_hz: float | None,
+    exact: Mapping[str, Exact],
 ) -> _Found:
     """One worker; what it counted since somebody cleared it, where its time went back."""
     began = before.seconds if before is not None and before.seconds else 0.0
@@ -53,7 +110,7 @@ def _between(
     seconds = ended - began
     if before is not None and abs(seconds - between_s) <= TIME_WITHIN_S:
         seconds = between_s
-    spans = _spans(before, after)
+    spans = _spans(before, after, exact)
     whole = seconds * (tsc_hz or 0.0) or sum(span.clocks for span in spans.values())
     unsure = sum(span.error for span in spans.values())
     worker = _worker(after, spans, seconds, tsc_hz)
@@ -62,7 +119,8 @@ def _between(
     return _Found(
         _without_clocks(worker),
         f"{after.name}: its `show runtime` counts for {ended:.0f} s, and three digits of that do "
-        f"not give the clocks of {seconds:.1f} s: `clear runtime`, or `clear: true` of `dut`",
+        f"not give the clocks of {seconds:.1f} s: `clear runtime`, `clear: true` of `dut`, or "
+        f"`per-node-counters on` of the stats segment{NOT_GROWN if exact else ''}",
     )
 
 
@@ -77,9 +135,26 @@ class _Span(NamedTuple):
     error: float
 
 
-def _spans(before: Worker | None, after: Worker) -> dict[str, _Span]:
+def _spans(before: Worker | None, after: Worker, exact: Mapping[str, Exact]) -> dict[str, _Span]:
     earlier = {node.name: node for node in before.nodes} if before is not None else {}
-    return {node.name: _span(earlier.get(node.name), node) for node in after.nodes}
+    return {
+        node.name: _exactly(_span(earlier.get(node.name), node), exact.get(node.name))
+        for node in after.nodes
+    }
+
+
+def _exactly(span: _Span, exact: Exact | None) -> _Span:
+    """The same with the cycles a packet that the stats segment has.
+
+    Its updates are at other moments than the window's ends, and a node that polls does so before a
+    load as well.
+    """
+    if exact is None or not (exact.vectors and exact.calls and span.vectors and span.calls):
+        return span
+    here, there = span.vectors / span.calls, exact.vectors / exact.calls
+    if abs(here - there) > ALIKE_SHARE * here:
+        return span
+    return span._replace(clocks=exact.clocks / exact.vectors * span.vectors, error=0.0)
 
 
 def _span(before: Node | None, after: Node) -> _Span:

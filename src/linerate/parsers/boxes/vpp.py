@@ -10,14 +10,24 @@ import shlex
 from collections.abc import Iterator, Mapping
 
 from linerate.model.box import Answer, BoxAnswers, texts
+from linerate.model.box_trace import TracedPacket
 from linerate.model.evidence import Evidence, Loss, Port, Worker
-from linerate.parsers.boxes import Asked, Counted, Question, UnreadableError, _hardware, register
-from linerate.parsers.boxes._vpp_window import window
+from linerate.parsers.boxes import (
+    Asked,
+    Counted,
+    Question,
+    UnreadableError,
+    _hardware,
+    _vpp_trace,
+    register,
+)
+from linerate.parsers.boxes._vpp_window import ExactNodes, exact_between, window
 from linerate.parsers.text import text_of
 from linerate.parsers.tools.vpp_errors import errors
 from linerate.parsers.tools.vpp_hardware import hardware
 from linerate.parsers.tools.vpp_interface import interfaces
 from linerate.parsers.tools.vpp_runtime import runtime
+from linerate.parsers.tools.vpp_stats import stats
 
 #: Counted once a run.
 _FACTS = (
@@ -55,6 +65,8 @@ _HERTZ = (
 #: Each worker's time on its CPU and runnable without it, in nanoseconds (sched-stats(5)).
 _SCHEDSTAT = re.compile(r"(?P<name>vpp_\S+) (?P<tid>\d+) (?P<ran>\d+) (?P<waited>\d+) \d+")
 _QUEUE = re.compile(r"\s+(?P<name>\S+) queue \d+ \(\w+\)")
+#: `trace add` is of each input node and thread.
+TRACED_INPUTS = 16
 #: Share of the window that a worker may have waited for its CPU.
 AWAY_PERCENT = 2.0
 
@@ -85,6 +97,7 @@ class VppBox:
         threads = _command("show threads", asked)
         return (
             _question("show runtime", asked),
+            Question("stats segment", _stats_command(asked)),
             Question(
                 "schedstat",
                 # The thread's type is in between, of workers.
@@ -98,6 +111,36 @@ class VppBox:
     def clear(self, asked: Asked) -> tuple[Question, ...]:
         """A history of its own for the window."""
         return (_question("clear runtime", asked),)
+
+    def trace_begin(self, asked: Asked, packets: int) -> tuple[Question, ...]:
+        """From each node that polls a queue."""
+        placed = _command("show interface rx-placement", asked)
+        add = _command('trace add "$node"', asked)
+        return (
+            _question("clear trace", asked),
+            Question(
+                "trace add",
+                f"{placed} | awk '$1 == \"node\" {{print $2}}' | tr -d : | sort -u | "
+                f"while read -r node; do {add} {packets} </dev/null; done",
+                required=True,
+            ),
+        )
+
+    def trace_read(self, asked: Asked, packets: int) -> Question:
+        """Packets of all threads."""
+        command = _command(f"show trace max {packets * TRACED_INPUTS}", asked)
+        return Question("show trace", command, required=True)
+
+    def trace_end(self, asked: Asked) -> tuple[Question, ...]:
+        """Free its memory."""
+        return (_question("clear trace", asked),)
+
+    def traced(self, text: str, asked: Asked) -> tuple[TracedPacket, ...]:
+        """Places of losses by the ports' names, as in the ledger."""
+        return tuple(
+            packet._replace(lost_at=_renamed(packet.lost_at, asked))
+            for packet in _vpp_trace.traced(text)
+        )
 
     def counted(self, texts: Mapping[str, str], asked: Asked) -> Counted:
         """Ports, and losses in the card and in the graph."""
@@ -142,6 +185,13 @@ class VppBox:
 def _command(words: str, asked: Asked) -> str:
     socket = f" -s {shlex.quote(asked.socket)}" if asked.socket else ""
     return f"vppctl{socket} {words}"
+
+
+def _stats_command(asked: Asked) -> str:
+    """Exact counters of nodes, of those VPPs that have them: its socket is beside the other."""
+    folder = asked.socket.rpartition("/")[0]
+    socket = f" socket-name {shlex.quote(f'{folder}/stats.sock')}" if folder else ""
+    return f"vpp_get_stats{socket} machine no-zeros dump /sys/node"
 
 
 def _question(words: str, asked: Asked) -> Question:
@@ -292,7 +342,8 @@ def _workers(
     if read[0] is None or read[1] is None:
         return (), ("`show runtime` has no worker: VPP's time within the load is unknown",)
     seconds = (last[0].asked_us - first[0].asked_us) / 1e6
-    found = window(read[0].workers, read[1].workers, seconds, _hertz(known))
+    exact = _exact(earlier.get("stats segment", ""), later.get("stats segment", ""))
+    found = window(read[0].workers, read[1].workers, seconds, _hertz(known), exact)
     away = _away(earlier.get("schedstat", ""), later.get("schedstat", ""), seconds)
     workers = tuple(
         worker.model_copy(update={"away_percent": away.get(worker.name)})
@@ -304,6 +355,12 @@ def _workers(
         *_waited(workers),
         *_hardware.slowed(earlier, later, cpus),
     )
+
+
+def _exact(before: str, after: str) -> ExactNodes:
+    """Counters of nodes in the stats segment, by worker; nothing where they are off."""
+    first, last = (stats(text_of(text, "stats segment")) for text in (before, after))
+    return exact_between(first.workers, last.workers) if first and last else {}
 
 
 def _window_of(
