@@ -11,7 +11,7 @@ from tests.boxes.matrix import Located, MakeBox
 from tests.boxes.ovs import ovs
 from tests.boxes.runner import run_places
 from tests.boxes.vpp import HERE as VPP_HERE
-from tests.boxes.vpp import vpp, vpp_with_small_rings
+from tests.boxes.vpp import vpp, vpp_at_full_load, vpp_with_small_rings
 from tests.system.foreign_dpdk import VSWITCHD
 
 from linerate.host import session_share
@@ -21,7 +21,7 @@ BOXES: dict[str, MakeBox] = {"linux": linux, "linux-ssh": linux_over_ssh}
 if Path(VSWITCHD).exists():
     BOXES["ovs"] = ovs
 if VPP_HERE:
-    BOXES |= {"vpp": vpp, "vpp-small-rings": vpp_with_small_rings}
+    BOXES |= {"vpp": vpp, "vpp-full": vpp_at_full_load, "vpp-small-rings": vpp_with_small_rings}
 SECONDS = 0.6
 RIGHT_MIN = 0.95
 

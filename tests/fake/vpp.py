@@ -105,8 +105,12 @@ class Vpp:
         return f"{text}--More--" if self.behave == "paged" else text
 
     def threads(self) -> str:
-        row = f"1      vpp_wk_0            workers     {os.getpid():<8}other (0)   1  1  0\n"
-        return f"ID     Name                Type        LWP     Sched Policy\n{row}"
+        """In colours, as 26.10 prints it."""
+        head = ("ID", "Name", "LWP", "CPU", "Sched", "Loops", "Epolls", "Sleeps", "FdWakeups",
+                "WakeReq", "Wakeups")  # fmt: skip
+        row = ("1", "vpp_wk_0", os.getpid(), "0", "other (0)", 9, 9, 0, 0, 0, 0)
+        heads = " ".join(f"\x1b[33m{word}\x1b[0m" for word in head)
+        return f"{heads}\n" + " ".join(f" {word}\x1b[0m" for word in row) + "\n"
 
     def hardware(self) -> str:
         rows = "".join(f"{name}   1   up   {name}\n  Link speed: unknown\n" for name in self.ports)

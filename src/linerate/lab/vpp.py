@@ -29,6 +29,7 @@ _CONFIGURATION = """\
 unix {{
   nodaemon
   nosyslog
+  nocolor
   cli-listen {folder}/cli.sock
   cli-no-pager
   cli-no-banner
@@ -145,7 +146,7 @@ class CommandLine:
                 raise SetupError(f"{PROGRAM}: `{command}`: {refusal}")
 
     def _refusal(self, command: str) -> str:
-        """Why it does not do what a command says, or nothing. It may be in the log alone."""
+        """Why it does not do what a command says, or nothing."""
         file = self.folder / "commands.cli"
         file.write_text(f"{command}\n", encoding="utf-8")
         answer = self._ran(f"exec {file}")
@@ -153,8 +154,9 @@ class CommandLine:
         if "CLI line error" not in answer:
             return ""
         lines = [line.strip() for line in answer.splitlines() if line.strip()]
-        words = next((line for line in lines if "CLI line error" not in line), "")
-        return (words or programs.last_line(self._log))[:200]
+        words = [line for line in lines if "CLI line error" not in line]
+        # `exec` says where it stopped; the line itself, typed once more, why.
+        return (words or [self._ran(command).strip()])[0][:200]
 
     def _ran(self, command: str) -> str:
         ran = programs.run_in("", [CLIENT, "-s", str(self.socket), command], seconds=ANSWER_SECONDS)

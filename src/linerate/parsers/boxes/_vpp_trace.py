@@ -12,6 +12,8 @@ _HOP = re.compile(r"(?:\d[\d:.T-]{4,40}): (?P<node>\S{1,128})")
 #: Nodes that end a packet, and those that make a message for its sender of it.
 _DROPS = ("drop", "error-drop", "punt", "error-punt")
 _MESSAGES = ("ip4-icmp-error", "ip6-icmp-error")
+#: Ends of names of last nodes: not each driver's tx node records packets.
+_LAST = ("-tx", "-output")
 #: Reason of a drop: the node that gave it, and the words of `show errors`.
 _REASON = re.compile(r"(?P<node>[A-Za-z][^\s:]{0,127}): (?P<reason>\S.{0,200})")
 #: A `show trace` of more packets is not read further.
@@ -46,7 +48,7 @@ def _packets(text: str) -> Iterator[TracedPacket]:
 
 def _packet(thread: str, hops: Sequence[Hop]) -> TracedPacket:
     lost = _lost_at(hops)
-    left = hops[-1].node.endswith("-tx")
+    left = hops[-1].node.endswith(_LAST)
     return TracedPacket(thread, tuple(hops), lost, not lost and not left)
 
 

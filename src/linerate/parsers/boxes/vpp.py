@@ -100,8 +100,9 @@ class VppBox:
             Question("stats segment", _stats_command(asked)),
             Question(
                 "schedstat",
-                # The thread's type is in between, of workers.
-                threads + " | awk '$2 ~ /^vpp_/ {print $2, $3 ~ /^[0-9]+$/ ? $3 : $4}' | "
+                # It is in colours, wherever it goes. Older versions have a type in between.
+                threads + r""" | awk '{gsub(/\033\[[0-9;]*m/, "")} """
+                r"""$2 ~ /^vpp_/ {print $2, $3 ~ /^[0-9]+$/ ? $3 : $4}' | """
                 "while read -r name tid; do "
                 'echo "$name $tid $(cat "/proc/$tid/schedstat")"; done',
             ),

@@ -1,7 +1,13 @@
 """A worker was ready to run, and its CPU ran something else."""
 
 from linerate.analysis.explain.model import Finding
-from linerate.analysis.explain.reading import capacity_losses, forwarders, quotes, total
+from linerate.analysis.explain.reading import (
+    capacity_losses,
+    forwarders,
+    pushed_back,
+    quotes,
+    total,
+)
 from linerate.analysis.explain.rules import Stage, rule
 from linerate.model.evidence import CpuTime, Evidence, Worker
 
@@ -22,8 +28,11 @@ TRY = (
 def descheduled(evidence: Evidence) -> Finding | None:
     """Packets were lost while the hypervisor, or another program, had the CPU.
 
-    In trials of the lab's the slices in which that happened are left out, or make it invalid.
+    In trials of the lab's the slices in which that happened are left out, or make it invalid: its
+    own workers' slices. A box on a link that pushes back takes less, and loses nothing.
     """
+    if (waiting := _waiting(evidence)) is not None:
+        return _finding(evidence, waiting.name, waiting.away_percent or 0.0, waiting)
     lost = [loss for loss in capacity_losses(evidence) if loss.cause in ("rx-ring", "tx-ring")]
     if not lost or evidence.conditions is not None:
         return None
@@ -37,6 +46,18 @@ def descheduled(evidence: Evidence) -> Finding | None:
     return None
 
 
+def _waiting(evidence: Evidence) -> Worker | None:
+    """A box's worker that waited longer than it had time to spare, where the link took no more.
+
+    What a node takes by the TSC holds the time that its thread was away.
+    """
+    worker = _away(evidence)
+    if worker is None or not worker.idle_in_clocks or not pushed_back(evidence):
+        return None
+    spare = 100.0 - (worker.used_percent or 0.0)
+    return worker if (worker.away_percent or 0.0) > spare else None
+
+
 def _away(evidence: Evidence) -> Worker | None:
     """The worker that was away for longest, if for long."""
     worker = max(forwarders(evidence), key=lambda one: one.away_percent or 0.0, default=None)
@@ -46,13 +67,11 @@ def _away(evidence: Evidence) -> Worker | None:
 
 def _finding(evidence: Evidence, name: str, percent: float, source: Worker | CpuTime) -> Finding:
     lost = capacity_losses(evidence)
+    rings = f"; {total(lost):,} packets were lost at rings" if lost else ""
     return Finding(
         limit="descheduled",
         confidence="medium",
-        sentence=(
-            f"{name} was ready to run and did not for {percent:.0f} % of the time; {total(lost):,} "
-            "packets were lost at rings"
-        ),
+        sentence=(f"{name} was ready to run and did not for {percent:.0f} % of the time{rings}"),
         evidence=(source.quote, *quotes(*lost)),
         try_=TRY,
     )
