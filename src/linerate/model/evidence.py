@@ -19,7 +19,7 @@ SPARE_PERCENT_MIN = 5.0
 #: A worker with full vectors that uses so much of its clock has no empty polls; the rest is its
 #: loop. Measured over VPP: 98 % saturated, 41 to 56 % at full and at a tenth of its rate.
 USED_PERCENT_MIN = 90.0
-#: Less than this of the clocks that it counted is in its graph: it has empty polls.
+#: A worker with less than this of its counted cycles in its graph has empty polls.
 BOOKED_PERCENT_SPARE = 75.0
 
 
@@ -131,7 +131,7 @@ class Worker(FrozenModel):
 
     @property
     def booked_percent(self) -> float | None:
-        """Share of all clocks that its nodes counted in calls that found packets.
+        """Share of its counted cycles in calls that found packets.
 
         Those of a polling node that is not full are left out: empty polls are in them. None when
         idle polls are counted separately, or it took in no packets.

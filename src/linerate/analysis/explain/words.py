@@ -12,7 +12,7 @@ from linerate.analysis.explain.reading import (
 from linerate.base.line_rate import format_pps
 from linerate.model.evidence import Evidence, Worker
 
-#: Nodes with less of a packet's cycles are put together, where there are so many at least.
+#: Nodes with less of a packet's cycles are put together, from this number of cycles on.
 NAMED_SHARE = 0.01
 REST_MIN = 0.1
 
@@ -83,7 +83,7 @@ def saturation_text(worker: Worker) -> str:
         )
     if worker.vectors_per_call < worker.graph_vectors_per_call and worker.booked_percent:
         return (
-            f"{worker.booked_percent:.0f} % of the clocks that it counted in calls with "
+            f"{worker.booked_percent:.0f} % of its counted cycles in calls with "
             f"{worker.graph_vectors_per_call:.0f} of {worker.burst_packets} packets"
         )
     fullness = f"{worker.vectors_per_call:.0f} of {worker.burst_packets} packets a call"

@@ -22,7 +22,7 @@ from linerate.model.evidence import FULL_SHARE, FULL_VECTOR, Evidence, Worker
 USED_UP = 0.99
 #: Calls so much emptier than full ones say that no packets wait in the rx ring.
 WAITING_SHARE = 0.75
-#: A worker that finds packets in so many of its polls has no time to spare: it takes all.
+#: A worker that finds packets in this share of its polls has no time to spare.
 BUSY_PERCENT = 90.0
 
 MORE = (

@@ -18,7 +18,7 @@ from linerate.model.evidence import Evidence, Loss
 
 #: Nodes whose drops are messages of the device's own, about frames that it dropped before.
 OWN_MESSAGES = ("icmp4-error", "icmp6-error")
-#: So many packets are worth a word where it is unknown how many came.
+#: Packets that are worth a word where it is unknown how many came.
 MANY = 1000
 #: Places at most that are named in the sentence.
 NAMED = 3
@@ -152,7 +152,7 @@ def configuration(evidence: Evidence) -> Finding | None:
 
 
 def _matters(evidence: Evidence, packets: int) -> bool:
-    """Whether so many are worth a word; of how many they are may be unknown in pasted text."""
+    """Whether these are worth a word; in pasted text it may be unknown how many came."""
     if offered_packets(evidence) is None:
         return packets >= MANY
     return more_than_noise(evidence, packets)

@@ -77,7 +77,7 @@ def time_to_spare(evidence: Evidence) -> Finding | None:
     idle = f"has nothing to do for {spare:.0f} % of its time" if spare is not None else empty
     return Finding(
         limit="none",
-        # Without a table of losses something may be lost that nobody pasted.
+        # Without a table of losses something may be lost that was not pasted.
         confidence="medium" if _counts_losses(evidence) else "low",
         sentence=f"at this load nothing limits: {worker.name} {idle}{_few(evidence)}",
         evidence=(*quotes(worker, asking), *quotes(*evidence.noted)),

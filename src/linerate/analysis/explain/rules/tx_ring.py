@@ -19,7 +19,7 @@ SENT_SHARE = 0.99
 
 MORE = ("more tx descriptors, or several tx queues on the port",)
 DRIVER = ("another driver for the card (VPP: dpdk in place of rdma, or the other way)",)
-#: Who empties a ring of a port without a card.
+#: Advice for a port without a card, whose ring another program empties.
 READER = ("look at who takes packets out on the other side: does it have its CPU, and time?",)
 
 
