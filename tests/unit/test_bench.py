@@ -285,7 +285,7 @@ def test_words_complete_themselves(linerate):
 
     commands = (
         "bench sweep search latency soak matrix report compare datasheet power runs export serve "
-        "exporter top trace explain testbed doctor clean audit line schema show nic traffic"
+        "exporter top trace explain collect testbed doctor clean audit line schema show nic traffic"
     )
     assert completed("linerate ", 1) == commands.split()
     assert "cx5-en" in completed("linerate bench --card cx", 3)

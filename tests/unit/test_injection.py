@@ -9,7 +9,8 @@ from linerate.analysis.explain import LIMITS, Verdict
 
 #: Verdicts that are no limit to inject. Devices that lose by configuration or in silence:
 #: tests/system/test_lost_in_silence.py; links before a box: tests/boxes.
-NOT_INJECTED = {"unknown", "configuration", "unexplained", "link"}
+#: Limits of boxes (tests.boxes) and of pasted text, which a card of ours can't have.
+NOT_INJECTED = {"unknown", "configuration", "unexplained", "link", "shaper", "descheduled"}
 MATRIX = matrix(Clock(2.5e9))
 
 

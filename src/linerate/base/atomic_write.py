@@ -6,11 +6,16 @@ from pathlib import Path
 
 
 def write_whole(path: Path, text: str) -> None:
+    """Write a text and a line's end so that the file is there whole or not at all."""
+    write_bytes_whole(path, f"{text}\n".encode())
+
+
+def write_bytes_whole(path: Path, content: bytes) -> None:
     """Write a file so that it is there whole or not at all."""
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(0o644)

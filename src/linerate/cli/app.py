@@ -147,7 +147,16 @@ COMMANDS = (
         "Name what limits a forwarder: the evidence, the arithmetic, what to try.",
         "Examples:\n\n"
         "[bold]linerate explain runs/20261121-101500-router[/] # the verdict on each trial\n\n"
-        "[bold]linerate explain runtime.txt errors.txt dmesg.txt --json[/] # what others printed",
+        "[bold]linerate explain runtime.txt errors.txt dmesg.txt[/] # what others printed\n\n"
+        "[bold]ethtool -S eth0 | linerate explain - --markdown[/] # to paste into an issue\n\n"
+        "[bold]linerate explain runs/… show-errors.txt --test U2[/] # a trial, and the box's words",
+    ),
+    Listed(
+        "collect",
+        "linerate.cli.commands.collect:collect_command",
+        "Collect what a forwarder's host counts into an archive that `linerate explain` reads.",
+        "Examples:\n\n[bold]linerate collect ssh://root@box[/] # while the load runs\n\n"
+        "[bold]linerate collect --dry-run[/] # the commands, none of which changes anything",
     ),
     Listed(
         "testbed",

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from linerate.model.evidence import Evidence, PcieLink
-from linerate.parsers.text import Text, TextError, read_text
+from linerate.parsers.bundles import sources_of
+from linerate.parsers.text import Text, TextError, text_of
 from linerate.parsers.tools import parsers
 
 
@@ -20,24 +21,21 @@ def evidence_of_text(text: Text) -> Evidence | None:
 
 
 def evidence_of_files(paths: Sequence[Path]) -> Evidence:
-    """Put together what all files say of one trial; those that say nothing are left out, named.
+    """Put together what all sources say of one trial; those that say nothing are left out, named.
 
-    Raises TextError where none can be read.
+    A source is a file, a folder, an archive, or `-`. Raises TextError where none can be read.
     """
-    evidence, left_out = Evidence(), []
-    for path in paths:
-        try:
-            part = evidence_of_text(read_text(path))
-        except TextError as error:
-            left_out.append(str(error))
-            continue
+    evidence, left_out, read = Evidence(), [], 0
+    for source in (one for path in paths for one in sources_of(path)):
+        part = None if source.mistake else evidence_of_text(text_of(source.content, source.name))
         if part is None:
-            left_out.append(f"{path}: nothing that linerate can read")
-        else:
-            evidence = evidence.joined(part)
-    if len(left_out) == len(paths):
-        more = "" if len(left_out) == 1 else f", as in {len(left_out) - 1} more files"
-        raise TextError(f"{left_out[0]}{more}; docs/sources.md lists the outputs that it reads")
+            left_out.append(source.mistake or f"{source.name}: nothing that linerate can read")
+            continue
+        evidence, read = evidence.joined(part), read + 1
+    if not read:
+        first = left_out[0] if left_out else f"{paths[0]}: no such file, nor any in it"
+        more = f", nor in {len(left_out) - 1} more files" if len(left_out) > 1 else ""
+        raise TextError(f"{first}{more}; docs/sources.md lists the outputs that it reads")
     return _counted_once(evidence).model_copy(update={"left_out": tuple(left_out)})
 
 

@@ -146,14 +146,18 @@ def _two_readings(lines: list[_Numbered]) -> list[_Numbered]:
     return [*lines[:begin], *readings[0], (0, ""), *readings[1]]
 
 
-def read_text(path: Path) -> Text:
-    """Read a file that somebody saved. Raises TextError."""
+def read_bytes(path: Path) -> bytes:
+    """Read a file that somebody saved, and a byte more than is allowed. Raises TextError."""
     try:
         with open_regular(path) as file:
-            content = file.read(SIZE_MAX_BYTES + 1)
+            return file.read(SIZE_MAX_BYTES + 1)
     except OSError as error:
         raise TextError(f"{path}: {(error.strerror or str(error)).lower()}") from error
-    return text_of(decode(content, str(path)), path.name)
+
+
+def read_text(path: Path) -> Text:
+    """Read a file that somebody saved. Raises TextError."""
+    return text_of(decode(read_bytes(path), str(path)), path.name)
 
 
 def decode(content: bytes, name: str) -> str:

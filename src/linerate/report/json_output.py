@@ -33,6 +33,8 @@ class VerdictOutput(Output):
     evidence: tuple[Quote, ...]
     ceilings: tuple[Ceiling, ...]
     try_: tuple[str, ...] = Field(serialization_alias="try")
+    #: Outputs that would make it surer, of pasted text alone.
+    send_next: tuple[str, ...] = ()
     #: Where the rule comes from: a datasheet, a manual, a measurement.
     reference: str
     #: Packets by place: dropped by configuration or for damage, which is no limit.

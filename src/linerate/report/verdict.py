@@ -33,6 +33,8 @@ class FilesVerdict(Output):
     doubts: tuple[Quote, ...]
     #: Lines that no parser understood.
     unread: tuple[Quote, ...]
+    #: Files that no parser understood, and why.
+    left_out: tuple[str, ...] = ()
 
 
 def of_run(run: Run, results: Iterable[Result]) -> Document:
@@ -69,6 +71,7 @@ def verdict(found: Verdict) -> list[Section]:
             ((place, f"{packets:,}") for place, packets in found.configured.items()),
         ),
         sentences("What to try", found.try_),
+        sentences("What to send next", found.send_next),
         *([Note(f"Rule from: {found.reference}")] if found.reference else []),
     ]
 
@@ -94,6 +97,7 @@ def _leftovers(evidence: Evidence) -> list[Section]:
     shown, more = evidence.unread[:UNREAD_SHOWN], len(evidence.unread) - UNREAD_SHOWN
     title = f"{len(evidence.unread)} lines that linerate does not know"
     return [
+        sentences("Left out", evidence.left_out),
         _quotes("Not used, as it can't be", evidence.doubts),
         _quotes(title, shown),
         *([Note(f"and {more} more (--json)")] if more > 0 else []),
@@ -102,5 +106,8 @@ def _leftovers(evidence: Evidence) -> list[Section]:
 
 def _of_files(evidence: Evidence, found: Verdict) -> FilesVerdict:
     return FilesVerdict(
-        verdict=json_output.verdict(found), doubts=evidence.doubts, unread=evidence.unread
+        verdict=json_output.verdict(found),
+        doubts=evidence.doubts,
+        unread=evidence.unread,
+        left_out=evidence.left_out,
     )

@@ -2,6 +2,7 @@
 
 from linerate.analysis.explain.ceilings import ceilings
 from linerate.analysis.explain.model import Ceiling, Confidence, Finding, Limit, Verdict
+from linerate.analysis.explain.next_outputs import next_outputs
 from linerate.analysis.explain.reading import (
     all_is_explained,
     busiest,
@@ -42,6 +43,7 @@ def explain(evidence: Evidence) -> Verdict:
         evidence=_unique((*finding.evidence, *paused_ports(evidence))),
         ceilings=computed,
         try_=finding.try_,
+        send_next=next_outputs(evidence),
         reference=first.reference,
         configured=_configured(evidence),
     )
@@ -110,7 +112,8 @@ def _unknown(evidence: Evidence, computed: tuple[Ceiling, ...]) -> Verdict:
         sentence=_what_is_seen(evidence, losses),
         evidence=_unique(tuple(loss.quote for loss in losses)),
         ceilings=computed,
-        try_=tuple(_measure_next(evidence)),
+        try_=() if evidence.outputs else tuple(_measure_next(evidence)),
+        send_next=next_outputs(evidence),
         configured=_configured(evidence),
     )
 

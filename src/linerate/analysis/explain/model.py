@@ -73,6 +73,8 @@ class Verdict(FrozenModel):
     evidence: tuple[Quote, ...] = ()
     ceilings: tuple[Ceiling, ...] = ()
     try_: tuple[str, ...] = ()
+    #: Outputs that would make it surer, as commands of the system that the pasted ones are of.
+    send_next: tuple[str, ...] = ()
     #: Where the rule comes from: a datasheet, a manual, a measurement.
     reference: str = ""
     #: Losses that somebody configured, which are no limit: place and packets.

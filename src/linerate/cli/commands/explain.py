@@ -1,5 +1,7 @@
 """`linerate explain`: the verdict on a run, or on files that other tools wrote."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +18,7 @@ from linerate.parsers.text import TextError
 from linerate.report import verdict
 from linerate.report.document import Document
 from linerate.report.render import json as as_json_text
-from linerate.report.render import terminal
+from linerate.report.render import markdown, terminal
 from linerate.results.store import StoreError, load_evidence, load_run
 from linerate.results.verdicts import judged_again
 from linerate.ui.console import Console
@@ -27,8 +29,8 @@ def explain_command(
     sources: Annotated[
         list[Path],
         typer.Argument(
-            help="A run's folder, the evidence of one trial in it, or files with what other tools "
-            "printed during one trial.",
+            help="A run's folder, the evidence of one trial in it, or what other tools printed "
+            "during one trial: files, folders, a tar or zip archive, `-` for standard input.",
             metavar="RUN|FILE…",
             autocompletion=complete_run,
         ),
@@ -36,27 +38,50 @@ def explain_command(
     test: Annotated[
         str | None, typer.Option(help="Of a run: only this loadtest.", metavar="U2")
     ] = None,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print Markdown, for an issue or a mail.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Name what limits a forwarder: the evidence, the arithmetic, what to try.
 
-    Reads runs of linerate, and what people paste: VPP's show runtime, show errors, show
-    interface, show hardware-interfaces; TRex's statistics; testpmd's; dmesg and lspci;
-    ethtool -S; /proc/net/softnet_stat and /proc/interrupts; RIOT's ring and port statistics.
+    Reads runs of linerate, and what people paste: VPP's show runtime and its kin, TRex, testpmd,
+    OVS, ethtool -S, softnet_stat, mpstat, perf, dmesg; docs/sources.md lists all. Of a run and
+    files the files belong to one of its trials.
     """
-    if any(is_run(path) for path in sources):
-        if len(sources) > 1:
-            raise typer.BadParameter("one run, or files: not both, and one run at a time")
-        _explain_run(sources[0], test, as_json)
+    if as_json and as_markdown:
+        raise typer.BadParameter("--json or --markdown, not both")
+    show = partial(_show, render=_renderer(as_json, as_markdown))
+    runs = [path for path in sources if is_run(path)]
+    if len(runs) > 1 or (runs and sources[0] != runs[0]):
+        raise typer.BadParameter("one run, and behind it files of one of its trials")
+    if runs and len(sources) == 1:
+        show(_of_run(runs[0], test))
         return
     if len(sources) == 1 and (trial := measured_in(sources[0])) is not None:
-        _explain_files(trial, as_json)
+        show(verdict.of_files(trial, explain(trial)))
         return
     try:
-        evidence = evidence_of_files(sources)
+        evidence = evidence_of_files(sources[1:] if runs else sources)
     except TextError as error:
         raise StoreError(str(error)) from error
-    _explain_files(evidence, as_json)
+    if runs:
+        # What was measured counts before what was pasted.
+        evidence = _one_trial(runs[0], test).joined(evidence)
+    show(verdict.of_files(evidence, explain(evidence)))
+
+
+def _one_trial(path: Path, test: str | None) -> Evidence:
+    """Evidence of the trial that files belong to. Raises StoreError."""
+    folder = path if path.is_dir() else path.parent
+    names = [result.test for result in load_run(path).reported()]
+    chosen = [name for name in names if test is None or name.lower() == test.lower()]
+    if len(chosen) != 1:
+        raise StoreError(f"{path}: files belong to one trial: --test {'|'.join(names) or 'TEST'}")
+    found = measured_in(folder / "evidence" / f"{chosen[0]}.json")
+    if found is None:
+        raise StoreError(f"{path}: no evidence of {chosen[0]}")
+    return found
 
 
 def measured_in(path: Path) -> Evidence | None:
@@ -70,10 +95,10 @@ def measured_in(path: Path) -> Evidence | None:
 
 def is_run(path: Path) -> bool:
     """Whether it is a run's folder, or the run.json in one."""
-    return path.is_dir() or path.name == "run.json"
+    return path.name == "run.json" or (path / "run.json").is_file()
 
 
-def _explain_run(path: Path, test: str | None, as_json: bool) -> None:
+def _of_run(path: Path, test: str | None) -> Document:
     folder = path if path.is_dir() else path.parent
     run = judged_again(folder, load_run(path))
     results = [
@@ -82,16 +107,18 @@ def _explain_run(path: Path, test: str | None, as_json: bool) -> None:
     if not results:
         measured = ", ".join(result.test for result in run.reported()) or "nothing"
         raise StoreError(f"{path}: no loadtest '{test}'; {measured} was measured")
-    show(verdict.of_run(run, results), as_json)
+    return verdict.of_run(run, results)
 
 
-def _explain_files(evidence: Evidence, as_json: bool) -> None:
-    show(verdict.of_files(evidence, explain(evidence)), as_json)
-
-
-def show(document: Document, as_json: bool) -> None:
-    """Print a verdict."""
+def _renderer(as_json: bool, as_markdown: bool) -> Callable[[Document], str] | None:
     if as_json:
-        say(as_json_text.render(document))
+        return as_json_text.render
+    return markdown.render if as_markdown else None
+
+
+def _show(document: Document, render: Callable[[Document], str] | None) -> None:
+    """Print a verdict, in the terminal's own form where no other is asked for."""
+    if render is not None:
+        say(render(document))
     else:
         terminal.show(Console(), document)

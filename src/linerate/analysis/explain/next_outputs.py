@@ -1,0 +1,54 @@
+"""Outputs that a reader of a paste would ask for next, by the system that it is of."""
+
+from linerate.model.evidence import Evidence
+
+#: Words of an output's name, and the commands of that system that tell most, with their names.
+_SYSTEMS: tuple[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], ...] = (
+    (
+        ("VPP",),
+        (
+            (
+                "VPP show runtime",
+                "under load: vppctl clear runtime; sleep 1; vppctl show runtime",
+            ),
+            ("VPP show errors", "vppctl show errors"),
+            ("VPP show hardware-interfaces", "vppctl show hardware-interfaces"),
+            ("VPP show interface", "vppctl show interface"),
+        ),
+    ),
+    (
+        ("testpmd",),
+        (("dpdk-testpmd statistics", "show port xstats all; show fwd stats all"),),
+    ),
+    (
+        ("OVS", "Open vSwitch"),
+        (
+            ("pmd-perf-show", "ovs-appctl dpif-netdev/pmd-perf-show"),
+            ("coverage", "ovs-appctl coverage/show"),
+        ),
+    ),
+    (
+        ("ethtool", "softnet", "interrupts", "ip -s", "/proc", "mpstat", "perf", "qdisc", "nstat"),
+        (
+            ("ethtool -S", "ethtool -S ETH, twice, ten seconds apart"),
+            ("softnet", "cat /proc/net/softnet_stat"),
+            ("mpstat", "under load: mpstat -P ALL 1 5"),
+        ),
+    ),
+)
+_TESTER = "the load generator's statistics: packets sent and received, share of the line"
+
+
+def next_outputs(evidence: Evidence) -> tuple[str, ...]:
+    """Return the commands whose output is not there yet; none for a trial of the lab's."""
+    if evidence.conditions is not None or not evidence.outputs:
+        return ()
+    names = " ".join(evidence.outputs)
+    wanted = [
+        command
+        for words, commands in _SYSTEMS
+        if any(word in names for word in words)
+        for output, command in commands
+        if output not in names
+    ]
+    return (*wanted, *(() if evidence.testers else (_TESTER,)))
