@@ -9,6 +9,7 @@ from tests.boxes.books import balanced, cost_of_asking
 from tests.boxes.linux import linux, linux_over_ssh
 from tests.boxes.matrix import Located, MakeBox
 from tests.boxes.ovs import ovs
+from tests.boxes.paths import linux_hairpin, linux_long_snake, linux_snake
 from tests.boxes.runner import run_places
 from tests.boxes.vpp import HERE as VPP_HERE
 from tests.boxes.vpp import vpp, vpp_at_full_load, vpp_with_small_rings
@@ -17,7 +18,13 @@ from tests.system.foreign_dpdk import VSWITCHD
 from linerate.host import session_share
 
 #: By kind of box.
-BOXES: dict[str, MakeBox] = {"linux": linux, "linux-ssh": linux_over_ssh}
+BOXES: dict[str, MakeBox] = {
+    "linux": linux,
+    "linux-ssh": linux_over_ssh,
+    "linux-hairpin": linux_hairpin,
+    "linux-snake": linux_snake,
+    "linux-snake3": linux_long_snake,
+}
 if Path(VSWITCHD).exists():
     BOXES["ovs"] = ovs
 if VPP_HERE:

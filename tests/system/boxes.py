@@ -48,9 +48,10 @@ class Box:
     """A namespace that routes between `e0` and `e1`."""
 
     namespace: str
-    #: The tester's ends of the cables, and the box's.
-    here: tuple[str, str]
-    there: tuple[str, str] = ("e0", "e1")
+    #: The tester's ends of the cables, and the box's ports: one, two, or more that packets cross
+    #: one after the other.
+    here: tuple[str, ...]
+    there: tuple[str, ...] = ("e0", "e1")
     #: Another one for each box of this host.
     number: int = 0
     #: `dut.at` of a testbed file.
@@ -82,11 +83,8 @@ class Box:
         its = {
             "kind": "linux",
             "at": self.at,
-            "ports": [
-                {"name": name, "address": f"100.64.{number}.1/30"}
-                for number, name in enumerate(self.there, start=1)
-            ],
-            "macs": list(MACS),
+            "ports": [{"name": name} | self._addresses.get(name, {}) for name in self.there],
+            "macs": list(MACS[: len(self.here)]),
         }
         return {
             "name": "linuxbox",
@@ -95,6 +93,14 @@ class Box:
             "tester": {"interfaces": list(self.here)},
             "dut": its | dict(dut or {}),
             **changes,
+        }
+
+    @property
+    def _addresses(self) -> dict[str, dict[str, str]]:
+        """By port that is cabled to one of the tester's."""
+        ends = dict.fromkeys((self.there[0], self.there[-1]))
+        return {
+            name: {"address": f"100.64.{number}.1/30"} for number, name in enumerate(ends, start=1)
         }
 
     def file(self, folder: Path, dut: Mapping[str, Any] | None = None, **changes: object) -> Path:

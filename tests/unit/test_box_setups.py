@@ -8,7 +8,7 @@ import pytest
 from linerate.experiments.box_check import cabling
 from linerate.experiments.box_check.ports import ports
 from linerate.experiments.box_check.wanted import both_sides
-from linerate.experiments.first_packets import Crossing, Way, refusal
+from linerate.experiments.first_packets import Crossing, Hop, Way, refusal
 from linerate.lab.box import configuration
 from linerate.model.box_setup import Missing, Setup, missing
 from linerate.model.testbed import Testbed, parse
@@ -261,7 +261,8 @@ def test_numbers_of_frames_tell_the_cables(grown, expected):
 
 
 def way(received: int, entered: int | None, left: int | None) -> Way:
-    return Way("t0", "t1", 200, received, entered, left)
+    hops = (Hop("e0", "rx", entered), Hop("e1", "tx", left))
+    return Way("t0", "t1", 200, received, hops)
 
 
 @pytest.mark.parametrize(

@@ -458,3 +458,75 @@ def test_a_vpp_that_the_lab_starts_is_on_memif():
     assert line == (
         "bed.yaml: wire: expected memif for vpp, not 'ethdev'; a box has its `ports` by name"
     )
+
+
+ONE = {"wire": "interfaces", "link": "1G", "tester": {"interfaces": ["a"]}}
+TWO = ONE | {"tester": {"interfaces": ["a", "b"]}}
+MACS = ["02:00:00:00:0e:00", "02:00:00:00:0e:01"]
+
+
+def box(*names, macs=1, **more):
+    ports = [{"name": name} for name in names]
+    return {"kind": "linux", "at": "local", "ports": ports, "macs": MACS[:macs], **more}
+
+
+@pytest.mark.parametrize(
+    ("bed", "dut", "line"),
+    [
+        (ONE, box("e0", "e1"), "dut.ports: expected one, as the tester has one port, not 2"),
+        (TWO, box("e0", macs=2), "dut.ports: expected two: to send packets through one port in"),
+        (TWO, box("e0", "e1", "e2", macs=2), "dut.ports: expected two for each pass through the"),
+        (TWO, box("e0", "e1", "e0", "e2", macs=2), "dut.ports: e0 is named twice"),
+        (ONE, box("e0", macs=2), "dut.macs: expected one, the tester has one port, not 2"),
+        (TWO, box("e0", "e1"), "dut.macs: expected two, of the ports at the tester's, not 1"),
+        (TWO, box(macs=2), "dut.ports"),
+        (ONE | {"tester": {"interfaces": []}}, box("e0"), "tester.interfaces: "),
+        (
+            TWO | {"tester": {"interfaces": ["a", "b"], "vlans": [7]}},
+            box("e0", "e1", macs=2),
+            "tester.vlans: expected two, one for each of its ports",
+        ),
+        (
+            REAL | {"tester": {"ports": DEVICES[:1]}},
+            {"ports": DEVICES},
+            "tester: one port is enough for a box alone: expected two",
+        ),
+    ],
+)
+def test_ports_that_make_no_path(bed, dut, line):
+    (found,) = mistakes(bed | {"dut": dut})
+    assert line in found
+
+
+def test_a_hairpin_sends_one_way_through_its_one_port():
+    testbed = parse(ONE | {"dut": box("e0")}, "x")
+    loadtest = SUITES["standard"].loadtests[1]
+    config = bench_config(testbed, loadtest, "x")
+    assert [port["name"] for port in config["ports"]] == ["t0"]
+    assert config["tester"]["ports"] == ["t0"]
+    assert {(one["port"], one["rx_port"]) for one in config["tester"]["streams"]} == {("t0", "t0")}
+    assert testbed.dut.port_names == {"e0": "e0"}
+    able = [one.name for one in SUITES["standard"].loadtests if rig.can_run(testbed, one)]
+    assert able == ["U1", "U2", "U3", "U4"]
+    assert not rig.has_ceiling(testbed)
+
+
+def test_a_hairpin_has_a_network_each_way():
+    """In two VLANs: frames leave in the first, and neighbours are asked in both."""
+    more = {"vlans": [10, 20], "addresses": ["100.64.1.2/30", "100.64.2.2/30"]}
+    bed = ONE | {"tester": {"interfaces": ["a"], **more}}
+    config = bench_config(
+        parse(bed | {"dut": box("e0")}, "x"), SUITES["standard"].loadtests[1], "x"
+    )
+    assert config["tester"]["addresses"] == [
+        {"port": "t0", "address": "100.64.1.2/30", "vlan": 10},
+        {"port": "t0", "address": "100.64.2.2/30", "vlan": 20},
+    ]
+    assert {one["layers"][1]["vlan"]["id"] for one in config["tester"]["streams"]} == {10}
+
+
+def test_a_snake_is_asked_for_all_its_ports():
+    testbed = parse(TWO | {"dut": box(*"abcdef", macs=2)}, "x")
+    assert testbed.dut.port_names == {f"e{at}": name for at, name in enumerate("abcdef")}
+    assert testbed.dut.passes == 3
+    assert [port.name for port in testbed.dut.facing] == ["a", "f"]

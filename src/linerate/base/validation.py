@@ -45,6 +45,7 @@ _EXPECTED = {
     "model_type": "expected keys and values, not {given}",
     "model_attributes_type": "expected keys and values, not {given}",
     "tuple_type": "expected a list, not {given}",
+    "too_short": "expected a list of {min_length} or more, not of {actual_length}",
     "too_long": "expected a list of {max_length}, not of {actual_length}",
 }
 

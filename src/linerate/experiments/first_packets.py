@@ -1,13 +1,15 @@
 """First packets through a box: a few each way, before any trial, and where they ended."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from linerate.lab.rig import Trials
 from linerate.lab.trial import OnProgress, run_trial
-from linerate.model.counting import counted
+from linerate.model.box_path import path_of
+from linerate.model.counting import counted as counted_of
 from linerate.model.measurement import Load, Measurement
-from linerate.model.suites import DUT_PORTS, TESTER_PORTS, Loadtest, Traffic
+from linerate.model.suites import TESTER_PORTS, Loadtest, Traffic
 from linerate.model.testbed import Testbed
 
 #: Each way: enough to stand out among others' frames, few enough for any box.
@@ -15,20 +17,32 @@ PACKETS = 200
 SECONDS = 0.2
 #: Both ways, of one flow.
 LOADTEST = Loadtest("first", Traffic(64, "one"), 2)
+#: The same of a hairpin, whose one link is taken both ways by one direction.
+ONE_WAY = replace(LOADTEST, directions=1)
 #: Places of losses that are named.
 PLACES = 3
+#: Counters of one pass through the box: in and out.
+BOTH_ENDS = ("rx", "tx")
+
+
+class Hop(NamedTuple):
+    """A counter of the box that packets of a direction grow; None where it does not count."""
+
+    port: str
+    #: `rx` or `tx`.
+    way: str
+    packets: int | None
 
 
 class Way(NamedTuple):
-    """Packets of one direction; None where the box does not count them."""
+    """Packets of one direction, and the counters on their way through the box."""
 
-    #: From this port of the tester to that, over these ports of the box.
+    #: From this port of the tester to that.
     here: str
     there: str
     sent: int
     received: int
-    entered: int | None
-    left: int | None
+    hops: tuple[Hop, ...]
 
     @property
     def text(self) -> str:
@@ -56,21 +70,26 @@ class Crossing:
 
     def ended(self, way: Way) -> str:
         """Where the packets of a direction ended, as far as counters tell."""
-        at = (DUT_PORTS[TESTER_PORTS.index(port)] for port in (way.here, way.there))
-        into, out = at
-        if way.entered is not None and way.entered < way.sent / 2:
-            reached = f"{into} of the box received {way.entered:,} of them"
-        elif way.left is not None and way.left < way.sent / 2:
-            reached = f"the box received them at {into}, and sent {way.left:,} by {out}"
-        elif way.left is not None:
-            reached = f"the box sent them by {out}, and they did not arrive at {way.there}"
+        counted = [hop for hop in way.hops if hop.packets is not None]
+        if not counted:
+            return f"the box does not count them{self._places()}"
+        stop = next((hop for hop in counted if (hop.packets or 0) < way.sent / 2), None)
+        if stop is None:
+            reached = (
+                f"the box sent them by {counted[-1].port}, and they did not arrive at {way.there}"
+            )
         else:
-            reached = "the box does not count them"
+            reached = _stopped(counted, stop)
         return f"{reached}{self._places()}"
 
     def _places(self) -> str:
         named = [f"{place} {packets:,}" for place, packets in self.losses[:PLACES]]
         return f"; lost: {', '.join(named)}" if named else ""
+
+
+def loadtest_of(testbed: Testbed) -> Loadtest:
+    """First packets that a testbed takes."""
+    return ONE_WAY if testbed.hairpin else LOADTEST
 
 
 def first_packets(
@@ -87,7 +106,7 @@ def first_packets(
         duration_us=round(1e6 * SECONDS),
         flows=loadtest.traffic.flows,
         protocol=loadtest.traffic.protocol,
-        counted=counted(testbed),
+        counted=counted_of(testbed),
         # So it ends on time, however disturbed the tester is.
         pushes_back=True,
         offered=loadtest.traffic.offered,
@@ -116,6 +135,9 @@ def crossing(measurement: Measurement, loadtest: Loadtest) -> Crossing:
 
 def _way(measurement: Measurement, loadtest: Loadtest, here: int, there: int) -> Way:
     sender, receiver = TESTER_PORTS[here], TESTER_PORTS[there]
+    if receiver not in measurement.ports:
+        # The one port that there is receives what it sent.
+        receiver = sender
     name = f"{loadtest.name}-{sender}"
     streams = [one for key, one in measurement.streams.items() if key.startswith(name)]
     received = sum(one.get("received", 0) for one in streams)
@@ -130,9 +152,31 @@ def _way(measurement: Measurement, loadtest: Loadtest, here: int, there: int) ->
         there=receiver,
         sent=_of(measurement, sender, "tx_packets") or 0,
         received=received,
-        entered=_of(measurement, DUT_PORTS[here], "rx_packets"),
-        left=_of(measurement, DUT_PORTS[there], "tx_packets"),
+        hops=tuple(_hops(measurement, here)),
     )
+
+
+def _hops(measurement: Measurement, here: int) -> Iterator[Hop]:
+    """Counters of the box's ports, in the order in which a direction's packets come by."""
+    path = path_of(measurement.ports)
+    for port, way in () if path is None else path.hops(here)[1:-1]:
+        yield Hop(port, way, _of(measurement, port, f"{way}_packets"))
+
+
+def _stopped(counted: Sequence[Hop], stop: Hop) -> str:
+    """The counter that packets did not grow any more, in words."""
+    at = counted.index(stop)
+    if at == 0:
+        return f"{stop.port} of the box received {stop.packets:,} of them"
+    last = counted[at - 1]
+    if stop.way == "tx":
+        # Each pair of counters is a crossing of the box.
+        several = len(counted) > len(BOTH_ENDS)
+        where = f" (pass {at // len(BOTH_ENDS) + 1})" if several else ""
+        return (
+            f"the box received them at {last.port}, and sent {stop.packets:,} by {stop.port}{where}"
+        )
+    return f"the box sent them by {last.port}, and {stop.port} received {stop.packets:,} of them"
 
 
 def _of(measurement: Measurement, port: str, name: str) -> int | None:

@@ -1,7 +1,7 @@
 """Writes the engine's configuration (docs/engine-configuration.md) for a loadtest on a testbed."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,9 @@ from linerate.model.suites import (
     TESTER_MACS,
     TESTER_PORTS,
     Loadtest,
+    on_one_port,
     streams,
+    tester_ports,
 )
 from linerate.model.testbed import Testbed, TesterSpec
 
@@ -98,6 +100,8 @@ def tester_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) -
     if connections is not None:
         return _tester_alone(testbed, ends, {"connections": connections}, name)
     its_streams = _checked(testbed, streams(loadtest, macs, {"percent": 100}))
+    if testbed.hairpin:
+        its_streams = on_one_port(its_streams)
     return _tester_alone(testbed, ends, {"streams": its_streams}, name)
 
 
@@ -190,7 +194,8 @@ def devices_of(config: dict[str, Any]) -> dict[str, str]:
 def dut_macs(testbed: Testbed) -> tuple[str, str]:
     """Addresses that frames for the device under test are sent to."""
     if testbed.dut.macs is not None:
-        return testbed.dut.macs
+        # One way alone is offered to a hairpin, to the first.
+        return (testbed.dut.macs[0], testbed.dut.macs[-1])
     if testbed.dut.devices is None:
         return DUT_MACS
     first, second = testbed.dut.devices
@@ -208,7 +213,8 @@ def _tester_alone(
     config = _common(testbed, name)
     if ends.cards:
         config["cards"] = list(ends.cards)
-    config["ports"] = _ports(TESTER_PORTS, ends.tester, TESTER_MACS)
+    names = tester_ports(testbed)
+    config["ports"] = _ports(names, ends.tester, TESTER_MACS[: len(names)])
     config["tester"] = _tester(testbed, traffic)
     return config
 
@@ -220,9 +226,7 @@ def _common(testbed: Testbed, name: str) -> dict[str, Any]:
     return config
 
 
-def _ports(
-    names: tuple[str, str], ends: tuple[End, End], macs: tuple[str, str]
-) -> list[dict[str, Any]]:
+def _ports(names: Sequence[str], ends: Sequence[End], macs: Sequence[str]) -> list[dict[str, Any]]:
     return [
         {"name": name, "mac": mac, **end.port}
         for name, mac, end in zip(names, macs, ends, strict=True)
@@ -231,22 +235,24 @@ def _ports(
 
 def _tester(testbed: Testbed, traffic: dict[str, Any]) -> dict[str, Any]:
     spec = testbed.tester
-    tester: dict[str, Any] = {"ports": list(TESTER_PORTS)}
+    ports = tester_ports(testbed)
+    tester: dict[str, Any] = {"ports": list(ports)}
     if spec is None:
         return tester | traffic
     if any(spec.own_addresses):
-        tester["addresses"] = _addresses(spec)
+        tester["addresses"] = _addresses(spec, ports)
     if spec.burn is not None:
         tester["burn"] = spec.burn.model_dump()
     return tester | with_users_networks(traffic, spec)
 
 
-def _addresses(tester: TesterSpec) -> list[dict[str, Any]]:
-    """The tester's own, in the engine's words."""
-    vlans = [{}, {}] if tester.vlans is None else [{"vlan": vlan} for vlan in tester.vlans]
+def _addresses(tester: TesterSpec, ports: Sequence[str]) -> list[dict[str, Any]]:
+    """The tester's own, in the engine's words: those of both ways are a hairpin's one port's."""
+    vlans = tester.vlans or ()
     return [
-        {"port": port, "address": address, **vlan}
-        for port, vlan, addresses in zip(TESTER_PORTS, vlans, tester.own_addresses, strict=True)
+        {"port": ports[min(way, len(ports) - 1)], "address": address}
+        | ({"vlan": vlans[min(way, len(vlans) - 1)]} if vlans else {})
+        for way, addresses in enumerate(tester.own_addresses)
         for address in addresses
     ]
 

@@ -5,7 +5,7 @@ from typing import Protocol
 from linerate.base.errors import SetupError
 from linerate.engine.telemetry import RefusedError
 from linerate.lab.tester._links import Say
-from linerate.model.suites import DUT_MACS, TESTER_PORTS
+from linerate.model.suites import DUT_MACS, tester_ports
 from linerate.model.testbed import Testbed
 
 #: Each waits 1.5 s: a device that has just got its addresses may take a moment.
@@ -28,13 +28,14 @@ def learnt(tester: Resolver, testbed: Testbed, say: Say) -> dict[str, str]:
     if asked is None:
         return {}
     vlans = (testbed.tester and testbed.tester.vlans) or (None, None)
+    ports = tester_ports(testbed)
     macs = [
         _ask(tester, port, address, vlan)
-        for port, address, vlan in zip(TESTER_PORTS, asked, vlans, strict=True)
+        for port, address, vlan in zip(ports, asked, vlans, strict=False)
     ]
-    for port, address, mac in zip(TESTER_PORTS, asked, macs, strict=True):
+    for port, address, mac in zip(ports, asked, macs, strict=True):
         say(f"{port}: {address} is at {mac}")
-    return dict(zip(DUT_MACS, macs, strict=True))
+    return dict(zip(DUT_MACS, macs, strict=False))
 
 
 def _ask(tester: Resolver, port: str, address: str, vlan: int | None) -> str:

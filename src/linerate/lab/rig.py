@@ -38,7 +38,7 @@ from linerate.model.counting import generates
 from linerate.model.ledger import PacketLedger
 from linerate.model.measurement import Load, Measurement, Progress, ToolCpu
 from linerate.model.measurement.counters import counters_since
-from linerate.model.suites import Loadtest
+from linerate.model.suites import DUT_MACS, Loadtest
 from linerate.model.testbed import Testbed
 from linerate.results.journal import Journal
 
@@ -99,6 +99,8 @@ def can_run(testbed: Testbed, loadtest: Loadtest) -> bool:
     tool = _tool(testbed)
     if tool is not None and not tool.offers(loadtest):
         return False
+    if testbed.hairpin and not _of_one_port(loadtest):
+        return False
     return loadtest.traffic.protocol in dut.of_testbed(testbed).forwards(testbed)
 
 
@@ -111,8 +113,17 @@ def lacking(testbed: Testbed, loadtest: Loadtest, what: str) -> str:
     return "" if can_run(testbed, loadtest) else f"{loadtest.name}: {why_not(testbed)}"
 
 
+def _of_one_port(loadtest: Loadtest) -> bool:
+    """Whether all its frames enter at one port, one by one."""
+    traffic = loadtest.traffic
+    one_way = tuple(traffic.sides(loadtest.directions)) == (0,)
+    return one_way and loadtest.loopbacks == 1 and traffic.connections(DUT_MACS) is None
+
+
 def why_not(testbed: Testbed) -> str:
     """Why loadtests can't be run, in words."""
+    if testbed.hairpin:
+        return "one port receives what it sends: frames of one direction fill its link both ways"
     if tool := _tool(testbed):
         return f"{tool.name} cannot send them: {tool.limits}"
     return f"{testbed.dut.name} here has no MPLS"
@@ -124,7 +135,9 @@ def _tool(testbed: Testbed) -> LoadTool | None:
 
 def has_ceiling(testbed: Testbed) -> bool:
     """Whether what the tester can do by itself can be measured: `Rig.bare` works."""
-    return isinstance(links.find(testbed.wire), BareLinkKind) and not testbed.by_tool
+    # Two ports that are joined say nothing of what one does both ways.
+    alone = not testbed.by_tool and not testbed.hairpin
+    return isinstance(links.find(testbed.wire), BareLinkKind) and alone
 
 
 class Rig:

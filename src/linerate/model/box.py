@@ -54,7 +54,7 @@ class BoxPort(StrictModel):
 
 #: Names of counters in a command's answer; what is lost or consumed is named by what follows.
 COUNTER = re.compile(
-    r"(?:(?P<port>e[01])_)?(?:(?P<kind>lost|consumed)_(?P<place>\w+)|(?P<counter>[a-z]\w*))"
+    r"(?:(?P<port>e[0-9]{1,2})_)?(?:(?P<kind>lost|consumed)_(?P<place>\w+)|(?P<counter>[a-z]\w*))"
 )
 
 

@@ -88,7 +88,7 @@ class Wanted:
     address: str
     neighbor: str
     neighbor_mac: str
-    #: Behind the tester's port.
+    #: Behind the tester's port; empty where no one route leads there.
     network: str
     #: Whether the tester answers when it is asked for its MAC address.
     answers: bool = False
@@ -112,12 +112,11 @@ class Missing:
 def missing(setup: Setup, wanted: Wanted) -> Missing:
     """Compare one side of a box with what a testbed wants of it."""
     interface = setup.interfaces.get(wanted.port)
-    route = setup.route_to(wanted.network)
     return Missing(
         wanted=wanted,
         link_up=interface is not None and interface.enabled is False,
         address=interface is not None and not _has_address(interface, wanted),
-        route=not _leads_there(route, wanted),
+        route=bool(wanted.network) and not _leads_there(setup, wanted),
         neighbor=not wanted.answers and wanted.neighbor_mac not in set(_macs(setup, wanted)),
         forwarding=setup.forwards is False,
     )
@@ -131,10 +130,13 @@ def _has_address(interface: Interface, wanted: Wanted) -> bool:
     return any(one.ip == own.ip or neighbor in one.network for one in found)
 
 
-def _leads_there(route: Route | None, wanted: Wanted) -> bool:
+def _leads_there(setup: Setup, wanted: Wanted) -> bool:
+    route = setup.route_to(wanted.network)
     if route is None or route.drops:
         return False
-    by_neighbor = not route.via or route.via == wanted.neighbor
+    # By the tester's MAC address any neighbour is the tester.
+    known = Neighbor(route.via, wanted.neighbor_mac, wanted.port) in setup.neighbors
+    by_neighbor = not route.via or route.via == wanted.neighbor or known
     return by_neighbor and (not route.interface or route.interface == wanted.port)
 
 

@@ -1,6 +1,6 @@
 """Testbed settings of existing ports and devices: how to reach them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 #: Ways in which the tester is joined to it, by the key of `tester`, and the links that allow it.
 JOINED_BY = {"sockets": ("memif",), "interfaces": ("interfaces", "veth", "af_xdp")}
@@ -43,6 +43,43 @@ def check(external: bool, wire: str, joined: Mapping[str, object], reached: obje
             "dut.macs: required of an external device: expected the addresses of its two ports, or "
             "IP addresses to ask for them: tester.addresses and dut.ports, as "
             "[{name: e0, address: 100.64.1.1/30}, ...]"
+        )
+
+
+def check_path(hairpin: bool, box: Sequence[str] | None, macs: Sequence[str] | None) -> None:
+    """Raise ValueError when the ports of a box, and their addresses, make no path to the tester's.
+
+    `box` are the names of its ports, in the order in which a packet comes by; `hairpin`: the tester
+    has one port.
+    """
+    if box is not None:
+        _check_box(hairpin, box)
+    wanted = 1 if hairpin else 2
+    if macs is not None and len(macs) != wanted:
+        words = "one, the tester has one port" if hairpin else "two, of the ports at the tester's"
+        raise ValueError(f"dut.macs: expected {words}, not {len(macs)}")
+
+
+def _check_box(hairpin: bool, box: Sequence[str]) -> None:
+    if twice := next((name for name in box if box.count(name) > 1), ""):
+        raise ValueError(
+            f"dut.ports: {twice} is named twice: expected each port once, in the order in which "
+            "packets come by"
+        )
+    if hairpin and len(box) != 1:
+        raise ValueError(
+            f"dut.ports: expected one, as the tester has one port, not {len(box)}: packets leave "
+            "such a box by the port that they came in by"
+        )
+    if not hairpin and len(box) == 1:
+        raise ValueError(
+            "dut.ports: expected two: to send packets through one port in and out, give the tester "
+            "one port too"
+        )
+    if not hairpin and len(box) % 2:
+        raise ValueError(
+            f"dut.ports: expected two for each pass through the box, not {len(box)}: the port that "
+            "packets come in by, the one that they leave by, the one that this is cabled to"
         )
 
 

@@ -6,6 +6,7 @@ One table for all sources, so that `no route` is configuration in every tool's o
 import re
 
 from linerate.model.evidence import Cause
+from linerate.model.loss_places import of_all_passes
 
 #: The first that matches counts; names of places and reasons in any source's words.
 _PATTERNS: tuple[tuple[Cause, str], ...] = (
@@ -79,6 +80,7 @@ _CAUSES = tuple((cause, re.compile(pattern, re.IGNORECASE)) for cause, pattern i
 
 def cause_of(place: str) -> Cause:
     """Say what kind of loss a place of that name stands for."""
+    place = of_all_passes(place)
     for cause, pattern in _CAUSES:
         if pattern.search(place):
             return cause

@@ -144,17 +144,24 @@ class TesterPort(Port):
     address: Addresses | None = None
 
 
+#: Both ports of the tester, or the one that a hairpin has.
+PORTS_OF_TESTER = Field(min_length=1, max_length=2)
+
+
 class TesterSpec(TesterAddresses):
-    """The tester's two ports (wire: ethdev) or their driver, and how slow it shall be."""
+    """The tester's ports (wire: ethdev) or their driver, and how slow it shall be.
+
+    There are two ports; one where a box has one, that both sends and receives a packet.
+    """
 
     kind: Annotated[str, _one_of(TESTERS)] = "engine"
-    ports: tuple[TesterPort, TesterPort] | None = None
-    #: With `wire: memif` and an external device: paths of the two sockets; `@name` is abstract.
-    sockets: tuple[Socket, Socket] | None = None
+    ports: Annotated[tuple[TesterPort, ...], PORTS_OF_TESTER] | None = None
+    #: With `wire: memif` and an external device: paths of the sockets; `@name` is abstract.
+    sockets: Annotated[tuple[Socket, ...], PORTS_OF_TESTER] | None = None
     #: So long is waited for peers of memif sockets: VPP's client tries again every few seconds.
     wait_seconds: float = Field(default=10, gt=0, le=3600)
     #: With `wire: veth` or `af_xdp` and an external device: existing interfaces.
-    interfaces: tuple[Interface, Interface] | None = None
+    interfaces: Annotated[tuple[Interface, ...], PORTS_OF_TESTER] | None = None
     #: Driver of ports on the kernel's interfaces.
     driver: Driver | None = None
     burn: TesterBurn | None = None
@@ -168,25 +175,33 @@ class TesterSpec(TesterAddresses):
         return self
 
     @property
-    def own_addresses(self) -> tuple[Addresses, Addresses]:
-        """Addresses of both ports; empty where a port has none."""
+    def own_addresses(self) -> tuple[Addresses, ...]:
+        """Addresses of the ports; empty where a port has none."""
         if self.ports is None:
             return self.addresses or ((), ())
-        first, second = (port.address or () for port in self.ports)
-        return self.addresses or (first, second)
+        return self.addresses or tuple(port.address or () for port in self.ports)
+
+    @property
+    def hairpin(self) -> bool:
+        """Whether it has one port, that receives what it sends."""
+        joined = self.ports or self.sockets or self.interfaces
+        return joined is not None and len(joined) == 1
 
 
 def _whose(ports: object) -> str:
     """Ports of a box have names; devices of ours have none."""
     first = next(iter(ports), None) if isinstance(ports, list | tuple) else None
-    named = isinstance(first, dict) and "name" in first
+    named = first is None or (isinstance(first, dict) and "name" in first)
     return OF_BOX if named or isinstance(first, BoxPort) else OF_ENGINE
 
 
 #: In brackets: no key of the file, and left out of errors.
 OF_BOX, OF_ENGINE = "(box)", "(engine)"
+#: A box has two for each time that a packet crosses it.
+BOX_PORTS_MAX = 64
+BoxPorts = Annotated[tuple[BoxPort, ...], Field(min_length=1, max_length=BOX_PORTS_MAX)]
 DutPorts = Annotated[
-    Annotated[tuple[Port, Port], Tag(OF_ENGINE)] | Annotated[tuple[BoxPort, BoxPort], Tag(OF_BOX)],
+    Annotated[tuple[Port, Port], Tag(OF_ENGINE)] | Annotated[BoxPorts, Tag(OF_BOX)],
     Discriminator(_whose),
 ]
 
@@ -226,10 +241,11 @@ class Dut(StrictModel):
     delay: Delay | None = None
     cli_file: Path | None = None
     flowtable: FlowTable | None = None
-    #: DPDK devices of the engine's, or ports of a box by their names there.
+    #: DPDK devices of the engine's, or ports of a box by their names there: two, one where packets
+    #: go out as they come in, or more in the order in which a packet comes by.
     ports: DutPorts | None = None
-    #: MAC addresses of the two ports of an external device.
-    macs: tuple[Mac, Mac] | None = None
+    #: MAC addresses of the ports of an external device that the tester's are cabled to.
+    macs: Annotated[tuple[Mac, ...], Field(min_length=1, max_length=2)] | None = None
     #: Where commands of a box run: `local`, `netns:NAME`, `container:NAME`, `ssh://LOGIN@HOST`.
     at: At | None = None
     #: Commands run on a box before the first trial, and after the last whatever happens.
@@ -301,19 +317,32 @@ class Dut(StrictModel):
     @property
     def devices(self) -> tuple[Port, Port] | None:
         """Its DPDK devices, where the engine has them."""
-        if self.ports is None:
+        if self.ports is None or self.box_ports is not None:
             return None
         first, second = self.ports
         return (first, second) if isinstance(first, Port) and isinstance(second, Port) else None
 
     @property
-    def box_ports(self) -> tuple[BoxPort, BoxPort] | None:
-        """Ports of a box."""
-        if self.ports is None:
-            return None
-        first, second = self.ports
-        both = isinstance(first, BoxPort) and isinstance(second, BoxPort)
-        return (first, second) if both else None  # type: ignore[return-value]
+    def box_ports(self) -> tuple[BoxPort, ...] | None:
+        """Ports of a box, in the order in which a packet of t0 comes by."""
+        named = tuple(port for port in self.ports or () if isinstance(port, BoxPort))
+        return named or None
+
+    @property
+    def facing(self) -> tuple[BoxPort, ...]:
+        """Ports of a box that the tester's are cabled to."""
+        ports = self.box_ports or ()
+        return ports if len(ports) < 2 else (ports[0], ports[-1])
+
+    @property
+    def port_names(self) -> dict[str, str]:
+        """Names that a box has for its ports, by those of ledgers: `e0`, `e1`."""
+        return {f"e{number}": port.name for number, port in enumerate(self.box_ports or ())}
+
+    @property
+    def passes(self) -> int:
+        """Number of times that a packet crosses it."""
+        return max(1, len(self.box_ports or ()) // 2)
 
     @model_validator(mode="after")
     def _ports_of_kind(self) -> Self:
@@ -387,6 +416,7 @@ class Testbed(StrictModel):
             key: self.tester and getattr(self.tester, key) for key in external_ports.JOINED_BY
         }
         external_ports.check(outside, self.wire, joined, self.dut.macs or self.neighbors)
+        self._check_path()
         if not outside and (given := self._of_user):
             raise ValueError(
                 f"tester.{given}: expected with a device that is there already "
@@ -404,6 +434,22 @@ class Testbed(StrictModel):
             )
         return self
 
+    def _check_path(self) -> None:
+        """Raise ValueError where the ports of tester and device make no path."""
+        if self.hairpin and not self.dut.there_already:
+            raise ValueError("tester: one port is enough for a box alone: expected two")
+        box = None if self.dut.box_ports is None else [port.name for port in self.dut.box_ports]
+        external_ports.check_path(self.hairpin, box, self.dut.macs)
+        if self.tester is not None and not self.hairpin:
+            for key in self.tester.of_user:
+                if len(getattr(self.tester, key)) < 2:
+                    raise ValueError(f"tester.{key}: expected two, one for each of its ports")
+
+    @property
+    def hairpin(self) -> bool:
+        """Whether the port of the tester that sends packets receives them."""
+        return self.tester is not None and self.tester.hairpin
+
     def checking_payload(self) -> Self:
         """The same, with our tester looking at what comes back for damage."""
         if self.by_tool:
@@ -420,17 +466,17 @@ class Testbed(StrictModel):
         return next(iter(self.tester.of_user + in_ports), "")
 
     @property
-    def neighbors(self) -> tuple[str, str] | None:
+    def neighbors(self) -> tuple[str, ...] | None:
         """Neighbours of the tester's ports whose MAC addresses are asked for, unless given.
 
         Raises ValueError when one is on no subnet of the tester's.
         """
         if self.dut.macs is not None or self.tester is None or not self.dut.there_already:
             return None
-        own, ports = self.tester.own_addresses, self.dut.box_ports
+        own = self.tester.own_addresses[: 1 if self.hairpin else None]
         if self.tester.next_hops is not None:
             return tester_addresses.neighbors(own, self.tester.next_hops, "tester.next_hops.{}")
-        of_device = [port.address for port in ports or ()]
+        of_device = [port.address for port in self.dut.facing]
         return tester_addresses.neighbors(own, of_device, "dut.ports.{}.address")
 
     @property

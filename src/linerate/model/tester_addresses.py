@@ -44,17 +44,21 @@ Host = Annotated[str, AfterValidator(_host)]
 Vlan = Annotated[int, Field(ge=1, le=4094)]
 
 
+#: One for each port. A tester of one port has one, or two: on the way out, and on the way back.
+EACH = Field(min_length=1, max_length=2)
+
+
 class TesterAddresses(StrictModel):
     """The tester as two hosts on the links of a device that is there already."""
 
     #: By port; with `wire: ethdev` they stand in `ports`.
-    addresses: tuple[Addresses, Addresses] | None = None
+    addresses: Annotated[tuple[Addresses, ...], EACH] | None = None
     #: Prefixes behind the two ports, that the device routes to their addresses.
     networks: tuple[Network, Network] | None = None
     #: Neighbours that frames go to, where these are not the device's ports.
-    next_hops: tuple[Host, Host] | None = None
+    next_hops: Annotated[tuple[Host, ...], EACH] | None = None
     #: In which the two ports are; without them frames are untagged.
-    vlans: tuple[Vlan, Vlan] | None = None
+    vlans: Annotated[tuple[Vlan, ...], EACH] | None = None
 
     @property
     def of_user(self) -> list[str]:
@@ -64,8 +68,8 @@ class TesterAddresses(StrictModel):
 
 def neighbors(
     own: Sequence[Addresses], asked: Sequence[str | None], key: str
-) -> tuple[str, str] | None:
-    """Neighbours of the two ports that can be asked for their MAC addresses; None: no addresses.
+) -> tuple[str, ...] | None:
+    """Neighbours of the ports that can be asked for their MAC addresses; None: no addresses.
 
     `own` are the tester's addresses, `asked` the neighbours', which `key` of a testbed file gives.
     """
@@ -75,8 +79,7 @@ def neighbors(
         if neighbor is None:
             return None
         _check_on_link(addresses, neighbor, key.format(here))
-    first, second = (str(ip_interface(neighbor).ip) for neighbor in asked if neighbor)
-    return first, second
+    return tuple(str(ip_interface(neighbor).ip) for neighbor in asked if neighbor)
 
 
 def _check_on_link(addresses: Addresses, neighbor: str, key: str) -> None:

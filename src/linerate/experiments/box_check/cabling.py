@@ -17,7 +17,7 @@ from linerate.lab.engine_config import cards_of, devices_of, idle_config
 from linerate.lab.tester._links import PortLinks
 from linerate.lab.tester.engine import EngineTester
 from linerate.model.findings import Finding
-from linerate.model.suites import TESTER_MACS, TESTER_PORTS
+from linerate.model.suites import TESTER_MACS, TESTER_PORTS, tester_ports
 from linerate.model.testbed import Testbed
 
 #: Frames of t0, and of t1; a port that received both knows their sum.
@@ -40,6 +40,7 @@ Reader = Callable[[], Received]
 
 def find_cables(testbed: Testbed, read: Reader, folder: Path) -> dict[str, tuple[str, ...]]:
     """By port of the tester, the box's ports that received its frames. Raises SetupError."""
+    ports = tester_ports(testbed)
     with _tester(testbed, folder) as tester:
         before = read()
         tester.start(round(SECONDS * 1e6), 1_000_000)
@@ -48,7 +49,7 @@ def find_cables(testbed: Testbed, read: Reader, folder: Path) -> dict[str, tuple
         while True:
             after = read()
             grown = {name: after[name] - before.get(name, 0) for name in after}
-            found = {port: received_by(side, grown) for side, port in enumerate(TESTER_PORTS)}
+            found = {port: received_by(side, grown) for side, port in enumerate(ports)}
             if all(found.values()) or time.monotonic() > deadline:
                 return found
             time.sleep(POLL_SECONDS)
@@ -66,9 +67,7 @@ def received_by(side: int, grown: Received) -> tuple[str, ...]:
 
 def findings(testbed: Testbed, found: Mapping[str, tuple[str, ...]]) -> Iterator[Finding]:
     """A line for each port of the tester."""
-    ports = testbed.dut.box_ports
-    assert ports is not None
-    for tester, port in zip(TESTER_PORTS, ports, strict=True):
+    for tester, port in zip(tester_ports(testbed), testbed.dut.facing, strict=True):
         at = found.get(tester, ())
         if at == (port.name,):
             yield Finding(check="cable", subject=tester, state="ok", found=f"reaches {port.name}")
@@ -99,7 +98,7 @@ def _tester(testbed: Testbed, folder: Path) -> Iterator[EngineTester]:
     cpus = (testbed.cpus or machine.allowed_cpus())[:1]
     with links.find(testbed.wire).joined(testbed) as ends:
         config = idle_config(testbed, ends, f"{own_prefix()}cables")
-        config["tester"]["streams"] = [_stream(side) for side in range(len(TESTER_PORTS))]
+        config["tester"]["streams"] = [_stream(side) for side in range(len(tester_ports(testbed)))]
         config["cpus"] = list(cpus)
         files = Files(folder / "cables.json", folder / "cables.log")
         with Engine(config, files, cpus) as engine, engine.connect() as telemetry:

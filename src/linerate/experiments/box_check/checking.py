@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from linerate.base.errors import SetupError
@@ -19,7 +20,6 @@ from linerate.lab.trial import TrialError
 from linerate.model.box import texts
 from linerate.model.box_setup import Missing, Setup, missing
 from linerate.model.findings import Finding
-from linerate.model.suites import DUT_PORTS
 from linerate.model.testbed import Testbed
 from linerate.parsers import box_setups
 from linerate.parsers.boxes import Asked, BoxKind, Question, UnreadableError
@@ -133,7 +133,7 @@ class BoxCheck:
         return not any(one.check in needed and one.state == "fault" for one in self.findings)
 
     def _send_first_packets(self) -> None:
-        loadtest = first_packets.LOADTEST
+        loadtest = first_packets.loadtest_of(self._testbed)
         testbed_rig = Rig(self._testbed, lambda name: self._folder / name)
         try:
             with testbed_rig.under_test(loadtest, loadtest.name) as trials:
@@ -143,7 +143,7 @@ class BoxCheck:
         except (SetupError, EngineError, TelemetryError, TrialError) as error:
             self._tell(Finding(check="first packets", state="fault", found=str(error)))
             return
-        for finding in _first(found):
+        for finding in (*_first(found), *_cables(found)):
             self._tell(finding)
 
     def _tell(self, finding: Finding) -> None:
@@ -153,10 +153,7 @@ class BoxCheck:
 
 def asked_of(testbed: Testbed) -> Asked:
     """Whatever of a testbed changes the questions."""
-    chosen = testbed.dut.box_ports
-    assert chosen is not None
-    names = dict(zip(DUT_PORTS, (port.name for port in chosen), strict=True))
-    return Asked(ports=names, socket=testbed.dut.socket or "")
+    return Asked(ports=testbed.dut.port_names, socket=testbed.dut.socket or "")
 
 
 def extra_of(testbed: Testbed) -> tuple[Question, ...]:
@@ -196,7 +193,8 @@ def _lines(setup: Setup, lacks: tuple[Missing, ...], socket: str) -> Lines:
     language = configuration.find(setup.configured_by)
     if language is None:
         return Lines("", (), ())
-    lines = language.lines(lacks)
+    # Both sides of a hairpin may lack the same.
+    lines = tuple(dict.fromkeys(language.lines(lacks)))
     return Lines(language.name, lines, tuple(language.command(line, socket) for line in lines))
 
 
@@ -226,3 +224,26 @@ def _first(found: first_packets.Crossing) -> Iterator[Finding]:
                 found=f"{way.received:,} of {way.sent:,} came through",
                 advice=found.ended(way) if some else "",
             )
+
+
+def _cables(found: first_packets.Crossing) -> Iterator[Finding]:
+    """Cables between ports of the box, by the first packets that took them."""
+    for way in found.ways:
+        for one, other in pairwise(way.hops):
+            if other.way != "rx" or one.packets is None or other.packets is None:
+                continue
+            arrived = f"{other.port} received {other.packets:,} of {one.packets:,}"
+            if not one.packets:
+                found_there = "no first packet was sent there"
+                yield Finding(check="cable", subject=one.port, state="unknown", found=found_there)
+            elif other.packets < one.packets / 2:
+                yield Finding(
+                    check="cable",
+                    subject=one.port,
+                    state="fault",
+                    found=arrived,
+                    wanted=f"a cable from {one.port} to {other.port}",
+                    advice="change the cables, or the order of dut.ports",
+                )
+            else:
+                yield Finding(check="cable", subject=one.port, state="ok", found=arrived)

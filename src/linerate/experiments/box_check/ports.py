@@ -17,10 +17,11 @@ _PCIE_SHARE = 0.8
 
 
 def ports(testbed: Testbed, setup: Setup) -> Iterator[Finding]:
-    """Both ports."""
+    """All ports that packets cross."""
     chosen = testbed.dut.box_ports
     assert chosen is not None
-    for side, port in enumerate(chosen):
+    macs = dict(zip(testbed.dut.facing, testbed.dut.macs or (), strict=False))
+    for port in chosen:
         interface = setup.interfaces.get(port.name)
         if interface is None:
             yield _not_there(port.name, setup)
@@ -28,7 +29,7 @@ def ports(testbed: Testbed, setup: Setup) -> Iterator[Finding]:
         yield from _state(interface)
         yield from _speed(testbed, interface)
         yield from _mtu(interface)
-        yield from _mac(testbed, side, interface)
+        yield from _mac(macs.get(port, ""), interface)
 
 
 def _not_there(name: str, setup: Setup) -> Finding:
@@ -112,8 +113,7 @@ def _mtu(interface: Interface) -> Iterator[Finding]:
     )
 
 
-def _mac(testbed: Testbed, side: int, interface: Interface) -> Iterator[Finding]:
-    wanted = testbed.dut.macs[side] if testbed.dut.macs is not None else ""
+def _mac(wanted: str, interface: Interface) -> Iterator[Finding]:
     if not interface.mac:
         return
     wrong = bool(wanted) and interface.mac != wanted

@@ -8,20 +8,28 @@ from linerate.model.findings import Finding
 
 def routing(setup: Setup, lacks: tuple[Missing, ...]) -> Iterator[Finding]:
     """Lines for both sides; fixes are printed together, in the box's own language."""
-    for one in lacks:
-        wanted = one.wanted
-        interface = setup.interfaces.get(wanted.port)
-        if interface is None:
-            continue
-        has = ", ".join(interface.addresses) or "none"
-        yield _line("address", wanted.port, has, wanted.address, one.address)
-        route = _route(setup.route_to(wanted.network))
-        there = f"via {wanted.neighbor}, {wanted.port}"
-        yield _line("route", wanted.network, route, there, one.route)
-        yield _neighbor(setup, wanted, one.neighbor)
+    # Both sides of a hairpin have the same neighbour.
+    yield from dict.fromkeys(line for one in lacks for line in _side(setup, one))
     if setup.forwards is not None:
         off = not setup.forwards
         yield _line("forwarding", "", "off" if off else "on", "on", off)
+
+
+def _side(setup: Setup, lacks: Missing) -> Iterator[Finding]:
+    wanted = lacks.wanted
+    interface = setup.interfaces.get(wanted.port)
+    if interface is None:
+        return
+    has = ", ".join(interface.addresses) or "none"
+    yield _line("address", wanted.port, has, wanted.address, lacks.address)
+    if wanted.network:
+        route = _route(setup.route_to(wanted.network))
+        there = f"via {wanted.neighbor}, {wanted.port}"
+        yield _line("route", wanted.network, route, there, lacks.route)
+    else:
+        found = "each pass has its own, which are not read: first packets show the way"
+        yield Finding(check="route", state="unknown", found=found)
+    yield _neighbor(setup, wanted, lacks.neighbor)
 
 
 def _line(check: str, subject: str, found: str, wanted: str, wrong: bool) -> Finding:

@@ -13,7 +13,6 @@ from linerate.model.box import Answer, BoxAnswers, Moment, texts
 from linerate.model.box_trace import TracedPacket
 from linerate.model.ledger import Entry, Kind, PacketLedger
 from linerate.model.measurement import Reading, WorkerReading
-from linerate.model.suites import DUT_PORTS
 from linerate.model.testbed import Dut
 from linerate.parsers.boxes import (
     Asked,
@@ -47,12 +46,10 @@ class AskedBox:
         tester_cpus: tuple[int, ...] = (),
     ) -> None:
         """`facts` are asked before the first trial where they are None."""
-        ports = dut.box_ports
-        assert ports is not None
         self._kind: BoxKind = find(dut.kind)
         self._access = access
         self._asked = Asked(
-            ports=dict(zip(DUT_PORTS, (port.name for port in ports), strict=True)),
+            ports=dut.port_names,
             socket=dut.socket or "",
             commands=dut.commands,
         )
@@ -266,10 +263,7 @@ def running(dut: Dut, tester_cpus: tuple[int, ...]) -> Iterator[AskedBox]:
     kind = find(dut.kind)
     where = dut.at or "local"
     with opened(where) as access, set_up(dut, access):
-        ports = dut.box_ports
-        assert ports is not None
-        names = dict(zip(DUT_PORTS, (port.name for port in ports), strict=True))
-        asked = Asked(ports=names, socket=dut.socket or "")
+        asked = Asked(ports=dut.port_names, socket=dut.socket or "")
         facts = asked_together(kind, access, kind.facts(asked), "facts")
         same_host = not where.startswith("ssh://")
         yield AskedBox(dut, access, facts, tester_cpus if same_host else ())

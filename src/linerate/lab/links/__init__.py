@@ -39,7 +39,8 @@ AwaitPeers = Callable[[Telemetry, OnWait], None]
 class Ends:
     """Ends of the two wires of a testbed, as long as they are there."""
 
-    tester: tuple[End, End]
+    #: Two; one of a hairpin.
+    tester: tuple[End, ...]
     #: None where the tester's ports are joined to each other.
     dut: tuple[End, End] | None
     #: `cards` of the engine's configuration.

@@ -61,7 +61,7 @@ class EthdevLink:
         """Name the ports."""
         assert testbed.tester is not None
         assert testbed.tester.ports is not None
-        here, there = (_end(testbed, port) for port in testbed.tester.ports)
+        here = tuple(_end(testbed, port) for port in testbed.tester.ports)
         dut = testbed.dut.devices
         sockets = {
             port.device: socket_in(port.devargs)
@@ -69,7 +69,7 @@ class EthdevLink:
             if port.device.startswith(MEMIF)
         }
         yield Ends(
-            (here, there),
+            here,
             (_end(testbed, dut[0]), _end(testbed, dut[1])) if dut else None,
             await_peers=awaited(sockets, testbed.tester.wait_seconds) if sockets else None,
         )

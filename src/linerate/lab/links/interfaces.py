@@ -44,12 +44,12 @@ class InterfacesLink:
     def joined(self, testbed: Testbed, _loopbacks: int = 1) -> Iterator[Ends]:
         """Name the tester's ports; the device is behind them."""
         names = _names(testbed)
-        first, second = (_end(testbed, name, number) for number, name in enumerate(names))
-        yield Ends((first, second), None, check=lambda: _check(names))
+        ends = tuple(_end(testbed, name, number) for number, name in enumerate(names))
+        yield Ends(ends, None, check=lambda: _check(names))
 
 
 def _names(testbed: Testbed) -> tuple[str, ...]:
-    """Two: a testbed file is refused without them."""
+    """A testbed file is refused without them."""
     return (testbed.tester and testbed.tester.interfaces) or ()
 
 

@@ -56,7 +56,7 @@ def _named(testbed: Testbed, tester: TesterSpec) -> Iterator[Ends]:
     peers = {f"{MEMIF}{number}": name for number, name in enumerate(sockets)}
     wait = awaited(peers, tester.wait_seconds)
     try:
-        yield Ends((End(ports[0]), End(ports[1])), None, await_peers=wait)
+        yield Ends(tuple(map(End, ports)), None, await_peers=wait)
     finally:
         for name in made:
             remove_socket(name)

@@ -98,13 +98,12 @@ class VethLink:
 
     def _tester_ends(
         self, testbed: Testbed, interfaces: list[Interface], number: int = 0
-    ) -> tuple[End, End]:
+    ) -> tuple[End, ...]:
         chosen = testbed.tester.driver if testbed.tester else None
         driver = chosen or self._tester_driver
-        first, second = (
+        return tuple(
             _end(testbed, interface, driver, number + at) for at, interface in enumerate(interfaces)
         )
-        return (first, second)
 
     def _dut_end(self, testbed: Testbed, interface: Interface, number: int) -> End:
         end = _end(testbed, interface, testbed.dut.driver or self._tester_driver, number)

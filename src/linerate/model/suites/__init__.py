@@ -14,7 +14,9 @@ from linerate.model.suites.loadtest import (
     Protocol,
     Suite,
     Traffic,
+    on_one_port,
     streams,
+    tester_ports,
 )
 from linerate.model.suites.offered import Offered, Profiled, StreamRate
 
@@ -36,8 +38,10 @@ __all__ = [
     "Suite",
     "Traffic",
     "find",
+    "on_one_port",
     "select",
     "streams",
+    "tester_ports",
 ]
 
 SUITES = {suite.name: suite for suite in (standard.SUITE, flowtable.SUITE)}

@@ -201,6 +201,16 @@ class Suite:
     testbed: Callable[[Testbed, Loadtest], Testbed] = lambda testbed, _loadtest: testbed
 
 
+def tester_ports(testbed: Testbed) -> tuple[str, ...]:
+    """The tester's ports on a testbed: both, or the one of a hairpin."""
+    return TESTER_PORTS[: 1 if testbed.hairpin else None]
+
+
+def on_one_port(made: Streams) -> Streams:
+    """Streams of a hairpin: the port that sends frames receives them."""
+    return [stream | {"rx_port": stream["port"]} for stream in made]
+
+
 def streams(loadtest: Loadtest, dut_macs: tuple[str, str], rate: Rate) -> Streams:
     """Streams of the engine's configuration, for each direction."""
     traffic = loadtest.traffic

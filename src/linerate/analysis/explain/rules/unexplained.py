@@ -11,7 +11,9 @@ from linerate.analysis.explain.reading import (
     unexplained,
 )
 from linerate.analysis.explain.rules import Stage, rule
+from linerate.model.box_path import lost_in, path_of
 from linerate.model.evidence import Conditions, Evidence, Quote
+from linerate.model.measurement import Counters
 
 LAW = "the packet ledger: sent = received + losses at named places"
 
@@ -62,8 +64,8 @@ def _silent(evidence: Evidence, given: Conditions) -> Finding | None:
         confidence="medium",
         sentence=(
             f"{lost:,} of {given.sent_packets:,} packets ({percent(lost, given.sent_packets)}) "
-            f"were lost in the device without a counter, which has {settings}: such settings drop "
-            "and count nothing"
+            f"were lost in the device without a counter{_in_pass(evidence)}, which has {settings}: "
+            "such settings drop and count nothing"
         ),
         evidence=(given.quote, *evidence.silent),
         try_=("take them away, or give them a counter (nftables: `counter drop`), and repeat",),
@@ -110,8 +112,46 @@ class _Counter:
         self.quote = text
 
 
+def _in_pass(evidence: Evidence) -> str:
+    """The one of several crossings of a box that most packets were lost in, in words."""
+    known = _by_name(evidence)
+    path = path_of(known)
+    if path is None or len(path.passes) == 1:
+        return ""
+    lost = {one: lost_in(one, known) for one in path.passes}
+    worst = max(lost, key=lambda one: lost[one])
+    return f" in {worst.text}" if lost[worst] >= MAIN_SHARE * sum(lost.values()) else ""
+
+
+def _by_name(evidence: Evidence) -> dict[str, Counters]:
+    """Packets that each port counts both ways."""
+    return {
+        port.name: {"rx_packets": port.rx_packets, "tx_packets": port.tx_packets}
+        for port in evidence.ports
+        if port.rx_packets is not None and port.tx_packets is not None
+    }
+
+
+def _of_passes(evidence: Evidence) -> list[_Counter]:
+    """Packets that a box received and sent in each of several crossings; else nothing."""
+    known = _by_name(evidence)
+    path = path_of(known)
+    if path is None or len(path.passes) == 1:
+        return []
+    quotes = {port.name: port.quote for port in evidence.ports}
+    found = []
+    for one, other in zip(path.hops(0)[1:-1], path.hops(1)[1:-1], strict=True):
+        counts = {port: known[port][f"{way}_packets"] for port, way in (one, other)}
+        names = " and ".join(port for port, packets in counts.items() if packets) or one[0]
+        counted = _Counter(f"{one[1]} packets of {names}", sum(counts.values()), quotes[one[0]])
+        found.append(counted)
+    return found
+
+
 def _device_counters(evidence: Evidence) -> list[_Counter]:
     """Packets received and sent by the device's ports; nothing where it has no counters."""
+    if of_passes := _of_passes(evidence):
+        return of_passes
     ports = [port for port in evidence.ports if port.side == "dut"]
     received = [port for port in ports if port.rx_packets]
     sent = [port for port in ports if port.tx_packets]
