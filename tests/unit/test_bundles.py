@@ -44,10 +44,10 @@ def as_folder(path):
     ("make", "name"), [(as_tar, "b.tgz"), (as_zip, "b.zip"), (as_folder, "bundle")]
 )
 def test_an_archive_is_as_good_as_its_files(tmp_path, make, name):
-    apart = evidence_of_files([CASE / one for one in NAMES])
+    one_by_one = evidence_of_files([CASE / one for one in NAMES])
     together = evidence_of_files([make(tmp_path / name)])
-    assert len(together.workers) == len(apart.workers) > 0
-    assert [loss.packets for loss in together.losses] == [loss.packets for loss in apart.losses]
+    assert len(together.workers) == len(one_by_one.workers) > 0
+    assert [loss.packets for loss in together.losses] == [loss.packets for loss in one_by_one.losses]
 
 
 def test_what_can_not_be_read_is_left_out_and_named(tmp_path):

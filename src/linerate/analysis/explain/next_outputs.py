@@ -30,7 +30,7 @@ _SYSTEMS: tuple[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], ...] = (
     (
         ("ethtool", "softnet", "interrupts", "ip -s", "/proc", "mpstat", "perf", "qdisc", "nstat"),
         (
-            ("ethtool -S", "ethtool -S ETH, twice, ten seconds apart"),
+            ("ethtool -S", "ethtool -S ETH, twice, ten seconds between"),
             ("softnet", "cat /proc/net/softnet_stat"),
             ("mpstat", "under load: mpstat -P ALL 1 5"),
         ),

@@ -66,7 +66,7 @@ def explain_command(
     except TextError as error:
         raise StoreError(str(error)) from error
     if runs:
-        # What was measured counts before what was pasted.
+        # The measurement counts before the pasted text.
         evidence = _one_trial(runs[0], test).joined(evidence)
     show(verdict.of_files(evidence, explain(evidence)))
 
