@@ -13,10 +13,18 @@ from linerate.lab.rig import Rig
 from linerate.lab.trial import run_trial
 from linerate.model.measurement import Measurement
 from linerate.model.suites import Loadtest, Traffic
-from linerate.model.testbed import Dut, Testbed
+from linerate.model.testbed import Testbed
 
 SIZES = (64, 128, 512, 1518)
 BOTH_WAYS = 2
+#: A line that no box here fills, so that what asking costs shows in the rate.
+OVERLOAD = 20
+#: Changes of the device under test, by how it is asked.
+WAYS: dict[str, dict[str, object]] = {
+    "sampled": {"profile": True},
+    "asked": {"profile": False},
+    "not": {"kind": "external", "at": None},
+}
 
 
 def balanced(box: Box, folder: Path, trials: int, seconds: float, seed: int) -> str:
@@ -44,27 +52,25 @@ def balanced(box: Box, folder: Path, trials: int, seconds: float, seed: int) -> 
 def cost_of_asking(
     box: Box, folder: Path, pairs: int, seconds: float, say: Callable[[str], None]
 ) -> str:
-    """Full load, the box asked within it and not asked at all, in turns."""
+    """More load than the box takes: asked and sampled, asked alone, and not asked, in turns."""
     loadtest = Loadtest("U2", Traffic(64, "many"), 1)
-    unasked = box.testbed.model_copy(update={"dut": _external(box.testbed)})
-    ratios = []
+    full = box.testbed.model_copy(update={"link_bps": OVERLOAD * box.testbed.line_bps})
+    ways = {
+        name: full.model_copy(update={"dut": full.dut.model_copy(update=update)})
+        for name, update in WAYS.items()
+    }
+    rates: dict[str, list[float]] = {name: [] for name in ways}
     for number in range(pairs):
-        order = (box.testbed, unasked) if number % 2 else (unasked, box.testbed)
-        rates = {
-            testbed.dut.kind: _rate(testbed, folder, loadtest, seconds, f"cost-{number}")
-            for testbed in order
-        }
-        ratios.append(rates[box.testbed.dut.kind] / rates["external"])
-        say(f"pair {number + 1}: {rates}")
-    low, high = min(ratios), max(ratios)
-    return (
-        f"{box.kind}: rate at full load while asked over not asked, {pairs} pairs: median "
-        f"{statistics.median(ratios):.4f}, {low:.4f} to {high:.4f}"
+        order = list(ways) if number % 2 else list(reversed(ways))
+        for name in order:
+            rates[name].append(_rate(ways[name], folder, loadtest, seconds, f"cost-{number}"))
+        say(f"{number + 1}: " + ", ".join(f"{name} {rates[name][-1]:,.0f}" for name in ways))
+    return "\n".join(
+        f"{box.kind}: rate at overload, {name} over not asked, {pairs} pairs: median "
+        f"{statistics.median(ratios):.4f}, {min(ratios):.4f} to {max(ratios):.4f}"
+        for name in ("asked", "sampled")
+        for ratios in [[one / other for one, other in zip(rates[name], rates["not"], strict=True)]]
     )
-
-
-def _external(testbed: Testbed) -> Dut:
-    return testbed.dut.model_copy(update={"kind": "external", "at": None})
 
 
 def _rate(testbed: Testbed, folder: Path, loadtest: Loadtest, seconds: float, label: str) -> float:

@@ -47,7 +47,9 @@ def test_an_archive_is_as_good_as_its_files(tmp_path, make, name):
     one_by_one = evidence_of_files([CASE / one for one in NAMES])
     together = evidence_of_files([make(tmp_path / name)])
     assert len(together.workers) == len(one_by_one.workers) > 0
-    assert [loss.packets for loss in together.losses] == [loss.packets for loss in one_by_one.losses]
+    assert [loss.packets for loss in together.losses] == [
+        loss.packets for loss in one_by_one.losses
+    ]
 
 
 def test_what_can_not_be_read_is_left_out_and_named(tmp_path):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from linerate.analysis.box_drops import named
 from linerate.analysis.box_time import time_ledgers
 from linerate.analysis.validity import STRETCH_LIMIT
 from linerate.engine.telemetry import NoAnswerError
@@ -300,7 +301,9 @@ def _measured(
     return Measurement(
         load=load,
         progress=read.progress,
-        packets=packets if box is None else along(packets, grown["ports"]),
+        packets=packets
+        if box is None
+        else named(along(packets, grown["ports"]), box, read.progress.elapsed_us / 1e6),
         time=own_time,
         time_at_load=(*(read.at_load.time or own_time), *of_box),
         **grown,

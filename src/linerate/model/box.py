@@ -12,8 +12,9 @@ from pydantic import AfterValidator, Field
 
 from linerate.base.frozen_model import FrozenModel, StrictModel
 
-#: When a box was asked: once a run, before the first packet, twice within the load, after the last.
-Moment = Literal["facts", "before", "load", "after"]
+#: When a box was asked: once a run, before the first packet, twice within the load, after the
+#: last; what was sampled within the load is read once that is over.
+Moment = Literal["facts", "before", "load", "profile", "after"]
 
 #: Login and host are names or addresses: an option of ssh's can't be smuggled in.
 _SSH = re.compile(

@@ -12,6 +12,12 @@ from linerate.model.loss_places import of_all_passes
 _PATTERNS: tuple[tuple[Cause, str], ...] = (
     # Between two ports that both count (model/box_path.py).
     ("link", r"^between \S+ and \S+: "),
+    # Reasons of a kernel's own (linux/dropreason-core.h).
+    ("rx-ring", r"^kernel drop (?:CPU_BACKLOG|SOCKET_RCVBUFF)\b"),
+    ("tx-ring", r"^kernel drop (?:QDISC_\w+|FQ_\w+|CAKE_\w+|DUALPI2_\w+|FULL_RING)\b"),
+    ("buffers", r"^kernel drop (?:NOMEM|PFMEMALLOC|PROTO_MEM)\b"),
+    ("damaged", r"^kernel drop (?:\w+_CSUM|HDR_TRUNC|PKT_TOO_SMALL)\b"),
+    ("configuration", r"^kernel drop [A-Z]"),
     # Flows of a switch, by what they match (parsers/boxes/ovs.py): any words.
     ("configuration", r"^openflow\b"),
     ("tester", r"^(?:tester|(?:testpmd |iperf3 )?t[01])\b"),

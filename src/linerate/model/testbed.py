@@ -257,6 +257,8 @@ class Dut(StrictModel):
     socket: str | None = Field(default=None, pattern=r"^/[\w./@+-]{1,200}$")
     #: Whether the box's own counters may be cleared before a trial.
     clear: bool = False
+    #: Whether its kernel is sampled within each load: cycles by part of it, and drop reasons.
+    profile: bool = False
     #: Meter of its power.
     power: Power | None = None
     #: Whether a run ends at once where none of the first packets comes through a box.

@@ -18,6 +18,7 @@ from linerate.parsers.boxes import (
     Asked,
     BoxKind,
     Counted,
+    Profiled,
     Question,
     TracingKind,
     UnreadableError,
@@ -33,6 +34,12 @@ MARGIN_SECONDS = 0.1
 WINDOW_SECONDS_MIN = 0.5
 #: A trial that was asked in time ends no earlier than this share of the asking's own time after it.
 LATE_SHARE = 1.5
+#: Samples are taken for so long within a load, half of it of drops; a shorter one than these
+#: together has none. Their reading waits until it is over.
+PROFILE_SECONDS = 4.0
+PROFILE_SECONDS_MIN = 1.0
+PROFILE_SPARE_SECONDS = 1.0
+PROFILE_READ_SECONDS = 60.0
 
 
 class AskedBox:
@@ -55,6 +62,7 @@ class AskedBox:
         )
         self._extra = commands.questions(self._asked)
         self._clear = dut.clear
+        self._profile = dut.profile
         self._facts = facts
         self._tester_cpus = tester_cpus
         self._load: _Load | None = None
@@ -103,6 +111,15 @@ class AskedBox:
         self._load = _Load(
             lambda what: self._ask(what, "load"), clear, questions, duration_us / 1e6
         )
+        seconds = min(PROFILE_SECONDS, duration_us / 1e6 - PROFILE_SPARE_SECONDS)
+        if self._profile and isinstance(self._kind, Profiled) and seconds >= PROFILE_SECONDS_MIN:
+            rest = duration_us / 1e6 - MARGIN_SECONDS - seconds
+            self._load.sample(
+                lambda what: ask(
+                    self._access, what, "profile", duration_us / 1e6 + PROFILE_READ_SECONDS
+                ),
+                self._kind.profile(seconds, rest),
+            )
 
     @contextmanager
     def tracing(self, packets: int) -> Iterator["Trace"]:
@@ -225,15 +242,36 @@ class _Load:
         self._doubts: list[str] = []
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="box at load", daemon=True)
+        self._sampler: threading.Thread | None = None
         if questions and seconds >= WINDOW_SECONDS_MIN:
             self._thread.start()
+
+    def sample(
+        self, ask_all: Callable[[Sequence[Question]], tuple[Answer, ...]], profile: Question
+    ) -> None:
+        """Ask for a profile beside the other questions."""
+        self._sampler = threading.Thread(
+            target=self._sample, args=(ask_all, profile), name="box profile", daemon=True
+        )
+        self._sampler.start()
 
     def ended(self) -> tuple[tuple[Answer, ...], tuple[str, ...]]:
         """Answers that came, and why others did not, once the load is over."""
         self._over.set()
         if self._thread.ident is not None:
             self._thread.join(2 * ASK_SECONDS)
+        if self._sampler is not None:
+            self._sampler.join(PROFILE_READ_SECONDS)
         return tuple(self._answers), tuple(self._doubts)
+
+    def _sample(
+        self, ask_all: Callable[[Sequence[Question]], tuple[Answer, ...]], profile: Question
+    ) -> None:
+        self._over.wait(MARGIN_SECONDS)
+        try:
+            self._answers += ask_all((profile,))
+        except BoxError as error:
+            self._doubts.append(str(error))
 
     def _run(self) -> None:
         try:

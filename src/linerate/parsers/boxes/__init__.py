@@ -109,6 +109,17 @@ class TracingKind(Protocol):
         """Packets in the answer to `trace_read`."""
 
 
+@runtime_checkable
+class Profiled(Protocol):
+    """A kind that can be sampled within the load."""
+
+    def profile(self, seconds: float, wait_seconds: float) -> Question:
+        """Question that samples for so long, and is read after so much more."""
+
+    def dropped(self, box: BoxAnswers, losses: Mapping[str, int], seconds: float) -> dict[str, int]:
+        """Packets that the samples say were dropped in a trial, by place: those no loss has."""
+
+
 class UnreadableError(Exception):
     """Answers without the counters that a kind must have; one line that says which."""
 

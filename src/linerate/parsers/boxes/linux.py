@@ -6,13 +6,22 @@ queues and filters, IP, connection tracking, a rule of nftables that drops and h
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from linerate.model.box import Answer, BoxAnswers, texts
 from linerate.model.box_path import DERIVED
 from linerate.model.evidence import CpuCounters, Evidence, Node, Quote, Worker
-from linerate.parsers.boxes import Asked, Counted, Question, UnreadableError, register
+from linerate.parsers.boxes import (
+    Asked,
+    Counted,
+    Question,
+    UnreadableError,
+    _hardware,
+    _kernel_drops,
+    _kernel_profile,
+    register,
+)
 from linerate.parsers.text import text_of
 from linerate.parsers.tools.softnet_stat import softnet_stat
 
@@ -20,6 +29,9 @@ from linerate.parsers.tools.softnet_stat import softnet_stat
 TICKS_PER_SECOND = 100
 #: A CPU with less softirq than that does not forward.
 SOFTIRQ_PERCENT_MIN = 2.0
+#: A CPU that its hypervisor took away for longer was not the box's.
+STEAL_PERCENT_MIN = 2.0
+_PCI = re.compile(r"/([0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])(?=/|\s|$)")
 #: Columns of a CPU in /proc/stat.
 _TIMES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 _RP_FILTER = "TcpExt.IPReversePathFilter"
@@ -89,6 +101,12 @@ class LinuxBox:
             Question("forwarding", "cat /proc/sys/net/ipv4/ip_forward"),
             Question("governor", "cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
             *of_ports,
+            *(
+                Question(f"device {name}", f"readlink -f /sys/class/net/{name}/device || true")
+                for name in asked.ports.values()
+            ),
+            *_hardware.FACTS,
+            Question("perf", _kernel_profile.ABLE),
         )
 
     def counters(self, asked: Asked) -> tuple[Question, ...]:
@@ -123,6 +141,7 @@ class LinuxBox:
             Question("stat", "cat /proc/stat"),
             Question("softnet_stat", "cat /proc/net/softnet_stat"),
             Question("softirqs", "cat /proc/softirqs"),
+            *_hardware.AT_LOAD,
         )
 
     def clear(self, _asked: Asked) -> tuple[Question, ...]:
@@ -167,7 +186,22 @@ class LinuxBox:
 
     def evidence(self, box: BoxAnswers) -> Evidence:
         """Each CPU that was in softirq: its time within the load, and the packets it took."""
-        return Evidence(workers=tuple(_workers(box)), silent=tuple(_silent(box)))
+        workers = tuple(_workers(box))
+        return Evidence(
+            workers=workers,
+            pcie=_hardware.pcie_links(_facts(box), _devices(box)),
+            silent=tuple(_silent(box)),
+            suspect=tuple(_slowed(box, workers)),
+            doubts=tuple(_unprofiled(box)),
+        )
+
+    def profile(self, seconds: float, wait_seconds: float) -> Question:
+        """Samples of all CPUs, and of packets that are dropped."""
+        return _kernel_profile.question(seconds, wait_seconds)
+
+    def dropped(self, box: BoxAnswers, losses: Mapping[str, int], seconds: float) -> dict[str, int]:
+        """Packets dropped in the kernel for reasons that no counter has, by reason."""
+        return _kernel_drops.by_place(_profile(box), losses, seconds)
 
 
 def _json_list(text: str) -> list[dict[str, Any]]:
@@ -379,14 +413,59 @@ def _silent_rules(items: object) -> Iterator[Quote]:
             yield Quote(source="nft", line=1, text=text)
 
 
+def _facts(box: BoxAnswers) -> dict[str, str]:
+    return texts([answer for answer in box.answers if answer.moment == "facts"])
+
+
+def _profile(box: BoxAnswers) -> str:
+    return texts([answer for answer in box.answers if answer.moment == "profile"]).get(
+        _kernel_profile.QUESTION, ""
+    )
+
+
+def _devices(box: BoxAnswers) -> list[str]:
+    """PCI addresses of the ports; a virtio port's device is below its slot."""
+    known = _facts(box)
+    found = (_PCI.findall(known.get(f"device {name}", "")) for name in box.ports.values())
+    return [addresses[-1].lower() for addresses in found if addresses]
+
+
+def _slowed(box: BoxAnswers, workers: Sequence[Worker]) -> Iterator[str]:
+    """CPUs that lost frequency, and those that the hypervisor took away."""
+    batches = box.batches("load")
+    if len(batches) > 1 and workers:
+        cpus = [worker.cpu for worker in workers if worker.cpu is not None]
+        yield from _hardware.slowed(texts(batches[0]), texts(batches[-1]), cpus)
+        for cpu, (times, _) in _between(batches[0], batches[-1]).items():
+            total = sum(times.values())
+            if cpu in cpus and total and 100.0 * times["steal"] / total >= STEAL_PERCENT_MIN:
+                yield (
+                    f"CPU {cpu} of the box was taken away by its hypervisor for "
+                    f"{100.0 * times['steal'] / total:.0f} % of the window (steal)"
+                )
+    governor = _facts(box).get("governor", "").strip()
+    if workers and re.fullmatch(r"[a-z]{1,30}", governor) and governor != "performance":
+        yield f"the box's CPUs run with the governor {governor}, not performance"
+
+
+def _unprofiled(box: BoxAnswers) -> Iterator[Quote]:
+    """Why no profile says where the kernel's cycles went, in a line."""
+    for answer in box.answers:
+        asked = (answer.moment, answer.question)
+        if answer.problem and asked in (("facts", "perf"), ("profile", _kernel_profile.QUESTION)):
+            yield Quote(source=answer.question, line=1, text=answer.problem)
+            return
+
+
 def _workers(box: BoxAnswers) -> Iterator[Worker]:
     batches = box.batches("load")
     if len(batches) < 2:
         return
     first, last = batches[0], batches[-1]
     hertz, processed = _hertz(box), _processed(first, last)
+    profiled = _kernel_profile.parts(_profile(box), _kernel_profile.drivers_of(_facts(box)))
     for cpu, times in _between(first, last).items():
-        worker = _worker(cpu, times, processed, hertz)
+        worker = _worker(cpu, times, processed, hertz, profiled.get(cpu, {}))
         if cpu not in box.tester_cpus and worker is not None:
             yield worker
 
@@ -412,7 +491,11 @@ def _processed(first: tuple[Answer, ...], last: tuple[Answer, ...]) -> dict[int,
 
 
 def _worker(
-    cpu: int, between: tuple[dict[str, int], int], processed: Mapping[int, int], hertz: float
+    cpu: int,
+    between: tuple[dict[str, int], int],
+    processed: Mapping[int, int],
+    hertz: float,
+    profile: Mapping[str, _kernel_profile.Part],
 ) -> Worker | None:
     """One CPU: softirq is the forwarder, threads and steal take the CPU from it, idle is spare."""
     times, line = between
@@ -442,12 +525,37 @@ def _worker(
         seconds=seconds,
         tsc_hz=hertz or None,
         in_pps=packets / seconds,
-        nodes=(node,),
+        nodes=tuple(_rows(node, profile)) if profile else (node,),
         idle_in_clocks=False,
         spare_percent=shares["idle"] + shares["iowait"],
         away_percent=shares["steal"] + shares["user"] + shares["nice"] + shares["system"],
         quote=quote,
     )
+
+
+def _rows(softirq: Node, profile: Mapping[str, _kernel_profile.Part]) -> Iterator[Node]:
+    """The CPU's time in softirq, divided among the parts of the kernel as its samples are.
+
+    Packets enter by the driver; a part without a sample has no row.
+    """
+    nothing = _kernel_profile.Part(0, softirq.quote.line, softirq.quote.text)
+    source = _kernel_profile.SOURCE
+    every = {source: profile.get(source, nothing)} | dict(profile)
+    of_all = sum(part.samples for part in every.values())
+    for name, part in every.items():
+        share = part.samples / of_all
+        spent = softirq.clocks_per_packet
+        quote = softirq.quote
+        if part is not nothing:
+            quote = Quote(source=_kernel_profile.QUESTION, line=part.line, text=part.text)
+        yield softirq.model_copy(
+            update={
+                "name": name,
+                "state": softirq.state if name == source else "active",
+                "clocks_per_packet": None if spent is None else spent * share,
+                "quote": quote,
+            }
+        )
 
 
 def _hertz(box: BoxAnswers) -> float:

@@ -14,12 +14,14 @@ from linerate.analysis.explain.reading import (
 )
 from linerate.analysis.explain.rules import Stage, rule
 from linerate.analysis.explain.rules.unexplained import percent
-from linerate.model.evidence import Evidence, Loss
+from linerate.model.evidence import Evidence, Loss, Quote
 
 #: Nodes whose drops are messages of the device's own, about frames that it dropped before.
 OWN_MESSAGES = ("icmp4-error", "icmp6-error")
 #: Packets that are worth a word where it is unknown how many came.
 MANY = 1000
+#: Reasons that samples of a kernel name.
+_KERNEL = re.compile(r"kernel drop ")
 #: Places at most that are named in the sentence.
 NAMED = 3
 
@@ -64,7 +66,7 @@ _CHANGES = tuple(
             "addresses of the traffic profile",
         ),
         (
-            r"arp|neighbo|adjacency|glean",
+            r"arp|neighbo|neigh_|adjacency|glean",
             "no neighbour: `ip neighbor PORT ADDRESS MAC` in dut.cli_file",
         ),
         (
@@ -145,7 +147,11 @@ def configuration(evidence: Evidence) -> Finding | None:
         limit="configuration",
         confidence="high" if offered_packets(evidence) else "medium",
         sentence=f"{_share(evidence, total(lost))} dropped on purpose: {places}",
-        evidence=(*(() if given is None else (given.quote,)), *quotes(*lost)),
+        evidence=(
+            *(() if given is None else (given.quote,)),
+            *quotes(*lost),
+            *_settings(evidence, lost),
+        ),
         try_=tuple(dict.fromkeys(_change(place, changes) for place, _ in worst[:NAMED])),
         explains=min(1.0, total(lost) / gone),
     )
@@ -192,6 +198,11 @@ def dropped_in_the_trace(evidence: Evidence) -> Finding | None:
             dict.fromkeys(_change(one.place, _CHANGES_OF_A_DEVICE) for one in drops[:NAMED])
         ),
     )
+
+
+def _settings(evidence: Evidence, lost: list[Loss]) -> tuple[Quote, ...]:
+    """Settings that drop without counting, where a kernel's own reason stands for a counter."""
+    return evidence.silent if any(_KERNEL.match(one.place) for one in lost) else ()
 
 
 def _by_place(losses: list[Loss]) -> dict[str, int]:
