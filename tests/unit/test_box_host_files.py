@@ -1,5 +1,6 @@
 """Files of a box for the doctor: as the shell prints them, and nothing beside their folder."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,34 @@ def test_this_host_is_fetched(tmp_path: Path):
         host_files.fetch(access, tmp_path)
     assert (Host(tmp_path).read("/proc/cpuinfo") or "").startswith("processor")
     assert (tmp_path / "later/proc/stat").is_file()
+
+
+def test_a_box_that_can_not_be_reached_is_one_line(linerate):
+    done = linerate("doctor", "--at", "netns:there-is-no-such-namespace")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_kernel_cpu_and_microcode_stand_in_the_json(linerate):
+    done = linerate("doctor", "--at", "local", "--json")
+    assert done.returncode in (0, 1), done.stderr
+    kernel = Path("/proc/sys/kernel/osrelease").read_text(encoding="utf-8").strip()
+    assert json.loads(done.stdout)["host"]["kernel"] == kernel
+
+
+def test_cards_of_a_boxs_ports_are_looked_at(linerate, tmp_path: Path):
+    bed = {
+        "wire": "veth",
+        "tester": {"interfaces": ["eth1", "eth2"]},
+        "dut": {"kind": "linux", "at": "local", "ports": [{"name": "no0"}, {"name": "no1"}],
+                "macs": ["02:00:00:00:0e:00", "02:00:00:00:0e:01"]},
+    }  # fmt: skip
+    (tmp_path / "box.yaml").write_text(json.dumps(bed), encoding="utf-8")
+    done = linerate("doctor", str(tmp_path / "box.yaml"), "--at", "local", "--json")
+    assert done.returncode in (0, 1), done.stderr
+    assert "no0: no card on PCI" in done.stderr
+    subjects = {one["check"] for one in json.loads(done.stdout)["findings"]}
+    assert "governor" in subjects
+    assert "binding" not in subjects

@@ -13,6 +13,7 @@ from linerate.lab.neighbors import ATTEMPTS, learnt
 from linerate.lab.users_networks import moved
 from linerate.model.suites import select
 from linerate.model.testbed import Testbed, TestbedError, parse, with_options
+from linerate.traffic import find, loadtest_of, parse_rate
 
 ENDS = Ends((End({"driver": "ethdev"}), End({"driver": "ethdev"})), None)
 U2, B2 = select("standard", "U2,B2")
@@ -69,6 +70,24 @@ def test_frames_are_between_the_users_networks():
     assert ranges["ipv4.dst"] == ("192.168.7.17", "192.168.7.30")
     default = engine_config.tester_config(bed(), ENDS, U2, "x")["tester"]["streams"][0]
     assert default["layers"][1]["ipv4"]["src"] == "16.0.0.1"
+
+
+def test_addresses_of_a_users_own_file_stay_and_those_of_a_mix_are_moved(tmp_path):
+    own = tmp_path / "own.yaml"
+    own.write_text(
+        "streams:\n- port: 0\n  layers:\n  - ethernet: {}\n  - vlan: {id: 7}\n"
+        "  - ipv4: {src: 16.0.0.1, dst: 48.0.0.9}\n  - udp: {src: 1025, dst: 12}\n"
+        "  frame_bytes: 64\n",
+        encoding="utf-8",
+    )
+    testbed = bed(networks=["10.1.0.0/24", "10.2.0.0/24"], vlans=[10, 20])
+    found = {}
+    for name in (str(own), "imix"):
+        loadtest = loadtest_of(find(name), parse_rate("100%"), None, 10**9)
+        stream = engine_config.tester_config(testbed, ENDS, loadtest, "x")["tester"]["streams"][0]
+        layers = {kind: layer[kind] for layer in stream["layers"] for kind in layer}
+        found[name] = layers["ipv4"]["src"], layers["vlan"]["id"], len(stream["layers"])
+    assert found == {str(own): ("16.0.0.1", 7, 4), "imix": ("10.1.0.1", 10, 4)}
 
 
 @pytest.mark.parametrize(

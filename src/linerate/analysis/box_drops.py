@@ -37,7 +37,7 @@ def _shares(found: Mapping[str, int], missing: int) -> dict[str, int]:
         return {}
     whole = missing if estimated >= REACHES * missing else estimated
     shares = {place: whole * packets // estimated for place, packets in known.items()}
-    # What rounding left is at the first of them, that with most samples.
+    # The rest of rounding is at the first of them, that with most samples.
     first = next(iter(shares))
     shares[first] += whole - sum(shares.values())
     return shares

@@ -171,6 +171,7 @@ COMMANDS = (
         "[bold]linerate doctor --cpus 2-5 --nic 05:00.0 --json[/]\n\n"
         "[bold]linerate doctor testbed.yaml[/] # what the ports of this testbed need\n\n"
         "[bold]linerate doctor --at ssh://root@box[/] # the host of a box\n\n"
+        "[bold]linerate doctor --at ssh://root@box box.yaml --json[/] # and its ports' cards\n\n"
         "[bold]sudo linerate doctor --fix[/] # hugepages, governor, drivers; --undo takes it back",
     ),
     Listed(

@@ -6,6 +6,7 @@ from typing import NoReturn
 
 import typer
 
+from linerate.base.errors import SetupError
 from linerate.model.testbed import TestbedError
 from linerate.ui.screen import complain, one_line
 
@@ -27,10 +28,16 @@ def mistaken(text: str) -> NoReturn:
 
 @contextmanager
 def report_user_errors() -> Iterator[None]:
-    """Report mistakes in a testbed file or in arguments as usage errors."""
+    """Report mistakes in a testbed file or in arguments as usage errors.
+
+    What can't be reached, or is missing, is a failure, in one line too.
+    """
     try:
         yield
     except TestbedError as error:
         usage("\n".join(map(one_line, error.lines)))
     except ValueError as error:
         mistaken(str(error))
+    except SetupError as error:
+        complain(one_line(str(error)))
+        raise typer.Exit(FAILED) from error

@@ -10,7 +10,7 @@ from linerate.base.errors import SetupError
 from linerate.base.safe_load import DocumentError, read_text
 from linerate.lab.links import End, Ends
 from linerate.lab.links.card import CARD
-from linerate.lab.users_networks import with_users_networks
+from linerate.lab.users_networks import between_networks, in_vlans
 from linerate.model.counting import generates
 from linerate.model.suites import (
     DUT_MACS,
@@ -102,7 +102,7 @@ def tester_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) -
     its_streams = _checked(testbed, streams(loadtest, macs, {"percent": 100}))
     if testbed.hairpin:
         its_streams = on_one_port(its_streams)
-    return _tester_alone(testbed, ends, {"streams": its_streams}, name)
+    return _tester_alone(testbed, ends, _placed(testbed, loadtest, its_streams), name)
 
 
 def idle_config(testbed: Testbed, ends: Ends, name: str) -> dict[str, Any]:
@@ -120,7 +120,17 @@ def _checked(testbed: Testbed, its_streams: list[dict[str, Any]]) -> list[dict[s
 def ceiling_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) -> dict[str, Any]:
     """The tester alone, as fast as it can."""
     its_streams = _checked(testbed, streams(loadtest, DUT_MACS, {"max": True}))
-    return _tester_alone(testbed, ends, {"streams": its_streams}, name)
+    return _tester_alone(testbed, ends, _placed(testbed, loadtest, its_streams), name)
+
+
+def _placed(
+    testbed: Testbed, loadtest: Loadtest, its_streams: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Streams between the user's networks, unless their addresses are a profile's own."""
+    networks = testbed.tester.networks if testbed.tester is not None else None
+    if networks is None or loadtest.traffic.has_own_addresses:
+        return {"streams": its_streams}
+    return {"streams": between_networks(its_streams, networks)}
 
 
 def bare_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) -> dict[str, Any]:
@@ -243,7 +253,9 @@ def _tester(testbed: Testbed, traffic: dict[str, Any]) -> dict[str, Any]:
         tester["addresses"] = _addresses(spec, ports)
     if spec.burn is not None:
         tester["burn"] = spec.burn.model_dump()
-    return tester | with_users_networks(traffic, spec)
+    if spec.vlans is not None and "streams" in traffic:
+        return tester | {"streams": in_vlans(traffic["streams"], spec.vlans)}
+    return tester | traffic
 
 
 def _addresses(tester: TesterSpec, ports: Sequence[str]) -> list[dict[str, Any]]:

@@ -166,6 +166,8 @@ class Rig:
         self._started = 0
         #: MAC addresses that neighbours answered, by those that stand in for them.
         self._learnt: Macs = {}
+        #: Lines about neighbours that are known already: engines are started again and again.
+        self._known_lines: set[str] = set()
         self._box: AskedBox | None = None
 
     @contextmanager
@@ -341,6 +343,12 @@ class Rig:
                 box=device if isinstance(device, AskedBox) else None,
             )
 
+    def _say_once(self, text: str) -> None:
+        """Say what is not known yet."""
+        if text not in self._known_lines:
+            self._known_lines.add(text)
+            self._say(text)
+
     def _running(self, ends: Ends, place: Place) -> AbstractContextManager[Running]:
         """The device, started for these trials unless it is a box that is open already."""
         if self._box is not None:
@@ -357,7 +365,7 @@ class Rig:
             known = self._learnt
             with self._tester(with_macs(config, known), ends, label, self._cpus[:1]) as trials:
                 assert isinstance(trials.tester, EngineTester)
-                self._learnt = neighbors.learnt(trials.tester, self._testbed, self._say)
+                self._learnt = neighbors.learnt(trials.tester, self._testbed, self._say_once)
                 if self._learnt == known:
                     yield trials
                     return

@@ -1,27 +1,30 @@
 """Traffic between the user's networks, in the user's VLANs, in place of the suites' own."""
 
 import re
+from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 from linerate.model.suites import NETWORKS, TESTER_PORTS
-from linerate.model.testbed import TesterSpec
 
 _IPV4 = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 #: Those that the suites' frames are from and to.
 DEFAULTS = tuple(IPv4Network(f"{network}.0/24") for network in NETWORKS)
 
 
-def with_users_networks(traffic: dict[str, Any], tester: TesterSpec) -> dict[str, Any]:
-    """The same streams or connections; addresses of 16.0.0.0/24 and 48.0.0.0/24 are moved."""
-    if tester.networks is not None:
-        networks = tuple(IPv4Network(network) for network in tester.networks)
-        traffic = _moved(traffic, networks)
-    if tester.vlans is not None and "streams" in traffic:
-        # A hairpin's second one is that of received frames: the device's business.
-        vlans = dict(zip(TESTER_PORTS, tester.vlans, strict=False))
-        traffic = traffic | {"streams": [_tagged(one, vlans) for one in traffic["streams"]]}
-    return traffic
+def between_networks(
+    streams: list[dict[str, Any]], networks: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The same streams; addresses of 16.0.0.0/24 and 48.0.0.0/24 are moved."""
+    parsed = tuple(map(IPv4Network, networks))
+    return [_moved(stream, parsed) for stream in streams]
+
+
+def in_vlans(streams: list[dict[str, Any]], vlans: Sequence[int]) -> list[dict[str, Any]]:
+    """The same streams, each in its port's VLAN, but those that are in one already."""
+    # A hairpin's second one is that of received frames: the device's business.
+    by_port = dict(zip(TESTER_PORTS, vlans, strict=False))
+    return [_tagged(one, by_port) for one in streams]
 
 
 def _moved(value: Any, networks: tuple[IPv4Network, ...]) -> Any:  # noqa: ANN401 (of JSON)
@@ -48,7 +51,7 @@ def moved(address: str, networks: tuple[IPv4Network, ...]) -> str:
 
 def _tagged(stream: dict[str, Any], vlans: dict[str, int]) -> dict[str, Any]:
     """A stream of layers with a tag after its Ethernet header; templates have what they have."""
-    if "layers" not in stream:
+    if "layers" not in stream or any("vlan" in layer for layer in stream["layers"]):
         return stream
     ethernet, *rest = stream["layers"]
     return stream | {"layers": [ethernet, {"vlan": {"id": vlans[stream["port"]]}}, *rest]}

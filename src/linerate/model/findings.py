@@ -8,6 +8,15 @@ State = Literal["fault", "note", "unknown", "ok"]
 STATES: tuple[State, ...] = ("fault", "note", "unknown", "ok")
 
 
+class About(FrozenModel):
+    """A host in a few words, each as its files have it; empty where they don't."""
+
+    kernel: str
+    cpu: str
+    microcode: str
+    bios: str
+
+
 class Write(FrozenModel):
     """Put a value into a file of /sys; taken back by putting the old one there."""
 

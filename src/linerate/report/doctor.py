@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from linerate.base.published import Output, published
-from linerate.model.findings import Finding, State
+from linerate.model.findings import About, Finding, State
 from linerate.report.host import printable
 from linerate.report.terminal import plain_table
 
@@ -173,12 +173,15 @@ class DoctorOutput(Output):
     #: Number of them.
     faults: int
     findings: tuple[FindingOutput, ...]
+    #: The host, as far as it can be read.
+    host: About
 
 
-def output(workers: Sequence[int], findings: Sequence[Finding]) -> DoctorOutput:
+def output(workers: Sequence[int], findings: Sequence[Finding], host: About) -> DoctorOutput:
     """Spell out all findings, for programs."""
     return DoctorOutput(
         workers=tuple(workers),
         faults=sum(one.state == "fault" for one in findings),
         findings=tuple(map(FindingOutput.model_validate, findings)),
+        host=host,
     )

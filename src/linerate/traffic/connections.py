@@ -37,6 +37,11 @@ class ConnectionTraffic(Traffic):
         return self.full
 
     @property
+    def has_own_addresses(self) -> bool:
+        """Its pools are the profile's."""
+        return True
+
+    @property
     def always_paced(self) -> bool:
         """A number of connections a second, never at full speed."""
         return True

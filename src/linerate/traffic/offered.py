@@ -50,6 +50,11 @@ class ProfileTraffic(Traffic):
         return self.full
 
     @property
+    def has_own_addresses(self) -> bool:
+        """Those of a file are; mixes by name are between the suites' networks."""
+        return bool(self.profile.files)
+
+    @property
     def always_paced(self) -> bool:
         """Bursts, and streams that begin later, have no ceiling: those go with a rate."""
         return any(not PACED.isdisjoint(stream) for stream in self.profile.streams)

@@ -3,21 +3,23 @@
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from linerate.base.published import json_text
 from linerate.cli.completion import one_of
 from linerate.cli.options import JsonOption
 from linerate.cli.usage import mistaken, report_user_errors
 from linerate.host.doctor import Host, PortNeeds, examine, look_at
+from linerate.host.doctor.about import about, about_text
 from linerate.host.doctor.cpus import cpus_of
 from linerate.host.doctor.host_view import RecordingHost
+from linerate.host.doctor.nics import nics
 from linerate.host.doctor.repairing import Outcome, RepairError, apply, describe, undo
 from linerate.lab.box import host_files
 from linerate.lab.box.access import opened
@@ -59,7 +61,8 @@ def doctor(
     at: Annotated[
         str | None,
         typer.Option(
-            help="Look at a box there instead: ssh://LOGIN@HOST, container:NAME.",
+            help="Look at a box there instead: ssh://LOGIN@HOST, container:NAME, netns:NAME, "
+            "local; with a testbed file at the cards of dut.ports.",
             metavar="PLACE",
             autocompletion=one_of(["ssh://root@", "container:", "netns:"]),
         ),
@@ -83,24 +86,23 @@ def doctor(
 
     The exit code is 1 when there are faults, else 0; 2 when the command line is wrong.
     """
-    host = ctx.with_resource(_host_at(at, (testbed, record, root)) if at else _here(root, record))
-    workers = cpus_of(cpus)
-    if cpus is not None and not workers:
-        mistaken(f"--cpus: expected a list of CPUs as 2-5,8, not '{cpus}'")
+    with report_user_errors():
+        bed = None if testbed is None else load(testbed)
+        host = ctx.with_resource(_place(at, root, record))
+    workers = _given_cpus(cpus)
     if testbed is not None and nic:
         mistaken("--nic: the testbed file names its ports")
     if fix and as_json and not yes:
         mistaken("--fix: add --yes, with --json it cannot ask")
     if fix or take_back:
         _may_change(host, alone=fix != take_back)
-    with report_user_errors():
-        bed = None if testbed is None else load(testbed)
-    needs = None if bed is None else _needs(bed)
-    workers = workers or frozenset(bed.cpus or () if bed else ())
+    needs = None if bed is None or at else _needs(bed)
+    cards = _box_cards(host, bed) if bed and at else tuple(nic or ())
+    workers = workers or _own_cpus(None if at else bed)
     try:
         if take_back:
             raise typer.Exit(_say(undo(host), "nothing to take back"))
-        looking = partial(look_at, host, tuple(sorted(workers)), tuple(nic or ()), needs)
+        looking = partial(look_at, host, tuple(sorted(workers)), cards, needs)
         look = looking()
         if nic and not look.nics:
             mistaken(f"--nic: no such card: {', '.join(nic)}")
@@ -113,10 +115,22 @@ def doctor(
         complain(f"linerate: {error}")
         raise typer.Exit(FOUND) from error
     if as_json:
-        say(json_text(output(look.workers, findings)))
+        say(json_text(output(look.workers, findings, about(host))))
     else:
         print_findings(Console(), findings, every)
     raise typer.Exit(FOUND if faults(findings) else 0)
+
+
+def _given_cpus(cpus: str | None) -> frozenset[int]:
+    """CPUs of --cpus; ends where it has none."""
+    workers = cpus_of(cpus) or frozenset()
+    if cpus is not None and not workers:
+        mistaken(f"--cpus: expected a list of CPUs as 2-5,8, not '{cpus}'")
+    return workers
+
+
+def _own_cpus(bed: Testbed | None) -> frozenset[int]:
+    return frozenset(bed.cpus or ()) if bed is not None else frozenset()
 
 
 def _may_change(host: Host, *, alone: bool) -> None:
@@ -154,35 +168,39 @@ def _here(root: Path, record: Path | None) -> Iterator[Host]:
     yield _host(root, record)
 
 
+def _place(at: str | None, root: Path, record: Path | None) -> AbstractContextManager[Host]:
+    """Where to look; ends where two places are named."""
+    if at is None:
+        return _here(root, record)
+    if record is not None or root != Path("/"):
+        mistaken("--at: without --root and --record")
+    return _host_at(at)
+
+
 @contextmanager
-def _host_at(at: str, others: tuple[Path | None, ...]) -> Iterator[Host]:
-    """A box's files, as a recorded host. Raises BoxError; ends where another host is named, too."""
-    if any(other not in (None, Path("/")) for other in others):
-        mistaken("--at: without a testbed file, --root and --record")
-    with report_user_errors():
+def _host_at(at: str) -> Iterator[Host]:
+    """A box's files, as a recorded host. Raises BoxError."""
+    try:
         place = TypeAdapter(At).validate_python(at)
+    except ValidationError as error:
+        mistaken(f"--at: {error.errors()[0]['msg'].removeprefix('Value error, ')}")
     with tempfile.TemporaryDirectory(prefix="linerate-box-") as folder:
         with opened(place) as access:
             host_files.fetch(access, Path(folder))
         host = Host(Path(folder))
-        complain(f"{place}: {_about(host)}")
+        complain(f"{place}: {about_text(about(host))}")
         yield host
 
 
-def _about(host: Host) -> str:
-    """Kernel, CPU, microcode, BIOS in a line."""
-    of_cpu: dict[str, str] = {}
-    for line in (host.read("/proc/cpuinfo") or "").splitlines():
-        key, _, value = line.partition(":")
-        of_cpu.setdefault(key.strip(), value.strip())
-    bios = [host.read(f"/sys/class/dmi/id/bios_{part}") for part in ("vendor", "version", "date")]
-    parts = {
-        "Linux": host.read("/proc/sys/kernel/osrelease"),
-        "": of_cpu.get("model name"),
-        "microcode": of_cpu.get("microcode"),
-        "BIOS": " ".join(part for part in bios if part),
-    }
-    return ", ".join(f"{name} {value}".strip() for name, value in parts.items() if value)
+def _box_cards(host: Host, bed: Testbed) -> tuple[str, ...]:
+    """Cards of the box's ports; a port that is none is named. Ends where the file has no box."""
+    if bed.dut.box_ports is None:
+        mistaken("--at: the testbed file has no dut.ports: name cards by --nic")
+    names = [port.name for port in bed.dut.box_ports]
+    for name in names:
+        if not nics(host, (name,)):
+            complain(f"{name}: no card on PCI, it is not looked at")
+    return tuple(names)
 
 
 def _mend(host: Host, findings: tuple[Finding, ...], yes: bool) -> None:

@@ -18,10 +18,11 @@ from linerate.cli.run_into_folder import signals
 from linerate.cli.usage import FAILED, mistaken, report_user_errors
 from linerate.engine import cleanup
 from linerate.experiments.box_check import writing
-from linerate.experiments.box_check.checking import BoxCheck, all_commands
+from linerate.experiments.box_check.checking import BoxCheck, Tell, all_commands
 from linerate.host import cpu_locks, machine
 from linerate.lab.box.access import BoxError, opened
 from linerate.model.box_setup import Interface
+from linerate.model.findings import Finding
 from linerate.model.testbed import BOXES, Testbed, load
 from linerate.report import box_check as report
 from linerate.ui.console import Console
@@ -63,6 +64,7 @@ def check(
         bool, typer.Option("--fix", help="Apply the missing lines on the box; asks first.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --fix: don't ask.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="List each command that is right.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check a testbed with a box, line by line; the exit code is 0 only if all is well."""
@@ -74,9 +76,13 @@ def check(
     if dry_run:
         _show_commands(bed, as_json)
         return
-    checked = _checked(bed, as_json)
+    tell = _teller(as_json, every)
+    lines = (lambda _checked: None) if as_json else _print_lines
+    checked = _checked(bed, tell)
+    lines(checked)
     if fix and checked.lines.lines and _apply(checked, bed, yes, as_json):
-        checked = _checked(bed, as_json)
+        checked = _checked(bed, tell)
+        lines(checked)
     if as_json:
         say(json_text(_output(checked, bed)))
     else:
@@ -204,23 +210,36 @@ def _show_commands(bed: Testbed, as_json: bool) -> None:
         say(f"{at}: {command}")
 
 
-def _checked(bed: Testbed, quiet: bool) -> BoxCheck:
-    """Make all checks, each printed at once unless `quiet`."""
+def _teller(quiet: bool, every: bool) -> Tell:
+    """Prints findings as they come; commands that are right are one line unless `every`."""
+    if quiet:
+        return lambda _one: None
     console = Console()
+
+    def tell(one: Finding) -> None:
+        if every or one.check != "command" or one.state != "ok":
+            report.print_finding(console, one)
+
+    return tell
+
+
+def _print_lines(checked: BoxCheck) -> None:
+    report.print_lines(Console(), checked.lines.language, checked.lines.lines)
+
+
+def _checked(bed: Testbed, tell: Tell) -> BoxCheck:
+    """Make all checks."""
     cpus = bed.cpus or machine.allowed_cpus()
     with (
         signals(),
         cpu_locks.held(cpus),
         tempfile.TemporaryDirectory(prefix="linerate-check-") as folder,
     ):
-        tell = (lambda _one: None) if quiet else (lambda one: report.print_finding(console, one))
         checked = BoxCheck(bed, Path(folder), tell)
         try:
             checked.run()
         finally:
             cleanup.remove(cleanup.find_own())
-    if not quiet:
-        report.print_lines(console, checked.lines.language, checked.lines.lines)
     return checked
 
 

@@ -77,14 +77,27 @@ def asked_of(kind: BoxKind, asked: Asked, extra: Sequence[Question] = ()) -> tup
 def commands(
     kind: BoxKind, access: Access, asked: Asked, extra: Sequence[Question]
 ) -> Iterator[Finding]:
-    """Each command, and the counters that their answers hold. Raises BoxError."""
+    """Each command, all that are answered together, and the counters in them. Raises BoxError."""
     counters = (*kind.counters(asked), *extra)
     others = [one for one in asked_of(kind, asked) if one not in counters]
-    answers = asked_together(kind, access, counters, "before")
-    rest = asked_together(kind, access, others, "facts")
-    for question, answer in zip((*counters, *others), (*answers, *rest), strict=True):
+    # Each by itself, so that the slowest is known.
+    answers = [
+        answer
+        for question in (*counters, *others)
+        for answer in asked_together(kind, access, (question,), "before")
+    ]
+    for question, answer in zip((*counters, *others), answers, strict=True):
         yield _command(question, answer, question in counters)
-    yield _counters(kind, answers, asked)
+    if answered := [answer for answer in answers if not answer.problem]:
+        yield _all_answered(answered, len(answers))
+    yield _counters(kind, answers[: len(counters)], asked)
+
+
+def _all_answered(answered: Sequence[Answer], asked: int) -> Finding:
+    slowest = max(answered, key=lambda answer: answer.took_us)
+    count = f"all {asked}" if len(answered) == asked else f"{len(answered)} of {asked}"
+    found = f"{count} answered; the slowest `{slowest.question}`, {slowest.took_us / 1e3:.0f} ms"
+    return Finding(check="commands", state="ok", found=found)
 
 
 def _command(question: Question, answer: Answer, counts: bool) -> Finding:

@@ -14,7 +14,7 @@ from linerate.experiments.box_check.wanted import both_sides, prefixes
 from linerate.lab import rig
 from linerate.lab.box import configuration
 from linerate.lab.box.access import Access, BoxError, opened
-from linerate.lab.box.asked_box import asked_together, set_up
+from linerate.lab.box.asked_box import PROFILE_SECONDS, asked_together, set_up
 from linerate.lab.rig import Rig
 from linerate.lab.trial import TrialError
 from linerate.model.box import texts
@@ -22,7 +22,7 @@ from linerate.model.box_setup import Missing, Setup, missing
 from linerate.model.findings import Finding
 from linerate.model.testbed import Testbed
 from linerate.parsers import box_setups
-from linerate.parsers.boxes import Asked, BoxKind, Question, UnreadableError
+from linerate.parsers.boxes import Asked, BoxKind, Profiled, Question, UnreadableError
 from linerate.parsers.boxes import find as find_kind
 
 Tell = Callable[[Finding], None]
@@ -171,6 +171,8 @@ def all_commands(testbed: Testbed) -> tuple[str, ...]:
     questions = [*answers.asked_of(kind, asked, extra_of(testbed))]
     if setup_kind is not None:
         questions += setup_kind.questions(asked, prefixes(testbed))
+    if testbed.dut.profile and isinstance(kind, Profiled):
+        questions.append(kind.profile(PROFILE_SECONDS, 0.0))
     if testbed.dut.clear:
         questions += kind.clear(asked)
     asks = dict.fromkeys(question.command for question in questions)

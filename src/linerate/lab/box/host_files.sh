@@ -5,7 +5,9 @@ f() { for p in "$@"; do [ -f "$p" ] && [ -r "$p" ] && { printf '\nMARK f %s\n' "
 s() { for p in "$@"; do [ -f "$p" ] && { x=; read -r x <"$p"; } 2>/dev/null && printf '\nMARK f %s\n%s\n' "$p" "$x"; done; }
 l() { for p in "$@"; do [ -L "$p" ] && printf '\nMARK f %s\n%s\n' "$p" "$(readlink "$p")"; done; }
 d() { for p in "$@"; do [ -d "$p" ] && printf '\nMARK d %s\n' "$p"; done; }
-c() { x=$("$@" 2>/dev/null </dev/null) && printf '\nMARK c %s\n%s\n' "$*" "$x"; }
+# A driver that hangs takes its own command with it, not the others.
+T=; command -v timeout >/dev/null 2>&1 && T="timeout 10"
+c() { x=$($T "$@" 2>/dev/null </dev/null) && printf '\nMARK c %s\n%s\n' "$*" "$x"; }
 moment() { f /proc/uptime /proc/stat /proc/interrupts; s /proc/[0-9]*/stat; }
 moment
 f /proc/cmdline /proc/cpuinfo /proc/meminfo /proc/mounts /proc/loadavg /proc/self/limits /proc/self/status

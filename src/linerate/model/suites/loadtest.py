@@ -135,6 +135,11 @@ class Traffic:
         return None
 
     @property
+    def has_own_addresses(self) -> bool:
+        """Whether its addresses are somebody's choice, and are sent as they are."""
+        return False
+
+    @property
     def networks(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Prefixes behind t0 and t1 that a device must have routes to, beside `NETWORKS`."""
         return (), ()

@@ -38,8 +38,8 @@ ABLE = (
 #: Functions below which the kernel handles packets; in their callers' chain.
 _SOFTIRQ = "^(__do_softirq|handle_softirqs|napi_threaded_poll.*)$"
 
-#: What is run where tracefs is: it may be mounted for this command alone. Tracing costs the box
-#: some hundred cycles a dropped packet, so many of them are traced for a short time only.
+#: Command line where tracefs is: it may be mounted for this command alone. Tracing costs the box
+#: some hundred cycles a dropped packet, of many drops a second only a short time is traced.
 _RECORD = """
 now() {{ read -r u _ </proc/uptime; u=${{u%.*}}${{u#*.}}; }}
 now; end=$((u + {latest}))
@@ -85,7 +85,7 @@ timeout {read} perf script -i "$d/drops" -F event,period,trace 2>/dev/null | gre
 
 
 def question(seconds: float, wait_seconds: float) -> Question:
-    """Samples for so many seconds, the second half of them of drops, read after so many more."""
+    """Samples for some seconds, the second half of them of drops, read after a wait."""
     record = _RECORD.format(
         limit=round(seconds + 10),
         # In hundredths, as /proc/uptime has them.

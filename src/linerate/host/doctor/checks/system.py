@@ -1,5 +1,6 @@
 """The machine itself, and what runs on it already."""
 
+import re
 import time
 
 from linerate.host.doctor.checks import Form, check
@@ -24,6 +25,39 @@ def machine(look: Look) -> Finding:
         wanted="bare metal, or pinned vCPUs",
         why="Figures of two cores swing three to six times with where the hypervisor puts them.",
         source="docs/machine.md, measured",
+    )
+
+
+#: Lines of the kernel's about hardware that fails or is slowed down; of each kind the last counts.
+_TROUBLE = {
+    "throttled": r"clock (?:is )?throttled|temperature (?:is )?above threshold"
+    r"|thermal_sys: .*critical",
+    "machine check": r"\[hardware error\]|mce: .*machine check events",
+    "pcie error": r"aer: .*(?:error|corrected)|pcie bus error",
+    "tx timeout": r"netdev watchdog: |transmit queue \d+ timed out",
+    "link flaps": r"nic link is down|link is down",
+}
+
+
+@check("kernel log", order=62)
+def kernel_log(look: Look) -> Finding:
+    """Look for heat, errors of the hardware and stuck queues since boot."""
+    lines = look.host.need_output("dmesg").splitlines()
+    seen: dict[str, tuple[int, str]] = {}
+    for line in lines:
+        for name, pattern in _TROUBLE.items():
+            if re.search(pattern, line, re.IGNORECASE):
+                seen[name] = (seen.get(name, (0, ""))[0] + 1, line.strip())
+    found = ", ".join(f"{name} {count:,} times" for name, (count, _) in seen.items())
+    return Finding(
+        check="kernel log",
+        state="note" if seen else "ok",
+        found=found or "no heat, no errors of hardware, no stuck queue",
+        wanted="none since boot",
+        why="A CPU that throttles, a link that goes down or a bus with errors makes each trial "
+        "another one. Last seen: " + "; ".join(line[:160] for _, line in seen.values()),
+        source="dmesg(1); Linux, arch/x86/kernel/cpu/mce, drivers/pci/pcie/aer.c",
+        advice="See when: dmesg -T; cool the box, reseat the card, change the cable.",
     )
 
 
