@@ -246,8 +246,8 @@ def test_ethtool():
     (port,) = evidence.ports
     assert (port.name, port.rx_packets, port.queue_packets) == ("ens1f0", 1000, {0: 500, 1: 400})
     assert losses(evidence) == [
-        ("ens1f0: rx_discards_phy", "card-pps", 70),
         ("ens1f0: rx_out_of_buffer", "rx-ring", 30),
+        ("ens1f0: rx_discards_phy", "rx-ring", 70),
         ("ens1f0: rx_steer_missed_packets", "configuration", 2),
     ]
     # Without its heading it is a card's list all the same; RNBC is no loss.
