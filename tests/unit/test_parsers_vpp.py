@@ -5,7 +5,7 @@ from tests.unit.mangling import read
 
 from linerate.model.ledger import NodeTime
 from linerate.model.measurement import DropCount, WorkerReading
-from linerate.parsers.tools.vpp_errors import is_passing
+from linerate.parsers.vpp_reasons import is_passing
 from linerate.report import live
 
 DATA = Path(__file__).parents[1] / "data"
@@ -342,8 +342,11 @@ def test_errors_without_severities():
 def test_errors_without_their_head():
     text = "12 ip4-input ip4 ttl <= 1 error\n5 lines of text error\n7 e1-tx no free tx slots\n"
     evidence = read(text)
-    assert losses(evidence) == [("ip4-input: ip4 ttl <= 1", "configuration", 12)]
-    assert [quote.line for quote in evidence.unread] == [2, 3]
+    assert losses(evidence) == [
+        ("ip4-input: ip4 ttl <= 1", "configuration", 12),
+        ("e1-tx: no free tx slots", "tx-ring", 7),
+    ]
+    assert [quote.line for quote in evidence.unread] == [2]
 
 
 def test_verbose_errors_by_thread():
@@ -377,6 +380,10 @@ def test_verbose_errors_by_thread():
         ("tx packet drops (no available descriptors)", "tx-ring"),
         ("Tx packet drops (no buffers)", "buffers"),
         ("congestion drop", "handoff-ring"),
+        ("handoff queue full", "handoff-ring"),
+        ("too many sessions to add new", "flow-table"),
+        ("no translation", "configuration"),
+        ("full rx queue (driver tx drop)", "rx-ring"),
     ],
 )
 def test_what_a_reason_means(reason, cause):
@@ -387,7 +394,10 @@ def test_what_a_reason_means(reason, cause):
 @pytest.mark.parametrize(
     "reason",
     ["no error", "valid ip4 packets", "L2 input packets", "good packets encapsulated", "Echo replies sent",
-     "ARP requests sent", "neighbor solicitations sent", "hop limit exceeded response sent"],
+     "ARP requests sent", "neighbor solicitations sent", "hop limit exceeded response sent",
+     "Packets buffered", "new sessions added", "input ACL misses", "IPSec policy protect",
+     "same worker", "do handoff", "packets handed off processed", "hand-off", "next in2out",
+     "Good in2out packets processed", "sflow packets dropped", "timed out block", "valid packets"],
 )  # fmt: skip
 def test_what_goes_on_is_no_loss(reason):
     assert is_passing(reason)

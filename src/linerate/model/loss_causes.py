@@ -21,7 +21,10 @@ _PATTERNS: tuple[tuple[Cause, str], ...] = (
     # Flows of a switch, by what they match (parsers/boxes/ovs.py): any words.
     ("configuration", r"^openflow\b"),
     ("tester", r"^(?:tester|(?:testpmd |iperf3 )?t[01])\b"),
-    ("handoff-ring", r"hand-?off|congestion drop"),
+    # VPP counts hand-offs at nodes of that name: only those of a full queue are losses.
+    ("handoff-ring", r"congestion drop|hand-?off (?:ring|queue)? ?(?:full|drop|congest)"),
+    # VPP's tap and vhost-user find it full: its other end may have dropped.
+    ("rx-ring", r"full rx queue"),
     (
         "tx-ring",
         r"no free (?:tx )?slots|not enough (?:tx )?slots|tx[ _-]full|tx[ _-]?ring|tx[ _-]drop"
@@ -44,11 +47,16 @@ _PATTERNS: tuple[tuple[Cause, str], ...] = (
         r"rx[ _-]?miss|imissed|backlog of CPU \d+ full|ring full"
         r"|socket full|rx[ _-]?no[ _-]?desc|rx_out_of_buffer",
     ),
-    ("flow-table", r"flow table full|offload refused|conntrack: no room"),
+    (
+        "flow-table",
+        r"flow table full|offload refused|conntrack: no room"
+        # VPP's plugins acl and nat, and its sessions.
+        r"|too many sessions|maximum sessions exceeded|out of ports|session table is full",
+    ),
     (
         "configuration",
         r"no route|blackhole|null-node|unreachable|prohibit|rpf|martian|source.check"
-        r"|ttl|hop limit|time.?exceeded|interface (?:is )?(?:admin )?down|admin down"
+        r"|ttl|hop limit|time.?e(?:xceeded|xpired)|interface (?:is )?(?:admin )?down|admin down"
         r"|is down|link down|not enabled|disabled|unknown label|label|unknown vlan|acl|deny"
         r"|policy|flow rule|filter|blocked|no (?:arp|neighbo|adjacency)|neighbo|unknown protocol"
         r"|unknown (?:ethertype|type)|punt|mtu|df set|l3 mac mismatch|mac mismatch|not for us"
@@ -70,7 +78,10 @@ _PATTERNS: tuple[tuple[Cause, str], ...] = (
         r"|policer drops|meter drops|recirculated too often|drop action\b"
         # VPP: packets without a neighbour are dropped while it is asked for, and those for a port
         # of its own where nothing listens.
-        r"|(?:requests?|solicitations?) (?:sent|throttled)$|no listener",
+        r"|(?:requests?|solicitations?) (?:sent|throttled)$|no listener"
+        r"|same interface|range check bad|policer\b.*drop|loss simulation|no translation"
+        r"|couldn't translate|non-SYN packet|no (?:such )?(?:tunnel|session)|no matching tunnel"
+        r"|unknown ip protocol",
     ),
     (
         "damaged",

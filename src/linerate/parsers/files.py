@@ -1,5 +1,7 @@
 """Evidence from files that other tools wrote."""
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,6 +9,10 @@ from linerate.model.evidence import Evidence, PcieLink
 from linerate.parsers.bundles import sources_of
 from linerate.parsers.text import Text, TextError, text_of
 from linerate.parsers.tools import parsers
+
+#: VPP's reasons to write an ICMP message, and the drop of one.
+_DECIDED = re.compile(r"^ip[46]-(?!icmp-error).*: .*(?:ttl <= 1|time expired|mtu exceeded)", re.I)
+_MESSAGE = re.compile(r"ip[46]-icmp-error: (?:error message dropped|drop)")
 
 
 def evidence_of_text(text: Text) -> Evidence | None:
@@ -40,20 +46,27 @@ def evidence_of_files(paths: Sequence[Path]) -> Evidence:
 
 
 def _counted_once(evidence: Evidence) -> Evidence:
-    """Leave out what two tables count of the same packets.
+    """Leave out what two tables count of the same packets, or two counters of one.
 
-    VPP counts what a card refused at the interface (`e1: tx-error`) and at its tx node,
-    with the reason (`e1-tx: …`; plugins/dpdk/device/device.c): the reason says more.
+    VPP counts what a card refused at the interface (`e1: tx-error`) and at its tx node, with the
+    reason (`e1-tx: …`; plugins/dpdk/device/device.c): the reason says more. What a card missed
+    stands at the hardware (`e1: rx missed`) and at the interface (`e1: rx-miss`), which can be
+    cleared separately. A packet that its sender should hear of is counted where that is decided
+    (`ip4-input: ip4 ttl <= 1`), and once more when the message is dropped.
     """
     at_nodes = {loss.place.partition(":")[0] for loss in evidence.losses}
-    losses = tuple(
-        loss
-        for loss in evidence.losses
-        if not (
-            loss.place.endswith(": tx-error")
-            and f"{loss.place.removesuffix(': tx-error')}-tx" in at_nodes
+    interfaces = Counter(port.name for port in evidence.ports)
+    decided = any(_DECIDED.search(loss.place) for loss in evidence.losses)
+
+    def again(place: str) -> bool:
+        name, _, counter = place.partition(": ")
+        return (
+            (counter == "tx-error" and f"{name}-tx" in at_nodes)
+            or (counter in ("rx missed", "rx no bufs") and interfaces[name] > 1)
+            or (decided and _MESSAGE.fullmatch(place) is not None)
         )
-    )
+
+    losses = tuple(loss for loss in evidence.losses if not again(loss.place))
     return evidence.model_copy(update={"losses": losses, "pcie": _by_device(evidence.pcie)})
 
 

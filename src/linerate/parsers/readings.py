@@ -66,7 +66,7 @@ class Readings:
         return self._last[name]
 
     def counted(self) -> list[tuple[str, Reading]]:
-        """Of each thing what was counted between its first reading and its last.
+        """Counts of each thing between its first reading and its last.
 
         All of it where there is one reading only.
         """

@@ -60,7 +60,7 @@ class _List:
 
     head: Line | None = None
     dpdk: bool = False
-    #: What stood before its counters: a file or an interface.
+    #: Words before its counters: a file or an interface.
     before: str = ""
     queue: str = ""
     rows: dict[str, tuple[Line, int]] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class _Lists:
         ended, self.current = self.current, _List()
         if not self._is_of_card(ended):
             return
-        reading = Reading(quote=ended.head and self.text.take(ended.head))
+        reading = Reading(quote=None if ended.head is None else self.text.take(ended.head))
         for name, (line, value) in ended.rows.items():
             reading.note(name, value, self.text.take(line))
         self.readings.add(self._name(ended, reading), reading)
@@ -145,7 +145,7 @@ def ethtool_stats(text: Text) -> Evidence | None:
 
 
 def _row(content: str) -> tuple[str, str, int] | None:
-    """What stands before a counter, its name and its value."""
+    """Words before a counter, its name and its value."""
     named, colon, digits = content.rpartition(":")
     value = count(digits.strip()) if colon else None
     if value is None:

@@ -12,6 +12,7 @@ from linerate.model.loss_causes import cause_of
 from linerate.parsers.numbers import COUNT, count
 from linerate.parsers.text import Line, Text
 from linerate.parsers.tools import parser
+from linerate.parsers.vpp_reasons import is_passing
 
 _HEAD = re.compile(r"\s*Count\s+Node\s+Reason(\s+Severity)?(\s+Index)?\s*")
 _ROW = re.compile(rf"\s*(?P<count>{COUNT})\s+(?P<node>[A-Za-z][^\s:]*)\s+(?P<reason>\S.*)")
@@ -20,28 +21,12 @@ _INDEX = re.compile(r"(?P<reason>.*\S)\s+\d+")
 #: With `verbose`: one part for each thread, then the sums.
 _THREAD = re.compile(r"\s*Thread\s+\d+\s+\((\S+)\):\s*")
 _TOTAL = re.compile(r"\s*Total:\s*")
-#: Words of what is no end of a packet: VPP has them with severity `error` where a node's
-#: counters have none of their own.
-_PASSING = re.compile(
-    r"no error|valid \S+ packets|none"
-    r"|(?:.*\s)?(?:packets?|pkts|frames|msgs|messages|requests?|repl(?:y|ies)|solicitations"
-    r"|advertisements|responses?|echo|buffers|segments|hits?)"
-    r"\s+(?:sent|received|processed|encapsulated|decapsulated|forwarded|transmitted|enqueued"
-    r"|handed off|encrypted|decrypted|throttled|learned|generated|reassembled|fragmented)"
-    r"|(?:L2|l2)\S*\s+(?:input|output|learn|fwd|forward|flood|xcrw|rewrite|efp)\b.*packets"
-    r"|(?:good|successful)\b.*"
-    # plugins/acl, plugins/nat: what a rule let through, sessions, and workers that hand over.
-    r"|ACL permit packets|checked packets|(?:new|existing) sessions?\b.*|restart session timer"
-    r"|same worker|do handoff"
-    r"|.*(?:response|request|reply|replies|advertisement) sent",
-    re.IGNORECASE,
+#: First words of names of VPP's nodes: without a head, only these make a row.
+_NODE = re.compile(
+    r"(?:(?:ip[46]|mpls|ethernet|arp|l2|dpdk|memif|nat[46]|det44|acl|ipsec|esp[46]|ah[46]|vxlan|gre"
+    r"|udp[46]|null|worker|icmp[46]|snap|llc|punt|bond|vhost|virtio|rdma|avf|af|session|interface"
+    r"|geneve|gtpu|lb[46]|map|policer|wg[46]|linux)-\S+|\S+-(?:tx|output))"
 )
-_ENDING = re.compile(
-    r"drop|\bbad\b|fail|invalid|unknown|\bno\b|not |miss|too |error|unable|discard|denied|wrong"
-    r"|unsupported|malformed|reject",
-    re.IGNORECASE,
-)
-
 
 #: Nodes whose counters of requests are of the packets that these were sent for, all of which
 #: they drop: their next hop has no MAC address yet (vnet/ip-neighbor/ip4_neighbor.c).
@@ -50,15 +35,6 @@ _UNRESOLVED = re.compile(
     r".*(?:requests?|solicitations?) (?:sent|throttled)",
     re.IGNORECASE,
 )
-
-
-def is_passing(reason: str) -> bool:
-    """Say whether a counter of that name is of packets that went on, or were made."""
-    if re.fullmatch(r"no error|none", reason, re.IGNORECASE):
-        return True
-    if re.fullmatch(r".*response sent", reason, re.IGNORECASE):
-        return True
-    return _PASSING.fullmatch(reason) is not None and _ENDING.search(reason) is None
 
 
 @dataclass(slots=True)
@@ -80,8 +56,11 @@ class _Table:
             reason = match["reason"]
         if self.open and not self.has_severity:
             return reason, ""
-        match = _SEVERITY.fullmatch(reason)
-        return (match["reason"], match["severity"]) if match else None
+        if match := _SEVERITY.fullmatch(reason):
+            return match["reason"], match["severity"]
+        # Old versions print no severity: then node and reason must both be VPP's.
+        known = _NODE.fullmatch(node) and (is_passing(reason) or cause_of(reason) != "other")
+        return (reason.rstrip(), "") if known else None
 
 
 @parser("VPP show errors")

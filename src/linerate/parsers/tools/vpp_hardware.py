@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from linerate.model.evidence import Evidence, Port, Quote
+from linerate.model.evidence import Cause, Evidence, Loss, Port, Quote
 from linerate.parsers.numbers import COUNT, NUMBER, count, number
 from linerate.parsers.text import Line, Text
 from linerate.parsers.tools import parser
@@ -33,7 +33,8 @@ _SETTING = re.compile(
     r"\s*(?:netdev\s.*|(?:flags|Devargs|switch info|module|max rx packet len|promiscuous"
     r"|vlan offload|(?:rx|tx) offload (?:avail|active)|rss(?: (?:avail|active))?"
     r"|(?:rx|tx) burst (?:mode|function)|(?:RX|TX) Queues|TX Hash|product name|part number|revision"
-    r"|serial number|device flags|capability flags):.*)"
+    r"|serial number|device flags|capability flags|offload features|stats):.*"
+    r"|num-queue-pairs \d+ .*|speed \d+ [KMG]bps|error avf_\S.*)"
 )
 #: Offloads run over the line's end.
 _MORE_OFFLOADS = re.compile(r"\s*(?=[a-z0-9 ]*-)[a-z][a-z0-9-]*(?:\s+[a-z][a-z0-9-]*)*\s*")
@@ -44,13 +45,36 @@ _QUEUE_TABLE = re.compile(
 _EXTENDED = re.compile(r"\s*extended stats:\s*")
 _COUNTER = re.compile(
     r"\s*(?P<name>[a-z][a-z0-9]*(?:_[a-z0-9]+)+"
-    r"|(?:rx|tx) (?:frames ok|bytes ok|errors|missed|no bufs))"
+    r"|(?:rx|tx) (?:frames ok|bytes ok|errors|missed|no bufs)"
+    # plugins/avf/format.c.
+    r"|(?:rx|tx) (?:bytes|unicast|multicast|broadcast|discards)|rx unknown protocol)"
     rf"\s+(?P<count>{COUNT})\s*"
 )
 _QUEUE = re.compile(r"rx_q(\d{1,5})_?packets")
 _DRIVER = re.compile(r"\s*[A-Za-z#][\w /.#()-]*")
 _SCALE = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _RATE_MAX_BPS = 10**15
+
+
+#: `show interface` counts them too, as `rx-miss` and `rx-no-buf` (parsers/files.py).
+_LOSSES: dict[str, Cause] = {
+    "rx missed": "rx-ring",
+    "rx no bufs": "buffers",
+    "rx discards": "rx-ring",
+    "tx discards": "tx-ring",
+}
+
+
+def _of_avf(counters: dict[str, int]) -> dict[str, int]:
+    """Name the sums as DPDK's ports do; a virtual function counts by kind of address."""
+    kinds = ("unicast", "multicast", "broadcast")
+    for way in ("rx", "tx"):
+        found = [counters[f"{way} {kind}"] for kind in kinds if f"{way} {kind}" in counters]
+        if found:
+            counters[f"{way} frames ok"] = sum(found)
+        if f"{way} bytes" in counters:
+            counters[f"{way} bytes ok"] = counters.pop(f"{way} bytes")
+    return counters
 
 
 @dataclass(slots=True)
@@ -64,6 +88,7 @@ class _Hardware:
     queues: dict[str, int] = field(default_factory=dict)
     descriptors: dict[str, int] = field(default_factory=dict)
     counters: dict[str, int] = field(default_factory=dict)
+    quotes: dict[str, Quote] = field(default_factory=dict)
 
     def port(self) -> Port:
         main = {
@@ -72,9 +97,12 @@ class _Hardware:
             "rx_bytes": "rx bytes ok",
             "tx_bytes": "tx bytes ok",
         }
+        counters = dict(self.counters)
+        if not counters.keys() & set(main.values()):
+            counters = _of_avf(counters)
         per_queue = {
             int(match[1]): value
-            for name, value in self.counters.items()
+            for name, value in counters.items()
             if (match := _QUEUE.fullmatch(name))
         }
         return Port(
@@ -88,12 +116,23 @@ class _Hardware:
             rx_descriptors=self.descriptors.get("rx"),
             tx_descriptors=self.descriptors.get("tx"),
             queue_packets=per_queue,
-            counters={
-                name: value for name, value in self.counters.items() if name not in main.values()
-            },
+            counters={name: value for name, value in counters.items() if name not in main.values()},
             quote=self.quote,
-            **{ours: self.counters.get(theirs) for ours, theirs in main.items()},
+            **{ours: counters.get(theirs) for ours, theirs in main.items()},
         )
+
+    def losses(self) -> list[Loss]:
+        """Frames that the card had to drop, each with the line that counts them."""
+        return [
+            Loss(
+                place=f"{self.name}: {name}",
+                cause=cause,
+                packets=self.counters[name],
+                quote=self.quotes[name],
+            )
+            for name, cause in _LOSSES.items()
+            if self.counters.get(name)
+        ]
 
 
 @parser("VPP show hardware-interfaces")
@@ -112,11 +151,18 @@ def hardware(text: Text) -> Evidence | None:
         ):
             found.append(_Hardware(match["name"], match["link"] == "up", text.take(line)))
         elif found and _detail(found[-1], line):
-            text.take(line)
+            quote = text.take(line)
+            if match := _COUNTER.fullmatch(line.text):
+                found[-1].quotes[match["name"]] = quote
         elif found and _is_driver(line, following):
             text.take(line)
             found[-1].driver = line.text.strip()
-    return Evidence(ports=tuple(port.port() for port in found)) if found else None
+    if not found:
+        return None
+    return Evidence(
+        ports=tuple(port.port() for port in found),
+        losses=tuple(loss for port in found for loss in port.losses()),
+    )
 
 
 def _is_driver(line: Line, following: Line | None) -> bool:

@@ -18,7 +18,7 @@ from linerate.model.loss_causes import cause_of
 from linerate.parsers.numbers import COUNT, COUNT_MAX, NUMBER, count
 from linerate.parsers.text import Line, Text
 from linerate.parsers.tools import parser
-from linerate.parsers.tools.vpp_errors import is_passing
+from linerate.parsers.vpp_reasons import is_passing
 
 #: More than VPP has threads, interfaces or nodes: what is above is no index.
 INDEX_MAX = 1 << 20
@@ -27,7 +27,7 @@ DICT_MAX_CHARS = 8 << 20
 
 #: Input nodes of cards: they poll when they are called at all, but by interrupts. The
 #: segment does not say states.
-_CARD_INPUT = re.compile(
+CARD_INPUT = re.compile(
     r"(?:dpdk|rdma|avf|iavf|virtio|memif|af-packet|af_xdp|vmxnet3|vhost-user|pg|netmap|ena"
     r"|octeon|mlx5|port-rx)-input"
 )
@@ -51,11 +51,12 @@ _MACHINE_NAME = re.compile(
     rf"\s*{_STAMP}\d+:(?P<index>\d+):(?P<name>[^:/\d][^:]*):(?P<path>{_PATH})"
 )
 #: Links by name, since 21.06.
-_NODE_PATH = re.compile(
-    r"/(?:sys/node|nodes/(?P<node>[^/]+))/(?P<what>calls|vectors|clocks|suspends)"
-)
+_NODE_PATH = re.compile(r"/(?:sys/node|nodes/(?P<node>.+))/(?P<what>calls|vectors|clocks|suspends)")
 _IF_PATH = re.compile(r"/(?:if|interfaces/(?P<name>.+))/(?P<what>[a-z0-9-]+)")
-_ERROR_PATH = re.compile(r"/err/(?P<node>[^/]+)/(?P<reason>.+)")
+#: Names of nodes hold slashes as those of interfaces do (`TenGigabitEthernet5/0/0-tx`); in reasons
+#: VPP writes `_` for them, since 21.06.
+_ERROR_PATH = re.compile(r"/err/(?P<node>.+)/(?P<reason>[^/]+)")
+_ERROR_OLD = re.compile(r"/err/(?P<node>[^/]+)/(?P<reason>[^/]* \S*/.+)")
 _LOSSES = ("rx-miss", "rx-no-buf", "tx-error")
 
 
@@ -268,7 +269,7 @@ def _node(name: str, message: dict[str, _Value]) -> Node | None:
     by = vectors or calls or suspends
     return Node(
         name=name,
-        state="polling" if calls and _CARD_INPUT.fullmatch(name) else "",
+        state="polling" if calls and CARD_INPUT.fullmatch(name) else "",
         calls=calls,
         vectors=vectors,
         suspends=suspends,
@@ -280,10 +281,10 @@ def _node(name: str, message: dict[str, _Value]) -> Node | None:
 
 def _errors(segment: _Segment) -> Iterator[Loss]:
     for value in segment.values:
-        match = _ERROR_PATH.fullmatch(value.path)
+        match = _ERROR_OLD.fullmatch(value.path) or _ERROR_PATH.fullmatch(value.path)
         if match is None or not value.packets or is_passing(match["reason"]):
             continue
-        place = f"{match['node']}: {match['reason']}"
+        place = f"{match['node']}: {match['reason'].replace('_', ' ')}"
         yield Loss(place=place, cause=cause_of(place), packets=value.packets, quote=value.quote)
 
 
@@ -300,16 +301,20 @@ def _ports(segment: _Segment) -> tuple[tuple[Port, ...], list[Loss]]:
     """Interfaces, each with its counters of all threads together."""
     found: dict[str, _Interface] = {}
     seen: set[tuple[str, str, int | None]] = set()
+    known = segment.names.get("/if/names", {}).values()
+    names = {name.replace("/", "_"): name for name in known}
     for value in segment.values:
         match = _IF_PATH.fullmatch(value.path)
         if match is None:
             continue
         name = match["name"] or segment.name("/if/names", value.at, f"if {value.at}")
         what = match["what"]
-        # A counter stands there once by index and once by name.
-        if (name, what, value.thread) in seen:
+        # A counter stands there once by index and once by name, in which VPP may write `_` for `/`.
+        alias = name.replace("/", "_")
+        name = names.setdefault(alias, name)
+        if (alias, what, value.thread) in seen:
             continue
-        seen.add((name, what, value.thread))
+        seen.add((alias, what, value.thread))
         port = found.setdefault(name, _Interface(value.quote))
         port.packets[what] = port.packets.get(what, 0) + value.packets
         if value.octets is not None:
