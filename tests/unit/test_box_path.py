@@ -177,3 +177,15 @@ def test_ports_that_make_no_path(names):
 @pytest.mark.parametrize("place", [RANDOM, "ip: no route", "e1: rx errors", "card packet rate"])
 def test_a_loss_has_the_same_cause_in_each_pass(place):
     assert cause_of(in_pass(place, 12)) == cause_of(place)
+
+
+@given(silent=PACKETS, others=PACKETS)
+def test_what_others_send_to_the_box_hides_no_loss_of_ours(silent, others):
+    """ARP and its like end in the box without a counter; what it lost of ours stays unexplained."""
+    sent = 1000
+    found = along(
+        ledger(sent, sent - silent), ports(sent, sent + others, sent - silent, sent - silent)
+    )
+    assert found.unexplained == silent
+    assert found.consumed == others
+    assert found.losses == {}

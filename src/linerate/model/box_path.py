@@ -25,6 +25,8 @@ OTHER_TRAFFIC = "{}: other traffic"
 #: So end places that are the difference of two counters.
 DERIVED = "no protocol takes it"
 ITS_OWN = "box: packets of its own"
+#: Other senders' packets that came in and ended in the box without a counter: ARP, ND, LLDP.
+TAKEN_IN = "box: other traffic for itself"
 #: Losses of several passes are divided among them when counters agree as closely as that.
 AGREEMENT = 0.01
 _BOX_PORT = re.compile(r"e\d+")
@@ -105,7 +107,8 @@ def along(ledger: PacketLedger, ports: Mapping[str, Counters]) -> PacketLedger:
     before = chain(*(_stretch(ports, tester, box) for tester, box in ends))
     behind = chain(*(_stretch(ports, box, tester) for tester, box in ends))
     cables = chain(*(_both_ways(ports, *cable) for cable in path.cables))
-    return _inside(_with(ledger, [*before], [*cables, *behind]), path, ports)
+    closed = _inside(_with(ledger, [*before], [*cables, *behind]), path, ports)
+    return _taken_in(closed, path)
 
 
 def _not_negative(ledger: PacketLedger) -> PacketLedger:
@@ -229,6 +232,23 @@ def _inside(ledger: PacketLedger, path: Path, ports: Mapping[str, Counters]) -> 
     return PacketLedger(
         entries=(*ledger.entries, Entry(place=ITS_OWN, kind="originated", packets=own))
     )
+
+
+def _taken_in(ledger: PacketLedger, path: Path) -> PacketLedger:
+    """Book other senders' packets that ended in the box, as far as none of ours is missing.
+
+    The tester knows its own packets: those of them that it did not receive, and no place has, are
+    the only ones that may stay unexplained.
+    """
+    came = {OTHER_TRAFFIC.format(port) for port in path.box}
+    others = sum(entry.packets for entry in ledger.entries if entry.place in came)
+    lost = sum(ledger.losses.values())
+    ours = max(0, ledger.sent - ledger.received - ledger.corrupted - ledger.held - lost)
+    ended = min(others, ledger.unexplained - ours)
+    if ended <= 0:
+        return ledger
+    entry = Entry(place=TAKEN_IN, kind="consumed", packets=ended)
+    return PacketLedger(entries=(*ledger.entries, entry))
 
 
 def unexplained_inside(ledger: PacketLedger, ports: Mapping[str, Counters]) -> str:
