@@ -122,7 +122,7 @@ class _Lists:
 def ethtool_stats(text: Text) -> Evidence | None:
     """Read each list of counters; of several lists of one interface the difference counts."""
     whole = text.whole
-    if not any(word in whole for word in ("NIC statistics", "rx_", "tx_", "Queue#")):
+    if not any(word in whole for word in ("NIC statistics", "rx_", "tx_", "Queue#", "_exceeded")):
         return None
     lists = _Lists(text, with_dpdk="testpmd" in whole or "rx_good_packets" in whole)
     for line in text:

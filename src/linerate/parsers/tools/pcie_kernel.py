@@ -30,10 +30,16 @@ _AVAILABLE = re.compile(
 _WIDTH = re.compile(
     r"^\(?Speed:\s*" + speed("now") + r",\s*Width:\s*x(?P<lanes>\d{1,3})\b", re.IGNORECASE
 )
-_INTEL_RATE = re.compile(r"^PCI Express (?:bandwidth|throughput) of \d+\s*GT/s available$", re.I)
+#: GT/s of data here: the encoding is taken off already.
+_INTEL_RATE = re.compile(
+    r"^PCI Express (?:bandwidth|throughput) of (?P<rate>\d{1,4})\s*GT/s available$", re.IGNORECASE
+)
+_INTEL_WANTED = re.compile(
+    r"^For optimal performance, at least (?P<rate>\d{1,4})\s*GT/s of bandwidth is required",
+    re.IGNORECASE,
+)
 _INTEL_SHORT = re.compile(
     r"^This is not sufficient for optimal performance of this card"
-    r"|^For optimal performance, at least \d+\s*GT/s of bandwidth is required"
     r"|^A slot with more lanes and/or higher speed is suggested"
     r"|^PCI-Express bandwidth available for this card is not sufficient",
     re.IGNORECASE,
@@ -116,12 +122,16 @@ def _understood(device: _Device, message: str) -> bool:
     elif match := _WIDTH.match(message):
         notes.gigatransfers, notes.lanes = positive(match["now"]), lanes_of(match["lanes"])
         device.has_link = True
+    elif match := _INTEL_RATE.match(message):
+        notes.data_bps = positive_bps(match["rate"])
+    elif match := _INTEL_WANTED.match(message):
+        notes.capable_bps = positive_bps(match["rate"])
     elif match := _PAYLOAD.match(message):
         notes.max_payload_bytes = int(match["bytes"])
     elif match := _CLASS.match(message):
         device.klass = match["class"]
     else:
-        return bool(_INTEL_RATE.match(message) or _INTEL_SHORT.match(message))
+        return _INTEL_SHORT.match(message) is not None
     return True
 
 

@@ -21,6 +21,8 @@ _ROW = re.compile(
     r"(?P<mtu>\s+\d+(?:/\d+){0,3})?"
     rf"(?:\s+(?P<counter>{_COUNTER})\s+(?P<count>{COUNT}))?\s*"
 )
+#: Without a row before it, words that no other tool uses so.
+_SURE = re.compile(r"(?:rx|tx) (?:packets|bytes)\s.*|rx-miss\s.*|rx-no-buf\s.*|tx-error\s.*")
 #: Losses in the card or its driver, not drops in the graph: those are in `show errors`.
 LOSSES = ("rx-miss", "rx-no-buf", "tx-error")
 
@@ -28,7 +30,7 @@ LOSSES = ("rx-miss", "rx-no-buf", "tx-error")
 @dataclass(slots=True)
 class _Interface:
     name: str
-    up: bool
+    up: bool | None
     quote: Quote
     counters: dict[str, int] = field(default_factory=dict)
     quotes: dict[str, Quote] = field(default_factory=dict)
@@ -71,6 +73,15 @@ def interfaces(text: Text) -> Evidence | None:
             text.take(line)
         elif (match := _ROW.fullmatch(line.text)) and (headed or match["mtu"] or match["counter"]):
             is_own = _start(found, text, line, match)
+        elif (
+            not found
+            and (match := _SAID.fullmatch(line.text))
+            and _SURE.fullmatch(match[0].strip())
+        ):
+            # The row with its name is cut off.
+            found.append(_Interface("interface", None, text.take(line)))
+            is_own = True
+            _add(found[-1], match["counter"], count(match["count"]) or 0, found[-1].quote)
         elif is_own and (match := _SAID.fullmatch(line.text)):
             value = count(match["count"])
             if value is not None:

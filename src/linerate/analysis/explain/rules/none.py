@@ -2,6 +2,7 @@
 
 from linerate.analysis.explain.model import Finding
 from linerate.analysis.explain.reading import (
+    NOISE_SHARE,
     all_came_back,
     busiest,
     configured_losses,
@@ -18,7 +19,7 @@ from linerate.analysis.explain.rules import Stage, rule
 from linerate.analysis.explain.rules.line import line, tester_fills_the_line
 from linerate.analysis.explain.rules.tester import tester
 from linerate.base.line_rate import format_pps
-from linerate.model.evidence import Evidence
+from linerate.model.evidence import Evidence, Worker
 
 
 @rule("none", Stage.WHOLE, reference="the packet ledger: nothing was lost at an exhausted resource")
@@ -53,6 +54,8 @@ def none(evidence: Evidence) -> Finding | None:
 
 #: Polls that found packets, in per cent, up to which a worker has time to spare for sure.
 SPARE_FOUND_PERCENT = 50.0
+#: Share of a worker's packets by which it may send less: rates are printed with few digits.
+SENT_WITHIN = 0.02
 #: Share of what ports received by which what they sent may differ: frames of their own, ARP, LLDP.
 FORWARDED_WITHIN = 0.01
 
@@ -71,6 +74,8 @@ def time_to_spare(evidence: Evidence) -> Finding | None:
     spare = worker.idle_percent
     if asking is None or worker.saturated or (found is None and spare is None):
         return None
+    if any(map(_sends_less, forwarders(evidence))):
+        return None
     if (found or 0.0) > SPARE_FOUND_PERCENT or (spare is not None and spare < SPARE_FOUND_PERCENT):
         return None
     empty = f"finds packets in {found:.3g} % of its polls, {_each(worker.graph_vectors_per_call)}"
@@ -83,6 +88,14 @@ def time_to_spare(evidence: Evidence) -> Finding | None:
         evidence=(*quotes(worker, asking), *quotes(*evidence.noted)),
         try_=("offer more; if that is not possible, what sends or the links are the limit",),
     )
+
+
+def _sends_less(worker: Worker) -> bool:
+    """Whether a worker says itself that packets which came in did not leave."""
+    came = worker.in_pps or 0.0
+    few = NOISE_SHARE * came
+    dropped = (worker.drop_pps or 0.0) > few
+    return dropped or (worker.out_pps is not None and came - worker.out_pps > SENT_WITHIN * came)
 
 
 def _each(vectors: float) -> str:

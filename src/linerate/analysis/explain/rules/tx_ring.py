@@ -5,6 +5,7 @@ from linerate.analysis.explain.reading import (
     forwarders,
     main_losses,
     quotes,
+    share_lost,
     share_of_losses,
     total,
     without_card,
@@ -14,6 +15,8 @@ from linerate.analysis.explain.rules.worker_cpu import clock_is_used_up, kernel_
 from linerate.base.line_rate import format_pps
 from linerate.model.evidence import Evidence, Loss, Node, Worker
 
+#: So little is lost in bursts.
+BURSTS_SHARE = 0.01
 #: A tx node that sends so much less than it was given refused the rest.
 SENT_SHARE = 0.99
 
@@ -32,6 +35,8 @@ def tx_ring(evidence: Evidence) -> Finding | None:
     refusing = _refusing(evidence)
     if not lost and not refusing:
         return None
+    if _in_bursts(evidence, lost) and not refusing:
+        return None
     return Finding(
         limit="tx-ring",
         confidence="high" if lost and (refusing or evidence.card) else "medium",
@@ -42,6 +47,12 @@ def tx_ring(evidence: Evidence) -> Finding | None:
         try_=(*MORE, *(READER if without_card(evidence) else DRIVER)),
         explains=share_of_losses(evidence, lost) if lost else 1.0,
     )
+
+
+def _in_bursts(evidence: Evidence, lost: list[Loss]) -> bool:
+    """Whether so few of what was pasted found the ring full that bursts alone may explain them."""
+    share = share_lost(evidence, lost)
+    return evidence.conditions is None and share is not None and share < BURSTS_SHARE
 
 
 def _refusing(evidence: Evidence) -> list[tuple[Worker, Node, Node]]:

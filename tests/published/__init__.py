@@ -1,0 +1,1 @@
+"""Verdicts on outputs that people published, compared with what an expert reads from them."""
