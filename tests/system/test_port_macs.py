@@ -29,7 +29,7 @@ def sockets() -> Iterator[Path]:
 
 
 def bench(folder: Path, *words: str) -> Run:
-    words = ("bench", *words, "--only", "U2,U4", "--duration", "300ms", "--json")
+    words = ("bench", *words, "--only", "U2,U4", "--duration", "1s", "--json")
     with labs.lab(*words, "--runs", str(folder)) as lab:
         text, wrong = lab.communicate(timeout=300)
     assert text, wrong
