@@ -7,7 +7,8 @@ from linerate.model.testbed import Testbed
 
 def ports_text(testbed: Testbed) -> str:
     """The tester's ports and their rate: `memif sockets, 100 % is 2 × 10 Gb/s`."""
-    rate = f"2 × {format_bps(testbed.line_bps)}"
+    # A hairpin's one port sends and receives: the line carries one direction of the suites'.
+    rate = f"{'' if testbed.hairpin else '2 × '}{format_bps(testbed.line_bps)}"
     if testbed.wire == "card":
         return f"virtual card, {rate}"
     kinds = _kinds(testbed)
