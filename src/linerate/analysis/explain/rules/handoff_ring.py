@@ -13,6 +13,8 @@ from linerate.model.evidence import FULL_SHARE, FULL_VECTOR, Evidence, Ring, Wor
 
 #: Priorities as RIOT prints them.
 PRIORITIES = {"Nor": "normal-priority", "Med": "medium-priority", "Hi": "high-priority"}
+#: Threads that take packets out of another CPU's queue: one that never slept has no time.
+THREAD = "cpumap"
 
 
 @rule("handoff-ring", Stage.RESOURCE, reference="Juniper vMX: show riot ring-stats")
@@ -63,6 +65,9 @@ def _rings_text(evidence: Evidence, dropping: list[Ring]) -> str:
 
 def _readers_saturated(evidence: Evidence, dropping: list[Ring]) -> bool:
     """Whether those who take out have no time, and their rings hold enough for a full call."""
+    busy = {f"CPU {one.cpu}" for one in evidence.cpu_times if one.name.startswith(THREAD)}
+    if all(ring.destination in busy for ring in dropping):
+        return True
     by_name = {worker.name: worker for worker in forwarders(evidence)}
     readers = [by_name[ring.destination] for ring in dropping if ring.destination in by_name]
     long = all((ring.size or 0) > FULL_VECTOR for ring in dropping)

@@ -7,6 +7,8 @@ from linerate.model.evidence import CpuCounters, CpuTime, Evidence, Quote, Symbo
 
 #: Softirq time, in per cent, from which a CPU has no more for packets.
 FULL_PERCENT = 90.0
+#: The kernel's threads that handle packets.
+THREADS = ("ksoftirqd", "cpumap")
 #: Other CPUs are idle for at least this.
 OTHERS_IDLE_PERCENT = 50.0
 #: One CPU has so much of all packets.
@@ -30,18 +32,21 @@ def softirq_is_full(evidence: Evidence) -> Finding | None:
     full = [one for one in evidence.cpu_times if _is_full(one)]
     if not full or evidence.conditions is not None:
         return None
+    if not evidence.losses and all(one.name.startswith("cpumap") for one in full):
+        # A thread that never sleeps and loses nothing may just be polled as fast as packets come.
+        return None
     worst = max(full, key=lambda one: one.softirq_percent or one.busy_percent)
     spare = [
         one
         for one in evidence.cpu_times
         if one.cpu is not None and not one.name and 100 - one.busy_percent >= OTHERS_IDLE_PERCENT
     ]
-    lost = main_losses(evidence, "rx-ring")
+    lost = main_losses(evidence, "rx-ring") or main_losses(evidence, "handoff-ring")
     others = f", while {len(spare)} other CPUs are mostly idle" if spare else ""
     return Finding(
         limit="worker-cpu",
         confidence="high" if lost else "medium",
-        sentence=f"{_name(worst)} spends {_share(worst):.0f} % of its time in softirq{others}"
+        sentence=f"{_name(worst)} spends {_share(worst):.0f} % of its time on packets{others}"
         f"{_symbols(evidence.symbols)}",
         evidence=(*(one.quote for one in full[:4]), *quotes(*lost)),
         try_=SPREAD if spare else SPREAD[1:],
@@ -50,7 +55,7 @@ def softirq_is_full(evidence: Evidence) -> Finding | None:
 
 def _is_full(one: CpuTime) -> bool:
     if one.name:
-        return one.name.startswith("ksoftirqd") and one.busy_percent >= FULL_PERCENT
+        return one.name.startswith(THREADS) and one.busy_percent >= FULL_PERCENT
     return one.cpu is not None and (one.softirq_percent or 0.0) >= FULL_PERCENT
 
 
@@ -59,7 +64,11 @@ def _share(one: CpuTime) -> float:
 
 
 def _name(one: CpuTime) -> str:
-    return one.name or f"CPU {one.cpu}"
+    return (
+        f"{one.name} of CPU {one.cpu}"
+        if one.name and one.cpu is not None
+        else (one.name or f"CPU {one.cpu}")
+    )
 
 
 def _symbols(symbols: tuple[Symbol, ...]) -> str:
