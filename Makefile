@@ -273,7 +273,7 @@ fuzz-parsers: setup-fuzz-parsers
 	@$(STEP) "fuzzing parsers for $(FUZZ_SECONDS) s" fuzz-parsers env PYTHONPATH=src \
 		$(BIN)/python fuzz/fuzz_parsers.py -max_total_time=$(FUZZ_SECONDS) -max_len=8192 \
 		-timeout=20 -print_final_stats=1 -artifact_prefix=build/fuzz/found/ \
-		build/fuzz/found/parsers tests/data/made tests/data/cases tests/data/pasted
+		build/fuzz/found/parsers tests/data/made tests/data/cases tests/data/pasted tests/data/pasted_host
 
 FUZZ_FILES := captures testbeds traffic trex runs evidence boxes lives telemetry queries tables
 

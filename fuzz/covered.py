@@ -80,7 +80,9 @@ PYTHON_PARSERS: dict[str, tuple[str, ...]] = {
     "parsers": ("parsers/*.py", "parsers/tools/*.py", "model/evidence.py", "model/loss_causes.py"),
 }  # fmt: skip
 #: Where seeds are that are no corpus of their own.
-PARSERS_SEEDS = tuple(ROOT / "tests" / "data" / name for name in ("made", "cases", "pasted"))
+PARSERS_SEEDS = tuple(
+    ROOT / "tests" / "data" / name for name in ("made", "cases", "pasted", "pasted_host")
+)
 
 
 @dataclass(frozen=True, slots=True)

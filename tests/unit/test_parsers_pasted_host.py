@@ -159,6 +159,17 @@ def test_cleared_between_two_readings():
     assert losses(read(again)) == [("eth0: rx_missed_errors", "rx-ring", 3)]
 
 
+def test_a_gauge_that_falls_is_no_clear():
+    lists = "".join(
+        f"NIC statistics:\n     bw_in_allowance_exceeded: {shaped}\n"
+        f"     conntrack_allowance_available: {left}\n"
+        for shaped, left in ((100, 500), (130, 400))
+    )
+    evidence = read("$ ethtool -S eth0\n" + lists)
+    assert losses(evidence) == [("eth0: bw_in_allowance_exceeded", "shaper", 30)]
+    assert evidence.ports[0].counters["conntrack_allowance_available"] == 400
+
+
 def test_two_interfaces_are_not_two_readings():
     lines = TWICE.replace("eth0", "eth0", 1).replace("10; ethtool -S eth0", "10; ethtool -S eth1")
     assert losses(read(lines)) == [

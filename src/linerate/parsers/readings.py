@@ -1,5 +1,6 @@
 """Several readings of the same counters in one source; counters count on, so none are added up."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -65,16 +66,25 @@ class Readings:
         """The last reading of a thing, as it stands."""
         return self._last[name]
 
-    def counted(self) -> list[tuple[str, Reading]]:
+    def counted(self, gauges: re.Pattern[str] | None = None) -> list[tuple[str, Reading]]:
         """Counts of each thing between its first reading and its last.
 
-        All of it where there is one reading only.
+        All of it where there is one reading only. Gauges go up and down, so that they show no
+        clear: their last value stands.
         """
         found = []
         for name, last in self._last.items():
             first = self._first[name]
-            counters = last.counters
+            counters = dict(last.counters)
             if first is not last:
-                counters = counted_between(first.counters, last.counters)
+                before, after = (
+                    {
+                        key: value
+                        for key, value in one.counters.items()
+                        if gauges is None or not gauges.fullmatch(key)
+                    }
+                    for one in (first, last)
+                )
+                counters |= counted_between(before, after)
             found.append((name, Reading(counters, last.quotes, last.quote)))
         return found

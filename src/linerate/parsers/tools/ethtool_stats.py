@@ -185,7 +185,7 @@ def _unnamed(number: int) -> str:
 def _evidence(readings: Readings) -> Evidence | None:
     ports: list[Port] = []
     losses: list[Loss] = []
-    for name, reading in readings.counted():
+    for name, reading in readings.counted(gauges=_GAUGE):
         ports.append(port_of(name, reading))
         losses += [
             Loss(
