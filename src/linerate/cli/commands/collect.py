@@ -52,7 +52,7 @@ def collect_command(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Collect what a forwarder's host counts, under load, for `linerate explain FILE`.
+    """Collect what a forwarder's host counts into an archive that `linerate explain` reads.
 
     Only commands that read are run; each is listed before it runs. Look into the archive before you
     give it away: it has the names of interfaces and devices.

@@ -68,7 +68,7 @@ def _evidence(screen: _Screen) -> Evidence:
         if dropped:
             place = f"cpumap queue from {names[0]} to {names[1]}"
             losses.append(Loss(place=place, cause="handoff-ring", packets=dropped, quote=quote))
-    ports = ()
+    ports: tuple[Port, ...] = ()
     if screen.received is not None:
         pps, quote = screen.received
         ports = (Port(name="XDP", rx_packets=pps, rx_pps=pps, quote=quote),)
