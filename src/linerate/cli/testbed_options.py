@@ -64,7 +64,8 @@ class TestbedOptions:
     wire: Annotated[
         str | None,
         typer.Option(
-            help=f"What joins tester and device: {', '.join(WIRES)}.", autocompletion=one_of(WIRES)
+            help=f"Link between tester and device: {', '.join(WIRES)}.",
+            autocompletion=one_of(WIRES),
         ),
     ] = None
     link: Annotated[

@@ -52,14 +52,15 @@ class TrafficOptions:
     rate: Annotated[
         str | None,
         typer.Option(
-            help="Of the profile: of the line, its own (1x), 5mpps or 2gbps "
+            help="Rate of the profile: a share of the line, its own (1x), 5mpps or 2gbps "
             "in the busier direction.",
             metavar="100%",
             autocompletion=one_of(RATES),
         ),
     ] = None
     directions: Annotated[
-        int | None, typer.Option("--directions", help="Of the profile: one, or both.", min=1, max=2)
+        int | None,
+        typer.Option("--directions", help="Directions of the profile: one, or both.", min=1, max=2),
     ] = None
 
     def profiled(self, testbed: Testbed, instead: str | None = None) -> tuple[Loadtest, ...]:

@@ -54,8 +54,8 @@ def collect_command(
 ) -> None:
     """Collect what a forwarder's host counts into an archive that `linerate explain` reads.
 
-    Only commands that read are run; each is listed before it runs. Look into the archive before you
-    give it away: it has the names of interfaces and devices.
+    Only commands that read are run; each is listed before it runs. Look into the archive before
+    you give it away: it has the names of interfaces and devices.
     """
     if dry_run:
         for one in COMMANDS:

@@ -36,7 +36,7 @@ def explain_command(
         ),
     ],
     test: Annotated[
-        str | None, typer.Option(help="Of a run: only this loadtest.", metavar="U2")
+        str | None, typer.Option(help="Only this loadtest of a run.", metavar="U2")
     ] = None,
     as_markdown: Annotated[
         bool, typer.Option("--markdown", help="Print Markdown, for an issue or a mail.")
@@ -45,9 +45,8 @@ def explain_command(
 ) -> None:
     """Name what limits a forwarder: the evidence, the arithmetic, what to try.
 
-    Reads runs of linerate, and what people paste: VPP's show runtime and its kin, TRex, testpmd,
-    OVS, ethtool -S, softnet_stat, mpstat, perf, dmesg; docs/sources.md lists all. Of a run and
-    files the files belong to one of its trials.
+    Reads runs of linerate, and pasted outputs of VPP, TRex, testpmd, the kernel and others
+    (docs/sources.md lists all). Files behind a run belong to the trial that --test names.
     """
     if as_json and as_markdown:
         raise typer.BadParameter("--json or --markdown, not both")

@@ -43,7 +43,7 @@ def latency(
     ] = None,
     loads: Annotated[
         str | None,
-        typer.Option(help="In percent of the highest load.", metavar="10,50,100"),
+        typer.Option(help="Loads, in percent of the highest one.", metavar="10,50,100"),
     ] = None,
     duration: DurationOption = "2s",  # type: ignore[assignment]  # the parser makes a number of it
     testbed: TestbedOptions,

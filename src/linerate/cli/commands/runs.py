@@ -28,7 +28,7 @@ Filters = Annotated[
     typer.Option(
         "--filter",
         help="Only runs for which it holds: dut=router, mpps>5, started>=2026-11-01, "
-        "verdict=forwarder-cpu, or words anywhere; again for more.",
+        "limit=worker-cpu, or words anywhere; again for more.",
         metavar="COLUMN=TEXT",
     ),
 ]

@@ -32,7 +32,7 @@ def serve(
         ),
     ] = LISTEN,
     no_start: Annotated[
-        bool, typer.Option("--no-start", help="Nobody can start or stop a bench here.")
+        bool, typer.Option("--no-start", help="No bench can be started or stopped here.")
     ] = False,
     ask_token: Annotated[
         bool,

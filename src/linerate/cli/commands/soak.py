@@ -39,7 +39,9 @@ def soak(
     offered: Annotated[
         str,
         typer.Option(
-            "--load", help="Of the line (80%), of --of, or packets a second.", metavar="80%|2M"
+            "--load",
+            help="Load: a share of the line (80%) or of --of, or packets a second.",
+            metavar="80%|2M",
         ),
     ] = "80%",
     of: Annotated[

@@ -32,7 +32,9 @@ def trace(
     file: Annotated[Path, typer.Argument(help="Testbed file.", metavar="TESTBED.yaml")],
     offered: Annotated[
         str,
-        typer.Option("--load", help="Of the line (1%), or packets a second.", metavar="1%|100k"),
+        typer.Option(
+            "--load", help="Load: a share of the line (1%), or packets a second.", metavar="1%|100k"
+        ),
     ] = "1%",
     packets: Annotated[
         int,
