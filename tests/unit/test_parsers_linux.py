@@ -1,5 +1,7 @@
 """Outputs of a Linux host's own tools, in their layout."""
 
+import pytest
+
 from linerate.model.evidence import Evidence
 from linerate.parsers.files import evidence_of_text
 from linerate.parsers.text import text_of
@@ -68,5 +70,83 @@ def test_top_names_busy_cpus_and_softirq_threads_alone():
     times = [(t.name, t.cpu, t.busy_percent, t.softirq_percent) for t in found.cpu_times]
     assert times == [("", 0, 81.0, 80.0), ("", 1, 6.0, 0.0), ("ksoftirqd/0", 0, 99.3, None)]
     assert not found.unread
-    whole = evidence("%Cpu(s):  0,2 us,  0,1 sy,  0,0 ni, 49,7 id,  0,0 wa,  0,0 hi, 50,0 si, 0,0 st")
+    whole = evidence(
+        "%Cpu(s):  0,2 us,  0,1 sy,  0,0 ni, 49,7 id,  0,0 wa,  0,0 hi, 50,0 si, 0,0 st"
+    )
     assert [(t.cpu, t.busy_percent) for t in whole.cpu_times] == [(None, 50.3)]
+
+
+IP_LINK = """\
+2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP mode DEFAULT group default qlen 1000
+    link/ether 52:54:00:12:34:56 brd ff:ff:ff:ff:ff:ff
+    RX:  bytes packets errors dropped  missed   mcast
+    64000 1000      3       7     {missed}       0
+    RX errors:  length    crc   frame    fifo overrun
+    0      3       0       0       0
+    TX:  bytes packets errors dropped carrier collsns
+    6400 100      0       5       9       9
+"""
+IFCONFIG = """\
+eth0: flags=4163<UP,BROADCAST,RUNNING,MULTICAST>  mtu 1500
+        RX packets 1000  bytes 64000 (62.5 KiB)
+        RX errors 0  dropped 7  overruns 40  frame 0
+        TX packets 100  bytes 6400 (6.2 KiB)
+        TX errors 0  dropped 5 overruns 0  carrier 9  collisions 9
+"""
+IFCONFIG_OLD = """\
+eth0      Link encap:Ethernet  HWaddr 52:54:00:12:34:56
+          RX packets:1000 errors:0 dropped:7 overruns:40 frame:0
+          TX packets:100 errors:0 dropped:5 overruns:0 carrier:9
+          collisions:9 txqueuelen:1000
+          RX bytes:64000 (62.5 KiB)  TX bytes:6400 (6.2 KiB)
+"""
+NET_DEV = """\
+Inter-|   Receive                                                |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
+  eth0:   64000    1000    0    7   40     0          0         0     6400     100    0    5    0     9       9          0
+"""
+NETSTAT = """\
+Kernel Interface table
+Iface      MTU    RX-OK RX-ERR RX-DRP RX-OVR    TX-OK TX-ERR TX-DRP TX-OVR Flg
+eth0      1500     1000      0      7 40          100      0      5      0 BMRU
+"""
+
+
+@pytest.mark.parametrize(
+    ("content", "ring"),
+    [
+        (IP_LINK.format(missed=40), "missed"),
+        (IFCONFIG, "overrun"),
+        (IFCONFIG_OLD, "overrun"),
+        (NET_DEV, "fifo"),
+        (NETSTAT, "overrun"),
+    ],
+    ids=["ip", "ifconfig", "old ifconfig", "proc", "netstat"],
+)
+def test_links_lose_at_rings_and_carrier_is_no_loss(content, ring):
+    found = evidence(content)
+    (port,) = found.ports
+    assert (port.name, port.rx_packets, port.tx_packets) == ("eth0", 1000, 100)
+    losses = [(loss.place, loss.cause, loss.packets) for loss in found.losses]
+    damaged = [("eth0: rx errors", "damaged", 3)] if content.startswith("2:") else []
+    assert losses == [
+        (f"eth0: rx {ring}", "rx-ring", 40),
+        ("eth0: rx dropped", "other", 7),
+        *damaged,
+        ("eth0: tx dropped", "tx-ring", 5),
+    ]
+
+
+def test_two_readings_of_a_link_are_subtracted():
+    found = evidence(IP_LINK.format(missed=40) + IP_LINK.format(missed=52))
+    assert [(loss.place, loss.packets) for loss in found.losses] == [("eth0: rx missed", 12)]
+
+
+def test_tables_of_one_link_count_once():
+    driver = "NIC statistics:\n     rx_packets: 1000\n     rx_missed_errors: 40\n"
+    both = evidence(f"{NET_DEV}\n{IP_LINK.format(missed=40)}\n$ ethtool -S eth0\n{driver}")
+    rings = [loss.place for loss in both.losses if loss.cause == "rx-ring"]
+    assert rings == ["eth0: rx_missed_errors"]
+    settings = "Ring parameters for eth0:\nCurrent hardware settings:\nRX:\t\t256\n"
+    found = evidence(f"{IP_LINK.format(missed=40)}\n{settings}")
+    assert ("eth0: rx missed", 40) in [(loss.place, loss.packets) for loss in found.losses]

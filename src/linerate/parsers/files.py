@@ -5,13 +5,15 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from linerate.model.evidence import Evidence, PcieLink
+from linerate.model.evidence import Cause, Evidence, PcieLink
 from linerate.parsers.bundles import sources_of
 from linerate.parsers.text import Text, TextError, text_of
 from linerate.parsers.tools import parsers
 
 #: VPP's reasons to write an ICMP message, and the drop of one.
 _DECIDED = re.compile(r"^ip[46]-(?!icmp-error).*: .*(?:ttl <= 1|time expired|mtu exceeded)", re.I)
+#: A kernel's names of the losses of a link (parsers/tools/link_counters.py).
+_OF_KERNEL = re.compile(r"[rt]x (?:missed|overrun|fifo|dropped|errors|crc|frame)")
 _MESSAGE = re.compile(r"ip[46]-icmp-error: (?:error message dropped|drop)")
 
 
@@ -52,21 +54,32 @@ def _counted_once(evidence: Evidence) -> Evidence:
     reason (`e1-tx: …`; plugins/dpdk/device/device.c): the reason says more. What a card missed
     stands at the hardware (`e1: rx missed`) and at the interface (`e1: rx-miss`), which can be
     cleared separately. A packet that its sender should hear of is counted where that is decided
-    (`ip4-input: ip4 ttl <= 1`), and once more when the message is dropped.
+    (`ip4-input: ip4 ttl <= 1`), and once more when the message is dropped. A driver's own counter
+    (`eth0: rx_missed_errors`) says more than the kernel's of the same link (`eth0: rx missed`).
     """
     at_nodes = {loss.place.partition(":")[0] for loss in evidence.losses}
     interfaces = Counter(port.name for port in evidence.ports)
+    # A kernel's own table of its links, and one that lists a driver's own counters.
+    kernel = {port.name for port in evidence.ports if "rx_dropped" in port.counters}
+    by_driver = {
+        (name, loss.cause)
+        for loss in evidence.losses
+        for name, _, counter in [loss.place.partition(": ")]
+        if "_" in counter
+    }
     decided = any(_DECIDED.search(loss.place) for loss in evidence.losses)
 
-    def again(place: str) -> bool:
+    def again(place: str, cause: Cause) -> bool:
         name, _, counter = place.partition(": ")
+        if name in kernel and _OF_KERNEL.fullmatch(counter):
+            return (name, cause) in by_driver
         return (
             (counter == "tx-error" and f"{name}-tx" in at_nodes)
             or (counter in ("rx missed", "rx no bufs") and interfaces[name] > 1)
             or (decided and _MESSAGE.fullmatch(place) is not None)
         )
 
-    losses = tuple(loss for loss in evidence.losses if not again(loss.place))
+    losses = tuple(loss for loss in evidence.losses if not again(loss.place, loss.cause))
     return evidence.model_copy(update={"losses": losses, "pcie": _by_device(evidence.pcie)})
 
 

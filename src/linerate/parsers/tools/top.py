@@ -60,7 +60,9 @@ def top(text: Text) -> Evidence | None:
 
 
 def _cpu(text: Text, line: Line, row: re.Match[str], screen: _Screen) -> None:
-    shares = {name: number(value.replace(",", ".")) for value, name in _SHARE.findall(row["shares"])}
+    shares = {
+        name: number(value.replace(",", ".")) for value, name in _SHARE.findall(row["shares"])
+    }
     idle = shares.get("id")
     if idle is None:
         return
