@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from linerate.model.box import Answer, BoxAnswers, Moment
 
 #: File names sort by time.
-_ORDER: tuple[Moment, ...] = ("facts", "before", "load", "after")
+_ORDER: tuple[Moment, ...] = ("facts", "before", "load", "profile", "after")
 _WORDS = {
     "facts": "set-up of the box",
     "before": "before the trial",
     "load": "while packets fly",
+    "profile": "samples while packets fly, read after the last one",
     "after": "after the last packet",
 }
 

@@ -269,7 +269,9 @@ class _Load:
     ) -> None:
         self._over.wait(MARGIN_SECONDS)
         try:
-            self._answers += ask_all((profile,))
+            answers = ask_all((profile,))
+            self._answers += answers
+            self._doubts += [f"profile: {one.problem}" for one in answers if one.problem]
         except BoxError as error:
             self._doubts.append(str(error))
 
