@@ -150,3 +150,13 @@ def test_tables_of_one_link_count_once():
     settings = "Ring parameters for eth0:\nCurrent hardware settings:\nRX:\t\t256\n"
     found = evidence(f"{IP_LINK.format(missed=40)}\n{settings}")
     assert ("eth0: rx missed", 40) in [(loss.place, loss.packets) for loss in found.losses]
+
+
+def test_a_full_flow_table_of_the_kernel_loses():
+    row = "cpu={}   \tfound=1 invalid=9 insert=0 insert_failed={} drop={} early_drop=0 error=0\n"
+    found = evidence(row.format(0, 0, 5) + row.format(1, 2, 0) + row.format(0, 0, 8))
+    losses = [(loss.place, loss.cause, loss.packets) for loss in found.losses]
+    assert losses == [
+        ("conntrack of CPU 0: drop", "flow-table", 3),
+        ("conntrack of CPU 1: insert_failed", "flow-table", 2),
+    ]

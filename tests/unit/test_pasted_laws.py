@@ -88,8 +88,8 @@ def test_a_cut_text_is_no_other_limit(name, data):
     assert limit_of(texts) in (KNOWN[name], "unknown", "refused", *_LESS.get(KNOWN[name], ()))
 
 
-#: Limits that are a less precise word for the same, where the rest is cut off.
-_LESS = {"worker-cpu": ("rx-ring",), "line": ("none",)}
+#: Limits that say where and not why, where the rest is cut off.
+_LESS = {"worker-cpu": ("rx-ring", "handoff-ring"), "line": ("none",)}
 
 
 @pytest.mark.parametrize(

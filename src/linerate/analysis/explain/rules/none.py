@@ -56,6 +56,8 @@ def none(evidence: Evidence) -> Finding | None:
 SPARE_FOUND_PERCENT = 50.0
 #: Share of a worker's packets by which it may send less: rates are printed with few digits.
 SENT_WITHIN = 0.02
+#: Frames of a link's own that a tester may count beside its own.
+FEW = 16
 #: Share of what ports received by which what they sent may differ: frames of their own, ARP, LLDP.
 FORWARDED_WITHIN = 0.01
 
@@ -134,6 +136,9 @@ def tester_received_all(evidence: Evidence) -> Finding | None:
     for one in evidence.testers:
         sent, received = one.sent_packets or 0, one.received_packets or 0
         if not sent or not received or one.queue_full or tester_fills_the_line(evidence):
+            continue
+        if received - sent > max(FEW, NOISE_SHARE * sent):
+            # Something else sends there, or the two were not counted over the same time.
             continue
         of_line = "" if one.line_percent is None else f", at {one.line_percent:.3g} % of the line"
         return Finding(

@@ -5,6 +5,7 @@ from itertools import pairwise
 from linerate.analysis.explain.model import Finding
 from linerate.analysis.explain.reading import (
     MAIN_SHARE,
+    NOISE_SHARE,
     forwarders,
     missing,
     more_than_noise,
@@ -50,6 +51,29 @@ def some_is_unexplained(evidence: Evidence) -> Finding | None:
     """No other rule may say more of a device that counts nothing, or not all."""
     given = evidence.conditions
     return _finding(evidence, given) if given is not None and _matters(evidence) else None
+
+
+@rule("unexplained", Stage.LAST, reference=LAW)
+def tester_misses(evidence: Evidence) -> Finding | None:
+    """A traffic generator that received less than it sent, and no counter of a device beside it."""
+    if evidence.conditions is not None or evidence.ports or forwarders(evidence):
+        return None
+    for one in evidence.testers:
+        sent, received = one.sent_packets or 0, one.received_packets
+        if not sent or received is None or sent - received <= NOISE_SHARE * sent:
+            continue
+        lost = sent - received
+        return Finding(
+            limit="unexplained",
+            confidence="medium",
+            sentence=(
+                f"{one.name} received {received:,} of the {sent:,} packets that it sent: {lost:,} "
+                f"({percent(lost, sent)}) were lost, and no counter of what is between is given"
+            ),
+            evidence=(one.quote,),
+            try_=(COUNTERS, LESS) if received else (EMPTY_HANDED, COUNTERS),
+        )
+    return None
 
 
 def _silent(evidence: Evidence, given: Conditions) -> Finding | None:
