@@ -20,9 +20,9 @@ _IP_HEAD = re.compile(
     r"\s*(?P<way>RX|TX)(?P<errors> errors)?:(?P<names>(?:\s+[a-z_]{2,12}){2,9})\s*"
 )
 _COUNTS = re.compile(r"(?:\s*\d{1,20})(?:\s+\d{1,20}){2,8}\s*", re.ASCII)
-_IFCONFIG = re.compile(rf"(?P<port>{_NAME})(?:: flags=\d{{1,8}}<.*|\s+Link encap:.*)")
+_IFCONFIG = re.compile(rf"\s*(?P<port>{_NAME})(?:: flags=\d{{1,8}}<.*|\s+Link encap:.*)")
 _IFCONFIG_ROW = re.compile(
-    r"\s+(?P<way>RX|TX)(?P<sort> packets:?| errors)(?P<rest>[ :]\s*\d.{0,200})"
+    r"\s*(?P<way>RX|TX)(?P<sort>\s+packets:?|\s+errors)(?P<rest>[ :]\s*\d.{0,200})"
 )
 _PAIR = re.compile(r"([a-z]{2,12})[ :]{1,3}(\d{1,20})(?![\d.])", re.ASCII)
 _DEV_HEAD = re.compile(r"\s*face\s*\|bytes\s+packets errs drop fifo frame.*")
@@ -39,10 +39,10 @@ _DEV = tuple(
     for name in names.split()
 )
 _NETSTAT_HEAD = re.compile(
-    r"Iface\s+MTU\s+(?P<met>Met\s+)?RX-OK RX-ERR RX-DRP RX-OVR\s+TX-OK TX-ERR.*"
+    r"\s*Iface\s+MTU\s+(?P<met>Met\s+)?RX-OK RX-ERR RX-DRP RX-OVR\s+TX-OK TX-ERR.*"
 )
 _NETSTAT_ROW = re.compile(
-    rf"(?P<port>{_NAME})(?P<counts>(?:\s+\d{{1,20}}){{9,10}})\s+[A-Z]{{1,12}}\s*", re.ASCII
+    rf"\s*(?P<port>{_NAME})(?P<counts>(?:\s+\d{{1,20}}){{9,10}})\s+[A-Z]{{1,12}}\s*", re.ASCII
 )
 _NETSTAT = tuple(
     f"{way}_{name}" for way in ("rx", "tx") for name in ("packets", "errors", "dropped", "overrun")
@@ -112,7 +112,7 @@ class _Reader:
             self._tables(line)
 
     def _ifconfig(self, line: Line, row: re.Match[str]) -> None:
-        content = row["sort"].strip(" :") + row["rest"]
+        content = row["sort"].strip().strip(":") + row["rest"]
         self.note(
             line, ((_named(row["way"], name), digits) for name, digits in _PAIR.findall(content))
         )
