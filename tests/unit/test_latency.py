@@ -184,7 +184,7 @@ def test_bursts_are_timed_at_the_same_load_over_the_bare_link(
             "--ndr: 0.17 Mpps; 1518B has 0.162549 Mpps",
         ),
         (("--ndr", "2mbps"), "--ndr: expected packets a second, as 1.5M, or line; not '2mbps'"),
-        (("--rate", "10%"), "--rate, --directions: are of --traffic"),
+        (("--rate", "10%"), "--rate: expected with a profile, as --traffic 64 --rate 2mpps"),
         (("--loadtest", "U1", "--traffic", "imix"), "expected either a profile or 'U1'"),
     ],
 )

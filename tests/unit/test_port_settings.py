@@ -25,7 +25,7 @@ def test_a_device_that_pushes_back_is_named(evidence, frames):
 
 
 def test_ports_of_a_testbed_file_say_how_they_are_set():
-    flow_control = "{device: a, flow_control: %s, max_frame_bytes: 9218}"
+    flow_control = "{device: net_null0, flow_control: %s, max_frame_bytes: 9218}"
     for word in ("off", "rx", "tx", "full"):
         port = Port.model_validate(yaml.safe_load(flow_control % word))
         assert (port.flow_control, port.max_frame_bytes) == (word, 9218)

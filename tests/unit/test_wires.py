@@ -261,12 +261,12 @@ def test_foreign_devices_may_leave_packets_unexplained(evidence):
     ],
 )
 def test_devices_say_what_they_are_and_whether_they_push_back(device, text, pushes_back):
-    other = "0000:06:00.0"
+    others = [{"device": "0000:06:00.0"}, {"device": "0000:06:00.1"}]
     document: dict[str, Any] = {
         "wire": "ethdev",
         "link": "10G",
-        "tester": {"ports": [{"device": device}, {"device": device}]},
-        "dut": {"mode": "io", "ports": [{"device": other}, {"device": other}]},
+        "tester": {"ports": [{"device": device}, {"device": device[:-1] + "7"}]},
+        "dut": {"mode": "io", "ports": others},
     }
     testbed = parse(document, "x")
     assert links.find("ethdev").pushes_back(testbed) == pushes_back

@@ -147,7 +147,11 @@ def in_mpps(pps: float, decimals: int) -> str:
 
 
 _SCALE = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_BPS = re.compile(r"(\d+(?:\.\d+)?)\s*([kMGT]?)(?:bps|b/s|bit/s|bE)?")
+_BPS = re.compile(r"(\d+(?:\.\d+)?)\s*([kMGT]?)(bps|b/s|bit/s|bE)?")
+
+
+#: Nobody means fewer bits a second: `10` is 10G without its unit.
+UNIT_FORGOTTEN_BPS = 1000
 
 
 def parse_bps(text: str) -> int:
@@ -158,6 +162,8 @@ def parse_bps(text: str) -> int:
     bps = round(float(match[1]) * _SCALE[match[2]])
     if bps <= 0:
         raise ValueError(f"expected a bit rate above 0, not {text!r}")
+    if bps < UNIT_FORGOTTEN_BPS and not (match[2] or match[3]):
+        raise ValueError(f"expected a bit rate with its unit, as {match[1]}G, not {text!r}")
     return bps
 
 

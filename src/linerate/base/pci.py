@@ -5,10 +5,14 @@ import re
 from pathlib import Path
 
 #: $LINERATE_SYSFS is a copy of /sys, for tests.
-DEVICES = Path(os.environ.get("LINERATE_SYSFS", "/sys")) / "bus/pci/devices"
+_SYSFS = Path(os.environ.get("LINERATE_SYSFS", "/sys"))
+DEVICES = _SYSFS / "bus/pci/devices"
+INTERFACES = _SYSFS / "class/net"
 #: Drivers that DPDK takes a device from, and those beside which its own works.
 FOR_DPDK = ("vfio-pci", "igb_uio", "uio_pci_generic")
 BESIDE_DPDK = ("mlx5_core", "mlx4_core", "mana")
+#: A device that DPDK makes itself begins with its driver: `net_ring0`, `eth_af_packet0`.
+_VIRTUAL = re.compile(r"[a-z][a-z0-9]*_")
 _ADDRESS = re.compile(r"([0-9a-f]{1,8}:)?[0-9a-f]{1,2}:[0-9a-f]{1,2}\.[0-7]", re.IGNORECASE)
 
 
@@ -29,6 +33,20 @@ def normalised(name: str) -> str:
     Other names stay as they are.
     """
     return full_address(name) if is_address(name) else name
+
+
+def check_device(name: str, interfaces: Path = INTERFACES) -> str:
+    """Return the name as DPDK has it; raises ValueError for that of a kernel's interface."""
+    if is_address(name) or _VIRTUAL.match(name):
+        return normalised(name)
+    device = interfaces / name / "device"
+    # A kernel's name for an interface is no path.
+    address = device.resolve().name if "/" not in name and device.exists() else ""
+    found = f": the address of {name} is {address}" if is_address(address) else ""
+    raise ValueError(
+        "expected a PCI address as 0000:05:00.0, or a device of DPDK's as net_af_packet0, "
+        f"not '{name}'{found or '; `linerate doctor` lists the addresses of cards'}"
+    )
 
 
 def why_not_dpdk(name: str, devices: Path = DEVICES) -> str:

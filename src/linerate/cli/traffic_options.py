@@ -70,7 +70,11 @@ class TrafficOptions:
         """
         if self.traffic is None:
             if self.rate is not None or self.directions is not None:
-                raise TrafficError("--rate, --directions: are of --traffic")
+                given = "--rate" if self.rate is not None else "--directions"
+                raise TrafficError(
+                    f"{given}: expected with a profile, as --traffic 64 --rate 2mpps; each "
+                    "loadtest of the suite has its own"
+                )
             return ()
         if instead is not None:
             raise TrafficError(f"--traffic: expected either a profile or '{instead}'")

@@ -98,3 +98,9 @@ def check_ethdev(tester_ports: object, link_bps: object, dut_ports: object) -> N
     ):
         if not given:
             raise ValueError(f"{key}: required with `wire: ethdev`: {example}")
+
+
+def check_devices(named: Sequence[str]) -> None:
+    """Raise ValueError when a device is given to two ports."""
+    if twice := next((name for name in named if named.count(name) > 1), ""):
+        raise ValueError(f"ports: expected a device for each port, not {twice} twice")

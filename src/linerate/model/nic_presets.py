@@ -105,11 +105,14 @@ def card_option(words: str) -> str | dict[str, object]:
     return document
 
 
+_TIMES = {"k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
+
+
 def _count(key: str, value: str) -> int:
-    """Read `2000000` or `2M`."""
-    number, times = (value[:-1], 1_000_000) if value.endswith("M") else (value, 1)
+    """Read `2000000`, `200k` or `2M`."""
+    times = _TIMES.get(value[-1:], 1)
     try:
-        count = float(number) * times
+        count = float(value if times == 1 else value[:-1]) * times
     except ValueError:
         count = -1.0
     if not 0 <= count < 1e15 or count != int(count):

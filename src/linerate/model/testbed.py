@@ -16,12 +16,13 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic_core import ErrorDetails
 
 from linerate.base.drivers import INTERFACE_DRIVERS, WITH_BATCH
 from linerate.base.frozen_model import StrictModel
 from linerate.base.line_rate import parse_bps
 from linerate.base.memory_size import MEGABYTES
-from linerate.base.pci import is_address, normalised
+from linerate.base.pci import check_device, is_address
 from linerate.base.published import published
 from linerate.base.safe_load import DocumentError, read_yaml
 from linerate.base.validation import mistake
@@ -57,6 +58,8 @@ WIRES = _modules("lab/links")
 STARTED = _modules("lab/dut")
 BOXES = _modules("parsers/boxes")
 DUTS = tuple(sorted({*STARTED, *BOXES}))
+#: Those that are named by their kind, not by a mode.
+DUTS_BY_NAME = tuple(name for name in DUTS if name != "engine")
 TESTERS = _modules("lab/tester")
 #: Wires whose ends are the kernel's interfaces, and those of devices that need no interfaces.
 INTERFACES = ("veth", "af_xdp")
@@ -85,6 +88,8 @@ def _mac(value: str) -> str:
     value = value.lower()
     if not _MAC.fullmatch(value):
         raise ValueError(f"expected a MAC address as 02:00:00:00:0e:00, not '{value}'")
+    if int(value[:2], 16) & 1:
+        raise ValueError(f"expected the address of one port: {value} is a group's (multicast)")
     return value
 
 
@@ -123,7 +128,7 @@ FlowControl = Annotated[
 class Port(PortQueues):
     """A DPDK device: a PCI address (`0000:05:00.0`) or a virtual one (`net_af_packet0`)."""
 
-    device: Annotated[str, AfterValidator(normalised)] = Field(min_length=1)
+    device: Annotated[str, AfterValidator(check_device)] = Field(min_length=1)
     devargs: str = ""
     mac: Mac | None = None
     #: IEEE 802.3 PAUSE frames that it obeys (rx), sends (tx), both.
@@ -279,7 +284,8 @@ class Dut(StrictModel):
         modes = MODES.get(kind, ())
         if kind and value not in modes and (value or modes):
             expected = f"one of {', '.join(modes)}" if modes else f"none, a {kind} has no modes"
-            raise ValueError(f"expected {expected}, not '{value}'")
+            others = ", or a kind: " + ", ".join(DUTS_BY_NAME) if kind == "engine" else ""
+            raise ValueError(f"expected {expected}{others}, not '{value}'")
         return value
 
     @model_validator(mode="after")
@@ -429,6 +435,9 @@ class Testbed(StrictModel):
             external_ports.check_ethdev(
                 tester_ports, self.link_bps or self._negotiates, self.dut.ports or outside
             )
+            external_ports.check_devices(
+                [port.device for port in (*(tester_ports or ()), *(self.dut.devices or ()))]
+            )
         if self.pci_ports and self.memory.pages in ("thp", "4k"):
             raise ValueError(
                 "memory.pages: expected hugepages or auto with a PCI port, not "
@@ -518,7 +527,9 @@ def load(path: Path) -> Testbed:
         raise TestbedError([f"{path}: {(error.strerror or str(error)).lower()}"]) from error
     except DocumentError as error:
         raise TestbedError([f"{path}: {error}"]) from error
-    testbed = parse({} if document is None else document, str(path))
+    if document is None:
+        raise TestbedError([f"{path}: empty: expected keys and values, as `wire: card`"])
+    testbed = parse(document, str(path))
     if testbed.tester is not None and testbed.tester.sockets is not None:
         sockets = tuple(_beside(path, name) for name in testbed.tester.sockets)
         tester = testbed.tester.model_copy(update={"sockets": sockets})
@@ -561,11 +572,19 @@ def with_options(
     changes = {"kind": tester, "driver": driver}
     if given := {key: value for key, value in changes.items() if value is not None}:
         document["tester"] = (document["tester"] or {}) | given
-    changes = {"wire": wire, "link": link}
+    changes = {"wire": wire or _wire_of(dut, testbed), "link": link}
     document |= {key: value for key, value in changes.items() if value is not None}
     if card is not None:
         document["card"] = _card(card)
     return parse(document, "the command line")
+
+
+def _wire_of(dut: str | None, testbed: Testbed) -> str | None:
+    """The first wire that a kind works on, where the one of all others is not it."""
+    wires = WIRES_OF.get(str(dut).partition(":")[0], INTERFACES)
+    kind = _kind_and_mode(dut)["kind"] if dut is not None else "engine"
+    started = kind in STARTED and kind not in ("engine", "external")
+    return wires[0] if started and testbed.wire == "card" else None
 
 
 def _card(words: str) -> str | dict[str, object]:
@@ -587,4 +606,15 @@ def parse(document: object, source: str) -> Testbed:
     try:
         return Testbed.model_validate(document)
     except ValidationError as error:
-        raise TestbedError([mistake(source, one) for one in error.errors()]) from error
+        raise TestbedError([mistake(source, one) for one in _first_causes(error)]) from error
+
+
+def _first_causes(error: ValidationError) -> list[ErrorDetails]:
+    """Mistakes but for those of a list that is too short because its members are faulty."""
+    places = [one["loc"] for one in error.errors()]
+    return [
+        one
+        for one in error.errors()
+        if not any(len(place) > len(one["loc"]) and place[: len(one["loc"])] == one["loc"]
+                   for place in places)
+    ]  # fmt: skip

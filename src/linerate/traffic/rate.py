@@ -13,6 +13,7 @@ from linerate.traffic.profile import Stream, TrafficError
 Unit = Literal["percent", "times", "pps", "bps", "bpsl2"]
 
 _RATE = re.compile(r"(\d+(?:\.\d+)?)(%|x|[kmg]?(?:pps|bpsl2|bpsl1|bps))", re.IGNORECASE)
+_UNIT_FORGOTTEN = re.compile(r"\d+(?:\.\d+)?[kmg]", re.IGNORECASE)
 _FACTORS = {"k": 10**3, "m": 10**6, "g": 10**9}
 
 
@@ -32,6 +33,8 @@ def parse_rate(text: str) -> Rate:
     Raises TrafficError.
     """
     match = _RATE.fullmatch(text.strip())
+    if match is None and _UNIT_FORGOTTEN.fullmatch(text.strip()):
+        raise TrafficError(f"rate: expected a unit, {text}pps or {text}bps; not '{text}'")
     if match is None or not Fraction(match[1]):
         raise TrafficError(f"rate: expected 100%, 1x, 5mpps or 2gbps; not '{text}'")
     amount, unit = Fraction(match[1]), match[2].lower()
