@@ -18,7 +18,6 @@ SLOW = {
     "duckdb",
     "fastapi",
     "hdrh",
-    "plotly",
     "prometheus_client",
     "pydantic",
     "pyroute2",

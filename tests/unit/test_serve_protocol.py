@@ -41,7 +41,7 @@ def serving(app):
 
 @pytest.fixture
 def server():
-    with serving(Guard(long_answer, Rules(closed=False), ())) as started:
+    with serving(Guard(long_answer, Rules(closed=False))) as started:
         yield started
 
 
@@ -88,7 +88,7 @@ def test_the_end_of_an_answer_is_not_waited_for_either(monkeypatch, tmp_path, mo
         ExitStack() as stack,
     ):
         for _ in range(4):
-            client = stack.enter_context(ask(server, "/static/plotly.js", more))
+            client = stack.enter_context(ask(server, "/static/draw.js", more))
             assert client.recv(9) == b"HTTP/1.1 "
         wait(lambda: not connections(server))
 

@@ -116,7 +116,7 @@ class Style:
 
     @property
     def bar(self) -> dict[str, Any]:
-        """As plotly's marker of a bar."""
+        """As the marker of a bar in a plot."""
         pattern = {"shape": self.pattern, "fillmode": "overlay", "fgcolor": "#ffffff", "size": 6}
         return {
             "color": self.colour,
@@ -134,7 +134,7 @@ class Figure:
     title: str
     #: The main figures in words.
     alt: str
-    #: For plotly; None where nothing can be drawn: then the note says why.
+    #: Data and layout for `draw.js`; None where nothing can be drawn: then the note says why.
     plot: dict[str, Any] | None
     note: str = ""
     #: The same figures; a page shows them when they are opened.

@@ -1,1 +1,1 @@
-"""Figures of reports, for plotly: each with its main figures in words."""
+"""Figures of reports: each as data and layout of a plot, with its main figures in words."""

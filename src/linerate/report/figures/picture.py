@@ -1,4 +1,4 @@
-"""A picture: a plotly figure, its main figures in words, and a table of the rest."""
+"""A picture: data and layout of a plot, its main figures in words, and a table of the rest."""
 
 import html
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ OTHER = Style(GREY)
 
 
 def plain(text: str) -> str:
-    """Text for plotly, which else would read tags in it."""
+    """Text for a plot, which reads tags in it."""
     return html.escape(text)
 
 
@@ -83,7 +83,7 @@ def entered(nodes: dict[str, NodeTime]) -> int:
     return came or max((node.vectors for node in nodes.values()), default=0)
 
 
-def layout(height: int, **more: Any) -> dict[str, Any]:  # noqa: ANN401 (what plotly takes)
+def layout(height: int, **more: Any) -> dict[str, Any]:  # noqa: ANN401 (what a layout takes)
     """Common layout of all figures; colours of text and lines are the page's (page.css)."""
     return {
         "height": height,

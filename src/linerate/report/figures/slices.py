@@ -1,6 +1,7 @@
 """Packets received a second in each slice; what the host disturbed is grey."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from linerate.model.measurement import Measurement, Slice
 from linerate.report.document import Figure, Style, Table, table
@@ -12,8 +13,22 @@ NAME = "slices"
 TITLE = "Received, slice by slice"
 DISTURBED = "rgba(128,128,128,0.45)"
 
+#: Points of the picture: slices of a longer trial are drawn together.
+POINTS_MAX = 1200
+
 #: A test, its place on the axis, and its slices.
 Placed = tuple[Span, tuple[Slice, ...]]
+
+
+@dataclass(slots=True)
+class _Point:
+    """Neighbouring slices, all disturbed or none."""
+
+    start: float
+    seconds: float
+    received: int
+    lost: int
+    disturbed: bool
 
 
 def picture(results: list[Result], measurements: Mapping[str, Measurement]) -> Figure:
@@ -56,23 +71,38 @@ def _rates(slices: tuple[Slice, ...]) -> Iterator[tuple[Slice, float, float]]:
         start = end
 
 
+def _together(slices: tuple[Slice, ...], seconds: float) -> list[_Point]:
+    """Points of about that length."""
+    points: list[_Point] = []
+    for one, start, length in _rates(slices):
+        if length <= 0:
+            continue
+        last = points[-1] if points else None
+        if last and last.disturbed == one.disturbed and last.seconds + length <= seconds:
+            last.seconds += length
+            last.received += one.received
+            last.lost += one.lost
+        else:
+            points.append(_Point(start, length, one.received, one.lost, one.disturbed))
+    return points
+
+
 def _figure(tests: list[Placed]) -> Plot:
     clean: dict[str, list[float]] = {"x": [], "y": []}
     disturbed: dict[str, list[float]] = {"x": [], "y": []}
     lost: dict[str, list[float]] = {"x": [], "y": []}
     shapes = [band(span.start, span.end) for span, _ in tests]
+    length = sum(span.end - span.start for span, _ in tests) / POINTS_MAX
     for span, slices in tests:
-        for one, start, seconds in _rates(slices):
-            if seconds <= 0:
-                continue
-            at = span.start + start + seconds / 2
+        for one in _together(slices, length):
+            at = span.start + one.start + one.seconds / 2
             where = disturbed if one.disturbed else clean
             where["x"].append(at)
-            where["y"].append(one.received / seconds)
+            where["y"].append(one.received / one.seconds)
             if one.lost:
                 lost["x"].append(at)
-                lost["y"].append(one.lost / seconds)
-        shapes += _disturbed_bands(span, slices)
+                lost["y"].append(one.lost / one.seconds)
+        shapes += _disturbed_bands(span, slices, length)
     return {
         "data": [
             _points("undisturbed", BLUE, "circle", clean),
@@ -99,14 +129,14 @@ def _figure(tests: list[Placed]) -> Plot:
     }
 
 
-def _disturbed_bands(span: Span, slices: tuple[Slice, ...]) -> list[Plot]:
-    """Disturbed slices in a row are one rectangle."""
+def _disturbed_bands(span: Span, slices: tuple[Slice, ...], gap: float) -> list[Plot]:
+    """Disturbed slices in a row, or with less than a point between them, are one rectangle."""
     ranges: list[tuple[float, float]] = []
     for one, start, seconds in _rates(slices):
         if not one.disturbed:
             continue
         begin, end = span.start + start, span.start + start + seconds
-        if ranges and begin - ranges[-1][1] < 1e-6:
+        if ranges and begin - ranges[-1][1] < max(gap, 1e-6):
             ranges[-1] = (ranges[-1][0], end)
         else:
             ranges.append((begin, end))
@@ -115,7 +145,7 @@ def _disturbed_bands(span: Span, slices: tuple[Slice, ...]) -> list[Plot]:
 
 def _points(name: str, colour: str, symbol: str, points: dict[str, list[float]]) -> Plot:
     return {
-        "type": "scattergl" if len(points["x"]) > 2000 else "scatter",
+        "type": "scatter",
         "mode": "markers",
         "name": name,
         "x": points["x"],

@@ -17,6 +17,8 @@ from linerate.report.document import Document, Figure, Heading, Section
 
 #: Words that stay in one line, however narrow the page.
 SHORT = 20
+#: They draw the figures; the second begins when it is read.
+SCRIPTS = ("draw.js", "page.js")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +35,12 @@ class Page:
     @property
     def html(self) -> str:
         """A file that asks for nothing from anywhere."""
-        from plotly.offline import get_plotlyjs  # noqa: PLC0415 (slow to load)
-
-        plotly, script = get_plotlyjs(), part("page.js")
+        scripts = [part(name) for name in SCRIPTS] if self.drawn else []
         return _template("page.html").render(
             page=self,
-            hashes=" ".join(f"'sha256-{_hash(code)}'" for code in (plotly, script)),
+            hashes=" ".join(f"'sha256-{_hash(code)}'" for code in scripts) or "'none'",
             style=part("page.css"),
-            plotly=plotly if self.drawn else "",
-            script=script if self.drawn else "",
+            scripts=scripts,
         )
 
     @property
@@ -76,17 +75,22 @@ def plots_json(plots: Mapping[str, Any]) -> str:
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401 (what JSON can hold)
-    """The same without what JSON has no number for: a foreign run may hold an infinity."""
+    """The same without what JSON has no number for: a foreign run may hold an infinity.
+
+    A picture shows no more than six digits.
+    """
     if isinstance(value, Mapping):
         return {key: _finite(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [_finite(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    if isinstance(value, float):
+        return float(f"{value:.6g}") if math.isfinite(value) else None
+    return value
 
 
 @cache
 def part(name: str) -> str:
-    """A file of the page: page.css, page.js."""
+    """A file of the page: page.css, draw.js, page.js."""
     return (files(__package__) / "templates" / name).read_text(encoding="utf-8")
 
 

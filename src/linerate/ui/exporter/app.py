@@ -24,4 +24,4 @@ def make_app(exporter: Exporter, token: str | None) -> App:
 
     app = Starlette(routes=[Route("/metrics", metrics), Route("/", index)])
     rules = Rules(closed=False) if token is None else Rules(closed=True, token=token)
-    return Guard(app, rules, styles=())
+    return Guard(app, rules)

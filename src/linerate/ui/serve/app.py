@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 
 from linerate import __version__
 from linerate.ui.serve.api import api
-from linerate.ui.serve.assets import assets, style_hashes
+from linerate.ui.serve.assets import assets
 from linerate.ui.serve.gently import bound_threads
 from linerate.ui.serve.library import Library
 from linerate.ui.serve.metrics import metrics
@@ -81,4 +81,4 @@ def make_app(settings: Settings) -> App:
     app.include_router(pages(library, runner))
     app.include_router(assets())
     app.include_router(metrics())
-    return Guard(app, settings.rules, style_hashes())
+    return Guard(app, settings.rules)

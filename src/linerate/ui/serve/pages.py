@@ -141,7 +141,7 @@ def _live(router: APIRouter, runner: Runner | None) -> None:
         body = template("live.html").substitute(
             run=escape(name), start=_start(start, name), title=escape(title), now=escape(now)
         )
-        return page(title, body, "" if name else "/live", ("plotly.js", "charts.js", "live.js"))
+        return page(title, body, "" if name else "/live", ("draw.js", "charts.js", "live.js"))
 
 
 def _start(state: str, name: str) -> str:

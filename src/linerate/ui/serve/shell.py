@@ -7,6 +7,7 @@ from string import Template
 
 from fastapi.responses import HTMLResponse
 
+from linerate.report.render import html
 from linerate.ui.serve.assets import address
 
 LINKS = (("/", "Runs"), ("/live", "Live"))
@@ -28,7 +29,7 @@ def page(
 ) -> HTMLResponse:
     """A whole page; `body` is HTML, `figures` JSON for the report's script."""
     styles = ("page.css", "serve.css", *(("live.css",) if "live.js" in scripts else ()))
-    drawn = ("plotly.js", "page.js") if figures not in ("", "{}") else ()
+    drawn = html.SCRIPTS if figures not in ("", "{}") else ()
     return HTMLResponse(
         template("shell.html").substitute(
             title=escape(title),

@@ -33,14 +33,15 @@ BODY_BYTES = 65_536
 BODY_SECONDS = 10.0
 #: Requests at a time, streams of live data not counted; each is short.
 REQUESTS_MAX = 64
-#: Scripts and styles are files of ours only, and of style elements those that plotly makes: named
-#: by their hashes. Attributes may be styles: colours of the reports' legends, heights of pictures.
+#: Scripts and styles are files of ours only. Attributes may be styles: colours of the reports'
+#: legends, heights of pictures.
 POLICY = (
-    "default-src 'self'; style-src-elem 'self' {styles}; style-src-attr 'unsafe-inline'; "
+    "default-src 'self'; style-src-elem 'self'; style-src-attr 'unsafe-inline'; "
     "img-src 'self' data:; "
     "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
@@ -73,12 +74,9 @@ class RefusedError(Exception):
 class Guard:
     """The door."""
 
-    def __init__(self, app: App, rules: Rules, styles: tuple[str, ...]) -> None:
-        """`styles` are the hashes of style elements that scripts of ours make."""
+    def __init__(self, app: App, rules: Rules) -> None:
         self._app = app
         self._rules = rules
-        policy = POLICY.format(styles=" ".join(f"'{one}'" for one in styles))
-        self._headers = ((b"content-security-policy", policy.encode()), *HEADERS)
         self._requests = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -88,7 +86,7 @@ class Guard:
             return
         if scope["type"] != "http":
             return
-        out = _with_headers(in_pieces(scope, send), self._headers)
+        out = _with_headers(in_pieces(scope, send), HEADERS)
         try:
             if target := self._enter(scope):
                 await _redirect(out, target, self._rules.cookie)

@@ -1,32 +1,23 @@
 "use strict";
 (function () {
 	const figures = JSON.parse(document.getElementById("figures").textContent);
-	const options = { displayModeBar: false, responsive: true, scrollZoom: false };
 	// Width of A4 within the margins that page.css gives it, in CSS pixels.
 	const PRINTED_WIDTH = 680;
 	const drawn = [];
 
-	function draw(element) {
-		const figure = figures[element.id];
-		if (!figure || element.dataset.drawn) return;
-		element.dataset.drawn = "yes";
-		drawn.push(element);
-		Plotly.newPlot(element, figure.data, figure.layout, options);
-	}
-
 	// Closed figures have no width yet: they are drawn when opened.
 	function drawVisible() {
 		for (const element of document.querySelectorAll(".picture")) {
-			if (element.clientWidth) draw(element);
+			if (!element.clientWidth || !figures[element.id] || drawn.includes(element)) continue;
+			drawn.push(element);
+			Draw.plot(element, figures[element.id]);
 		}
 	}
 
-	// Anew, not changed: a change would be animated, and the printer does not wait.
 	function redraw(size) {
 		for (const element of drawn) {
 			const figure = figures[element.id];
-			Plotly.purge(element);
-			Plotly.newPlot(element, figure.data, { ...figure.layout, ...size }, options);
+			Draw.plot(element, { ...figure, layout: { ...figure.layout, ...size } });
 		}
 	}
 
@@ -37,7 +28,7 @@
 			opened.push(details);
 		}
 		drawVisible();
-		redraw({ autosize: false, width: PRINTED_WIDTH });
+		redraw({ width: PRINTED_WIDTH });
 	}
 	function afterPrint() {
 		for (const details of opened.splice(0)) details.open = false;

@@ -12,7 +12,6 @@ const Charts = (function () {
 	const ENTRANCES = /^(port-rx|handoff-rx)/;
 	const EXITS = /^(port-tx|tester-tx)/;
 	const [CALLS, VECTORS, CLOCKS, IDLE_CLOCKS] = [0, 1, 2, 4];
-	const OPTIONS = { displayModeBar: false, responsive: true, scrollZoom: false };
 	// Samples of a long run that are drawn, and kept; all are counted.
 	const DRAWN = 600;
 	const looks = new Map();
@@ -28,10 +27,7 @@ const Charts = (function () {
 		};
 	}
 
-	// plotly reads tags in text.
-	function plain(text) {
-		return text.replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]);
-	}
+	const { plain } = Draw;
 
 	function kind(node) {
 		if (ENTRANCES.test(node)) return "input";
@@ -222,7 +218,8 @@ const Charts = (function () {
 	function draw(data) {
 		if (!data.samples.length) return;
 		for (const [name, picture] of Object.entries(PICTURES)) {
-			Plotly.react(document.getElementById(name), ...picture(data), OPTIONS);
+			const [traces, marks] = picture(data);
+			Draw.plot(document.getElementById(name), { data: traces, layout: marks });
 		}
 	}
 
