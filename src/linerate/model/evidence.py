@@ -191,6 +191,9 @@ class Worker(FrozenModel):
         if self.vectors_per_call < full <= self.graph_vectors_per_call:
             # Empty polls between full ones: the clocks beside them tell how many.
             return self._saturated_by_clocks()
+        if not self.vectors_per_call:
+            # Neither idle time nor the size of a call is known.
+            return None
         return self.vectors_per_call >= full
 
     def _saturated_by_clocks(self) -> bool | None:

@@ -27,7 +27,9 @@ _STAMPS = re.compile(
     )[ \t]?""",
     re.VERBOSE,
 )
-_PROMPT = re.compile(r"^(?:vpp#|DBGvpp#|testpmd>|trex>|\S+@\S+[:~]\S*[#$>]|[#$>])\s*")
+_PROMPT = re.compile(
+    r"^(?:vpp#|DBGvpp#|testpmd>|trex>|\S+@\S+[:~]\S*[#$>]|\[\S+@\S+ \S+\][#$]|[#$>])\s*"
+)
 _MAIL_QUOTE = re.compile(r"^(?:[>|] ?)*> ?")
 #: `diff -u`: where a part begins; and the lines before the parts, with the files' names.
 _HUNK = re.compile(r"^@@ -\d{1,9}(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@")

@@ -98,7 +98,7 @@ def _leftovers(evidence: Evidence) -> list[Section]:
     title = f"{len(evidence.unread)} lines that linerate does not know"
     return [
         sentences("Left out", evidence.left_out),
-        _quotes("Not used, as it can't be", evidence.doubts),
+        _quotes("Doubts", evidence.doubts),
         _quotes(title, shown),
         *([Note(f"and {more} more (--json)")] if more > 0 else []),
     ]

@@ -21,10 +21,15 @@ _SYSTEMS: tuple[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], ...] = (
         (("dpdk-testpmd statistics", "show port xstats all; show fwd stats all"),),
     ),
     (
-        ("OVS", "Open vSwitch"),
+        ("Open vSwitch",),
         (
-            ("pmd-perf-show", "ovs-appctl dpif-netdev/pmd-perf-show"),
-            ("coverage", "ovs-appctl coverage/show"),
+            (
+                "Open vSwitch PMD threads",
+                "under load: ovs-appctl dpif-netdev/pmd-stats-clear; sleep 10; ovs-appctl "
+                "dpif-netdev/pmd-stats-show",
+            ),
+            ("Open vSwitch ports", "ovs-vsctl list interface"),
+            ("Open vSwitch coverage", "ovs-appctl coverage/show"),
         ),
     ),
     (

@@ -339,9 +339,18 @@ _NO_CARD = re.compile(
 )
 
 
+#: Sources that are a thread's polls of all its queues, whatever they are of.
+POLLS_ALL = ("pmd", "testpmd", "lcore")
+
+
 def without_card(evidence: Evidence) -> bool:
     """Whether all ports that are known are of software: nothing of a card's can be tried."""
-    sources = [node.name for worker in forwarders(evidence) for node in worker.sources]
+    sources = [
+        node.name
+        for worker in forwarders(evidence)
+        for node in worker.sources
+        if node.name not in POLLS_ALL
+    ]
     ports = [f"{port.name} {port.driver}" for port in evidence.ports if port.side == "dut"]
     names = sources or ports
     return bool(names) and all(_NO_CARD.search(name) for name in names)

@@ -13,33 +13,21 @@ from typing import Any, NamedTuple
 from linerate.model.box import Answer, BoxAnswers, texts
 from linerate.model.evidence import Evidence, Node, Quote, Worker
 from linerate.parsers.boxes import Asked, Counted, Question, UnreadableError, register
+from linerate.parsers.ovs_counters import (
+    COVERAGE,
+    LOSSES,
+    PIPELINE,
+    THREAD,
+    VALUE,
+    datapath_place,
+    port_place,
+)
 
 #: Coverage counters are those of each thread's last second (lib/coverage.c), statistics of flows
 #: those of the last half (ofproto's max-revalidator): once they stand still, they are all there.
 _SETTLED = "sleep 1.1 2>/dev/null || sleep 2"
 #: Statistics of each kind of port that are packets lost on the way in, and not among `rx_packets`.
 _RX_LOSSES = {"rx_missed_errors": "rx missed", "rx_errors": "rx errors"}
-#: Statistics of a port that are packets lost in it after they were received, or before they left.
-_LOSSES = {
-    "ovs_rx_qos_drops": "ingress policer drops",
-    "ovs_tx_qos_drops": "egress policer drops",
-    "ovs_tx_failure_drops": "tx ring full",
-    "ovs_tx_mtu_exceeded_drops": "longer than the MTU",
-    "ovs_tx_invalid_hwol_drops": "tx offload unsupported",
-}
-#: Coverage counters that are packets (lib/dpif-netdev.c, lib/odp-execute.c), in words.
-_DATAPATH = {
-    "datapath_drop_upcall_error": "upcall lost",
-    "datapath_drop_lock_error": "upcall lost: flow table locked",
-    "datapath_drop_rx_invalid_packet": "malformed packet",
-    "datapath_drop_meter": "meter drops",
-    "datapath_drop_invalid_port": "no such port",
-    "datapath_drop_invalid_bond": "no such port: bond",
-    "datapath_drop_recirc_error": "recirculated too often",
-}
-_COVERAGE = re.compile(r"(datapath_drop_\w+|drop_action_\w+)\s.*\btotal:\s*(\d+)\s*")
-#: Packets whose flow had no action: of a flow of OpenFlow's that drops, or of none.
-_PIPELINE = "drop_action_of_pipeline"
 #: `recv`, `xmit` and their bytes, as OpenFlow has them.
 _PORT = re.compile(r"\s(rx|tx) pkts=(\d+), bytes=(\d+), drop=(\d+|\?), errs=(\d+|\?)")
 _CUSTOM = re.compile(r"([A-Za-z_]\w*)=(\d+)(?=[,\s]|$)")
@@ -47,8 +35,6 @@ _FLOW = re.compile(r"\btable=(\w+), n_packets=(\d+), (.*)actions=drop\s*$")
 _MATCH = re.compile(r"(?:\w+_age=\d+|n_bytes=\d+|send_flow_rem|reset_counts)(?:,? |, )")
 #: With more flows that drop than that, those of a table are one place.
 FLOWS_NAMED = 32
-_THREAD = re.compile(r"(pmd|main) thread(?: numa_id (\d+) core_id (\d+))?:")
-_VALUE = re.compile(r"\s+-?\s*([A-Za-z][\w .()/]*?):\s+(\d+)\b")
 #: Share of a window's packets without a flow yet that is worth a word: each costs a search.
 UPCALL_PERCENT = 1.0
 #: A thread that polls needs a CPU of its own.
@@ -136,9 +122,7 @@ class OvsBox:
             counters["rx_packets"] += sum(missed.values())
             counted.ports[port] = counters
             counted.losses |= missed
-            counted.losses |= {
-                f"{port}: {words}": counters.get(key, 0) for key, words in _LOSSES.items()
-            }
+            counted.losses |= {port_place(port, key): counters.get(key, 0) for key in LOSSES}
         counted.losses |= _drops(texts.get("coverage", ""), texts.get("flows that drop", ""))
         return counted
 
@@ -207,13 +191,10 @@ def _int(text: str) -> int:
 
 def _drops(coverage: str, flows: str) -> dict[str, int]:
     """Packets dropped between two ports: by flows that drop, without one, for another reason."""
-    counters = {name: _int(packets) for name, packets in _COVERAGE.findall(coverage)}
+    counters = {name: _int(packets) for name, packets in COVERAGE.findall(coverage)}
     by_flow = _flows(flows)
-    without = counters.pop(_PIPELINE, 0) - sum(by_flow.values())
-    named = {
-        "datapath: " + _DATAPATH.get(name, name.removeprefix("datapath_").replace("_", " ")): value
-        for name, value in counters.items()
-    }
+    without = counters.pop(PIPELINE, 0) - sum(by_flow.values())
+    named = {datapath_place(name): value for name, value in counters.items()}
     return by_flow | {"openflow: no flow": without} | named
 
 
@@ -287,12 +268,12 @@ def _threads(text: str) -> dict[tuple[str, int, int], tuple[dict[str, int], int]
     found: dict[tuple[str, int, int], tuple[dict[str, int], int]] = {}
     counters: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), start=1):
-        if (thread := _THREAD.match(line)) is not None:
+        if (thread := THREAD.fullmatch(line)) is not None:
             counters = {}
             numa, core = (_int(one) if one else 0 for one in thread.groups()[1:])
             found[thread[1], numa, core] = (counters, number)
-        elif (value := _VALUE.match(line)) is not None:
-            counters[value[1]] = _int(value[2])
+        elif (value := VALUE.fullmatch(line)) is not None:
+            counters[value["name"]] = _int(value["value"])
     return found
 
 

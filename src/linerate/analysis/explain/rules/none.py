@@ -56,6 +56,8 @@ def none(evidence: Evidence) -> Finding | None:
 SPARE_FOUND_PERCENT = 50.0
 #: Share of a worker's packets by which it may send less: rates are printed with few digits.
 SENT_WITHIN = 0.02
+#: Words of outputs that show workers, and not what is lost at ports.
+OF_WORKERS_ALONE = ("runtime", "PMD threads")
 #: Frames of a link's own that a tester may count beside its own.
 FEW = 16
 #: Share of what ports received by which what they sent may differ: frames of their own, ARP, LLDP.
@@ -80,13 +82,11 @@ def time_to_spare(evidence: Evidence) -> Finding | None:
         return None
     if (found or 0.0) > SPARE_FOUND_PERCENT or (spare is not None and spare < SPARE_FOUND_PERCENT):
         return None
-    empty = f"finds packets in {found:.3g} % of its polls, {_each(worker.graph_vectors_per_call)}"
-    idle = f"has nothing to do for {spare:.0f} % of its time" if spare is not None else empty
     return Finding(
         limit="none",
         # Without a table of losses something may be lost that was not pasted.
         confidence="medium" if _counts_losses(evidence) else "low",
-        sentence=f"at this load nothing limits: {worker.name} {idle}{_few(evidence)}",
+        sentence=f"at this load nothing limits: {worker.name} {_idle(worker)}{_few(evidence)}",
         evidence=(*quotes(worker, asking), *quotes(*evidence.noted)),
         try_=("offer more; if that is not possible, what sends or the links are the limit",),
     )
@@ -98,6 +98,13 @@ def _sends_less(worker: Worker) -> bool:
     few = NOISE_SHARE * came
     dropped = (worker.drop_pps or 0.0) > few
     return dropped or (worker.out_pps is not None and came - worker.out_pps > SENT_WITHIN * came)
+
+
+def _idle(worker: Worker) -> str:
+    if worker.idle_percent is not None:
+        return f"has nothing to do for {worker.idle_percent:.3g} % of its time"
+    each = _each(worker.graph_vectors_per_call)
+    return f"finds packets in {worker.found_percent or 0.0:.3g} % of its polls, {each}"
 
 
 def _each(vectors: float) -> str:
@@ -125,7 +132,7 @@ def _loses(evidence: Evidence) -> bool:
 
 def _counts_losses(evidence: Evidence) -> bool:
     """Whether an output was read that would show losses."""
-    return any("runtime" not in name for name in evidence.outputs)
+    return any(not any(words in name for words in OF_WORKERS_ALONE) for name in evidence.outputs)
 
 
 @rule("none", Stage.WHOLE, reference="the tester's own counters: sent = received")

@@ -1,7 +1,7 @@
 """RSS gives one worker more than the others: it is full while they have time."""
 
 from linerate.analysis.explain.model import Finding
-from linerate.analysis.explain.reading import forwarders, main_losses, quotes
+from linerate.analysis.explain.reading import POLLS_ALL, forwarders, main_losses, quotes
 from linerate.analysis.explain.rules import Stage, rule
 from linerate.analysis.explain.rules.worker_cpu import saturated_worker
 from linerate.model.evidence import Evidence
@@ -23,6 +23,9 @@ def rss_imbalance(evidence: Evidence) -> Finding | None:
     worker, given = saturated_worker(evidence), evidence.conditions
     everyone = forwarders(evidence)
     if worker is None or len(everyone) < 2 or (given is not None and given.flows == "one"):
+        return None
+    # It is unknown what spread the packets: RSS over a port's queues, or ports that differ.
+    if all(node.name in POLLS_ALL for node in worker.sources):
         return None
     if evidence.card is not None and evidence.card.rx_queues == 1:
         return None

@@ -13,7 +13,7 @@ from linerate.analysis.explain.reading import (
     without_card,
 )
 from linerate.analysis.explain.rules import Stage, rule
-from linerate.model.evidence import FULL_SHARE, FULL_VECTOR, Evidence, Loss
+from linerate.model.evidence import FULL_SHARE, FULL_VECTOR, Evidence, Loss, Worker
 
 #: A poll that finds so much of a ring finds it full: a few slots are always being refilled.
 RING_FULL_SHARE = 0.75
@@ -49,14 +49,16 @@ def rx_ring(evidence: Evidence) -> Finding | None:
     slots = f" of {evidence.card.rx_ring} slots" if evidence.card else ""
     spare = worker.idle_percent or 0.0
     sure = SURE_PERCENT if worker.used_percent is None else SURE_BY_USE_PERCENT
+    # Since when it counts is unknown: without load it had time as well.
+    window = evidence.conditions is not None or worker.seconds is not None
     why = (
         f"each poll finds {worker.vectors_per_call:.0f} packets, the whole ring"
         if short
-        else f"yet {worker.name} had nothing to do for {spare:.1f} % of its time"
+        else f"yet {worker.name} {_time_left(worker)}"
     )
     return Finding(
         limit="rx-ring",
-        confidence="high" if short or spare > sure else "medium",
+        confidence="high" if short or (spare > sure and window) else "medium",
         sentence=f"the rx ring{slots} was full for {total(lost):,} packets; {why}",
         evidence=quotes(*lost, worker, input_node(worker)),
         try_=(
@@ -67,13 +69,24 @@ def rx_ring(evidence: Evidence) -> Finding | None:
     )
 
 
+def _time_left(worker: Worker) -> str:
+    """Its idle time, or its calls where that is unknown."""
+    if worker.idle_percent is None:
+        return f"finds {worker.vectors_per_call:.1f} packets a call, of {worker.burst_packets}"
+    since = "" if worker.seconds else " since its counters were cleared"
+    return f"had nothing to do for {worker.idle_percent:.1f} % of its time{since}"
+
+
 #: Commands that tell whether a worker or a CPU had time, by words of the outputs that were pasted:
 #: of the system they come from.
 _DECIDES = (
     ("testpmd", "testpmd --record-core-cycles, then `show fwd stats all`: its cycles a packet"),
     ("VPP", "`vppctl clear runtime`, a second of load, `vppctl show runtime`: vectors a call"),
-    ("OVS", "`ovs-appctl dpif-netdev/pmd-perf-show`: busy and idle iterations of each PMD thread"),
-    ("Open vSwitch", "`ovs-appctl dpif-netdev/pmd-perf-show`: iterations of each PMD thread"),
+    (
+        "Open vSwitch",
+        "`ovs-appctl dpif-netdev/pmd-stats-clear`, ten seconds of load, `ovs-appctl "
+        "dpif-netdev/pmd-stats-show`: idle cycles of each PMD thread",
+    ),
     ("grout", "`grcli stats show software`: busy and idle cycles of each CPU"),
     ("dpdk", "DPDK's telemetry, `/eal/lcore/usage`: busy and total cycles of each lcore"),
     ("RouterOS", "`/tool profile cpu=all`: load of each CPU"),

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from linerate.analysis.explain.model import Finding
 from linerate.analysis.explain.reading import (
+    POLLS_ALL,
     busiest,
     capacity_losses,
     fell_behind,
@@ -39,7 +40,9 @@ def saturated_worker(evidence: Evidence) -> Worker | None:
         return None
     if not capacity_losses(evidence) or _lost_hardly_any(evidence, worker):
         alone = fell_behind(evidence) or sends_itself(evidence)
-        return worker if worker.idle_in_clocks or alone else None
+        # Pasted text may lack the counter of a loss.
+        pasted = evidence.conditions is None and worker.spare_percent is not None
+        return worker if worker.idle_in_clocks or alone or pasted else None
     return worker if lost_for_workers(evidence) else None
 
 
@@ -163,7 +166,9 @@ def _advice(evidence: Evidence, worker: Worker) -> list[str]:
     if one_flow:
         return ["one flow can use one worker: a faster core, or fewer cycles a packet"]
     more = "spread the load over the workers that have none" if idle else "another worker and queue"
-    dearest = _by_clocks(node for node in worker.nodes if not is_generator(node))
+    dearest = _by_clocks(
+        node for node in worker.nodes if not is_generator(node) and node.name not in POLLS_ALL
+    )
     cheaper = [f"make {node.name} cheaper: it takes the most cycles" for node in dearest[:1]]
     return [more, *cheaper]
 
