@@ -223,8 +223,9 @@ def test_wrong_usage_is_reported(linerate, arguments, message):
 
 def test_no_engine_is_reported_in_one_line(linerate):
     done = linerate(*ONE, LINERATE_ENGINE="/nowhere/linerate-engine")
-    assert done.returncode == 1
-    assert "/nowhere/linerate-engine: no such program" in done.stdout
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("linerate: /nowhere/linerate-engine: no such program")
+    assert done.stderr.count("\n") == 1
     assert linerate("show", "runtime").stderr == "linerate: no engine runs\n"
 
 

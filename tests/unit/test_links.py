@@ -118,7 +118,7 @@ def test_a_link_slower_than_asked_for_ends_the_bench(linerate, bed):
     assert (
         "t0 (0000:05:00.0): negotiated 10 Gb/s, but the testbed says link: 25 Gb/s" in done.stderr
     )
-    assert json.loads(done.stdout)["trials"] == []
+    assert not done.stdout
 
 
 def test_a_port_of_unknown_speed_takes_any_link(linerate, bed):

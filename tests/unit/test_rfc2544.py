@@ -147,7 +147,9 @@ def test_all_four_benchmarks_are_measured_and_shown(linerate, tmp_path):
         FAKE_DUT_PPS=str(DUT_PPS),
         FAKE_BUFFER=str(BUFFER),
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    # On a slow machine it says how far it is.
+    assert all(line.startswith("linerate: after ") for line in done.stderr.splitlines())
     document = json.loads(done.stdout)
     small, large = document["sizes"]
     assert small["throughput_pps"] == pytest.approx(DUT_PPS, rel=0.005)

@@ -1,6 +1,7 @@
 """`linerate bench`: progress while it measures, a report when it has; signals keep both."""
 
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -9,6 +10,7 @@ from typing import Literal
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from linerate.base.atomic_write import write_whole
+from linerate.base.errors import UserError
 from linerate.base.signals import ENDING, held_back
 from linerate.cli.options import RunOptions
 from linerate.cli.usage import FAILED
@@ -29,17 +31,24 @@ from linerate.ui.screen import complain, one_line, say
 #: Makes what measures a plan.
 Maker = Callable[[Plan, RunFolder, Observer], Bench]
 Form = Literal["text", "json", "csv"]
+#: Between two lines about how far it is.
+PIPED_SECONDS = 10.0
 #: Beside the trials of a test with a box: an engine starts, the box is asked, packets drain.
 BESIDE_SECONDS = 4.0
 #: A shell says 128 + signal for what a signal ended.
 BY_SIGNAL = 128
 
 
+class NeverBeganError(UserError):
+    """A run that failed before its first trial began."""
+
+
 class Bar:
-    """A progress bar; drawn a few times a second only, on the tester's CPU."""
+    """A progress bar, drawn a few times a second only, on the tester's CPU; lines into a pipe."""
 
     def __init__(self, progress: Progress, total_seconds: float) -> None:
         self._progress = progress
+        self._piped = Piped()
         self._task: TaskID = progress.add_task("starting", total=total_seconds)
         self._done_seconds = 0.0
         self._step_seconds = 0.0
@@ -50,6 +59,8 @@ class Bar:
         self._step_seconds = seconds
         self._progress.update(self._task, completed=self._done_seconds, description=text)
         self._progress.refresh()
+        if self._progress.disable:
+            self._piped.step(text)
 
     def progress(self, progress: measurement.Progress) -> None:
         """Move on within the step."""
@@ -71,6 +82,20 @@ class Bar:
         """Say what can't be measured as soon as that is known."""
         text = f"{absent.configuration}: {absent.reason}"
         self._progress.console.print(text, style="yellow", soft_wrap=True)
+
+
+class Piped:
+    """Progress of long work in a line now and then, for readers of a pipe."""
+
+    def __init__(self) -> None:
+        self._began_s = self._reported_s = time.monotonic()
+
+    def step(self, text: str) -> None:
+        """Print a line unless the last one is recent."""
+        now_s = time.monotonic()
+        if now_s - self._reported_s >= PIPED_SECONDS:
+            self._reported_s = now_s
+            complain(f"linerate: after {now_s - self._began_s:.0f} s: {text}")
 
 
 @contextmanager
@@ -133,7 +158,10 @@ def bench_into_folder(plan: Plan, options: RunOptions, make: Maker = Bench) -> i
 
 
 def measure_into(plan: Plan, folder: RunFolder, make: Maker = Bench) -> tuple[Run, int]:
-    """Measure into a run folder, within `signals`; returns the run and the exit code."""
+    """Measure into a run folder, within `signals`; returns the run and the exit code.
+
+    Raises NeverBeganError, and leaves no folder, where nothing could be started.
+    """
     if plan.testbed.dut.is_box:
         complain(announced(plan))
     progress = new_progress()
@@ -144,9 +172,18 @@ def measure_into(plan: Plan, folder: RunFolder, make: Maker = Bench) -> tuple[Ru
             bench.measure()
         except Interrupted as interrupted:
             code = BY_SIGNAL + interrupted.signal_number
+    if never_began(bench.run):
+        folder.remove()
+        raise NeverBeganError(bench.run.problem)
     if line := nothing_came_back(bench.run):
         complain(f"linerate: {line}")
     return bench.run, code or exit_code(bench.run)
+
+
+def never_began(run: Run) -> bool:
+    """Whether a run failed before anything was measured, and before a box gave an answer."""
+    measured = run.results or run.ceilings or run.absent
+    return run.status == "failed" and not measured and not run.testbed.dut.is_box
 
 
 def announced(plan: Plan) -> str:

@@ -77,12 +77,12 @@ def document(run: Run, folder: Path) -> Document:
 
 def _sections(run: Run, loads: LatencyLoads) -> list[Section]:
     name = loads.loadtest
-    rows = table(f"{name}: {latency.TITLE}", COLUMNS, load_rows(run, loads), words=(0, 1, 2))
+    rows = table(latency.TITLE, COLUMNS, load_rows(run, loads), words=(0, 1, 2))
     return [
         Heading(name, f"latency-of-{name.replace('@', '-')}", loads.text),
         Note(percentiles.headline(run, loads), "headline"),
         Note(top_text(loads)),
-        rows.untitled,
+        rows,
         Listing("Notes", ("load", "note"), tuple(load_notes(run, loads)), titled=False),
         Note(latency.EXPLAINED),
         *power.sections(found := [result for _, _, result in points(run, loads)]),

@@ -3,13 +3,19 @@
 Everything fits 80 columns and reads the same through a pipe.
 """
 
+from collections.abc import Iterator
+
+import rich.table
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from linerate.base.line_rate import FrameRate, PcieLink, format_bps, in_mpps
-from linerate.model.ledger import PacketLedger, TimeLedger
+from linerate.model.ledger import Entry, PacketLedger, TimeLedger
+from linerate.report import document
 from linerate.report.cycles import clocks
+from linerate.report.document import Column, Row, figures, sentences, text
+from linerate.report.render.terminal import fitted
 from linerate.results.store import Result
 
 
@@ -47,36 +53,55 @@ def ledger_report(console: Console, result: Result) -> None:
     """Print both ledgers of one trial."""
     mark = "" if result.valid else "  (invalid: no result)"
     console.print(Text(f"{result.test}  {result.text}{mark}", "bold"))
-    console.print(packet_table(result.packets))
+    console.print(packet_table(console, result.packets))
     for ledger in result.time:
         console.print()
-        console.print(time_table(ledger))
+        console.print(time_table(console, ledger))
     console.print()
 
 
-def packet_table(ledger: PacketLedger) -> Table:
+def packet_table(console: Console, ledger: PacketLedger) -> rich.table.Table:
     """Make the packet ledger: what went in, where it went, what is left over."""
-    table = plain_table(("packets", "left"), ("", "left"), ("", "right"))
-    for entry in ledger.entries:
-        if entry.packets or entry.kind in ("sent", "received"):
-            sign = "" if entry.kind in ("sent", "originated") else "-"
-            table.add_row(entry.kind, entry.place, f"{sign}{entry.packets:,}")
+    rows = [
+        (entry.kind, entry.place, _signed(entry))
+        for entry in ledger.entries
+        if entry.packets or entry.kind in ("sent", "received")
+    ]
     if ledger.added:
-        table.add_row("added", "by the device", f"{ledger.added:,}")
-    style = "red" if ledger.unexplained else "green"
-    table.add_row(Text("unexplained", style), "", Text(f"{ledger.unexplained:,}", style))
-    return table
+        rows.append(("added", "by the device", f"{ledger.added:,}"))
+    rows.append(("unexplained", "", f"{ledger.unexplained:,}"))
+    made = fitted(console, document.Table("", (*text("packets", ""), *figures("")), tuple(rows)))
+    made.rows[-1].style = "red" if ledger.unexplained else "green"
+    return made
 
 
-def time_table(ledger: TimeLedger) -> Table:
+def _signed(entry: Entry) -> str:
+    sign = "" if entry.kind in ("sent", "originated") else "-"
+    return f"{sign}{entry.packets:,}"
+
+
+#: Columns of a worker's cycles; a narrow terminal leaves out the last ones first.
+TIME_COLUMNS = (
+    Column("calls", spare=2),
+    Column("packets", spare=2),
+    Column("a call", spare=1),
+    *figures("clocks/packet", "%"),
+)
+
+
+def time_table(console: Console, ledger: TimeLedger) -> rich.table.Table:
     """Make a worker's time ledger: the use of its cycles, and the rest."""
-    table = plain_table(
-        (f"{ledger.worker}'s cycles", "left"),
-        *((name, "right") for name in ("calls", "packets", "a call", "clocks/packet", "%")),
-    )
+    columns = (*text(f"{ledger.worker}'s cycles"), *TIME_COLUMNS)
+    rows = tuple(_nodes(ledger)) + tuple(_shares(ledger))
+    made = fitted(console, document.Table("", columns, rows))
+    made.rows[-1].style = "green" if ledger.closes else "red"
+    return made
+
+
+def _nodes(ledger: TimeLedger) -> Iterator[Row]:
     for name, node in sorted(ledger.nodes.items(), key=lambda item: -item[1].clocks):
         if node.calls:
-            table.add_row(
+            yield (
                 name,
                 f"{node.calls:,}",
                 f"{node.vectors:,}",
@@ -84,6 +109,9 @@ def time_table(ledger: TimeLedger) -> Table:
                 clocks(node),
                 f"{ledger.percent(node.clocks):.2f}",
             )
+
+
+def _shares(ledger: TimeLedger) -> Iterator[Row]:
     idle_calls = sum(node.idle_calls for node in ledger.nodes.values())
     shares = (
         ("polls that found nothing", f"{idle_calls:,}", ledger.idle_percent),
@@ -93,9 +121,7 @@ def time_table(ledger: TimeLedger) -> Table:
         ("accounted for", "", ledger.closed_percent),
     )
     for title, calls, share in shares:
-        table.add_row(title, calls, "", "", "", f"{share:.2f}")
-    table.rows[-1].style = "green" if ledger.closes else "red"
-    return table
+        yield (title, calls, "", "", "", f"{share:.2f}")
 
 
 def line_report(
@@ -105,29 +131,31 @@ def line_report(
     console.print(
         Text(f"{rate.frame_bytes}-byte frames (FCS counted) on {format_bps(link_bps)}", "bold")
     )
-    table = plain_table(("", "left"), ("", "right"), ("", "left"))
-    table.show_header = False
-    table.add_row("rate", f"{rate.packets_per_second:,.0f}", "packets/s")
-    table.add_row("", f"{1e9 / rate.packets_per_second:.1f}", "ns a packet")
-    table.add_row("line", f"{rate.percent_of(link_bps):.2f}", "%")
-    table.add_row(
-        "L1", f"{rate.l1_bps / 1e9:.3f}", "Gb/s  preamble, start delimiter, gap: 20 bytes more"
+    rows = (
+        ("rate", f"{rate.packets_per_second:,.0f}", "packets/s"),
+        ("", f"{1e9 / rate.packets_per_second:.1f}", "ns a packet"),
+        ("line", f"{rate.percent_of(link_bps):.2f}", "%"),
+        ("L1", f"{rate.l1_bps / 1e9:.3f}", "Gb/s  preamble, start delimiter, gap: 20 bytes more"),
+        ("L2", f"{rate.l2_bps / 1e9:.3f}", "Gb/s  FCS counted"),
+        ("L2 without FCS", f"{rate.l2_bps_no_fcs / 1e9:.3f}", "Gb/s  as TRex says"),
     )
-    table.add_row("L2", f"{rate.l2_bps / 1e9:.3f}", "Gb/s  FCS counted")
-    table.add_row("L2 without FCS", f"{rate.l2_bps_no_fcs / 1e9:.3f}", "Gb/s  as TRex says")
-    console.print(table)
+    columns = (*text(""), *figures(""), *sentences(""))
+    made = fitted(console, document.Table("", columns, rows))
+    made.show_header = False
+    console.print(made)
     console.print()
     console.print(Text("Through PCIe, in each direction, descriptors counted", "bold"))
-    columns = ("Gb/s", "Mpps", "L1 Gb/s", "of this rate")
-    pcie = plain_table(("slot", "left"), *((name, "right") for name in columns))
-    for name, slot in slots.items():
-        usable = slot.usable(rate.frame_bytes)
-        times = usable.packets_per_second / rate.packets_per_second
-        pcie.add_row(
-            name,
-            f"{slot.data_bps / 1e9:.2f}",
-            f"{usable.packets_per_second / 1e6:.2f}",
-            f"{usable.l1_bps / 1e9:.2f}",
-            f"{times:.2f} ×",
-        )
-    console.print(pcie)
+    pcie = (*text("slot"), *figures("Gb/s", "Mpps", "L1 Gb/s", "of this rate"))
+    through = tuple(_through(name, slot, rate) for name, slot in slots.items())
+    console.print(fitted(console, document.Table("", pcie, through)))
+
+
+def _through(name: str, slot: PcieLink, rate: FrameRate) -> Row:
+    usable = slot.usable(rate.frame_bytes)
+    return (
+        name,
+        f"{slot.data_bps / 1e9:.2f}",
+        f"{usable.packets_per_second / 1e6:.2f}",
+        f"{usable.l1_bps / 1e9:.2f}",
+        f"{usable.packets_per_second / rate.packets_per_second:.2f} ×",
+    )

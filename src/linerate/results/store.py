@@ -330,7 +330,11 @@ class RunFolder:
     def remove_unused(self) -> None:
         """Remove it as long as no run was written."""
         if not (self.path / "run.json").exists():
-            shutil.rmtree(self.path, ignore_errors=True)
+            self.remove()
+
+    def remove(self) -> None:
+        """Remove it with all that is in it."""
+        shutil.rmtree(self.path, ignore_errors=True)
 
     def save(self, run: Run) -> None:
         """Write run.json anew."""

@@ -11,7 +11,7 @@ import typer
 from linerate.base.published import json_text
 from linerate.cli.completion import one_of
 from linerate.cli.options import JsonOption
-from linerate.cli.run_into_folder import BY_SIGNAL, new_progress, signals
+from linerate.cli.run_into_folder import BY_SIGNAL, Piped, new_progress, signals
 from linerate.cli.usage import FAILED, USAGE, mistaken
 from linerate.experiments.bench import Interrupted
 from linerate.experiments.nic_probe import probing
@@ -152,6 +152,7 @@ def _probed(path: Path | None) -> object:
 def _bar(total: int) -> Iterator[Step]:
     """Show how far it is, on standard error, to people who watch."""
     progress = new_progress()
+    piped = Piped()
     task = progress.add_task("starting", total=total)
     shown = -1
 
@@ -161,6 +162,8 @@ def _bar(total: int) -> Iterator[Step]:
             shown = done * 100 // total
             progress.update(task, description=text, completed=done)
             progress.refresh()
+            if progress.disable:
+                piped.step(f"{text}, {done:,} of {total:,}")
 
     with progress:
         yield step

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import rich.table
+from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
@@ -28,6 +29,8 @@ LIMIT_STYLES = {
 TEST_WIDTH = 4
 #: Longest names that lines stand beside.
 NAME_WIDTH = 8
+#: Words are not folded into less.
+WORDS_WIDTH_MIN = 12
 #: Wider than any table.
 UNBOUNDED = 1000
 
@@ -75,7 +78,7 @@ def _show(console: Console, section: Section, before: Section | None) -> None:
             for number, part in enumerate(_parts(console, section)):
                 if number:
                     console.print()
-                console.print(_table(console, part))
+                console.print(fitted(console, part))
         case Listing():
             _title(console, section.title if section.titled else "", before)
             _list(console, section)
@@ -136,17 +139,60 @@ def _width(console: Console, made: rich.table.Table) -> int:
     return console.measure(made, options=unbounded).maximum
 
 
-def _table(console: Console, table: Table) -> rich.table.Table:
-    """Nearer together, without spare columns, or folded, where it would not fit."""
+def fitted(console: Console, table: Table) -> rich.table.Table:
+    """Nearer together, without spare columns, with words folded, or with fewer figures.
+
+    Figures are never cut: where the narrowest words leave no room, columns go.
+    """
     gaps = (1,) if table.block else (2, 1)
     ranks = sorted({column.spare for column in table.columns})
     tables = [_made(_without(table, rank), gap) for rank in ranks for gap in gaps]
     for made in tables:
         if _width(console, made) <= console.width:
             return made
-    for column in made.columns:
+    least = _without(table, ranks[-1])
+    while _folded_width(least) > console.width and (figure := _last_figure(least)):
+        least = _but(least, figure)
+    return _folded(least)
+
+
+def _last_figure(table: Table) -> int:
+    """Number of the last column of figures behind the first column; 0: there is none."""
+    sides = enumerate(column.side for column in table.columns)
+    return max((number for number, side in sides if side == "figure" and number), default=0)
+
+
+def _but(table: Table, number: int) -> Table:
+    """A table without one of its columns."""
+    return replace(
+        table,
+        columns=table.columns[:number] + table.columns[number + 1 :],
+        rows=tuple(row[:number] + row[number + 1 :] for row in table.rows),
+    )
+
+
+def _folded_width(table: Table) -> int:
+    """Width in which each figure is whole, and each column of words has room for some."""
+    return sum(_least_widths(table)) + len(table.columns) - 1
+
+
+def _least_widths(table: Table) -> list[int]:
+    widths = (
+        max(cell_len(cell) for cell in (column.name, *(row[number] for row in table.rows)))
+        for number, column in enumerate(table.columns)
+    )
+    return [
+        width if column.side == "figure" else min(width, WORDS_WIDTH_MIN)
+        for column, width in zip(table.columns, widths, strict=True)
+    ]
+
+
+def _folded(table: Table) -> rich.table.Table:
+    made = _made(table, 1)
+    for column, width in zip(made.columns, _least_widths(table), strict=True):
+        column.min_width = width
         if column.justify == "left":
-            column.no_wrap, column.overflow = False, "fold"
+            column.no_wrap = False
     return made
 
 
