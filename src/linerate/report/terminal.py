@@ -62,7 +62,7 @@ def ledger_report(console: Console, result: Result) -> None:
 
 def packet_table(console: Console, ledger: PacketLedger) -> rich.table.Table:
     """Make the packet ledger: what went in, where it went, what is left over."""
-    rows = [
+    rows: list[Row] = [
         (entry.kind, entry.place, _signed(entry))
         for entry in ledger.entries
         if entry.packets or entry.kind in ("sent", "received")
