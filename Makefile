@@ -1,6 +1,7 @@
 # linerate: `make bench` and `make test` do all the set-up that they need.
 #
 #   make bench    the eight standard loadtests        make bench ARGS="--only U2,B2"
+#   make install  linerate on the path, for sudo too: a link in PREFIX/bin (/usr/local)   make uninstall
 #   make peers    linerate against testpmd, here   make peers ARGS="--only io,mac"
 #   make injection   limits injected and limits named, for docs/injection.md
 #   make trust    how far our own figures can be trusted, for docs/trust.md   ARGS="ndr 30"
@@ -25,6 +26,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 PYTHON ?= python3
+PREFIX ?= /usr/local
 ARGS ?=
 FUZZ_SECONDS ?= 30
 NICS ?= e1000e,vmxnet3,virtio-net,igb
@@ -66,7 +68,7 @@ SOURCES := $(shell find src engine bench -type f ! -path '*/__pycache__/*') meso
 	pyproject.toml
 
 .PHONY: help setup setup-test setup-servers setup-nics setup-peers setup-lint setup-fuzz setup-fuzz-parsers build \
-	bench peers performance injection setup-screenshots screenshots test test-more test-full \
+	install uninstall bench peers performance injection setup-screenshots screenshots test test-more test-full \
 	test-engine test-lab test-python \
 	test-nics test-trixie test-sid trust lint lint-c lint-python fuzz fuzz-engine fuzz-parsers fuzz-files \
 	fuzz-coverage setup-docs schemas docs deb wheel image test-packages clean
@@ -128,6 +130,14 @@ $(STAMPS)/installed: $(SOURCES) .venv/build.stamp
 
 bench: build
 	@$(BIN)/linerate bench $(ARGS)
+	@[ -e "$(PREFIX)/bin/linerate" ] || \
+		echo "the command: $(BIN)/linerate; make install puts it on the path, for sudo too"
+
+install: build
+	@build-aux/on-path "$(CURDIR)/$(BIN)/linerate" "$(PREFIX)/bin"
+
+uninstall:
+	@build-aux/on-path --remove "$(CURDIR)/$(BIN)/linerate" "$(PREFIX)/bin"
 
 peers: build setup-peers
 	@echo "linerate: measuring ours and the peers, in turn"

@@ -1,4 +1,4 @@
-"""Lines about long work where nobody watches a bar; a start that failed leaves nothing."""
+"""Lines about long work for readers of a pipe; a start that failed leaves nothing."""
 
 from types import SimpleNamespace
 
