@@ -6,12 +6,14 @@ processes: `test_each_command_starts_in_a_fresh_process` and the tests that send
 
 import contextlib
 import io
+import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from linerate.cli.app import main
 
@@ -52,6 +54,11 @@ def run_command(words: tuple[str, ...], folder: Path, environment: Mapping[str, 
         finally:
             sys.argv = argv
     return subprocess.CompletedProcess(["linerate", *words], code, out.text(), err.text())
+
+
+def result_of(printed: str | bytes) -> Any:
+    """Result that a command printed with `--json`, out of its envelope."""
+    return json.loads(printed)["result"]
 
 
 def _code(ended: SystemExit) -> int:

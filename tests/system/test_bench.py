@@ -3,7 +3,6 @@
 No timing is asserted: on a busy machine a trial may be invalid, but it is never wrong.
 """
 
-import json
 import os
 import signal
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command import result_of
 from tests.host import HostWatch
 from tests.system import labs
 from tests.system.labs import Lab, wait_for
@@ -36,7 +36,7 @@ def bench(folder: Path, *arguments: str) -> tuple[dict[str, Any], Run]:
     host = HostWatch()
     for _ in range(BENCHES):
         done = linerate("bench", *arguments, *SHORT, "--runs", str(folder))
-        document: dict[str, Any] = json.loads(done.stdout)
+        document: dict[str, Any] = result_of(done.stdout)
         if document["status"] == "complete":
             break
         assert GAVE_UP in done.stderr, done.stderr
@@ -59,7 +59,7 @@ def check_laws(document: dict[str, Any], run: Run) -> None:
     for trial in document["trials"]:
         assert trial["valid"] == (trial["limit"] != "invalid") == (not trial["invalid"])
         assert trial["valid"] == (trial["received_pps"] is not None)
-        assert 0 <= (trial["percent_of_line"] or 0) < 100.2
+        assert 0 <= (trial["line_percent"] or 0) < 100.2
 
 
 @pytest.mark.parametrize("dut", ["router", "io", "macswap"])
@@ -151,7 +151,7 @@ def test_an_ended_engine_ends_the_run_and_loses_nothing(lab: Lab) -> None:
     labs.release(lab)
     output = lab.communicate(timeout=labs.ENDS_IN_SECONDS)[0]
     assert lab.returncode == 1
-    document = json.loads(output)
+    document = result_of(output)
     assert document["status"] == "failed"
     assert document["trials"][0]["test"] == "U1"
     assert own_engines(lab.pid) == {}

@@ -1,12 +1,11 @@
 """A Linux box over real ssh: asked in each trial, and its losses located."""
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.command import Done, run_command
+from tests.command import Done, result_of, run_command
 from tests.system.boxes import Box, linux_box, needs_sshd, with_sshd
 from tests.system.namespaces import run
 
@@ -34,7 +33,7 @@ def trials(folder: Path) -> list[Measurement]:
 def test_a_bench_over_ssh_explains_every_packet(box: Box, tmp_path: Path) -> None:
     done = bench(box, tmp_path, "--json")
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)
+    assert result_of(done.stdout)
     last = trials(tmp_path)[-1]
     assert last.packets.sent > 0
     assert last.packets.unexplained == 0
@@ -57,7 +56,7 @@ def test_a_run_ends_before_its_trials_where_nothing_comes_through(box: Box, tmp_
 def test_the_doctor_looks_at_a_box(box: Box, tmp_path: Path) -> None:
     done = run_command(("doctor", "--at", box.at, "--json"), tmp_path, box.environment)
     assert done.returncode in (0, 1), done.stderr
-    found = {one["check"]: one["state"] for one in json.loads(done.stdout)["findings"]}
+    found = {one["check"]: one["state"] for one in result_of(done.stdout)["findings"]}
     # The namespace has its own interfaces, and this machine's CPUs and memory.
     assert found["hugepages"] in ("ok", "fault", "note")
     assert found["busy"] != "unknown"

@@ -1,10 +1,9 @@
 """Forwarding mode `flowtable` with the real engine: each packet passes, each flow has a record."""
 
-import json
 from typing import Any
 
 import pytest
-from tests.schemas import keeps_to
+from tests.schemas import valid_result
 from tests.system import labs
 from tests.system.configs import card_config, stream
 from tests.system.conftest import StartEngine
@@ -170,8 +169,7 @@ def test_show_flows(start_engine: StartEngine) -> None:
     text = show("--top", "3", "--by", "bytes")
     assert f"{FLOWS} of 1,048,576 flows" in text
     assert len([line for line in text.splitlines() if line.startswith("tcp ")]) == 3
-    found = json.loads(show("--json", "--top", "5"))
-    keeps_to("show-flows", found)
+    found = valid_result("show-flows", show("--json", "--top", "5"))
     assert found["flows"] == FLOWS
     assert len(found["flow"]) == 5
     assert found["flow"][0]["rules"] == "none"

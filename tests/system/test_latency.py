@@ -4,13 +4,13 @@ No frame can come before its delay is over, however busy the machine; how late i
 the machine, so that is not asserted.
 """
 
-import json
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command import result_of
 from tests.system.configs import card_config, stream
 from tests.system.trials import Outcome, run_trial
 
@@ -90,7 +90,7 @@ def test_latency_over_load_is_kept_whole(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "linerate", "latency", str(testbed), "--ndr", "200000"]
     command += ["--loads", "50,100", "--duration", "300ms", "--json", "--runs", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    document = json.loads(done.stdout)
+    document = result_of(done.stdout)
     folder = Path(document["run"])
     run = load_run(folder)
     assert [point["percent"] for point in document["points"]] == [50, 100]

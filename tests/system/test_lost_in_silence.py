@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command import result_of
 from tests.system import labs
 from tests.system.conftest import StartEngine
 from tests.system.foreign import LINK, MACS, device, two_links
@@ -34,7 +35,7 @@ def bench(folder: Path, document: dict[str, Any]) -> tuple[int, dict[str, Any], 
     for _ in range(TRIES):
         with labs.lab(*words, "--runs", str(folder / "runs")) as lab:
             message, wrong = lab.communicate(timeout=300)
-        (row,) = json.loads(message)["trials"]
+        (row,) = result_of(message)["trials"]
         if row["valid"]:
             return lab.returncode, row, wrong
     pytest.fail(f"no valid trial: {wrong} {row}")

@@ -1,12 +1,11 @@
 """`linerate nic probe` on the virtual card, from the command line."""
 
-import json
 import subprocess
 import sys
 from typing import Any
 
 import pytest
-from tests.schemas import keeps_to
+from tests.schemas import valid_result
 from tests.system.conftest import StartEngine
 
 from linerate.engine import engine_process
@@ -31,8 +30,10 @@ def probe(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
 
 
 def document(*arguments: str, code: int = 0) -> dict[str, Any]:
-    answer: dict[str, Any] = json.loads(probe(*arguments, "--json", code=code).stdout)
-    keeps_to("nic-probe-rule" if "--rule" in arguments else "nic-probe", answer)
+    answer: dict[str, Any] = valid_result(
+        "nic-probe-rule" if "--rule" in arguments else "nic-probe",
+        probe(*arguments, "--json", code=code).stdout,
+    )
     return answer
 
 

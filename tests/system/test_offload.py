@@ -3,7 +3,6 @@
 Whatever it does, packets go on: the ledger balances, and what is lost is lost because a worker is too slow.
 """
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.schemas import keeps_to
+from tests.schemas import valid_result
 from tests.system import labs
 from tests.system.configs import card_config, stream
 from tests.system.conftest import StartEngine
@@ -229,8 +228,7 @@ def test_show_offload(start_engine: StartEngine) -> None:
     assert "e0    off" in text
     assert "e0: refused by type of error: action" in text
     assert "e1: switched off: rules are refused" in text
-    found = json.loads(show("--json"))
-    keeps_to("show-offload", found)
+    found = valid_result("show-offload", show("--json"))
     assert found["e0"]["refused"] == 8
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.command import result_of
 from tests.system import labs
 
 from linerate.results.store import Run, load_run
@@ -33,7 +34,7 @@ def bench(folder: Path, *words: str) -> Run:
     with labs.lab(*words, "--runs", str(folder)) as lab:
         text, wrong = lab.communicate(timeout=300)
     assert text, wrong
-    document = json.loads(text)
+    document = result_of(text)
     assert document["status"] == "complete", wrong
     return load_run(Path(document["run"]))
 

@@ -3,7 +3,6 @@
 The plug is made: it shows 90 W while the run's live.jsonl says that packets are sent, else 40 W.
 """
 
-import json
 import socket
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.command import result_of
 from tests.unit.power_devices import Answer, answer, web
 
 from linerate.model.power import PowerFigures
@@ -51,7 +51,7 @@ def bench(runs: Path, power: dict[str, Any], *words: str) -> tuple[Path, list[Re
     file.write_text(yaml.safe_dump({"dut": {"power": power | {"idle_seconds": 1}}}))
     done = linerate("bench", str(file), "--only", "U2", "--json", "--runs", str(runs), *words)
     assert "Traceback" not in done.stderr
-    folder = Path(json.loads(done.stdout)["run"])
+    folder = Path(result_of(done.stdout)["run"])
     run = load_run(folder)
     assert run.results, done.stderr
     return folder, list(run.results)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command import result_of
 from tests.host import HostWatch
 
 from linerate.results.store import load_measurement, load_run
@@ -34,7 +35,7 @@ def search(folder: Path, *arguments: str) -> dict[str, Any]:
             timeout=600,
             check=False,
         )
-        document: dict[str, Any] = json.loads(done.stdout)
+        document: dict[str, Any] = result_of(done.stdout)
         check_laws(Path(document["run"]))
         assert done.returncode == (0 if document["found"] else 1), done.stderr
         if document["found"]:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.command import result_of
 from tests.system import labs
 
 from linerate.results.store import load_measurement, load_run
@@ -53,7 +54,7 @@ def test_random_loss_is_explained_and_stops_where_any_does(tmp_path: Path) -> No
          "--stop-at", "any", "--json", "--runs", str(tmp_path / "runs")],
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
-    document = json.loads(done.stdout)
+    document = result_of(done.stdout)
     assert done.returncode == 1
     assert document["unexplained"] == 0
     assert document["lost"] > 0

@@ -3,7 +3,6 @@
 No rate is asserted: on a busy machine a trial may be invalid, but it is never wrong.
 """
 
-import json
 import os
 import signal
 import subprocess
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command import result_of
 from tests.system import labs
 from tests.system.labs import wait_for
 
@@ -28,7 +28,7 @@ def linerate(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def measured(folder: Path, *arguments: str) -> tuple[dict[str, Any], Run]:
     done = linerate(*arguments, *SHORT, "--json", "--runs", str(folder))
-    document = json.loads(done.stdout)
+    document = result_of(done.stdout)
     assert document["status"] == "complete", done.stderr
     assert done.returncode in (0, 1)
     return document, load_run(Path(document["run"]))
@@ -57,8 +57,8 @@ def test_a_small_sweep(tmp_path: Path) -> None:
         ("io", 64), ("router", 64), ("io", 1518), ("router", 1518),
     ]  # fmt: skip
     for point in points:
-        assert (point["pps"] is None) == (not point["trial"]["valid"])
-        assert 0 <= (point["percent_of_line"] or 0) < 100.2
+        assert (point["received_pps"] is None) == (not point["trial"]["valid"])
+        assert 0 <= (point["line_percent"] or 0) < 100.2
     assert "Percent of line over frame size" in (folder / "report.html").read_text()
     assert linerate("explain", str(folder)).returncode == 0
 

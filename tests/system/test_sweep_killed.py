@@ -4,7 +4,6 @@ Real namespaces, engines and testpmd; what SIGKILL leaves, the next command or `
 """
 
 import contextlib
-import json
 import os
 import shutil
 import signal
@@ -15,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.command import result_of
 from tests.system import labs
 from tests.system.labs import Lab, wait_for
 
@@ -86,7 +86,7 @@ def test_what_is_ended_half_way_leaves_nothing(tmp_path: Path, kind: str, number
         following = subprocess.run(
             command, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False
         )
-        assert json.loads(following.stdout), following.stderr
+        assert result_of(following.stdout), following.stderr
     wait_for(lambda: left_by(lab.pid) == [])
     # Those of others come and go, too.
     wait_for(lambda: interfaces() <= before)

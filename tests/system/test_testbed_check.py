@@ -1,12 +1,11 @@
 """`linerate testbed check` against a Linux box in a namespace: every fault is named, with its remedy."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command import Done, run_command
+from tests.command import Done, result_of, run_command
 from tests.system.boxes import Box, linux_box, needs_boxes, needs_sshd, with_sshd
 from tests.system.namespaces import run
 
@@ -18,7 +17,7 @@ def check(box: Box, folder: Path, *words: str, **dut: Any) -> Done:
 
 def checked(box: Box, folder: Path, **dut: Any) -> dict[str, Any]:
     done = check(box, folder, "--json", **dut)
-    document: dict[str, Any] = json.loads(done.stdout)
+    document: dict[str, Any] = result_of(done.stdout)
     assert done.returncode == (0 if document["passed"] else 1), done.stderr
     return document
 

@@ -1,10 +1,10 @@
 """`linerate trace` of a live engine: each packet's way, node by node, and what is refused."""
 
-import json
 from typing import Any
 
 import pytest
-from tests.schemas import keeps_to
+from tests.command import result_of
+from tests.schemas import valid_result
 from tests.system import labs
 from tests.system.conftest import StartEngine
 
@@ -82,8 +82,9 @@ def test_each_packet_with_what_each_node_decided(engine: Engine) -> None:
 
 
 def test_drops_with_their_reason_as_json(engine: Engine) -> None:
-    packets = json.loads(trace(engine, "--node", "icmp4-error", "--count", "30", "--json"))
-    keeps_to("trace", packets)
+    packets = valid_result(
+        "trace", trace(engine, "--node", "icmp4-error", "--count", "30", "--json")
+    )
     assert len(packets) == 30
     assert all(hops(packet)[0][0] == "icmp4-error" for packet in packets)
     assert all(bytes.fromhex(packet["frame"])[12:14] == b"\x08\x00" for packet in packets)
@@ -92,7 +93,7 @@ def test_drops_with_their_reason_as_json(engine: Engine) -> None:
 def test_the_engine_forwards_on(engine: Engine) -> None:
     """A trace ends by itself, and the next one finds the engine as it was."""
     for _ in range(3):
-        packets = json.loads(trace(engine, "--node", "port-rx-e0-0", "--count", "100", "--json"))
+        packets = result_of(trace(engine, "--node", "port-rx-e0-0", "--count", "100", "--json"))
         assert [hops(packet)[0][0] for packet in packets] == ["port-rx-e0-0"] * 100
     with engine.connect() as telemetry:
         before = telemetry.ask("/linerate/runtime,forwarder-0")["loops"]

@@ -3,7 +3,6 @@
 What is offered is exact however busy the machine is, so an invalid trial is looked at too.
 """
 
-import json
 import subprocess
 import sys
 from io import StringIO
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from rich.console import Console
+from tests.command import result_of
 
 from linerate.report.of_run import document_of
 from linerate.report.render import terminal
@@ -31,7 +31,7 @@ def bench(folder: Path, *arguments: str) -> tuple[dict[str, Any], Path]:
         check=False,
     )
     assert done.returncode in (0, 1), done.stderr
-    document: dict[str, Any] = json.loads(done.stdout)
+    document: dict[str, Any] = result_of(done.stdout)
     assert document["problem"] == ""
     return document["trials"][0], Path(document["run"])
 

@@ -4,7 +4,6 @@ No rate is asserted: on a busy machine a trial may be invalid, but each packet i
 and nothing is left behind, whoever is killed.
 """
 
-import json
 import os
 import shutil
 import signal
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command import result_of
 from tests.system import labs
 from tests.system.labs import Lab
 
@@ -46,7 +46,7 @@ def bench(folder: Path, *arguments: str) -> tuple[dict[str, Any], Run]:
     with labs.lab(*words, "--runs", str(folder)) as lab:
         message, wrong = lab.communicate(timeout=300)
     assert message, wrong
-    document = json.loads(message)
+    document = result_of(message)
     assert document["status"] == "complete", wrong
     assert left_by(lab.pid) == []
     return document, load_run(Path(document["run"]))
@@ -144,18 +144,18 @@ def test_what_a_killed_lab_left_is_cleaned(start_lab: StartLab, tmp_path: Path) 
     mine = left_by(lab.pid)
     assert mine
     # Property of a live lab must not be removed.
-    living = json.loads(linerate("clean", "--json").stdout)
+    living = result_of(linerate("clean", "--json").stdout)
     assert not [row for row in living["found"] if row["name"] in mine]
     assert left_by(lab.pid) == mine
     lab.kill()
     lab.communicate(timeout=labs.ENDS_IN_SECONDS)
-    found = json.loads(linerate("clean", "--dry-run", "--json").stdout)["found"]
+    found = result_of(linerate("clean", "--dry-run", "--json").stdout)["found"]
     assert {row["name"] for row in found if row["kind"] == "namespace"} >= set(mine)
     assert left_by(lab.pid) == mine
     done = linerate("clean", "--json")
     assert done.returncode == 0, done.stdout
     assert left_by(lab.pid) == []
-    found = json.loads(linerate("clean", "--dry-run", "--json").stdout)["found"]
+    found = result_of(linerate("clean", "--dry-run", "--json").stdout)["found"]
     assert not [row for row in found if row["name"] in mine]
     assert load_run(next(tmp_path.iterdir())).reported()[0].test == "U1"
 

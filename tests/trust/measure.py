@@ -1,10 +1,11 @@
 """`linerate` run as its user does, and asked for JSON."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from tests.command import result_of
 
 
 class BrokenError(Exception):
@@ -16,7 +17,7 @@ def asked(runs: Path, *words: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "linerate", *words, "--runs", str(runs), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     try:
-        document: dict[str, Any] = json.loads(done.stdout)
+        document: dict[str, Any] = result_of(done.stdout)
     except ValueError as error:
         raise RuntimeError(f"{' '.join(words)}: {done.stderr or done.stdout}") from error
     return document

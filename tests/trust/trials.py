@@ -91,7 +91,7 @@ def drawn(draw: random.Random) -> Drawn:
 
 def impossible(measurement: Measurement) -> list[str]:
     """Figures that can't be, whatever the machine did."""
-    packets, line = measurement.packets, measurement.percent_of_line
+    packets, line = measurement.packets, measurement.line_percent
     figures = {
         f"{line:.4f} % of the line": line > LINE_PERCENT,
         f"{measurement.loss_percent:.4f} % lost": not 0 <= measurement.loss_percent <= 100,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.command import result_of
 from typer.testing import CliRunner
 
 from linerate.analysis.audit import Figure, TableError, audit, figure, read_table, table_of
@@ -213,7 +214,7 @@ def test_the_command_prints_a_report_of_80_columns():
 def test_the_command_prints_json():
     done = run(str(DATA / "loadtests.csv"), "--json")
     assert done.exit_code == 1
-    output = json.loads(done.stdout)
+    output = result_of(done.stdout)
     assert [len(output[key]) for key in ("contradictions", "bit_rate", "above_the_line")] == [
         8,
         6,

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.command import result_of
 
 from linerate.results.store import load_measurement, load_run
 
@@ -22,7 +23,7 @@ SLOW = (sys.executable, "-m", "linerate", "bench", "--duration", "20s", "--only"
 def bench(linerate, *arguments, **environment):
     """The JSON of a bench, the finished process, and the run's folder."""
     done = linerate(*arguments, "--json", **environment)
-    document = json.loads(done.stdout)
+    document = result_of(done.stdout)
     return document, done, Path(document["run"])
 
 
@@ -45,7 +46,7 @@ def test_a_suite_is_measured(linerate, fake_environment):
     b2 = document["trials"][2]
     assert b2["offered_pps"] == pytest.approx(2 * 14_880_952, rel=1e-4)
     assert b2["received_pps"] == pytest.approx(20e6, rel=1e-4)
-    assert b2["percent_of_line"] == pytest.approx(67.2, abs=0.05)
+    assert b2["line_percent"] == pytest.approx(67.2, abs=0.05)
     assert all(trial["ledger"]["unexplained"] == 0 for trial in document["trials"])
     assert list(fake_environment.iterdir()) == []
     run = load_run(folder)
@@ -76,7 +77,7 @@ def test_the_table_is_printed(linerate):
     assert shown.returncode == 0
     assert "card0 port 0: rx missed (ring full)" in shown.stdout
     assert "accounted for" in shown.stdout
-    ledgers = json.loads(linerate("show", "ledger", folder, "--json").stdout)
+    ledgers = result_of(linerate("show", "ledger", folder, "--json").stdout)
     assert [ledger["test"] for ledger in ledgers] == ["U1", "U2", "B2", "B4"]
     missing = linerate("show", "ledger", folder, "U3")
     assert missing.returncode == 1
@@ -167,7 +168,7 @@ def test_what_was_measured_before_a_signal_is_kept(fake_environment, tmp_path, n
     with subprocess.Popen([*SLOW, "--json"], stdout=subprocess.PIPE, text=True) as process:
         wait_for(lambda: measured(tmp_path, "U1"))
         process.send_signal(number)
-        document = json.loads(process.communicate(timeout=120)[0])
+        document = result_of(process.communicate(timeout=120)[0])
     assert process.returncode == code
     assert document["status"] == "interrupted"
     assert document["trials"][0]["test"] == "U1"
@@ -244,7 +245,7 @@ def test_a_live_engine_is_shown(linerate, fake_environment, tmp_path):
             assert "rx_pcie 7" in linerate("show", "ports").stdout
             assert "1024" in linerate("show", "rings", "--engine", "alive").stdout
             for table in ("runtime", "errors", "ports", "rings"):
-                assert json.loads(linerate("show", table, "--json").stdout)
+                assert result_of(linerate("show", table, "--json").stdout)
             wrong = linerate("show", "rings", "--engine", "dead")
             assert wrong.returncode == 1
             assert "no engine is called 'dead': alive runs" in wrong.stderr
@@ -256,8 +257,8 @@ def test_arithmetic_is_printed(linerate):
     done = linerate("line", "10G", "64")
     assert "rate 14,880,952 packets/s" in " ".join(done.stdout.split())
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
-    document = json.loads(linerate("line", "2.5G", "64", "--pps", "3280000", "--json").stdout)
-    assert document["percent_of_line"] == pytest.approx(88.17, abs=0.01)
+    document = result_of(linerate("line", "2.5G", "64", "--pps", "3280000", "--json").stdout)
+    assert document["line_percent"] == pytest.approx(88.17, abs=0.01)
     assert document["l2_bps_no_fcs"] == pytest.approx(1.5744e9)
 
 

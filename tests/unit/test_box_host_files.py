@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.command import result_of
 
 from linerate.host.doctor import Host
 from linerate.lab.box import host_files
@@ -80,7 +81,7 @@ def test_kernel_cpu_and_microcode_stand_in_the_json(linerate):
     done = linerate("doctor", "--at", "local", "--json")
     assert done.returncode in (0, 1), done.stderr
     kernel = Path("/proc/sys/kernel/osrelease").read_text(encoding="utf-8").strip()
-    assert json.loads(done.stdout)["host"]["kernel"] == kernel
+    assert result_of(done.stdout)["host"]["kernel"] == kernel
 
 
 def test_cards_of_a_boxs_ports_are_looked_at(linerate, tmp_path: Path):
@@ -94,6 +95,6 @@ def test_cards_of_a_boxs_ports_are_looked_at(linerate, tmp_path: Path):
     done = linerate("doctor", str(tmp_path / "box.yaml"), "--at", "local", "--json")
     assert done.returncode in (0, 1), done.stderr
     assert "no0: no card on PCI" in done.stderr
-    subjects = {one["check"] for one in json.loads(done.stdout)["findings"]}
+    subjects = {one["check"] for one in result_of(done.stdout)["findings"]}
     assert "governor" in subjects
     assert "binding" not in subjects

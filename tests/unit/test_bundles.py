@@ -1,7 +1,6 @@
 """Sources of `linerate explain`: standard input, folders, archives, and what is left out."""
 
 import io
-import json
 import subprocess
 import sys
 import tarfile
@@ -10,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.command import result_of
 
 from linerate.parsers.bundles import ALL_BYTES_MAX, FILES_MAX, sources_of
 from linerate.parsers.files import evidence_of_files
@@ -125,7 +125,7 @@ def explain(*arguments, text=None):
 
 def test_standard_input():
     done = explain("-", "--json", text=(CASE / "f-acl1000.runtime.txt").read_bytes())
-    found = json.loads(done.stdout)
+    found = result_of(done.stdout)
     assert found["verdict"]["limit"] == "worker-cpu"
     assert found["verdict"]["evidence"][0]["source"] == "standard input"
 

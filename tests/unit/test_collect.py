@@ -1,8 +1,9 @@
 """`linerate collect`: outputs of a host in an archive, from commands that only read."""
 
-import json
 import re
 import tarfile
+
+from tests.command import result_of
 
 from linerate.lab.collecting import COMMANDS
 from linerate.parsers.bundles import sources_of
@@ -21,7 +22,7 @@ def test_an_archive_that_explain_reads(linerate, tmp_path):
     path = tmp_path / "bundle.tar.gz"
     done = linerate("collect", "local", "-o", str(path), "--seconds", "0", "--json")
     assert done.returncode == 0, done.stderr
-    written = json.loads(done.stdout)
+    written = result_of(done.stdout)
     with tarfile.open(path) as archive:
         assert tuple(archive.getnames()) == tuple(written["files"])
     assert "softnet_stat.txt" in written["files"]

@@ -151,3 +151,26 @@ def test_each_command_starts_in_a_fresh_process(listed):
     assert (done.returncode, done.stderr) == (0, "")
     assert f"linerate {listed.name}" in done.stdout
     assert listed.text.split(":")[0] in " ".join(done.stdout.split())
+
+
+#: Servers: they print where they listen, and run until they are stopped.
+WITHOUT_JSON = {"serve", "exporter"}
+
+
+def commands_of(command, words=()):
+    """Each command with its words, those of groups too."""
+    if isinstance(command, typer.core.TyperGroup):
+        for name, one in command.commands.items():
+            yield from commands_of(one, (*words, name))
+    else:
+        yield " ".join(words), command
+
+
+def test_every_command_that_prints_has_json():
+    lacking = {
+        words
+        for listed in COMMANDS
+        for words, command in commands_of(listed.loaded(), (listed.name,))
+        if "--json" not in {option for one in command.params for option in one.opts}
+    }
+    assert lacking == WITHOUT_JSON

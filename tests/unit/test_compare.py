@@ -124,7 +124,7 @@ def test_all_forms_say_the_same(measured):
     terminal.show(Console(file=out, width=80, highlight=False), made_once)
     page = html.page(made_once).html
     document = plain(comparison.outputs(pairs))
-    assert document[0]["tests"][1]["percent"] == pytest.approx(36.76, abs=0.01)
+    assert document[0]["tests"][1]["change_percent"] == pytest.approx(36.76, abs=0.01)
     for made in (out.getvalue(), markdown.render(made_once), page):
         assert "+36.76 %" in made or "\\+36.76 %" in made
     assert "<b>" not in page.split("<script>")[0]

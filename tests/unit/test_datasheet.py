@@ -1,9 +1,9 @@
 """A page a box: the best evidence of each size, power, price, and a ranking."""
 
 import io
-import json
 
 import pytest
+from tests.command import result_of
 
 from linerate.model.measurement.latency import LatencyFigures, LatencyLoads, LatencyPoint
 from linerate.model.power import Estimate, MeterAbout, PowerTrial, PowerWindow
@@ -183,6 +183,6 @@ class TestRanking:
         head, *rows = csv.render(document).splitlines()
         assert head.startswith("box,frames,loadtest")
         assert len(rows) == 2
-        first, _ = json.loads(as_json.render(document))
+        first, _ = result_of(as_json.render(document))
         assert first["lines"][0]["watts"]["value"] == 45
         assert first["price"] == {"amount": 100, "currency": "EUR"}

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
+from tests.command import result_of
 
 from linerate.host.doctor import Host, examine, examine_shortly, look_at
 from linerate.host.doctor.checks import Form, checks
@@ -244,7 +245,7 @@ def test_the_live_host_is_recorded_as_it_was_seen(tmp_path):
 def test_command_on_a_recorded_host(linerate):
     done = linerate("doctor", "--root", str(HOSTS / "box-n305"), "--json")
     assert (done.returncode, done.stderr) == (1, "")
-    document = json.loads(done.stdout)
+    document = result_of(done.stdout)
     assert document["workers"] == [1, 2, 3, 4, 5, 6, 7]
     assert document["faults"] == len(FAULTS["box-n305"])
     faulty = [each for each in document["findings"] if each["state"] == "fault"]

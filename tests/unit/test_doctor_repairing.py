@@ -1,10 +1,10 @@
 """`linerate doctor --fix` and `--undo`, on copies of recorded hosts."""
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
+from tests.command import result_of
 from tests.unit.made_sysfs import MadeHost
 from typer.testing import CliRunner
 
@@ -242,7 +242,7 @@ def test_what_is_wanted_is_mended_and_looked_at_again(host, command, kernel):
 
 def test_scripts_say_yes_to_all(host, command, kernel):
     done = command("--fix", "--yes", "--json")
-    document = json.loads(done.stdout)
+    document = result_of(done.stdout)
     left = {(each["check"], each["subject"]) for each in document["findings"] if each["repairable"]}
     assert left == set()
     assert len(load_journal(host).entries) == 2

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.command import result_of
 from tests.unit.made_sysfs import PAGES, MadeHost
 from typer.testing import CliRunner
 
@@ -226,7 +227,7 @@ def test_a_testbed_is_made_ready_and_all_taken_back(host, command):
     host.add(C, group=9, interface="eth3")
     before = host.look()
     done = command("--fix", "--yes", "--json")
-    known = {each["check"]: each for each in json.loads(done.stdout)["findings"]}
+    known = {each["check"]: each for each in result_of(done.stdout)["findings"]}
     # One engine: 1024 of packets and 64 of EAL's.
     assert known["hugepages"]["found"] == "1,088 MiB free"
     assert known["binding"]["state"] == known["ports"]["state"] == "ok"
@@ -250,7 +251,7 @@ def test_a_testbed_with_mistakes(host, command, tmp_path):
 def test_a_testbed_without_nics_has_none_looked_at(host, command, tmp_path):
     host.add(A, interface="eth1")
     Path(tmp_path / "bed.yaml").write_text("wire: memif\ndut: {mode: io}\n")
-    known = json.loads(command("--json").stdout)["findings"]
+    known = result_of(command("--json").stdout)["findings"]
     assert [each["wanted"] for each in known if each["check"] == "hugepages"] == ["1,152 MiB free"]
     assert "binding" not in {each["check"] for each in known}
 

@@ -1,9 +1,9 @@
 """`linerate explain` as its user runs it."""
 
-import json
 from pathlib import Path
 
 import pytest
+from tests.command import result_of
 
 from linerate.results.store import RunFolder
 
@@ -34,14 +34,14 @@ def test_files(linerate):
 
 def test_json_of_files(linerate):
     done = linerate("explain", str(CASES / "pcie.dmesg.txt"), "--json")
-    document = json.loads(done.stdout)
+    document = result_of(done.stdout)
     verdict = document["verdict"]
     assert set(verdict) >= {
         "limit", "also", "confidence", "sentence", "evidence", "ceilings", "try",
     }  # fmt: skip
     assert verdict["limit"] == "pcie"
     assert all(set(quote) == {"source", "line", "text"} for quote in verdict["evidence"])
-    assert all({"name", "mpps", "derivation"} <= set(one) for one in verdict["ceilings"])
+    assert all({"name", "pps", "derivation"} <= set(one) for one in verdict["ceilings"])
     assert [quote["line"] for quote in document["unread"]] == [2, 7, 8]
 
 
@@ -51,12 +51,12 @@ def test_a_run(linerate, run_folder):
     assert done.stdout.index("U2") < done.stdout.index("U1")
     assert "worker-cpu" in done.stdout
     only = linerate("explain", str(run_folder), "--test", "u1", "--json")
-    assert [trial["verdict"]["limit"] for trial in json.loads(only.stdout)] == ["line"]
+    assert [trial["verdict"]["limit"] for trial in result_of(only.stdout)] == ["line"]
 
 
 def test_evidence_of_a_run_points_at_its_lines(linerate, run_folder):
     done = linerate("explain", str(run_folder), "--test", "U2", "--json")
-    (trial,) = json.loads(done.stdout)
+    (trial,) = result_of(done.stdout)
     missed = next(
         quote for quote in trial["verdict"]["evidence"] if quote["text"].startswith(MISSED)
     )

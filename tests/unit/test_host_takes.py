@@ -1,7 +1,6 @@
 """A busy or starved host ends a trial or a test, never a run; a lost folder is one line."""
 
 import errno
-import json
 import os
 import re
 import signal
@@ -10,6 +9,7 @@ import sys
 import time
 
 import pytest
+from tests.command import result_of
 
 from linerate.cli.options import RunOptions
 from linerate.cli.run_into_folder import run_folder
@@ -79,7 +79,7 @@ def test_a_test_that_is_starved_twice_has_no_result_and_others_have(tmp_path):
 
 def test_a_machine_without_valid_trials_ends_a_bench_early(linerate, tmp_path):
     done = linerate("bench", "--duration", "1s", "--only", "U1,U2,B2", "--json", FAKE_PAUSED="0.2")
-    document = json.loads(done.stdout)
+    document = result_of(done.stdout)
     assert done.returncode == 1
     assert document["status"] == "failed"
     assert document["problem"].startswith("6 trials in a row have no result (duration stretched")

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from tests.command import result_of
 
 from linerate.base.errors import SetupError
 from linerate.engine.telemetry import Telemetry
@@ -87,7 +88,7 @@ def test_less_than_the_testbed_says_is_refused():
 def test_a_late_link_is_waited_for_and_reported(linerate, bed):
     bed()
     done = linerate(*BENCH, FAKE_LINK_SPEED=str(10**10), FAKE_LINK_AFTER="9")
-    document = json.loads(done.stdout)
+    document = result_of(done.stdout)
     assert done.returncode == 0, done.stderr
     assert "waiting for link of t1 (0000:05:00.1)" in done.stderr.splitlines()
     run = load_run(Path(document["run"]))
@@ -107,7 +108,7 @@ def test_the_heading_has_speed_and_duplex(linerate, bed):
 
 def test_percent_is_of_the_negotiated_rate(linerate, bed):
     bed()
-    document = json.loads(linerate(*BENCH, FAKE_LINK_SPEED=str(25 * 10**9)).stdout)
+    document = result_of(linerate(*BENCH, FAKE_LINK_SPEED=str(25 * 10**9)).stdout)
     assert load_measurement(Path(document["run"]), "U2").load.link_bps == 25 * 10**9
 
 
@@ -144,7 +145,7 @@ def test_a_link_that_goes_down_makes_the_trial_invalid(linerate, bed):
     bed(link="10G")
     done = linerate(*BENCH, FAKE_LINK_SPEED=str(10**10), FAKE_LINK_DOWN="0.2")
     assert done.returncode == 1
-    (trial,) = json.loads(done.stdout)["trials"]
+    (trial,) = result_of(done.stdout)["trials"]
     assert trial["invalid"] == ["t0: link down since 0.2 s"]
     assert trial["attempt"] == 3
 

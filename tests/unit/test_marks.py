@@ -120,8 +120,8 @@ def benchmarked(result, run, forgiven):
         throughput_pps=14.88e6,
         throughput_trial="U2.1-2",
         loss_curve=(
-            LossPoint(pps=14.88e6, percent_of_line=100, loss_ratio=0, trial="U2.1-2"),
-            LossPoint(pps=13e6, percent_of_line=90, loss_ratio=0, trial="U2.90"),
+            LossPoint(pps=14.88e6, line_percent=100, loss_ratio=0, trial="U2.1-2"),
+            LossPoint(pps=13e6, line_percent=90, loss_ratio=0, trial="U2.90"),
         ),
     )
     return run(invalid, held, searches=(found,), rfc2544=(figures,))

@@ -1,7 +1,6 @@
 """`linerate matrix`: cases, what each costs, factors; as a whole on the fake engine."""
 
 import io
-import json
 import signal
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from typing import cast
 
 import pytest
 from rich.console import Console
+from tests.command import result_of
 
 from linerate.analysis.cost import Cost, Costs, WorkerCost, costs_of
 from linerate.base.prerequisites import of_refusal
@@ -118,15 +118,15 @@ def test_a_refusal_is_reported_with_what_to_install():
 def test_two_cases_in_one_go(linerate, fake_environment):
     done = linerate(*TWO, "--repeat", "2", "--json")
     assert (done.returncode, done.stderr) == (0, "")
-    document = json.loads(done.stdout)
+    document = result_of(done.stdout)
     assert [one["configuration"] for one in document["configurations"]] == ["loopback-2", "router"]
     for one in document["configurations"]:
-        assert one["pps"] == pytest.approx(20e6, rel=1e-4)
+        assert one["received_pps"] == pytest.approx(20e6, rel=1e-4)
         assert one["over_slowest"] == pytest.approx(1, rel=1e-3)
         assert one["over_dpdk"] == pytest.approx(1, rel=1e-3)
         assert one["limit"] == "worker-cpu"
-        assert one["rx"]["clocks"] > 0
-        assert one["rx"]["syscalls"] is None
+        assert one["rx"]["cycles_per_packet"] > 0
+        assert one["rx"]["syscalls_per_packet"] is None
     folder = Path(document["run"])
     text = (folder / "report.html").read_text()
     assert "Packet rates over wire card" in text
@@ -148,7 +148,7 @@ def test_the_tables_fit(linerate):
 def test_the_list_starts_nothing(linerate, tmp_path):
     done = linerate("matrix", "--list", "--only", "router")
     assert done.stdout == "router\n"
-    assert json.loads(linerate("matrix", "--list", "--json").stdout)["configurations"]
+    assert result_of(linerate("matrix", "--list", "--json").stdout)["configurations"]
     assert not (tmp_path / "runs").exists()
 
 

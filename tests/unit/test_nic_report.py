@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.command import result_of
 
 HOSTS = Path(__file__).parents[1] / "data" / "hosts"
 MAC = re.compile(r"([0-9a-f]{2}:){5}[0-9a-f]{2}", re.IGNORECASE)
@@ -33,7 +34,7 @@ def test_a_nic_is_described(linerate, host, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     (path,) = tmp_path.glob("nic-*.json")
     assert path.name == "nic-0000-02-00.0.json"
-    document = json.loads(path.read_text())
+    document = result_of(path.read_text())
     assert done.stdout.splitlines() == [*document["summary"], f"written to {path.name}"]
     assert document["summary"][:3] == [
         "NIC: I226-V (8086:125c, subsystem 8086:0000) at 0000:02:00.0",
@@ -55,7 +56,7 @@ def test_no_address_is_given_away(linerate, host, tmp_path):
     done = linerate(
         "nic", "report", "enp2s0", "--root", str(host), "--probe", str(probed), "--json"
     )
-    document = json.loads(done.stdout)
+    document = result_of(done.stdout)
     cut = "eth dst is 02:aa:bb:xx:xx:xx / ipv4"
     assert document["probe"] == {"port": "0000:02:00.0", "table": [{cut: [cut]}]}
     assert not MAC.search(done.stdout)
@@ -65,7 +66,7 @@ def test_no_address_is_given_away(linerate, host, tmp_path):
 
 def test_a_nic_that_dpdk_has(linerate):
     done = linerate("nic", "report", "05:00.0", "--root", str(HOSTS / "box-n6005"), "--json")
-    document = json.loads(done.stdout)
+    document = result_of(done.stdout)
     assert document["driver"] == {"driver": "vfio-pci"}
     assert "firmware: unknown: no kernel driver has the NIC" in document["summary"]
     assert "link: unknown, DPDK has the NIC" in document["summary"]

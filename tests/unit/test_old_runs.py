@@ -11,13 +11,20 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.command import run_command
+from tests.command import result_of, run_command
 from typer.testing import CliRunner
 
 from linerate.cli.app import app
 
 RUNS = Path(__file__).parents[1] / "data" / "runs-0.1"
 NAMES = ("base", "other")
+#: Names in a comparison that version 0.1 printed, and those of today.
+COMPARED = {
+    "clocks_per_packet": "cycles_per_packet",
+    "base_pps": "base_trials_pps",
+    "other_pps": "other_trials_pps",
+    "percent": "change_percent",
+}
 
 
 def printed(*arguments):
@@ -42,7 +49,10 @@ def judged(document):
             "test": one["test"],
             **{key: one["verdict"][key] for key in ("limit", "also", "confidence", "configured")},
             "quoted": [(line["source"], line["line"]) for line in one["verdict"]["evidence"]],
-            "ceilings": [(each["name"], each["mpps"]) for each in one["verdict"]["ceilings"]],
+            "ceilings": [
+                (each["name"], pytest.approx(each["pps"] if "pps" in each else 1e6 * each["mpps"]))
+                for each in one["verdict"]["ceilings"]
+            ],
         }
         for one in document
     ]
@@ -55,7 +65,7 @@ def among_runs(monkeypatch):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_verdicts_are_the_same(name):
-    now = json.loads(printed("explain", name, "--json"))
+    now = result_of(printed("explain", name, "--json"))
     assert judged(now) == judged(json.loads(expected(f"{name}.explain.json")))
     assert [one["verdict"]["limit"] for one in now] == {
         "base": ["line", "worker-cpu", "tx-ring", "invalid"],
@@ -69,7 +79,7 @@ def test_lines_are_quoted_as_they_stand_in_the_file(tmp_path):
     shutil.copytree(RUNS / "base", folder)
     file = folder / "evidence" / "U2.json"
     file.write_text(file.read_text().replace("{\n", '{\n "unknown": 1,\n "also": 2,\n', 1))
-    now = judged(json.loads(printed("explain", str(folder), "--json")))
+    now = judged(result_of(printed("explain", str(folder), "--json")))
     before = judged(json.loads(expected("base.explain.json")))
     for one, earlier in zip(now, before, strict=True):
         moved = 2 * (one["test"] == "U2")
@@ -86,7 +96,8 @@ def test_explained_figures_are_the_same(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_tables_are_the_same(name):
-    assert printed("report", name, "--format", "csv") == expected(f"{name}.csv")
+    before = expected(f"{name}.csv").replace("percent_of_line", "line_percent", 1)
+    assert printed("report", name, "--format", "csv") == before
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -102,18 +113,24 @@ def test_a_run_from_before_the_first_release_is_refused_with_a_remedy(words, tmp
     done = run_command((*words, str(run)), tmp_path, {})
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
-        f"linerate: {run}/run.json: schema 1, this version reads 2: written before version 0.1, the "
+        f"linerate: {run}/run.json: schema 1, this version reads 2 to 3: written before version 0.1, the "
         "first release; measure it again\n"
     )
 
 
 def test_comparisons_are_the_same():
     def figures(pairs):
-        kept = ("base", "other", "tests", "losses_percent", "clocks_per_packet", "conditions")
+        kept = ("base", "other", "tests", "losses_percent", "cycles_per_packet", "conditions")
         return [{key: pair[key] for key in kept} for pair in pairs]
 
-    now = json.loads(printed("compare", "base", "other", "--json"))
-    assert figures(now) == figures(json.loads(expected("compare.json")))
+    def renamed(pair):
+        tests = [
+            {COMPARED.get(key, key): value for key, value in test.items()} for test in pair["tests"]
+        ]
+        return {COMPARED.get(key, key): value for key, value in pair.items()} | {"tests": tests}
+
+    now = result_of(printed("compare", "base", "other", "--json"))
+    assert figures(now) == figures(map(renamed, json.loads(expected("compare.json"))))
 
 
 def test_compared_text_loses_no_figure():

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.command import result_of
 
 from linerate.results.store import RunFolder
 
@@ -41,7 +42,7 @@ class TestRead:
         with plug() as url:
             (tmp_path / "lab.yaml").write_text(f"dut: {{power: {{source: shelly, url: '{url}'}}}}")
             done = linerate("power", "read", "lab.yaml", "--json")
-        found = json.loads(done.stdout)
+        found = result_of(done.stdout)
         assert found["watts"] == 47.3
         assert found["meter"]["source"] == "shelly"
 
@@ -107,7 +108,7 @@ class TestDatasheet:
         page = linerate("datasheet", str(folder), "--format", "html", "-o", "box.html")
         assert page.stdout == "box.html\n"
         assert (tmp_path / "box.html").read_text().startswith("<!DOCTYPE html>")
-        found = json.loads(linerate("datasheet", str(folder), "--json").stdout)
+        found = result_of(linerate("datasheet", str(folder), "--json").stdout)
         assert found[0]["lines"][0]["kind"] == "received"
 
     def test_ranking(self, linerate, folder):

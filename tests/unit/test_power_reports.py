@@ -5,7 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.command import result_of
 
+from linerate.base.published import json_text
 from linerate.model.power import Estimate, MeterAbout, PowerTrial, PowerWindow
 from linerate.report import comparison, power, sheet
 from linerate.report.document import Listing
@@ -71,7 +73,7 @@ class TestBench:
             in_terminal(document(run)),
             markdown.render(document(run)),
             csv.render(document(run)),
-            as_json.render(document(run)),
+            json_text(document(run).data()),
         ):
             assert "nJ/packet" not in text
             assert "nj_per_packet" not in text
@@ -93,7 +95,7 @@ class TestBench:
         assert "W under load" in page
 
     def test_json(self, run):
-        found = json.loads(as_json.render(document(run)))["trials"][0]["power"]
+        found = result_of(as_json.render(document(run)))["trials"][0]["power"]
         assert found["watts"]["value"] == 57.25
         assert found["over_idle_watts"]["value"] == 16.25
         assert found["nj_per_packet"]["plus_minus"] > 0
@@ -151,7 +153,7 @@ class TestCompare:
         assert not changes["W under load"].is_more_than_error
 
     def test_json(self):
-        (found,) = json.loads(as_json.render(comparison.document(self.pair(47.25))))
+        (found,) = result_of(as_json.render(comparison.document(self.pair(47.25))))
         assert found["power"][1]["change"]["value"] == pytest.approx(-10)
 
     def test_meters_of_other_parts_are_not_compared(self):

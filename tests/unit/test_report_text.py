@@ -40,7 +40,7 @@ def test_csv_is_read_as_it_was_written(measured):
             assert row["limit"] == result.verdict.limit
         else:
             assert row["limit"] == "invalid"
-            assert row["received_pps"] == row["sent"] == row["percent_of_line"] == ""
+            assert row["received_pps"] == row["sent"] == row["line_percent"] == ""
             assert row["invalid"] == "; ".join(result.invalid)
 
 

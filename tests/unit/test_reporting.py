@@ -1,8 +1,7 @@
 """`linerate report` and `linerate compare` as a user runs them."""
 
-import json
-
 import pytest
+from tests.command import result_of
 
 from linerate.cli.completion import complete_run
 from linerate.results.store import RunFolder
@@ -36,7 +35,7 @@ def test_text_goes_to_standard_output(linerate, folder, tmp_path):
 
 def test_runs_are_compared(linerate, folder, tmp_path):
     done = linerate("compare", str(folder), str(folder), "--json")
-    assert json.loads(done.stdout)[0]["tests"][0]["judgement"] == "unknown"
+    assert result_of(done.stdout)[0]["tests"][0]["judgement"] == "unknown"
     done = linerate("compare", str(folder), str(folder))
     assert "too few repeats" in done.stdout
     html = ("--format", "html", "-o", "c.html")

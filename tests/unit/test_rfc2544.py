@@ -1,12 +1,12 @@
 """RFC 2544's benchmarks: the search for bursts on a model, loss curves, a run on the fake engine."""
 
-import json
 import math
 
 import pytest
 from hdrh.histogram import HdrHistogram
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.command import result_of
 
 from linerate.analysis.validity import reasons
 from linerate.base.histogram import DIGITS, HIGHEST_NS, LOWEST_NS, to_text
@@ -71,7 +71,7 @@ def test_loads_of_a_curve_fall(line, share):
 
 @given(st.lists(st.sampled_from([0.0, 0.1]), max_size=12))
 def test_a_curve_ends_with_two_loads_without_loss(ratios):
-    points = [LossPoint(pps=1, percent_of_line=1, loss_ratio=one, trial="x") for one in ratios]
+    points = [LossPoint(pps=1, line_percent=1, loss_ratio=one, trial="x") for one in ratios]
     assert curve_ends(points) == (ratios[-2:] == [0.0, 0.0])
 
 
@@ -150,10 +150,10 @@ def test_all_four_benchmarks_are_measured_and_shown(linerate, tmp_path):
     assert done.returncode == 0
     # On a slow machine it says how far it is.
     assert all(line.startswith("linerate: after ") for line in done.stderr.splitlines())
-    document = json.loads(done.stdout)
+    document = result_of(done.stdout)
     small, large = document["sizes"]
     assert small["throughput_pps"] == pytest.approx(DUT_PPS, rel=0.005)
-    curve = {round(point["percent_of_line"]): point["loss_ratio"] for point in small["loss_curve"]}
+    curve = {round(point["line_percent"]): point["loss_ratio"] for point in small["loss_curve"]}
     assert list(curve) == [100, 90, 80, 70, 60, 50, 40, 30, 20]
     assert curve[100] == pytest.approx(1 - DUT_PPS / LINE, abs=0.001)
     assert curve[30] == curve[20] == 0
@@ -164,7 +164,7 @@ def test_all_four_benchmarks_are_measured_and_shown(linerate, tmp_path):
     assert small["limit"].startswith("worker-cpu")
     assert large["all_bursts_pass"]
     assert large["throughput_pps"] == pytest.approx(large["line_pps"])
-    assert [round(point["percent_of_line"]) for point in large["loss_curve"]] == [100, 90]
+    assert [round(point["line_percent"]) for point in large["loss_curve"]] == [100, 90]
     folder = tmp_path / document["run"]
     run = load_run(folder)
     names = {result.trial for result in run.results}
@@ -189,12 +189,12 @@ def test_a_tester_that_holds_the_line_for_a_moment_only_is_asked_for_less(linera
     words = ("search", "--rfc2544", "--sizes", "64,512", "--repeat", "1", "--json")
     done = linerate(*words, FAKE_DUT_PPS="5e6", FAKE_TIRES="12e6")
     assert done.returncode == 0, done.stderr
-    small, large = json.loads(done.stdout)["sizes"]
+    small, large = result_of(done.stdout)["sizes"]
     first = small["loss_curve"][0]
     assert 10e6 < first["pps"] < 12e6
     assert first["pps"] == small["max_pps"]
     assert first["loss_ratio"] == pytest.approx(1 - 5e6 / first["pps"], abs=0.001)
-    assert large["loss_curve"][0]["percent_of_line"] == pytest.approx(100, abs=0.1)
+    assert large["loss_curve"][0]["line_percent"] == pytest.approx(100, abs=0.1)
 
 
 def test_a_tester_that_can_less_in_the_end_fails_the_run_in_a_line(fake_environment, tmp_path):

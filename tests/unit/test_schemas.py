@@ -1,6 +1,7 @@
 """Published schemas: current, listed, and kept by what commands print and runs hold."""
 
 import json
+import platform
 import re
 import shutil
 from pathlib import Path
@@ -9,9 +10,10 @@ import jsonschema
 import pytest
 import yaml
 from tests.command import run_command
-from tests.schemas import KINDS, keeps_to
+from tests.schemas import KINDS, keeps_to, valid_result
 
 from linerate.model.testbed import load
+from linerate.results.store import load_run
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
@@ -61,7 +63,7 @@ def test_an_unknown_name_is_refused_in_a_line(linerate):
 def test_names_are_completed(linerate):
     words = {
         "_LINERATE_COMPLETE": "complete_bash",
-        "COMP_WORDS": "linerate schema ex",
+        "COMP_WORDS": "linerate schema expl",
         "COMP_CWORD": "2",
     }
     assert linerate(**words).stdout.split() == ["explain", "explain-files"]
@@ -89,18 +91,17 @@ def test_what_commands_print_keeps_to_its_schema(fake_environment, tmp_path, nam
     for run in ("base", "other"):
         shutil.copytree(RUNS / run, tmp_path / run)
     done = run_command((*words, "--json"), tmp_path, {})
-    keeps_to(name, json.loads(done.stdout))
-
-
-@pytest.mark.parametrize("name", ["compare", "explain"])
-def test_what_version_0_1_printed_keeps_to_its_schema(name):
-    file = "compare.json" if name == "compare" else "base.explain.json"
-    keeps_to(name, json.loads((RUNS / "expected" / file).read_text()))
+    document = json.loads(done.stdout)
+    keeps_to(name, document)
+    assert document["schema"] == name
+    asked = words[:2] if name == "nic-report" else (*words, "--json")
+    assert document["command"] == ["linerate", *asked]
+    assert document["host"] == ("" if name == "nic-report" else platform.node())
 
 
 @pytest.mark.parametrize("file", sorted(RUNS.glob("*/run.json")), ids=lambda file: file.parent.name)
-def test_runs_of_version_0_1_keep_to_their_schemas(file):
-    keeps_to("run", json.loads(file.read_text()))
+def test_runs_of_version_0_1_keep_to_their_schemas_once_they_are_read(file):
+    keeps_to("run", load_run(file).model_dump(mode="json", by_alias=False))
     for evidence in (file.parent / "evidence").iterdir():
         keeps_to("evidence", json.loads(evidence.read_text()))
 
@@ -135,8 +136,7 @@ def kept_files(folder):
 )
 def test_what_is_measured_keeps_to_its_schema(linerate, tmp_path, name, words):
     done = linerate(*words, "--json", FAKE_DUT_PPS="5e6")
-    document = json.loads(done.stdout)
-    keeps_to(name, document)
+    document = valid_result(name, done.stdout)
     folder = tmp_path / document["run"]
     kept_files(folder)
     if name == "soak":
@@ -145,7 +145,7 @@ def test_what_is_measured_keeps_to_its_schema(linerate, tmp_path, name, words):
 
 
 def test_a_matrix_that_is_only_listed_keeps_to_its_schema(linerate):
-    keeps_to("matrix-list", json.loads(linerate("matrix", "--list", "--json").stdout))
+    assert valid_result("matrix-list", linerate("matrix", "--list", "--json").stdout)
 
 
 TESTBEDS = (

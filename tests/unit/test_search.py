@@ -1,10 +1,10 @@
 """`linerate search` on the fake engine, and what it is made of."""
 
-import json
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from tests.command import result_of
 
 from linerate.analysis.validity import caused_by_host
 from linerate.experiments.retry import host_decides, lost_of
@@ -30,7 +30,7 @@ def _in_folder(tmp_path, monkeypatch):
 def search(linerate, *arguments, **environment):
     """The JSON of a search, the finished process, and the run's folder."""
     done = linerate("search", *arguments, "--json", **environment)
-    document = json.loads(done.stdout)
+    document = result_of(done.stdout)
     return document, done, Path(document["run"])
 
 

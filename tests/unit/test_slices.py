@@ -121,7 +121,7 @@ def test_no_rate_is_above_what_was_offered(evidence):
     rows = tuple(one(n, received=LINE + 1_024) for n in range(1, 501))
     measurement = evidence().model_copy(update={"slices": Slices(slices=rows)})
     assert measurement.received.packets_per_second <= measurement.offered.packets_per_second
-    assert measurement.percent_of_line <= 100
+    assert measurement.line_percent <= 100
 
 
 def test_a_short_trial_needs_its_own_time(evidence):

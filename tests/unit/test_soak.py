@@ -7,6 +7,7 @@ import sys
 
 import pytest
 import typer
+from tests.command import result_of
 
 from linerate.cli.commands.soak import minute_line, ndr_of, parse_load, share_of
 from linerate.cli.durations import as_long_seconds
@@ -193,7 +194,7 @@ def test_a_line_fits_a_terminal():
 
 def test_a_load_is_held(linerate, tmp_path):
     done = linerate(*SOAK, "--json")
-    document = json.loads(done.stdout)
+    document = result_of(done.stdout)
     assert done.returncode == 0, done.stderr
     assert document["passed"]
     assert document["verdict"].endswith("none lost.")
@@ -207,7 +208,7 @@ def test_a_load_is_held(linerate, tmp_path):
 
 def test_a_loss_that_nothing_explains_fails(linerate):
     done = linerate(*SOAK, "--json", FAKE_UNEXPLAINED="3")
-    document = json.loads(done.stdout)
+    document = result_of(done.stdout)
     assert done.returncode == 1
     assert not document["passed"]
     assert document["verdict"].endswith("3 lost that no counter explains.")
@@ -228,11 +229,11 @@ def test_a_tester_without_a_cpu_makes_it_no_longer(linerate):
 
 def test_of_the_ndr_that_a_search_found_with_the_same_frames(linerate):
     words = ("search", "--sizes", "64,1518", "--loadtest", "U2,U3", "--json")
-    found = json.loads(linerate(*words, FAKE_DUT_PPS="5e6").stdout)
+    found = result_of(linerate(*words, FAKE_DUT_PPS="5e6").stdout)
     ndr_pps = {one["loadtest"]: one["ndr_pps"] for one in found["searches"]}
     soak = (*SOAK[:-1], "90%", "--of", found["run"])
     done = linerate(*soak, "--loadtest", "U3", "--json", FAKE_DUT_PPS="5e6")
-    assert json.loads(done.stdout)["pps"] == pytest.approx(0.9 * ndr_pps["U3@64"])
+    assert result_of(done.stdout)["pps"] == pytest.approx(0.9 * ndr_pps["U3@64"])
     done = linerate(*soak, "--loadtest", "U1")
     assert (done.returncode, done.stdout) == (2, "")
     assert "has NDRs of U2@64, U2@1518, U3@64, U3@1518; expected one of U1, 1514 B" in done.stderr

@@ -65,9 +65,12 @@ def test_runs_that_can_not_be_read(tmp_path, run, result):
     file = folder.path / "run.json"
     document = json.loads(file.read_text())
     for changed, text in (
-        (document | {"schema_version": 99}, "schema 99, this version reads 2: written by a newer"),
+        (
+            document | {"schema_version": 99},
+            "schema 99, this version reads 2 to 3: written by a newer",
+        ),
         (document | {"suite": None}, "suite: input should be a valid string"),
-        ([], "schema None, this version reads 2: no run.json of linerate"),
+        ([], "schema None, this version reads 2 to 3: no run.json of linerate"),
     ):
         file.write_text(json.dumps(changed))
         with pytest.raises(StoreError, match=text):

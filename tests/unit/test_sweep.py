@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from statistics import median
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.command import result_of
 
 from linerate.experiments.sweep import SIZES, parse_sizes
 from linerate.results.store import Run, load_measurement, load_run, trial_name
@@ -33,7 +33,7 @@ def _in_folder(tmp_path, monkeypatch):
 
 def swept(linerate, *arguments, **environment):
     done = linerate(*arguments, "--json", **environment)
-    document = json.loads(done.stdout)
+    document = result_of(done.stdout)
     return document, done, Path(document["run"])
 
 
@@ -47,8 +47,8 @@ def test_configurations_are_swept_in_turn(linerate, fake_environment):
         ("router", 1518),
     ]
     at_64, _, at_1518, _ = document["points"]
-    assert at_64["pps"] == pytest.approx(20e6, rel=1e-4)
-    assert at_1518["percent_of_line"] == pytest.approx(100, rel=1e-4)
+    assert at_64["received_pps"] == pytest.approx(20e6, rel=1e-4)
+    assert at_1518["line_percent"] == pytest.approx(100, rel=1e-4)
     assert at_64["spread_percent"] == pytest.approx(0, abs=0.01)
     run = load_run(folder)
     assert [result.trial for result in run.results] == [
@@ -124,7 +124,7 @@ def test_what_was_measured_before_the_end_is_kept(fake_environment, tmp_path, nu
     assert run.status == ("interrupted" if number == signal.SIGINT else "running")
     assert "io@64" in {result.test for result in run.reported()}
     if number == signal.SIGINT:
-        assert json.loads(output)["points"][0]["pps"] is not None
+        assert result_of(output)["points"][0]["received_pps"] is not None
         assert list(fake_environment.iterdir()) == []
 
 

@@ -1,10 +1,9 @@
 """`linerate top` on a fake engine, driven by its keys."""
 
 import asyncio
-import json
 
 import pytest
-from tests.schemas import keeps_to
+from tests.schemas import valid_result
 from textual.widgets import DataTable, Static
 
 from linerate.engine.engine_process import Engine, Files
@@ -214,8 +213,7 @@ def test_one_table_and_json(engines, linerate):
     output = linerate(*arguments, "--once").stdout
     assert "forwarder-0 (CPU 1)" in output
     assert all(len(line) <= 80 for line in output.splitlines())
-    document = json.loads(linerate(*arguments, "--json").stdout)
-    keeps_to("top", document)
+    document = valid_result("top", linerate(*arguments, "--json").stdout)
     assert document["engine"] == "one"
     assert document["seconds"] >= 0.2
     assert set(VIEWS) <= set(document)

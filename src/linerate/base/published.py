@@ -3,17 +3,23 @@
 import ast
 import inspect
 import json
+import platform
+import sys
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
+    BaseModel,
     ConfigDict,
+    Field,
     SerializerFunctionWrapHandler,
     TypeAdapter,
     WithJsonSchema,
+    create_model,
     model_serializer,
 )
 from pydantic.json_schema import GenerateJsonSchema
@@ -44,6 +50,24 @@ class Output(FrozenModel):
         return {name: value for name, value in document.items() if name not in unset}
 
 
+class Envelope(Output):
+    """Frame of every JSON that a command prints: schema, place, time and words, then the result."""
+
+    #: Name of the schema.
+    schema_name: str = Field(serialization_alias="schema")
+    #: Version of the schema.
+    version: int
+    #: Name of the host on which the command ran; empty in what is made to be passed on.
+    host: str
+    #: Testbed of the run that is reported, with the keys of its run.json.
+    testbed: dict[str, Any] = {}
+    #: The command and its words.
+    command: tuple[str, ...]
+    #: When it was printed, UTC.
+    time: str
+    result: Any
+
+
 def plain(output: object) -> Any:  # noqa: ANN401 (what JSON can hold)
     """Dictionaries and lists of models."""
     return to_jsonable_python(output)
@@ -67,8 +91,15 @@ class Kind:
     form: Form
 
     def schema(self) -> dict[str, Any]:
-        """Its JSON Schema."""
-        found = TypeAdapter(self.model).json_schema(
+        """Its JSON Schema; of what is printed, in its envelope."""
+        return self._schema_of(self._enveloped() if self.form == "printed" else self.model)
+
+    def result_schema(self) -> dict[str, Any]:
+        """Its JSON Schema without an envelope."""
+        return self._schema_of(self.model)
+
+    def _schema_of(self, model: Any) -> dict[str, Any]:  # noqa: ANN401 (a type)
+        found = TypeAdapter(model).json_schema(
             by_alias=self.form != "kept",
             mode="validation" if self.form == "written" else "serialization",
             schema_generator=_Described,
@@ -80,19 +111,52 @@ class Kind:
         }
         return about | {key: value for key, value in found.items() if key not in about}
 
+    def _enveloped(self) -> Any:  # noqa: ANN401 (a model)
+        """The envelope, with this kind's name, version and result."""
+        fields: dict[str, Any] = {
+            "schema_name": (Literal[self.name], Field(serialization_alias="schema")),
+            "version": (Literal[self.version], ...),
+            "result": (self.model, ...),
+        }
+        return create_model("Envelope", __base__=Envelope, __doc__=Envelope.__doc__, **fields)
 
+
+#: Printed outputs have stood in an envelope since this version.
+ENVELOPED = 2
 #: By name. A kind is known as soon as the module that has its model is imported.
 KINDS: dict[str, Kind] = {}
 
 
-def published(name: str, text: str, version: int = 1, form: Form = "printed") -> Callable[[T], T]:
+def published(
+    name: str, text: str, version: int | None = None, form: Form = "printed"
+) -> Callable[[T], T]:
     """Publish the schema of a model, or of a type that pydantic knows, under a name."""
 
     def register(model: T) -> T:
-        KINDS[name] = Kind(name, text, version, model, form)
+        first = ENVELOPED if form == "printed" else 1
+        KINDS[name] = Kind(name, text, version or first, model, form)
         return model
 
     return register
+
+
+def enveloped(name: str, result: object, testbed: BaseModel | None = None) -> Envelope:
+    """Put a command's result into the envelope of its schema."""
+    about = {} if testbed is None else {"testbed": testbed.model_dump(mode="json", by_alias=False)}
+    return Envelope(
+        schema_name=name,
+        version=KINDS[name].version,
+        host=platform.node(),
+        command=("linerate", *sys.argv[1:]),
+        time=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        result=result,
+        **about,
+    )
+
+
+def printed(name: str, result: object, testbed: BaseModel | None = None) -> str:
+    """The text that a command prints with `--json`."""
+    return json_text(enveloped(name, result, testbed))
 
 
 class _Described(GenerateJsonSchema):

@@ -181,7 +181,7 @@ class Rfc2544Bench(SearchBench):
             points.append(
                 LossPoint(
                     pps=pps,
-                    percent_of_line=percent,
+                    line_percent=percent,
                     loss_ratio=tried.loss_ratio,
                     trial=tried.trial,
                 )

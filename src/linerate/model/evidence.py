@@ -403,7 +403,7 @@ class Conditions(Asked):
     quote: Quote
 
     @property
-    def percent_of_line(self) -> float:
+    def line_percent(self) -> float:
         """Received rate over the line rate."""
         return 100.0 * self.received_pps / self.line.packets_per_second
 

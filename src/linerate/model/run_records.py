@@ -3,6 +3,8 @@
 from statistics import mean
 from typing import Literal
 
+from pydantic import AliasChoices, Field
+
 from linerate.base.frozen_model import FrozenModel
 from linerate.model.measurement.latency import LatencyThere
 
@@ -48,7 +50,8 @@ class LossPoint(FrozenModel):
     """One load of a frame-loss curve (RFC 2544, 26.3)."""
 
     pps: float
-    percent_of_line: float
+    #: `percent_of_line` in runs of schema 2.
+    line_percent: float = Field(validation_alias=AliasChoices("line_percent", "percent_of_line"))
     loss_ratio: float
     trial: str
 

@@ -78,6 +78,7 @@ def document(run: Run, folder: Path, evidence: Evidence = load_measurement) -> D
             *trial.all_sections(results),
         ],
         data=partial(json_output.bench, run, folder),
+        schema="bench",
         more=(f"each packet and cycle: linerate show ledger {folder}",),
     )
 
@@ -123,7 +124,7 @@ def _cells(result: Result) -> dict[str, str]:
         "Mpps": mpps(result.received_pps),
         "L1 Gb/s": f"{result.l1_bps / 1e9:.2f}",
         "L2 Gb/s": f"{result.l2_bps / 1e9:.2f}",
-        "% of line": f"{result.percent_of_line:.1f}",
+        "% of line": f"{result.line_percent:.1f}",
         "loss": loss(result),
         marks.COLUMN: marks.left_out(result),
         **power.cells(result),

@@ -96,6 +96,19 @@ class TestbedCheckOutput(Output):
     lines: tuple[str, ...]
 
 
+@published("testbed-new", "JSON of `linerate testbed new --json`")
+class TestbedNewOutput(Output):
+    """A testbed file that was written."""
+
+    __test__ = False
+
+    file: str
+    #: Where the box's commands run.
+    at: str
+    #: Kind of box.
+    kind: str
+
+
 @published("testbed-commands", "JSON of `linerate testbed check --dry-run --json`")
 class TestbedCommandsOutput(Output):
     """Commands that trials and checks run on a box."""

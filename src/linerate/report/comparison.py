@@ -90,6 +90,7 @@ def document(pairs: list[Pair]) -> Document:
         title=" against ".join(reversed(names)),
         sections=(*outcomes, bars(pairs), *parts),
         data=partial(outputs, pairs),
+        schema="compare",
         page_title="linerate comparison",
     )
 
@@ -150,8 +151,8 @@ class DifferenceOutput(Output):
 
     test: str
     #: Each trial.
-    base_pps: tuple[Number, ...]
-    other_pps: tuple[Number, ...]
+    base_trials_pps: tuple[Number, ...]
+    other_trials_pps: tuple[Number, ...]
     base_median_pps: Number
     other_median_pps: Number
     #: From the slowest trial to the fastest; None of a single one.
@@ -160,7 +161,7 @@ class DifferenceOutput(Output):
     #: Speed-up; None where one forwarded nothing.
     ratio: Number | None
     #: By how much faster, or slower (negative).
-    percent: Number | None
+    change_percent: Number | None
     judgement: Judgement
     rank_test: RankTestOutput
 
@@ -208,7 +209,7 @@ class PairOutput(Output):
     #: Per cent of the packets lost at each place.
     losses_percent: tuple[ChangeOutput, ...]
     #: Cycles a packet of each node.
-    clocks_per_packet: tuple[ChangeOutput, ...]
+    cycles_per_packet: tuple[ChangeOutput, ...]
     #: Power, where both were measured.
     power: tuple[PowerChangeOutput, ...] = ()
     conditions: tuple[ConditionOutput, ...]
@@ -227,7 +228,7 @@ def outputs(pairs: list[Pair]) -> list[PairOutput]:
             tests=tuple(map(_difference, pair.rates)),
             held_back=pair.held_back,
             losses_percent=tuple(map(ChangeOutput.model_validate, pair.losses)),
-            clocks_per_packet=tuple(map(ChangeOutput.model_validate, pair.clocks)),
+            cycles_per_packet=tuple(map(ChangeOutput.model_validate, pair.clocks)),
             **({"power": _power(pair)} if pair.power else {}),
             conditions=tuple(
                 ConditionOutput(what=what, base=base, other=other)
@@ -245,14 +246,14 @@ def _power(pair: Pair) -> tuple[PowerChangeOutput, ...]:
 def _difference(found: Difference) -> DifferenceOutput:
     return DifferenceOutput(
         test=found.test,
-        base_pps=found.base.trials,
-        other_pps=found.other.trials,
+        base_trials_pps=found.base.trials,
+        other_trials_pps=found.other.trials,
         base_median_pps=found.base.middle,
         other_median_pps=found.other.middle,
         base_spread_pps=found.base.spread,
         other_spread_pps=found.other.spread,
         ratio=found.ratio,
-        percent=found.percent,
+        change_percent=found.percent,
         judgement=found.judgement,
         rank_test=RankTestOutput(
             test="Mann–Whitney, two-sided",

@@ -60,6 +60,7 @@ def document(sheets: Sequence[Sheet], by: By = "rate") -> Document:
         title=f"datasheet: {names}",
         sections=(*(_ranking(sheets, by) if len(sheets) > 1 else ()), *parts),
         data=partial(outputs, sheets),
+        schema="datasheet",
         sheet=partial(_rows, sheets),
         page_title=f"linerate datasheet: {names}",
     )
@@ -122,7 +123,7 @@ def _row(one: Sheet, line: Line, extra: int) -> tuple[str, ...]:
         line.kind,
         f"{line.pps / 1e6:.4g}",
         f"{line.l1_bps / 1e9:.2f}",
-        f"{line.percent_of_line:.1f}",
+        f"{line.line_percent:.1f}",
         NONE if line.p99_us is None else f"{line.p99_us:.1f}",
     ]
     if extra >= 4:
@@ -194,7 +195,7 @@ def _ranking(sheets: Sequence[Sheet], by: By) -> list[Section]:
 
 def _rows(sheets: Sequence[Sheet]) -> list[Sequence[object]]:
     """A row for each box and kind of frames, unrounded."""
-    head = ("box", "frames", "loadtest", "figure", "pps", "percent_of_line", "p99_us", "idle_watts",
+    head = ("box", "frames", "loadtest", "figure", "pps", "line_percent", "p99_us", "idle_watts",
             "watts", "watts_plus_minus", "nj_per_packet", "price", "limit")  # fmt: skip
     rows: list[Sequence[object]] = [head]
     for one in sheets:
@@ -210,7 +211,7 @@ def _rows(sheets: Sequence[Sheet]) -> list[Sequence[object]]:
                     line.loadtest,
                     line.kind,
                     line.pps,
-                    line.percent_of_line,
+                    line.line_percent,
                     line.p99_us if line.p99_us is not None else "",
                     idle.value if idle else "",
                     watts.value if watts else "",
@@ -234,7 +235,7 @@ class LineOutput(Output):
     #: All directions together.
     pps: Number
     l1_bps: Number
-    percent_of_line: Number
+    line_percent: Number
     p99_us: Number | None
     limit: str
     sentence: str
@@ -293,7 +294,7 @@ def _price(price: Price) -> PriceOutput:
 
 
 def _output(line: Line) -> LineOutput:
-    plain = ("frames", "loadtest", "text", "kind", "pps", "l1_bps", "percent_of_line", "p99_us",
+    plain = ("frames", "loadtest", "text", "kind", "pps", "l1_bps", "line_percent", "p99_us",
              "limit", "sentence", "trial")  # fmt: skip
     power = {
         name: found

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
+from pydantic import BaseModel
+
 #: Kind of a cell; a sentence may be broken into lines.
 Side = Literal["text", "figure", "sentence", "limit"]
 #: Explanation, paragraph, outcome, outcome that a terminal leaves to its tables, success, doubt,
@@ -160,6 +162,10 @@ class Document:
     sections: tuple[Section, ...]
     #: The same for programs, unrounded; made when it is asked for.
     data: Callable[[], Any]
+    #: Name of that data's schema.
+    schema: str = ""
+    #: Testbed of the run that is reported.
+    testbed: BaseModel | None = None
     #: Head and rows for spreadsheets, unrounded; made when they are asked for.
     sheet: Callable[[], Iterable[Sequence[object]]] = tuple
     #: In the head of a page that is a file of its own.

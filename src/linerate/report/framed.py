@@ -23,6 +23,7 @@ def framed(
     sections: Iterable[Section],
     *,
     data: Callable[[], Any],
+    schema: str = "",
     title: str = "",
     details: Callable[[], Iterable[Section]] = tuple,
     rows: Callable[[], Iterable[Sequence[object]]] | None = None,
@@ -41,6 +42,8 @@ def framed(
         sections=filled(sections),
         details=lambda: filled((*details(), *_measured_on(run))),
         data=data,
+        schema=schema or label,
+        testbed=run.testbed,
         sheet=rows or partial(sheet.trials, run),
         status=None
         if run.status == "complete"

@@ -6,11 +6,11 @@ from typing import Any
 from pydantic import Field
 
 from linerate.analysis.explain import Verdict
-from linerate.analysis.explain.model import Ceiling, Confidence, Limit
+from linerate.analysis.explain.model import Confidence, Limit
 from linerate.base.line_rate import FrameRate, PcieLink
 from linerate.base.published import Number, Output, published
 from linerate.model.evidence import Quote
-from linerate.model.ledger import Entry, NodeTime
+from linerate.model.ledger import Entry
 from linerate.model.measurement.latency import LatencyFigures
 from linerate.model.power import PowerFigures
 from linerate.model.suites import Profiled
@@ -22,6 +22,18 @@ from linerate.report.repeats import RepeatedOutput
 from linerate.results.store import Absent, Result, Run, Status
 
 
+class CeilingOutput(Output):
+    """A rate that one resource can't exceed, over all directions that carry traffic."""
+
+    #: Resource: `link`, `tester`, `pcie`, `card-pps`, `worker forwarder-0`, …
+    name: str
+    #: The limit that it stands for when it is reached.
+    limit: Limit
+    pps: float
+    #: The arithmetic, with its figures and where its formula comes from.
+    derivation: str
+
+
 class VerdictOutput(Output):
     """A verdict."""
 
@@ -31,7 +43,7 @@ class VerdictOutput(Output):
     confidence: Confidence
     sentence: str
     evidence: tuple[Quote, ...]
-    ceilings: tuple[Ceiling, ...]
+    ceilings: tuple[CeilingOutput, ...]
     try_: tuple[str, ...] = Field(serialization_alias="try")
     #: Outputs that would make it surer, of pasted text alone.
     send_next: tuple[str, ...] = ()
@@ -64,7 +76,7 @@ class NodeOutput(Output):
     calls: int
     vectors: int
     #: None where another node has its cycles.
-    clocks_per_packet: float | None
+    cycles_per_packet: float | None = Field(validation_alias="clocks_per_packet")
     idle_calls: int
 
 
@@ -78,7 +90,7 @@ class WorkerOutput(Output):
     idle_percent: float
     overhead_percent: float
     #: Descheduled.
-    away_percent: float
+    descheduled_percent: float = Field(validation_alias="away_percent")
     sleep_percent: float
     nodes: dict[str, NodeOutput]
 
@@ -90,7 +102,7 @@ class TrialOutput(Output):
     valid: bool
     offered_pps: float | None
     received_pps: float | None
-    percent_of_line: float | None
+    line_percent: float | None
     loss_percent: float | None
     l1_bps: float | None
     #: FCS counted.
@@ -189,14 +201,14 @@ def trial(result: Result) -> TrialOutput:
 FIGURES = (
     "offered_pps",
     "received_pps",
-    "percent_of_line",
+    "line_percent",
     "loss_percent",
     "l1_bps",
     "l2_bps",
     "l2_bps_no_fcs",
     "left_out",
 )
-AS_STORED = ("test", "valid", "verdict", "invalid", "suspect", "provisional", "attempt")
+AS_STORED = ("test", "valid", "invalid", "suspect", "provisional", "attempt")
 
 
 def trial_fields(result: Result) -> dict[str, Any]:
@@ -207,6 +219,7 @@ def trial_fields(result: Result) -> dict[str, Any]:
         **{name: getattr(result, name) if result.valid else None for name in FIGURES},
         **{name: found for name in timed if (found := getattr(result, name))},
         "limit": result.verdict.limit,
+        "verdict": verdict(result.verdict),
         "marks": marks(result),
         "ledger": result.packets,
         "workers": result.time,
@@ -216,7 +229,12 @@ def trial_fields(result: Result) -> dict[str, Any]:
 
 def verdict(found: Verdict) -> VerdictOutput:
     """Spell out a verdict."""
-    return VerdictOutput.model_validate(found)
+    known = {name: getattr(found, name) for name in Verdict.model_fields if name != "ceilings"}
+    ceilings = tuple(
+        CeilingOutput(name=one.name, limit=one.limit, pps=1e6 * one.mpps, derivation=one.derivation)
+        for one in found.ceilings
+    )
+    return VerdictOutput(**known, ceilings=ceilings)
 
 
 class _Entries(Output):
@@ -227,22 +245,32 @@ class PacketLedgerOutput(PacketsOutput, _Entries):
     """A packet ledger with all its places."""
 
 
-class ClocksOutput(Output):
+class NodeCyclesOutput(Output):
+    """Counters of one worker in one node, as counted."""
+
+    calls: int
+    vectors: int
+    cycles: int = Field(validation_alias="clocks")
+    idle_calls: int
+    idle_cycles: int = Field(validation_alias="idle_clocks")
+
+
+class CyclesOutput(Output):
     """A worker's cycles, as counted."""
 
     tsc_hz: int
-    elapsed_clocks: int
-    overhead_clocks: int
-    away_clocks: int
-    sleep_clocks: int
+    elapsed_cycles: int = Field(validation_alias="elapsed_clocks")
+    overhead_cycles: int = Field(validation_alias="overhead_clocks")
+    descheduled_cycles: int = Field(validation_alias="away_clocks")
+    sleep_cycles: int = Field(validation_alias="sleep_clocks")
     loops: int
-    nodes: dict[str, NodeTime]
+    nodes: dict[str, NodeCyclesOutput]
 
 
 class TimeLedgerOutput(WorkerOutput):
     """A time ledger, in per cent and as counted."""
 
-    clocks: ClocksOutput
+    cycles: CyclesOutput
 
 
 class LedgersOutput(Output):
@@ -266,7 +294,7 @@ def ledgers(result: Result) -> LedgersOutput:
         workers=tuple(
             TimeLedgerOutput(
                 **dict(WorkerOutput.model_validate(ledger)),
-                clocks=ClocksOutput.model_validate(ledger),
+                cycles=CyclesOutput.model_validate(ledger),
             )
             for ledger in result.time
         ),
@@ -292,7 +320,7 @@ class LineOutput(Output):
     l1_bps: Number
     l2_bps: Number
     l2_bps_no_fcs: Number
-    percent_of_line: Number
+    line_percent: Number
     ns_per_packet: Number
     #: By slot.
     pcie: dict[str, PcieOutput]
@@ -307,7 +335,7 @@ def line(rate: FrameRate, link_bps: float, slots: dict[str, PcieLink]) -> LineOu
         l1_bps=rate.l1_bps,
         l2_bps=rate.l2_bps,
         l2_bps_no_fcs=rate.l2_bps_no_fcs,
-        percent_of_line=rate.percent_of(link_bps),
+        line_percent=rate.percent_of(link_bps),
         ns_per_packet=1e9 / rate.packets_per_second,
         pcie={
             name: PcieOutput(

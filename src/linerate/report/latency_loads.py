@@ -94,9 +94,9 @@ def _sections(run: Run, loads: LatencyLoads) -> list[Section]:
 
 class _Loaded(Output):
     #: Share of the highest load.
-    percent: float
-    #: Asked for, all directions together.
-    pps: float
+    load_percent: float
+    #: All directions together.
+    asked_pps: float
     trial: str
 
 
@@ -143,7 +143,10 @@ def _loads(run: Run, loads: LatencyLoads) -> LoadtestLatency:
         top_pps=loads.top_pps,
         points=tuple(
             LatencyTrial(
-                percent=percent, pps=pps, trial=result.trial, **json_output.trial_fields(result)
+                load_percent=percent,
+                asked_pps=pps,
+                trial=result.trial,
+                **json_output.trial_fields(result),
             )
             for percent, pps, result in points(run, loads)
         ),

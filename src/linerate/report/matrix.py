@@ -5,10 +5,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from pydantic import Field
 from rich.console import Console
 from rich.text import Text
 
-from linerate.analysis.cost import Cost
 from linerate.analysis.explain.model import Limit
 from linerate.base.published import Number, Output, published
 from linerate.report import json_output
@@ -230,6 +230,14 @@ def list_report(console: Console, able: list[str], absent: tuple[Absent, ...]) -
         console.print(Text(line, "dim"), soft_wrap=True)
 
 
+class CostOutput(Output):
+    """Cost of one packet."""
+
+    cycles_per_packet: float | None = Field(validation_alias="clocks")
+    syscalls_per_packet: float | None = Field(validation_alias="syscalls")
+    copied_bytes_per_packet: float | None = Field(validation_alias="copied_bytes")
+
+
 class RowOutput(Output):
     """One case of the matrix."""
 
@@ -237,24 +245,24 @@ class RowOutput(Output):
     wire: str
     mode: str
     #: Median of the valid trials.
-    pps: Number | None
-    percent_of_line: Number | None
+    received_pps: Number | None
+    line_percent: Number | None
     #: Largest less smallest, of the median.
     spread_percent: Number | None
-    rates_pps: tuple[float, ...]
+    trials_pps: tuple[float, ...]
     #: Its rate over that of the slowest case of its group, and of DPDK's driver.
     over_slowest: Number | None
     over_dpdk: Number | None
     limit: Limit
     #: Costs of a packet received, and of one sent.
-    rx: Cost
-    tx: Cost
+    rx: CostOutput
+    tx: CostOutput
     #: Cycles of all nodes, over the packets that came through.
-    clocks: Number | None
+    cycles_per_packet: Number | None
     #: Cost of the link for its sender per packet.
-    hop_clocks: Number | None
+    hop_cycles_per_packet: Number | None
     #: Cost of sending a packet, without the link's own.
-    tx_above_clocks: Number | None
+    tx_above_cycles_per_packet: Number | None
     #: Rate on a wire that costs nothing.
     free_wire_pps: Number | None
     #: Share of the time spent in the kernel.
@@ -300,18 +308,18 @@ def _row(row: Row) -> RowOutput:
         configuration=row.configuration,
         wire=row.wire,
         mode=row.case.mode,
-        pps=point.pps,
-        percent_of_line=point.percent,
+        received_pps=point.pps,
+        line_percent=point.percent,
         spread_percent=point.spread_percent,
-        rates_pps=point.rates_pps,
+        trials_pps=point.rates_pps,
         over_slowest=row.over_slowest,
         over_dpdk=row.over_dpdk,
         limit=row.verdict.limit,
-        rx=row.costs.rx,
-        tx=row.costs.tx,
-        clocks=row.costs.all_clocks,
-        hop_clocks=row.hop_clocks,
-        tx_above_clocks=row.tx_above_clocks,
+        rx=CostOutput.model_validate(row.costs.rx),
+        tx=CostOutput.model_validate(row.costs.tx),
+        cycles_per_packet=row.costs.all_clocks,
+        hop_cycles_per_packet=row.hop_clocks,
+        tx_above_cycles_per_packet=row.tx_above_clocks,
         free_wire_pps=row.free_wire_pps,
         kernel_percent=row.costs.kernel_percent,
         trial=json_output.trial(point.result),
@@ -320,10 +328,11 @@ def _row(row: Row) -> RowOutput:
 
 def as_rows(found: list[Row]) -> Iterator[Sequence[object]]:
     """A row for each configuration, by the names that JSON has too."""
-    names = ("configuration", "wire", "mode", "pps", "percent_of_line", "spread_percent",
+    names = ("configuration", "wire", "mode", "received_pps", "line_percent", "spread_percent",
              "over_slowest", "over_dpdk", "limit")  # fmt: skip
-    costs = (*Cost.model_fields,)
-    whole = ("clocks", "hop_clocks", "tx_above_clocks", "free_wire_pps", "kernel_percent")
+    costs = (*CostOutput.model_fields,)
+    whole = ("cycles_per_packet", "hop_cycles_per_packet", "tx_above_cycles_per_packet",
+             "free_wire_pps", "kernel_percent")  # fmt: skip
     yield (*names, *(f"{way}_{cost}" for way in ("rx", "tx") for cost in costs), *whole)
     for row in map(_row, found):
         yield (

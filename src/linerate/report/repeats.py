@@ -41,7 +41,7 @@ class RepeatedOutput(Output):
     """Repeated trials of one test."""
 
     #: Rate of each valid trial.
-    pps: tuple[Number, ...]
+    trials_pps: tuple[Number, ...]
     median_pps: Number
     #: From the slowest trial to the fastest; None of a single one.
     spread_pps: Number | None
@@ -54,7 +54,7 @@ def fields(run: Run) -> dict[str, Any]:
     """The same for programs, by test; nothing of a run without repeats."""
     found = {
         one.test: RepeatedOutput(
-            pps=one.rates.trials,
+            trials_pps=one.rates.trials,
             median_pps=one.rates.middle,
             spread_pps=one.rates.spread,
             invalid=one.invalid,

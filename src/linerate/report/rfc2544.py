@@ -121,7 +121,7 @@ def _burst(one: FrameSize) -> str:
 def curve_table(run: Run) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Columns and rows: the loads that any frame size was tried at, the highest first."""
     loads = sorted(
-        {f"{point.percent_of_line:.0f}" for one in run.rfc2544 for point in one.loss_curve},
+        {f"{point.line_percent:.0f}" for one in run.rfc2544 for point in one.loss_curve},
         key=int,
         reverse=True,
     )
@@ -129,7 +129,7 @@ def curve_table(run: Run) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     for one in run.rfc2544:
         lost = marks.of_frame_size(run, one)
         known = {
-            f"{point.percent_of_line:.0f}": loss_text(point.loss_ratio)
+            f"{point.line_percent:.0f}": loss_text(point.loss_ratio)
             + marks.LEFT_OUT * (point.trial in lost)
             for point in one.loss_curve
         }

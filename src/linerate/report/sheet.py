@@ -22,7 +22,7 @@ COLUMNS = (
     "received_pps",
     "l1_bps",
     "l2_bps",
-    "percent_of_line",
+    "line_percent",
     "loss_percent",
     "left_out",
     "limit",
@@ -67,7 +67,7 @@ def _cells(result: Result) -> dict[str, object]:
     figures = {
         name: getattr(result, name)
         for name in COLUMNS
-        if name.endswith(("_pps", "_bps", "_percent", "_seconds")) or name == "percent_of_line"
+        if name.endswith(("_pps", "_bps", "_percent", "_seconds")) or name == "line_percent"
     }
     return message | {
         **figures,

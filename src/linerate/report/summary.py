@@ -9,7 +9,7 @@ from linerate.results.store import Result, Run
 def most_limited(run: Run) -> list[Result]:
     """Valid results, the one that falls furthest short of the line first."""
     valid = [result for result in run.reported() if result.valid]
-    return sorted(valid, key=lambda result: result.percent_of_line)
+    return sorted(valid, key=lambda result: result.line_percent)
 
 
 def headline(run: Run) -> str:

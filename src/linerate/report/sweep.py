@@ -152,12 +152,12 @@ class PointOutput(Output):
     #: FCS counted.
     frame_bytes: int
     #: Median of the valid trials.
-    pps: Number | None
-    percent_of_line: Number | None
+    received_pps: Number | None
+    line_percent: Number | None
     #: Largest less smallest, of the median.
     spread_percent: Number | None
     #: Rate of each valid trial.
-    rates_pps: tuple[float, ...]
+    trials_pps: tuple[float, ...]
     #: All of them.
     trials: int
     trial: json_output.TrialOutput
@@ -186,10 +186,10 @@ def output(run: Run, folder: Path) -> SweepOutput:
             PointOutput(
                 configuration=point.configuration,
                 frame_bytes=point.frame_bytes,
-                pps=point.pps,
-                percent_of_line=point.percent,
+                received_pps=point.pps,
+                line_percent=point.percent,
                 spread_percent=point.spread_percent,
-                rates_pps=point.rates_pps,
+                trials_pps=point.rates_pps,
                 trials=point.trials,
                 trial=json_output.trial(point.result),
             )

@@ -50,13 +50,20 @@ def of_run(run: Run, results: Iterable[Result]) -> Document:
         data=lambda: [
             VerdictOnTest(test=one.test, verdict=json_output.verdict(one.verdict)) for one in chosen
         ],
+        schema="explain",
+        testbed=run.testbed,
     )
 
 
 def of_files(evidence: Evidence, found: Verdict) -> Document:
     """The verdict on what other tools wrote, figures that can't be, lines that are not parsed."""
     sections = (*verdict(found), ceilings(found), *_leftovers(evidence))
-    return Document("Verdict", filled(sections), lambda: _of_files(evidence, found))
+    return Document(
+        title="Verdict",
+        sections=filled(sections),
+        data=lambda: _of_files(evidence, found),
+        schema="explain-files",
+    )
 
 
 def verdict(found: Verdict) -> list[Section]:

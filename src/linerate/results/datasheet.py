@@ -36,7 +36,7 @@ class Line:
     #: All directions together.
     pps: float
     l1_bps: float
-    percent_of_line: float
+    line_percent: float
     p99_us: float | None
     limit: str
     sentence: str
@@ -183,7 +183,7 @@ def _line(
     """A line; `shows`: the trial that says what limits."""
     one = line_rate(1.0, result.frame_bytes).packets_per_second
     # The rate that 100 % of the line would be, by the same trial.
-    full = result.received_pps / result.percent_of_line * 100 if result.percent_of_line else 0.0
+    full = result.received_pps / result.line_percent * 100 if result.line_percent else 0.0
     known = [one.p99_us for one in result.latency if one.p99_us is not None]
     return Line(
         frames=frames_of(result),
@@ -192,7 +192,7 @@ def _line(
         kind=kind,
         pps=pps,
         l1_bps=pps / one,
-        percent_of_line=100 * pps / full if full else 0.0,
+        line_percent=100 * pps / full if full else 0.0,
         p99_us=p99_us if p99_us is not None else max(known, default=None),
         limit=shows.verdict.limit,
         sentence=shows.verdict.sentence,

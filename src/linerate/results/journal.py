@@ -104,7 +104,7 @@ class ResultLine(_TrialLine):
     valid: bool
     invalid: tuple[str, ...]
     received_pps: int
-    percent_of_line: float
+    line_percent: float
     loss_percent: float
     limit: str
     sentence: str

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ValidationError
+from pydantic import AliasChoices, Field, ValidationError
 
 from linerate.analysis.explain import Verdict
 from linerate.analysis.host_losses import left_out
@@ -39,7 +39,9 @@ from linerate.results.journal import FILE as LIVE_FILE
 from linerate.results.journal import Journal
 
 #: Raised when a reader of older runs would misunderstand a newer one.
-SCHEMA = 2
+SCHEMA = 3
+#: Schemas of runs that this version reads.
+READ = (2, SCHEMA)
 #: Size of a run.json: a sweep of hundreds of trials has some megabytes.
 RUN_BYTES_MAX = 64 << 20
 EVIDENCE_BYTES_MAX = 256 << 20
@@ -106,7 +108,8 @@ class Result(Judged, Which):
     l1_bps: float
     l2_bps: float
     l2_bps_no_fcs: float
-    percent_of_line: float
+    #: `percent_of_line` in runs of schema 2.
+    line_percent: float = Field(validation_alias=AliasChoices("line_percent", "percent_of_line"))
     loss_percent: float
     #: Packets lost that count as the host's: loss and verdict leave them out.
     left_out: int = 0
@@ -251,7 +254,7 @@ def result_of(which: Which, measurement: Measurement, judged: Judged) -> Result:
         l1_bps=received.l1_bps,
         l2_bps=received.l2_bps,
         l2_bps_no_fcs=received.l2_bps_no_fcs,
-        percent_of_line=measurement.percent_of_line,
+        line_percent=measurement.line_percent,
         loss_percent=measurement.loss_percent,
         left_out=left_out(measurement),
         clean_seconds=measurement.clean.clean_us / 1e6 if measurement.clean else None,
@@ -372,7 +375,7 @@ def _in_short(result: Result) -> dict[str, Any]:
     verdict = result.verdict
     return {"test": result.test, "trial": result.trial, "valid": result.valid,
             "invalid": list(result.invalid), "received_pps": round(result.received_pps),
-            "percent_of_line": round(result.percent_of_line, 2),
+            "line_percent": round(result.line_percent, 2),
             "loss_percent": round(result.loss_percent, 4),
             "limit": verdict.limit, "sentence": verdict.sentence}  # fmt: skip
 
@@ -394,10 +397,9 @@ def run_of(content: bytes, file: Path) -> Run:
     try:
         document = json_of(content.decode())
         version = document.get("schema_version") if isinstance(document, dict) else None
-        if version != SCHEMA:
-            raise StoreError(
-                f"{file}: schema {version}, this version reads {SCHEMA}: {_remedy(version)}"
-            )
+        if version not in READ:
+            known = f"this version reads {READ[0]} to {SCHEMA}"
+            raise StoreError(f"{file}: schema {version}, {known}: {_remedy(version)}")
         return Run.model_validate(document)
     except ValidationError as error:
         first = error.errors()[0]

@@ -51,7 +51,7 @@ def points(run: Run) -> dict[tuple[str, int], Point]:
             configuration=result.configuration,
             frame_bytes=frame_bytes,
             rates_pps=tuple(one.received_pps for one in valid),
-            percents=tuple(one.percent_of_line for one in valid),
+            percents=tuple(one.line_percent for one in valid),
             result=result,
             trials=len(results),
         )

@@ -247,7 +247,7 @@ def closed_box(evidence: Evidence) -> Conditions | None:
 
 def near_line(given: Conditions) -> bool:
     """Whether the line itself limits, or nearly so."""
-    return given.percent_of_line > NEAR_LINE_PERCENT
+    return given.line_percent > NEAR_LINE_PERCENT
 
 
 def pushed_back(evidence: Evidence) -> bool:

@@ -7,7 +7,7 @@ import typer
 
 from linerate.analysis.audit import TableError, audit, read_table
 from linerate.base import line_rate
-from linerate.base.published import json_text
+from linerate.base.published import printed
 from linerate.cli.options import JsonOption
 from linerate.cli.usage import USAGE
 from linerate.report.audit import output, print_audit
@@ -54,7 +54,7 @@ def audit_table(
         complain(line)
         raise typer.Exit(USAGE) from error
     if as_json:
-        say(json_text(output(found)))
+        say(printed("audit", output(found)))
     else:
         print_audit(Console(), found)
     raise typer.Exit(CONTRADICTS if found.contradictions else 0)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from linerate.base.published import Output, json_text, published
+from linerate.base.published import Output, printed, published
 from linerate.cli.options import JsonOption
 from linerate.engine import cleanup
 from linerate.ui.screen import say
@@ -45,7 +45,7 @@ def clean(dry_run: Kept = False, as_json: JsonOption = False) -> None:
         for one in found
     )
     if as_json:
-        say(json_text(CleanOutput(dry_run=dry_run, found=rows)))
+        say(printed("clean", CleanOutput(dry_run=dry_run, found=rows)))
     else:
         _say(rows, dry_run)
     if not dry_run and left:

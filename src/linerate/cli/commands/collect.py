@@ -11,7 +11,7 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from linerate.base.atomic_write import write_bytes_whole
-from linerate.base.published import Output, json_text, published
+from linerate.base.published import Output, printed, published
 from linerate.cli.completion import one_of
 from linerate.cli.options import JsonOption
 from linerate.cli.usage import mistaken, report_user_errors
@@ -70,8 +70,9 @@ def collect_command(
         _write(path, found)
     if as_json:
         say(
-            json_text(
-                CollectOutput(file=str(path), files=tuple(found.files), left_out=found.left_out)
+            printed(
+                "collect",
+                CollectOutput(file=str(path), files=tuple(found.files), left_out=found.left_out),
             )
         )
         return

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from linerate.base.published import json_text
+from linerate.base.published import printed
 from linerate.cli.completion import one_of
 from linerate.cli.options import JsonOption
 from linerate.cli.usage import mistaken, report_user_errors
@@ -115,7 +115,7 @@ def doctor(
         complain(f"linerate: {error}")
         raise typer.Exit(FOUND) from error
     if as_json:
-        say(json_text(output(look.workers, findings, about(host))))
+        say(printed("doctor", output(look.workers, findings, about(host))))
     else:
         print_findings(Console(), findings, every)
     raise typer.Exit(FOUND if faults(findings) else 0)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from linerate.base import line_rate
-from linerate.base.published import json_text
+from linerate.base.published import printed
 from linerate.cli.options import JsonOption
 from linerate.cli.usage import USAGE
 from linerate.report import json_output, terminal
@@ -50,6 +50,6 @@ def line(
         line_rate.FrameRate(frame_bytes, pps) if pps else line_rate.line_rate(link_bps, frame_bytes)
     )
     if as_json:
-        say(json_text(json_output.line(rate, link_bps, SLOTS)))
+        say(printed("line", json_output.line(rate, link_bps, SLOTS)))
     else:
         terminal.line_report(Console(), rate, link_bps, SLOTS)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from linerate.base.errors import SetupError
-from linerate.base.published import json_text
+from linerate.base.published import printed
 from linerate.cli.completion import several_of
 from linerate.cli.option_classes import with_option_classes
 from linerate.cli.options import DurationOption, RepeatOption, RunOptions, WaysOption
@@ -101,6 +101,10 @@ def _announced(count: int, how: How) -> str:
 def _list(looked: matrix.Looked, as_json: bool) -> None:
     able = [line.configuration.name for line in looked.lines]
     if as_json:
-        say(json_text(MatrixListOutput(configurations=tuple(able), absent=looked.absent)))
+        say(
+            printed(
+                "matrix-list", MatrixListOutput(configurations=tuple(able), absent=looked.absent)
+            )
+        )
     else:
         list_report(Console(), able, looked.absent)

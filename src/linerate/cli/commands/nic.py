@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from linerate.base.published import json_text
+from linerate.base.published import Envelope, enveloped, json_text, printed
 from linerate.cli.completion import one_of
 from linerate.cli.options import JsonOption
 from linerate.cli.run_into_folder import BY_SIGNAL, Piped, new_progress, signals
@@ -123,7 +123,7 @@ def write_report(
     if not found:
         mistaken(f"'{port}': no such NIC: expected a PCI address or an interface, as 0000:05:00.0")
     document = card_report(host, found[0], _probed(probe_file))
-    text = json.dumps(document, indent=1)
+    text = json_text(_anonymous(document))
     if as_json:
         say(text)
         return
@@ -137,13 +137,20 @@ def write_report(
     say(f"written to {path}")
 
 
+def _anonymous(document: dict[str, Any]) -> Envelope:
+    """The report in its envelope, without the host's name and the paths of files."""
+    named = enveloped("nic-report", document)
+    return named.model_copy(update={"host": "", "command": ("linerate", "nic", "report")})
+
+
 def _probed(path: Path | None) -> object:
     """Read what a probe printed."""
     if path is None:
         return None
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return found.get("result", found)
+    except (OSError, ValueError, AttributeError) as error:
         why = (error.strerror or "").lower() if isinstance(error, OSError) else ""
         mistaken(f"--probe: {path}: {why or 'expected what nic probe --json printed'}")
 
@@ -181,7 +188,7 @@ def _all(
     chosen = probing.best(cells)
     filling = None if chosen is None else _filled(target, chosen, max_rules)
     if as_json:
-        say(json_text(nic_probe.probe_output(target.text, cells, filling)))
+        say(printed("nic-probe", nic_probe.probe_output(target.text, cells, filling)))
         return 0
     console.print(f"rte_flow on {target.text}", style="bold")
     console.print()
@@ -219,7 +226,7 @@ def _one(
             filling = probing.repeat(target.rules, rule, step)
     reason = refusal or filling.first_refusal
     if as_json:
-        say(json_text(nic_probe.rule_output(target.text, refusal, filling)))
+        say(printed("nic-probe-rule", nic_probe.rule_output(target.text, refusal, filling)))
     elif reason is not None:
         console.print(f"{'refused' if refusal else 'validated, then refused'}: {reason}")
     else:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from linerate.base.published import Output, json_text, published
+from linerate.base.published import Output, printed, published
 from linerate.base.safe_open import read_regular
 from linerate.base.validation import mistake
 from linerate.cli.completion import complete_run, one_of
@@ -16,7 +16,7 @@ from linerate.cli.usage import FAILED, USAGE
 from linerate.lab.metered import meter_of
 from linerate.lab.power import Meter, MeterError
 from linerate.model import testbed as testbeds
-from linerate.model.power import MeterAbout
+from linerate.model.power import MeterAbout, PowerFigures
 from linerate.model.power_sources import SOURCES, Power
 from linerate.parsers.meter_csv import MeterTableError, read_table
 from linerate.report.power import about_line, measured, row
@@ -37,6 +37,15 @@ power = typer.Typer(
 @power.callback()
 def _group() -> None:
     """Options of the group itself: none."""
+
+
+@published("power-attach", "JSON of `linerate power attach --json`")
+class AttachOutput(Output):
+    """Power that trials of a run were given."""
+
+    meter: MeterAbout
+    #: By test.
+    tests: dict[str, PowerFigures]
 
 
 @published("power-read", "JSON of `linerate power read --json`")
@@ -75,7 +84,7 @@ def read(
         finally:
             meter.close()
     if as_json:
-        say(json_text(ReadOutput(watts=watts, meter=meter.about)))
+        say(printed("power-read", ReadOutput(watts=watts, meter=meter.about)))
     else:
         say(f"{watts:.4g} W; {about_line(meter.about)}")
 
@@ -147,6 +156,7 @@ def attach(
         typer.Option(help="The meter's own error, % of a reading.", min=0, max=100),
     ] = None,
     covers: Annotated[str, typer.Option(help="Parts that it measures.")] = "",
+    as_json: JsonOption = False,
 ) -> None:
     """Give each trial of a run the power of its time, from a table that a meter wrote."""
     folder = run if run.is_dir() else run.parent
@@ -167,6 +177,10 @@ def attach(
         accuracy_percent=accuracy,
     )
     changed = attached(load_run(run), folder, readings, about, shift)
+    if as_json:
+        tests = {one.test: one.power for one in changed.reported() if one.power is not None}
+        say(printed("power-attach", AttachOutput(meter=about, tests=tests), changed.testbed))
+        return
     say(about_line(about))
     for result in measured(changed.reported()):
         figures = row(result.test, result.power)

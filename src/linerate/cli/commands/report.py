@@ -38,11 +38,14 @@ def report(
         Literal["html", "markdown", "csv"],
         typer.Option("--format", help="A page (RUN/report.html), or text to standard output."),
     ] = "html",
+    as_json: JsonOption = False,
 ) -> None:
     """Make a page of a run's pictures that opens offline; or Markdown, or CSV."""
     folder = _folder(run)
     document = document_of(load_run(run), folder)
-    if form == "html":
+    if as_json:
+        say_or_write(output, as_json_text.render(document))
+    elif form == "html":
         write(output or folder / "report.html", html.page(document).html)
     else:
         say_or_write(output, (as_markdown if form == "markdown" else csv).render(document))

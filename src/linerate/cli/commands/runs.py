@@ -1,6 +1,5 @@
 """`linerate runs` and `linerate export`: all runs of a folder, as a list or as tables."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from linerate.base.published import Output, printed, published
 from linerate.cli.completion import complete_run, one_of
 from linerate.cli.options import JsonOption
 from linerate.cli.usage import mistaken
@@ -50,7 +50,7 @@ def runs_command(
     """List the runs of a folder: what was measured when, how fast, what limits."""
     found = _select(runs, tuple(filters or ()), sort)
     if as_json:
-        say(json.dumps(found, indent=1))
+        say(printed("runs", found))
     else:
         _print(Console(), found)
 
@@ -82,7 +82,7 @@ def _print(console: Console, found: list[dict[str, Any]]) -> None:
         table.add_row(
             Text(row["name"]),
             *(Text(row[name] or "–") for name in ("dut", "wire", "card", "loadtests")),
-            *(_figure(row[name]) for name in ("best_mpps", "ndr_mpps")),
+            *(_figure(row[name]) for name in ("received_pps", "ndr_pps")),
             Text(row["problem"] if broken else row["verdict"] or "–"),
             status,
         )
@@ -94,7 +94,18 @@ def _print(console: Console, found: list[dict[str, Any]]) -> None:
 
 
 def _figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    return "–" if value is None else f"{value / 1e6:.3f}"
+
+
+class TableOutput(Output):
+    """One table that was written."""
+
+    table: str
+    file: str
+    rows: int
+
+
+published("export", "JSON of `linerate export --json`")(list[TableOutput])
 
 
 def export(
@@ -108,11 +119,12 @@ def export(
     ] = None,
     parquet: Annotated[
         Path | None,
-        typer.Option(help="Write runs, results, losses, node_clocks here.", metavar="DIR"),
+        typer.Option(help="Write runs, results, losses, node_cycles here.", metavar="DIR"),
     ] = None,
     csv: Annotated[Path | None, typer.Option(help="The same as CSV.", metavar="DIR")] = None,
     filters: Filters = None,
     runs: Runs = RUNS,
+    as_json: JsonOption = False,
 ) -> None:
     """Write runs as tables (Parquet, CSV) for DuckDB, pandas, spreadsheets."""
     wanted: list[tuple[Form, Path]] = []
@@ -123,10 +135,16 @@ def export(
     if not wanted:
         mistaken("say where to: --parquet DIR or --csv DIR")
     folders = runs_given or _chosen(runs, tuple(filters or ()))
-    for form, folder in wanted:
-        counts = export_tables(_loaded(folders), folder, form)
-        for table, count in counts.items():
-            say(f"{folder / table}.{form}: {count:,} rows")
+    made = [
+        TableOutput(table=table, file=f"{folder / table}.{form}", rows=count)
+        for form, folder in wanted
+        for table, count in export_tables(_loaded(folders), folder, form).items()
+    ]
+    if as_json:
+        say(printed("export", made))
+        return
+    for one in made:
+        say(f"{one.file}: {one.rows:,} rows")
 
 
 def _chosen(runs: Path, filters: tuple[str, ...]) -> list[Path]:

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from linerate.base.atomic_write import write_whole
-from linerate.base.published import KINDS, Kind
+from linerate.base.published import KINDS, Kind, Output, printed, published
 from linerate.cli.app import COMMANDS
+from linerate.cli.options import JsonOption
 from linerate.cli.usage import mistaken
 from linerate.ui.screen import say
 
@@ -19,6 +20,18 @@ def all_kinds() -> dict[str, Kind]:
     for listed in COMMANDS:
         import_module(listed.where.partition(":")[0])
     return dict(sorted(KINDS.items()))
+
+
+class SchemaOutput(Output):
+    """One schema."""
+
+    name: str
+    version: int
+    #: Where it is printed or kept.
+    text: str
+
+
+published("schemas", "JSON of `linerate schema --json`")(list[SchemaOutput])
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -42,6 +55,7 @@ def schema(
         Path | None,
         typer.Option(help="Write all schemas into this folder, NAME.json each.", metavar="DIR"),
     ] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Print the JSON Schema of what a command prints as JSON, or of a file; or list them."""
     kinds = all_kinds()
@@ -50,6 +64,12 @@ def schema(
         for kind in kinds.values():
             write_whole(folder / f"{kind.name}.json", _text(kind))
         say(f"{folder}: {len(kinds)} schemas")
+    elif name is None and as_json:
+        listed = [
+            SchemaOutput(name=one.name, version=one.version, text=one.text)
+            for one in kinds.values()
+        ]
+        say(printed("schemas", listed))
     elif name is None:
         width = max(map(len, kinds))
         say("\n".join(f"{one.name:<{width}}  {one.text}" for one in kinds.values()))

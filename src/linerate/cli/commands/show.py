@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from linerate.base.frozen_model import FrozenModel
-from linerate.base.published import Number, json_text, published
+from linerate.base.published import Number, printed, published
 from linerate.cli.live_engine import EngineName, connect
 from linerate.cli.options import JsonOption
 from linerate.engine.readings import read_errors, worker_reading
@@ -133,10 +133,6 @@ published("show-offload", "JSON of `linerate show offload --json`, by port")(
 published("show-flows", "JSON of `linerate show flows --json`")(FlowsOutput)
 
 
-def _print_json(output: object) -> None:
-    say(json_text(output))
-
-
 def _console() -> Console:
     return Console()
 
@@ -151,7 +147,7 @@ def runtime(name: EngineName = None, as_json: JsonOption = False) -> None:
             for row in telemetry.table("/linerate/workers")
         ]
     if as_json:
-        _print_json({row["name"]: row | answer for row, answer in answers})
+        say(printed("show-runtime", {row["name"]: row | answer for row, answer in answers}))
         return
     readings = [
         (worker_reading(row, answer, hertz), int(answer["started_tsc"])) for row, answer in answers
@@ -165,7 +161,7 @@ def errors(name: EngineName = None, as_json: JsonOption = False) -> None:
     with connect(name) as telemetry:
         drops = read_errors(telemetry)
     if as_json:
-        _print_json(drops)
+        say(printed("show-errors", drops))
     else:
         say(live.errors(drops))
 
@@ -179,7 +175,7 @@ def ports(name: EngineName = None, as_json: JsonOption = False) -> None:
             for row in telemetry.table("/linerate/ports")
         }
     if as_json:
-        _print_json(counters)
+        say(printed("show-ports", counters))
     else:
         live.ports(_console(), counters)
 
@@ -190,7 +186,7 @@ def rings(name: EngineName = None, as_json: JsonOption = False) -> None:
     with connect(name) as telemetry:
         table = telemetry.table("/linerate/rings")
     if as_json:
-        _print_json(table)
+        say(printed("show-rings", table))
     else:
         say(live.rings(table))
 
@@ -204,7 +200,7 @@ def offload(name: EngineName = None, as_json: JsonOption = False) -> None:
             for row in telemetry.table("/linerate/offload")
         }
     if as_json:
-        _print_json(ports)
+        say(printed("show-offload", ports))
     elif ports:
         offloading.table(_console(), ports)
     else:
@@ -235,7 +231,7 @@ def flows(
     largest = rows(answer, "/linerate/flows")
     if as_json:
         counters = {key: value for key, value in answer.items() if not isinstance(value, list)}
-        _print_json(counters | {"flow": largest})
+        say(printed("show-flows", counters | {"flow": largest}))
     else:
         live.flows(_console(), answer, largest)
 
@@ -258,7 +254,7 @@ def ledger(
     if not results:
         raise StoreError(f"{run}: {_measured(loaded, test)}")
     if as_json:
-        _print_json([json_output.ledgers(result) for result in results])
+        say(printed("show-ledger", [json_output.ledgers(one) for one in results], loaded.testbed))
         return
     console = _console()
     for result in results:

@@ -166,12 +166,13 @@ def _say(console: Console, minute: Minute) -> None:
 
 def _document(run: Run, folder: Path) -> Document:
     """The report of a bench, and how the soak went: last in a terminal, and as JSON."""
-    made = bench_report.document(run, folder)
-    data = partial(_output, run, folder)
+    made = replace(
+        bench_report.document(run, folder), data=partial(_output, run, folder), schema="soak"
+    )
     if run.soak is None or not run.soak.verdict:
-        return replace(made, data=data)
+        return made
     verdict = Note(run.soak.verdict, "passed" if outcome(run) == 0 else "warning")
-    return replace(made, data=data, ending=(*made.ending, verdict))
+    return replace(made, ending=(*made.ending, verdict))
 
 
 class _Ended(Output):

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from linerate.base.atomic_write import write_whole
-from linerate.base.published import json_text
+from linerate.base.published import printed
 from linerate.cli.commands import testbed_trace
 from linerate.cli.completion import one_of
 from linerate.cli.options import JsonOption
@@ -84,7 +84,7 @@ def check(
         checked = _checked(bed, tell)
         lines(checked)
     if as_json:
-        say(json_text(_output(checked, bed)))
+        say(printed("testbed-check", _output(checked, bed), bed))
     else:
         report.print_end(Console(), checked.findings)
     raise typer.Exit(0 if checked.passed else FAILED)
@@ -125,6 +125,7 @@ def new(
     ] = None,
     link: Annotated[str | None, typer.Option(help="100 % of the load.", metavar="10G")] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over a file.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Look at a box, and write a testbed file for it; asks for what no option gives."""
     if file.exists() and not force:
@@ -148,7 +149,10 @@ def new(
             link=asked("link", link, "100 % of the load", writing.default_link(setup, chosen)),
         )
         write_whole(file, writing.text(choices, setup))
-    say(f"{file}: written; now: linerate testbed check {file}")
+    if as_json:
+        say(printed("testbed-new", report.TestbedNewOutput(file=str(file), at=place, kind=found)))
+    else:
+        say(f"{file}: written; now: linerate testbed check {file}")
 
 
 def _list(title: str, interfaces: Sequence[Interface]) -> None:
@@ -204,7 +208,9 @@ def _show_commands(bed: Testbed, as_json: bool) -> None:
     at = bed.dut.at or "local"
     commands = all_commands(bed)
     if as_json:
-        say(json_text(report.TestbedCommandsOutput(at=at, commands=commands)))
+        say(
+            printed("testbed-commands", report.TestbedCommandsOutput(at=at, commands=commands), bed)
+        )
         return
     for command in commands:
         say(f"{at}: {command}")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from linerate.base.published import json_text
+from linerate.base.published import printed
 from linerate.cli.commands.soak import parse_load
 from linerate.cli.options import DurationOption, JsonOption
 from linerate.cli.run_into_folder import signals
@@ -67,6 +67,6 @@ def trace(
             cleanup.remove(cleanup.find_own())
     ledger = found.measurement.packets
     if as_json:
-        say(json_text(report.output(ledger, found.packets)))
+        say(printed("box-trace", report.output(ledger, found.packets), bed))
     else:
         say(report.text(ledger, found.packets))

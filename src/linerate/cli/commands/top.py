@@ -1,11 +1,11 @@
 """`linerate top`: what running engines do, live in a terminal."""
 
-import json
 import time
 from typing import Annotated
 
 import typer
 
+from linerate.base.published import printed
 from linerate.cli.completion import one_of
 from linerate.cli.durations import as_seconds
 from linerate.cli.usage import mistaken
@@ -59,7 +59,7 @@ def top_command(
     if once or as_json:
         change = _sample(name, interval)
         if as_json:
-            say(json.dumps(document(change), indent=1))
+            say(printed("top", document(change)))
         else:
             say("\n".join([*heading(change), "", *text_table(VIEWS[view], change)]))
         return

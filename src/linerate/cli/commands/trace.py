@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from linerate.base.errors import UserError
-from linerate.base.published import json_text
+from linerate.base.published import printed
 from linerate.cli.live_engine import EngineName, connect
 from linerate.cli.options import JsonOption
 from linerate.engine.packet_trace import PACKETS_MAX, node_names, trace_packets
@@ -46,7 +46,7 @@ def trace(
     with connect(name) as telemetry:
         packets = trace_packets(telemetry, node, count, timeout)
     if as_json:
-        say(json_text(traced(packets)))
+        say(printed("trace", traced(packets)))
     elif packets:
         say(trace_text(packets))
     else:

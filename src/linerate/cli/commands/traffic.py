@@ -7,7 +7,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.table import Table
 
-from linerate.base.published import Output, json_text, published
+from linerate.base.published import Output, printed, published
 from linerate.cli.options import JsonOption
 from linerate.cli.usage import FAILED, USAGE
 from linerate.engine.engine_process import EngineError
@@ -61,7 +61,7 @@ def show(profile: Text, as_json: JsonOption = False) -> None:
     """Show a profile's streams: rates, sizes, what changes from frame to frame."""
     found = _find(profile)
     if as_json:
-        say(json_text(_output(found), indent=2))
+        say(printed("traffic-show", _output(found)))
         return
     console = Console(width=min(WIDTH, Console().width))
     console.print(found.text)
@@ -89,7 +89,7 @@ def frames(
         rows = [
             CaptureOutput(path=str(one.path), side=one.side, frames=one.frames) for one in written
         ]
-        say(json_text(rows, indent=2))
+        say(printed("traffic-frames", rows))
         return
     for one in written:
         say(f"{one.path}: {one.frames} frames that enter at t{one.side}")

@@ -308,7 +308,7 @@ class Measurement(TrialCounters):
         return self.packets.total(self.load.counted)
 
     @property
-    def percent_of_line(self) -> float:
+    def line_percent(self) -> float:
         """Received rate over the line rate."""
         return self.received.percent_of(self.load.link_bps, self.load.directions)
 

@@ -59,7 +59,7 @@ def loss(run: Run) -> Figure:
                 "type": "scatter",
                 "mode": "lines+markers",
                 "name": plain(one.loadtest),
-                "x": [point.percent_of_line for point in one.loss_curve],
+                "x": [point.line_percent for point in one.loss_curve],
                 "y": [100 * point.loss_ratio for point in one.loss_curve],
                 "line": {"color": colour},
                 "marker": {"color": colour},

@@ -17,10 +17,10 @@ COLUMNS = {
     "workers": "INTEGER",
     "loadtests": "VARCHAR",
     "trials": "INTEGER",
-    "best_mpps": "DOUBLE",
+    "received_pps": "DOUBLE",
     "best_test": "VARCHAR",
-    "percent_of_line": "DOUBLE",
-    "ndr_mpps": "DOUBLE",
+    "line_percent": "DOUBLE",
+    "ndr_pps": "DOUBLE",
     "verdict": "VARCHAR",
     "status": "VARCHAR",
     "problem": "VARCHAR",
@@ -28,7 +28,17 @@ COLUMNS = {
 }
 WORDS = tuple(name for name, kind in COLUMNS.items() if kind == "VARCHAR")
 #: As users call them.
-ALIASES = {"date": "started", "mpps": "best_mpps", "ndr": "ndr_mpps", "limit": "verdict"}
+ALIASES = {
+    "date": "started",
+    "limit": "verdict",
+    "mpps": "received_pps",
+    "best_mpps": "received_pps",
+    "ndr": "ndr_pps",
+    "ndr_mpps": "ndr_pps",
+    "percent_of_line": "line_percent",
+}
+#: Figures among them that are given in millions.
+IN_MILLIONS = ("mpps", "best_mpps", "ndr", "ndr_mpps")
 _FILTER = re.compile(r"(\w+)\s*(!=|<=|>=|=|<|>)\s*(.*)", re.DOTALL)
 
 
@@ -103,7 +113,7 @@ def _condition(text: str) -> tuple[str, list[Any]]:
         not_ = "NOT " if sign == "!=" else ""
         message = f"strftime(\"{name}\" AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%SZ')"
         return f"{not_}starts_with({message}, ?)", [value]
-    number = _moment(value) if kind == "TIMESTAMPTZ" else _number(name, value)
+    number = _moment(value) if kind == "TIMESTAMPTZ" else _number(match[1], value)
     return f'"{name}" {sign} ?', [number]
 
 
@@ -126,7 +136,7 @@ def _of_words(name: str, sign: str, value: str) -> tuple[str, list[Any]]:
 
 def _number(name: str, value: str) -> float:
     try:
-        return float(value)
+        return float(value) * (1e6 if name in IN_MILLIONS else 1)
     except ValueError as error:
         raise QueryError(f"{name}: expected a number, not '{value}'") from error
 

@@ -21,7 +21,7 @@ NAMELESS_SECONDS = 60.0
 
 
 class RunRow(FrozenModel):
-    """One run of a list; rates are in Mpps."""
+    """One run of a list; those without a result have no figures."""
 
     name: str
     started: str | None
@@ -33,10 +33,12 @@ class RunRow(FrozenModel):
     workers: int
     loadtests: str
     trials: int
-    best_mpps: float | None
+    #: Best valid result, of `best_test`.
+    received_pps: float | None
     best_test: str
-    percent_of_line: float | None
-    ndr_mpps: float | None
+    line_percent: float | None
+    #: The highest load without loss that a search found.
+    ndr_pps: float | None
     verdict: str
     status: str
     problem: str
@@ -47,7 +49,7 @@ published("runs", "JSON of `linerate runs --json`")(list[RunRow])
 
 
 def row_of(name: str, run: Run) -> dict[str, Any]:
-    """Sum up a run. Rates are in Mpps; None where there is no valid result."""
+    """Sum up a run. None where there is no valid result."""
     results = run.reported()
     valid = [result for result in results if result.valid]
     testbed = run.testbed
@@ -63,10 +65,10 @@ def row_of(name: str, run: Run) -> dict[str, Any]:
         "workers": testbed.dut.workers,
         "loadtests": ",".join(run.tests),
         "trials": len(run.results),
-        "best_mpps": best.received_pps / 1e6 if best else None,
+        "received_pps": best.received_pps if best else None,
         "best_test": best.test if best else "",
-        "percent_of_line": best.percent_of_line if best else None,
-        "ndr_mpps": _ndr_mpps(run),
+        "line_percent": best.line_percent if best else None,
+        "ndr_pps": _ndr_pps(run),
         "verdict": _verdict(results),
         "status": run.status,
         "problem": run.problem,
@@ -77,7 +79,7 @@ def row_of(name: str, run: Run) -> dict[str, Any]:
 def broken_row(name: str, problem: str) -> dict[str, Any]:
     """A folder that is no run that this version reads, and why."""
     words = ("command", "suite", "dut", "wire", "card", "loadtests", "best_test", "verdict", "cpu")
-    figures = ("best_mpps", "percent_of_line", "ndr_mpps", "started")
+    figures = ("received_pps", "line_percent", "ndr_pps", "started")
     return {
         **dict.fromkeys(words, ""),
         **dict.fromkeys(figures),
@@ -100,7 +102,7 @@ def _card(card: Card) -> str:
     return known[0] if known else format_bps(card.link_bps)
 
 
-def _ndr_mpps(run: Run) -> float | None:
+def _ndr_pps(run: Run) -> float | None:
     """The highest load without loss that a search found, of all its loadtests."""
     found = [
         goal.lower_pps
@@ -108,7 +110,7 @@ def _ndr_mpps(run: Run) -> float | None:
         for goal in search.goals
         if goal.loss_ratio == 0 and goal.lower_pps is not None
     ]
-    return max(found) / 1e6 if found else None
+    return max(found) if found else None
 
 
 def _verdict(results: list[Result]) -> str:

@@ -1,4 +1,4 @@
-"""Runs as four tables for other programs: runs, results, losses, node clocks."""
+"""Runs as four tables for other programs: runs, results, losses, node cycles."""
 
 import json
 import tempfile
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+from linerate.model.ledger import NodeTime
 from linerate.results.index.query import COLUMNS
 from linerate.results.index.row import row_of
 from linerate.results.store import Run, StoreError
@@ -33,7 +34,7 @@ TABLES: dict[str, dict[str, str]] = {
         "received_pps": "DOUBLE",
         "l1_bps": "DOUBLE",
         "l2_bps": "DOUBLE",
-        "percent_of_line": "DOUBLE",
+        "line_percent": "DOUBLE",
         "loss_percent": "DOUBLE",
         "sent_packets": "BIGINT",
         "received_packets": "BIGINT",
@@ -43,24 +44,24 @@ TABLES: dict[str, dict[str, str]] = {
         "sentence": "VARCHAR",
     },
     "losses": {**_TRIAL, "place": "VARCHAR", "packets": "BIGINT"},
-    "node_clocks": {
+    "node_cycles": {
         **_TRIAL,
         "worker": "VARCHAR",
         "role": "VARCHAR",
         "tsc_hz": "BIGINT",
-        "elapsed_clocks": "BIGINT",
+        "elapsed_cycles": "BIGINT",
         "node": "VARCHAR",
         "calls": "BIGINT",
         "vectors": "BIGINT",
-        "clocks": "BIGINT",
+        "cycles": "BIGINT",
         "idle_calls": "BIGINT",
-        "idle_clocks": "BIGINT",
+        "idle_cycles": "BIGINT",
     },
 }
 _SAME = (
     *("attempt", "repeat", "configuration", "valid", "provisional", "duration_seconds"),
     *("directions", "frame_bytes", "asked_pps", "offered_pps", "received_pps", "l1_bps", "l2_bps"),
-    *("percent_of_line", "loss_percent"),
+    *("line_percent", "loss_percent"),
 )
 
 
@@ -106,6 +107,11 @@ def _convert(lines: Path, columns: dict[str, str], output: Path, form: Form) -> 
     made.replace(output)
 
 
+def _spent(node: NodeTime) -> Row:
+    counts = {"calls": node.calls, "vectors": node.vectors, "cycles": node.clocks}
+    return counts | {"idle_calls": node.idle_calls, "idle_cycles": node.idle_clocks}
+
+
 def _rows(name: str, run: Run) -> Iterator[tuple[str, Row]]:
     """All rows of one run, with their tables."""
     yield "runs", row_of(name, run)
@@ -131,5 +137,5 @@ def _rows(name: str, run: Run) -> Iterator[tuple[str, Row]]:
         for ledger in result.time:
             about = {"worker": ledger.worker, "role": ledger.role, "tsc_hz": ledger.tsc_hz}
             for node, spent in ledger.nodes.items():
-                elapsed = {"elapsed_clocks": ledger.elapsed_clocks, "node": node}
-                yield "node_clocks", {**trial, **about, **elapsed, **spent.model_dump()}
+                elapsed = {"elapsed_cycles": ledger.elapsed_clocks, "node": node}
+                yield "node_cycles", {**trial, **about, **elapsed, **_spent(spent)}

@@ -79,7 +79,7 @@ def _model(name: str, types: dict[str, Any]) -> type[BaseModel]:
 
 
 def _row_model(view: View) -> type[BaseModel]:
-    types = {one.name: _TYPES.get(one.kind, float | None) for one in view.columns}
+    types = {one.json_key: _TYPES.get(one.kind, float | None) for one in view.columns}
     return _model(f"{view.name.capitalize()}Row", types)
 
 
@@ -96,7 +96,10 @@ def document(change: Change) -> dict[str, Any]:
     """All views of one sample; figures as they are."""
     tables = {
         view.name: [
-            dict(zip((column.name for column in view.columns), row, strict=True))
+            {
+                column.json_key: column.json_value(value)
+                for column, value in zip(view.columns, row, strict=True)
+            }
             for row in table(view, change)
         ]
         for view in VIEWS.values()

@@ -18,12 +18,25 @@ Only = str | None
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column; `name` is its key in JSON, too."""
+    """A column."""
 
     name: str
     kind: Kind
     #: Width of text; figures have their own.
     width: int = 0
+    #: Its key in JSON, where that is not its name.
+    key: str = ""
+    #: Its values in JSON, over those here.
+    scale: float = 1
+
+    @property
+    def json_key(self) -> str:
+        """Key in JSON."""
+        return self.key or self.name
+
+    def json_value(self, value: Value) -> Value:
+        """Value in JSON."""
+        return value * self.scale if self.scale != 1 and isinstance(value, float) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +75,9 @@ def _view(
         Column("calls", "count"),
         Column("vectors", "count"),
         Column("pps", "rate"),
-        Column("v/call", "number"),
-        Column("clk/pkt", "number"),
-        Column("share", "percent"),
+        Column("v/call", "number", key="vectors_per_call"),
+        Column("clk/pkt", "number", key="cycles_per_packet"),
+        Column("share", "percent", key="share_percent"),
     ),
     sort=7,
 )
@@ -108,11 +121,11 @@ def _port(snapshot: Snapshot | None, name: str) -> PortState:
     (
         Column("port", "text", 10),
         Column("driver", "text", 10),
-        Column("rx pps", "rate"),
-        Column("rx bps", "bits"),
-        Column("tx pps", "rate"),
-        Column("tx bps", "bits"),
-        Column("drops/s", "rate"),
+        Column("rx pps", "rate", key="rx_pps"),
+        Column("rx bps", "bits", key="rx_bps"),
+        Column("tx pps", "rate", key="tx_pps"),
+        Column("tx bps", "bits", key="tx_bps"),
+        Column("drops/s", "rate", key="drops_pps"),
         Column("drops", "count"),
     ),
 )
@@ -148,7 +161,7 @@ def _places(snapshot: Snapshot | None, kind: str) -> dict[str, int]:
         Column("place", "text", 48),
         Column("pps", "rate"),
         Column("packets", "count"),
-        Column("share", "percent"),
+        Column("share", "percent", key="share_percent"),
     ),
     sort=2,
 )
@@ -200,8 +213,8 @@ def _rings(snapshot: Snapshot | None) -> dict[str, dict[str, Any]]:
         Column("ring", "text", 34),
         Column("size", "count"),
         Column("used", "count"),
-        Column("full", "percent"),
-        Column("enq/s", "rate"),
+        Column("full", "percent", key="full_percent"),
+        Column("enq/s", "rate", key="enqueued_pps"),
         Column("dropped", "count"),
     ),
     sort=3,
@@ -221,8 +234,8 @@ def rings(change: Change, _only: Only) -> Iterator[Row]:
     "flows",
     (
         Column("protocol", "text", 8),
-        Column("low end", "text", 21),
-        Column("high end", "text", 21),
+        Column("low end", "text", 21, "low"),
+        Column("high end", "text", 21, "high"),
         Column("pps", "rate"),
         Column("packets", "count"),
         Column("bytes", "count"),
@@ -255,13 +268,13 @@ def _streams(snapshot: Snapshot | None) -> dict[str, dict[str, int]]:
     "streams",
     (
         Column("stream", "text", 16),
-        Column("tx pps", "rate"),
-        Column("rx pps", "rate"),
+        Column("tx pps", "rate", key="sent_pps"),
+        Column("rx pps", "rate", key="received_pps"),
         Column("sent", "count"),
         Column("received", "count"),
         Column("lost", "count"),
-        Column("late", "count"),
-        Column("twice", "count"),
+        Column("late", "count", key="out_of_order"),
+        Column("twice", "count", key="duplicated"),
     ),
 )
 def streams(change: Change, _only: Only) -> Iterator[Row]:
@@ -287,13 +300,13 @@ def streams(change: Change, _only: Only) -> Iterator[Row]:
     "latency",
     (
         Column("stream", "text", 16),
-        Column("frames", "count"),
-        Column("p50", "seconds"),
-        Column("p90", "seconds"),
-        Column("p99", "seconds"),
-        Column("p99.9", "seconds"),
-        Column("max", "seconds"),
-        Column("disturb", "count"),
+        Column("frames", "count", key="count"),
+        Column("p50", "seconds", key="p50_us", scale=1e6),
+        Column("p90", "seconds", key="p90_us", scale=1e6),
+        Column("p99", "seconds", key="p99_us", scale=1e6),
+        Column("p99.9", "seconds", key="p99_9_us", scale=1e6),
+        Column("max", "seconds", key="max_us", scale=1e6),
+        Column("disturb", "count", key="disturbed"),
     ),
 )
 def latency(change: Change, _only: Only) -> Iterator[Row]:

@@ -35,7 +35,7 @@ def line(evidence: Evidence) -> Finding | None:
     if not all_came_back(evidence) and not _lost_in_bursts_alone(evidence):
         return None
     whole = 1 + given.descheduled_packets / max(given.received_packets, 1)
-    if given.percent_of_line * whole < LINE_FULL_PERCENT:
+    if given.line_percent * whole < LINE_FULL_PERCENT:
         return None
     lost = capacity_losses(evidence)[:1] if _loses(evidence) else []
     rest = "".join(f"; the rest was lost in bursts, most at {one.place}" for one in lost)
@@ -44,7 +44,7 @@ def line(evidence: Evidence) -> Finding | None:
         confidence="high",
         sentence=(
             f"{format_pps(given.received_pps)} of {given.frame_bytes:g} bytes received: "
-            f"{given.percent_of_line:.2f} % of the line{rest}"
+            f"{given.line_percent:.2f} % of the line{rest}"
         ),
         evidence=(given.quote, *quotes(*lost)),
         try_=("a faster link, if more is wanted",),
@@ -70,7 +70,7 @@ def _filled(given: Conditions, worker: Worker | None) -> Finding | None:
         confidence="medium",
         sentence=(
             f"the device sends {format_pps(given.received_pps)} of {given.frame_bytes} bytes, "
-            f"{given.percent_of_line:.1f} % of the line, and {worker.name} has "
+            f"{given.line_percent:.1f} % of the line, and {worker.name} has "
             f"{worker.spare_percent or 0:.0f} % of its time to spare"
         ),
         evidence=(given.quote, *quotes(worker)),
