@@ -16,7 +16,7 @@ def runs(tmp_path):
     return tmp_path
 
 
-def get(runs, path, at_start=lambda: None):
+def get(runs, path, at_start=lambda: None, query=b""):
     """Status, headers and body of an answer; `at_start` is called once its length is sent."""
     app = make_app(Settings(runs, Rules(closed=False), start=False))
     messages = []
@@ -34,7 +34,7 @@ def get(runs, path, at_start=lambda: None):
         "method": "GET",
         "path": path,
         "raw_path": path.encode(),
-        "query_string": b"",
+        "query_string": query,
         "headers": [(b"host", b"localhost")],
     }
 

@@ -5,15 +5,17 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, HTTPException, Query, Request, Response
 from pydantic import BaseModel
 
-from linerate.base.published import plain
+from linerate.base.published import json_text
 from linerate.model.testbed import TestbedError
 from linerate.report import comparison
 from linerate.results.compare import CompareError
 from linerate.results.index import Query as Selection
 from linerate.results.index import QueryError
+from linerate.results.index.row import RunRow
 from linerate.results.store import StoreError
 from linerate.ui.serve.gently import Gently
 from linerate.ui.serve.library import Library, NoSuchRunError
+from linerate.ui.serve.openapi import Responses, answer
 from linerate.ui.serve.runner import BusyError, Order, Runner, State
 from linerate.ui.serve.stream import EventStream, Streams, live
 
@@ -35,7 +37,7 @@ class RunList(BaseModel):
     """One page of the list."""
 
     total: int
-    runs: list[dict[str, Any]]
+    runs: list[RunRow]
 
 
 class BenchState(State):
@@ -46,7 +48,6 @@ class BenchState(State):
     run: str | None = None
 
 
-Responses = dict[int | str, dict[str, Any]]
 #: Responses of all: the guard's refusals too.
 REFUSED: Responses = {
     400: {"model": Refusal, "description": "Not asked rightly"},
@@ -55,6 +56,9 @@ REFUSED: Responses = {
     422: {"model": Refusal, "description": "What was asked can't be had"},
     503: {"model": Refusal, "description": "Too many at a time"},
 }
+#: The text of all events; `data` of each is a line of live.jsonl.
+EVENTS = {"type": "string", "contentMediaType": "text/event-stream",
+          "x-event": {"$ref": "#/components/schemas/journal"}}  # fmt: skip
 NOT_FOUND: Responses = {404: {"model": Refusal, "description": "No such run"}}
 BODY: Responses = {
     408: {"model": Refusal, "description": "The request did not come in time"},
@@ -89,9 +93,9 @@ def _runs(router: APIRouter, library: Library) -> None:
             rows, total = library.page(Selection(tuple(filters), sort, limit, offset))
         except QueryError as error:
             raise HTTPException(422, str(error)) from error
-        return RunList(total=total, runs=rows)
+        return RunList(total=total, runs=[RunRow(**row) for row in rows])
 
-    @router.get("/runs/{name}", responses=NOT_FOUND)
+    @router.get("/runs/{name}", responses=NOT_FOUND | answer("run", "run.json"))
     def run(name: str) -> Response:
         """One run: its run.json, if this version reads it."""
         folder = _found(library, name)
@@ -103,11 +107,12 @@ def _runs(router: APIRouter, library: Library) -> None:
             raise HTTPException(422, str(error).removeprefix(f"{folder}/")) from error
         return Response(document, media_type="application/json")
 
-    @router.get("/compare", responses=NOT_FOUND)
-    def compare(names: Names) -> Any:  # noqa: ANN401 (as `linerate compare --json`)
+    @router.get("/compare", responses=NOT_FOUND | answer("compare", "A pair for each other run"))
+    def compare(names: Names) -> Response:
         """Runs side by side: each against the first."""
         try:
-            return plain(comparison.outputs(library.compare(names)))
+            text = json_text(comparison.outputs(library.compare(names)))
+            return Response(text, media_type="application/json")
         except NoSuchRunError as error:
             raise HTTPException(404, str(error)) from error
         except (CompareError, StoreError) as error:
@@ -173,7 +178,7 @@ def _live(router: APIRouter, library: Library) -> None:
 
     @router.get(
         "/live",
-        responses=NOT_FOUND | {200: {"content": {"text/event-stream": {}}}},
+        responses=NOT_FOUND | {200: {"content": {"text/event-stream": {"schema": EVENTS}}}},
         response_class=Response,
     )
     def events(

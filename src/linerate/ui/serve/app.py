@@ -13,10 +13,12 @@ from starlette.exceptions import HTTPException
 
 from linerate import __version__
 from linerate.ui.serve.api import api
+from linerate.ui.serve.api_page import api_page
 from linerate.ui.serve.assets import assets
 from linerate.ui.serve.gently import bound_threads
 from linerate.ui.serve.library import Library
 from linerate.ui.serve.metrics import metrics
+from linerate.ui.serve.openapi import DescribedApi
 from linerate.ui.serve.pages import no_such_page, pages
 from linerate.ui.serve.runner import Runner
 from linerate.ui.web.guard import App, Guard, Rules
@@ -64,7 +66,7 @@ def make_app(settings: Settings) -> App:
         if runner is not None:
             runner.close()
 
-    app = FastAPI(
+    app = DescribedApi(
         title="linerate",
         version=__version__,
         description="Runs, comparisons and live data of linerate. Starting and stopping needs the "
@@ -79,6 +81,7 @@ def make_app(settings: Settings) -> App:
     app.add_exception_handler(HTTPException, _nowhere)
     app.include_router(api(library, runner))
     app.include_router(pages(library, runner))
+    app.include_router(api_page())
     app.include_router(assets())
     app.include_router(metrics())
     return Guard(app, settings.rules)

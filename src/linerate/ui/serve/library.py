@@ -12,6 +12,7 @@ from linerate.results.index import Index, Query
 from linerate.results.index.row import process_of
 from linerate.results.store import (
     RUN_BYTES_MAX,
+    SCHEMA,
     Run,
     StoreError,
     load_measurement,
@@ -62,12 +63,18 @@ class Library:
         return load_run(self.folder(name), self.runs)
 
     def document(self, name: str) -> bytes:
-        """Content of a valid run.json. Raises NoSuchRunError, OSError, StoreError."""
+        """Content of a valid run.json, one of an older schema as this version writes it.
+
+        Raises NoSuchRunError, OSError, StoreError.
+        """
         folder = self.folder(name)
         # Whole, before its length is sent: a bench replaces it.
         content = read_beneath(self.runs, f"{name}/run.json", RUN_BYTES_MAX)
-        run_of(content, folder / "run.json")
-        return content
+        run = run_of(content, folder / "run.json")
+        if run.schema_version == SCHEMA:
+            return content
+        newer = run.model_copy(update={"schema_version": SCHEMA})
+        return newer.model_dump_json(indent=1, by_alias=False).encode()
 
     def evidence(self, folder: Path, trial: str) -> Measurement | None:
         """Measurement of a trial; None where it is lost."""

@@ -19,8 +19,8 @@ SHOWN = (
     ("wire", "Wire", False),
     ("card", "Card", False),
     ("loadtests", "Loadtests", False),
-    ("best_mpps", "Mpps", True),
-    ("ndr_mpps", "NDR Mpps", True),
+    ("received_pps", "Mpps", True),
+    ("ndr_pps", "NDR Mpps", True),
     ("verdict", "Verdict", False),
     ("status", "Status", False),
 )
@@ -46,7 +46,7 @@ class Asked:
             # The day itself is in it.
             filters.append(f"started<={until}T23:59:59")
         if ndr := self.fields.get("ndr"):
-            filters.append(f"ndr_mpps>={ndr}")
+            filters.append(f"ndr>={ndr}")
         return Query(tuple(filters), self.sort, ROWS, self.offset)
 
     def address(self, **changes: str) -> str:
@@ -153,7 +153,7 @@ def _cell(row: dict[str, Any], column: str) -> str:
     if column == "status" and value == "running":
         return f'<a href="/live?run={quote(row["name"])}">running</a>'
     if isinstance(value, float):
-        return f"{value:.3f}"
+        return f"{value / 1e6:.3f}"
     return escape(str(value).replace(",", ", ")) if value not in (None, "") else "–"
 
 

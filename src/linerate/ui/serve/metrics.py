@@ -10,7 +10,9 @@ def metrics() -> APIRouter:
     router = APIRouter()
 
     @router.get(
-        "/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}}
+        "/metrics",
+        response_class=Response,
+        responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
     )
     def text() -> Response:
         """Metrics of every engine on this host, in Prometheus's text format."""
