@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from tests.boxes.books import balanced, cost_of_asking
+from tests.boxes.guest import linux_guest
 from tests.boxes.linux import linux, linux_over_ssh
 from tests.boxes.matrix import Located, MakeBox
 from tests.boxes.ovs import ovs
@@ -13,6 +14,7 @@ from tests.boxes.paths import linux_hairpin, linux_long_snake, linux_snake
 from tests.boxes.runner import run_places
 from tests.boxes.vpp import HERE as VPP_HERE
 from tests.boxes.vpp import vpp, vpp_at_full_load, vpp_with_small_rings
+from tests.nics.labs import IMAGE, MODELS
 from tests.system.foreign_dpdk import VSWITCHD
 
 from linerate.host import session_share
@@ -29,6 +31,8 @@ if Path(VSWITCHD).exists():
     BOXES["ovs"] = ovs
 if VPP_HERE:
     BOXES |= {"vpp": vpp, "vpp-full": vpp_at_full_load, "vpp-small-rings": vpp_with_small_rings}
+if (IMAGE / "root.img").exists():
+    BOXES |= {f"linux-guest-{model}": linux_guest(model) for model in MODELS}
 SECONDS = 0.6
 RIGHT_MIN = 0.95
 
@@ -37,7 +41,9 @@ def main() -> int:
     """Print the matrix; 1 when it is not as good as it must be."""
     parser = argparse.ArgumentParser(prog="python -m tests.boxes", description=__doc__)
     parser.add_argument("--kinds", default=",".join(BOXES), help="of these kinds of boxes")
-    parser.add_argument("--only", default="", help="places whose name holds this")
+    parser.add_argument(
+        "--only", default="", help="places whose name holds this, or that: `TTL|MTU`"
+    )
     parser.add_argument("--seconds", type=float, default=SECONDS, help="how long a trial sends")
     parser.add_argument("--trials", type=int, help="random loads without a loss put in, instead")
     parser.add_argument("--pairs", type=int, help="pairs of trials, asked and not asked, instead")

@@ -27,7 +27,7 @@ class Place:
     #: Commands on the box that begin it, and those that end it.
     begin: tuple[str, ...]
     end: tuple[str, ...]
-    #: Name of the place in the ledger; `unexplained` where the box counts nothing.
+    #: Names of the place in the ledger, as a pattern; `unexplained` where the box counts nothing.
     at: str
     #: Limit of the verdict.
     limit: str = "configuration"
@@ -100,15 +100,9 @@ def located(kind: str, place: Place, measurement: Measurement, verdict: Verdict,
     losses = dict(ledger.losses)
     lost = max(0, ledger.sent - ledger.received)
     unexplained = max(0, ledger.unexplained)
-    if place.at == "unexplained":
-        here, elsewhere = unexplained, losses
-    else:
-        here = sum(packets for name, packets in losses.items() if re.search(place.at, name))
-        elsewhere = {
-            name: packets for name, packets in losses.items() if not re.search(place.at, name)
-        }
-        if unexplained:
-            elsewhere["unexplained"] = unexplained
+    places = losses | ({"unexplained": unexplained} if unexplained else {})
+    elsewhere = {name: n for name, n in places.items() if not re.search(place.at, name)}
+    here = sum(places.values()) - sum(elsewhere.values())
     return Located(kind, place, lost, unexplained, here, elsewhere, verdict, invalid, ledger.sent)
 
 

@@ -1,17 +1,13 @@
 """One guest at a time, kept for all tests of its NICs: `--nics`, `--nic-drivers`, `--accel`."""
 
-import subprocess
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 import pytest
 from tests.nics.bench import Bench, bound
-from tests.nics.guest import Guest, running
-from tests.nics.labs import MODELS, NIC_DRIVERS, Lab
-
-ROOT = Path(__file__).parents[2]
-IMAGE = ROOT / "build" / "nics"
+from tests.nics.guest import Guest, Machine, running
+from tests.nics.labs import IMAGE, MODELS, NIC_DRIVERS, Lab, qemu_with
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -78,23 +74,14 @@ class Guests:
     def booted(self, devices: list[str], lab: Lab) -> AbstractContextManager[Guest]:
         """Boot one more, with these devices; the caller ends it."""
         self._number += 1
-        return running(
+        machine = Machine(
             qemu_with(lab.model),
             IMAGE,
-            self._folder / f"guest-{self._number}",
-            devices,
-            lab.kernel_words,
+            IMAGE / "tree.img",
             self._accel,
+            kernel_words=lab.kernel_words,
         )
-
-
-def qemu_with(model: str) -> list[str]:
-    """A QEMU that has the model; some releases of distributions are too old for one."""
-    command = [str(ROOT / "build-aux" / "nics-qemu"), str(IMAGE), MODELS[model].split(",")[0]]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    if done.returncode != 0:
-        raise RuntimeError(done.stderr)
-    return done.stdout.split()
+        return running(machine, self._folder / f"guest-{self._number}", devices)
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +20,6 @@ from typing import Any
 BOOT_SECONDS = 300.0
 #: The agent answers from a loop of its own, whatever the guest's commands do.
 ANSWER_SECONDS = 60.0
-MEMORY_MEGABYTES = 4096
-VCPUS = 4
 #: `timeout` of coreutils says so that it has ended a command.
 TIMED_OUT = 124
 
@@ -252,35 +250,50 @@ def _channels(folder: Path) -> list[str]:
     ]
 
 
+@dataclass(frozen=True)
+class Machine:
+    """Disks, memory and CPUs of a guest, and the QEMU that runs it."""
+
+    #: QEMU's command, without arguments.
+    qemu: tuple[str, ...]
+    #: Folder of `build-aux/nics-image`: root, kernel and initrd.
+    image: Path
+    #: The second disk, with `tests/nics/inside`.
+    tree: Path
+    accel: str = "tcg"
+    memory_megabytes: int = 4096
+    vcpus: int = 4
+    kernel_words: str = ""
+
+    def words(self, devices: Sequence[str], folder: Path) -> list[str]:
+        """QEMU's command with these NICs; channels are in the folder."""
+        accel_words = {"tcg": "tcg,thread=multi,tb-size=256"}.get(self.accel, self.accel)
+        kernel_words = f"console=ttyS0 panic=-1 quiet {self.kernel_words}"
+        return [
+            *self.qemu,
+            *("-nodefaults", "-no-user-config", "-no-reboot", "-accel", accel_words),
+            # QEMU 10 emulates an x2APIC, and behind an IOMMU a CPU's timer once never fired again.
+            *("-cpu", "max,-x2apic"),
+            *("-machine", "q35,kernel-irqchip=split" if self.accel == "kvm" else "q35"),
+            *("-m", str(self.memory_megabytes), "-smp", str(self.vcpus)),
+            *("-kernel", str(self.image / "vmlinuz"), "-initrd", str(self.image / "initrd.img")),
+            *("-append", f"root=/dev/vda rw init=/usr/sbin/nics-init {kernel_words}"),
+            # Written to a file that goes with QEMU.
+            *("-drive", f"file={self.image}/root.img,format=raw,if=virtio,snapshot=on"),
+            *("-drive", f"file={self.tree},format=raw,if=virtio,readonly=on"),
+            *devices,
+            *_channels(folder),
+        ]
+
+
 @contextmanager
-def running(
-    qemu: list[str],
-    image: Path,
-    folder: Path,
-    devices: list[str],
-    kernel_words: str = "",
-    accel: str = "tcg",
-) -> Iterator[Guest]:
-    """Boot a guest with these NICs; `qemu` is the command without arguments."""
+def running(machine: Machine, folder: Path, devices: Sequence[str]) -> Iterator[Guest]:
+    """Boot a guest with these NICs."""
     folder.mkdir(parents=True, exist_ok=True)
-    accel_words = {"tcg": "tcg,thread=multi"}.get(accel, accel)
     words = [
-        # QEMU goes when pytest does, however that ends; the guest lets the host's own work pass.
+        # QEMU goes when its parent does, however that ends; the guest lets the host's own work pass.
         *("setpriv", "--pdeathsig", "KILL", "nice", "-n", "10"),
-        *qemu,
-        *("-nodefaults", "-no-user-config", "-no-reboot", "-accel", accel_words),
-        # QEMU 10 emulates an x2APIC, and behind an IOMMU a CPU's timer once never fired again.
-        *("-cpu", "max,-x2apic"),
-        *("-machine", "q35,kernel-irqchip=split" if accel == "kvm" else "q35"),
-        *("-m", str(MEMORY_MEGABYTES), "-smp", str(VCPUS)),
-        *("-kernel", str(image / "vmlinuz"), "-initrd", str(image / "initrd.img")),
-        "-append",
-        f"root=/dev/vda rw init=/usr/sbin/nics-init console=ttyS0 panic=-1 quiet {kernel_words}",
-        # Written to a file that goes with QEMU.
-        *("-drive", f"file={image}/root.img,format=raw,if=virtio,snapshot=on"),
-        *("-drive", f"file={image}/tree.img,format=raw,if=virtio,readonly=on"),
-        *devices,
-        *_channels(folder),
+        *machine.words(devices, folder),
     ]
     (folder / "command").write_text(shlex.join(words) + "\n")
     with (

@@ -1,8 +1,12 @@
 """NICs of a guest: of one model, wired in pairs, and DPDK's access to them."""
 
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+ROOT = Path(__file__).parents[2]
+#: Made by `build-aux/nics-image`.
+IMAGE = ROOT / "build" / "nics"
 #: Models of QEMU, with their settings behind an IOMMU.
 MODELS = {
     "e1000e": "e1000e",
@@ -89,3 +93,17 @@ def mac(port: str) -> str:
 def address(port: str) -> str:
     """The PCI address: the first bus behind the root ports is the first port's."""
     return f"0000:{PORTS.index(port) + 1:02x}:00.0"
+
+
+def device_of(model: str) -> str:
+    """The device as QEMU calls it."""
+    return MODELS[model].split(",")[0]
+
+
+def qemu_with(model: str) -> tuple[str, ...]:
+    """A QEMU that has the model; some releases of distributions are too old for one."""
+    command = [str(ROOT / "build-aux" / "nics-qemu"), str(IMAGE), device_of(model)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+    return tuple(done.stdout.split())

@@ -154,10 +154,10 @@ def with_sshd(box: Box, folder: Path) -> Iterator[Box]:
     ours, its = box.management
     with ExitStack() as stack:
         _management_link(stack, box, ours, its)
-        _keys(folder, its)
+        make_keys(folder, its)
         process = stack.enter_context(_sshd(box, folder, its))
         _await_sshd(process, its, folder / "sshd.log")
-        programs = _client(folder)
+        programs = ssh_client(folder)
         yield replace(box, at=f"ssh://root@{its}", programs=str(programs))
 
 
@@ -172,7 +172,8 @@ def _management_link(stack: ExitStack, box: Box, ours: str, its: str) -> None:
     run(f"ip -n {box.namespace} link set mgmt up")
 
 
-def _keys(folder: Path, address: str) -> None:
+def make_keys(folder: Path, address: str) -> None:
+    """Make keys of a host and of its user in the folder, and the files that name them."""
     public = {}
     for name in ("host", "user"):
         words = [
@@ -197,6 +198,20 @@ def _keys(folder: Path, address: str) -> None:
 def _sshd(box: Box, folder: Path, address: str) -> Iterator["subprocess.Popen[bytes]"]:
     # sshd(8) refuses to start without it; the system's own start makes it.
     Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
+    (folder / "sshd_config").write_text(sshd_config(folder, address), encoding="utf-8")
+    command = ["ip", "netns", "exec", box.namespace, str(SSHD), "-D", "-e", "-f"]
+    with (
+        (folder / "sshd.log").open("wb") as log,
+        subprocess.Popen([*command, str(folder / "sshd_config")], stderr=log) as process,
+    ):
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def sshd_config(folder: Path, address: str) -> str:
+    """Settings of an ssh server whose keys are in the folder, as it calls it."""
     settings = {
         "ListenAddress": address,
         "Port": PORT,
@@ -210,17 +225,7 @@ def _sshd(box: Box, folder: Path, address: str) -> Iterator["subprocess.Popen[by
         "StrictModes": "no",
         "LogLevel": "VERBOSE",
     }
-    lines = "".join(f"{key} {value}\n" for key, value in settings.items())
-    (folder / "sshd_config").write_text(lines, encoding="utf-8")
-    command = ["ip", "netns", "exec", box.namespace, str(SSHD), "-D", "-e", "-f"]
-    with (
-        (folder / "sshd.log").open("wb") as log,
-        subprocess.Popen([*command, str(folder / "sshd_config")], stderr=log) as process,
-    ):
-        try:
-            yield process
-        finally:
-            process.kill()
+    return "".join(f"{key} {value}\n" for key, value in settings.items())
 
 
 def _await_sshd(process: "subprocess.Popen[bytes]", address: str, log: Path) -> None:
@@ -236,7 +241,7 @@ def _await_sshd(process: "subprocess.Popen[bytes]", address: str, log: Path) -> 
             return
 
 
-def _client(folder: Path) -> Path:
+def ssh_client(folder: Path) -> Path:
     """A folder with an `ssh` that reads no configuration but this."""
     settings = {
         "IdentityFile": folder / "user",

@@ -111,6 +111,8 @@ class BoxAnswers(FrozenModel):
     at: str
     #: Its ports, by the names that ledgers use: `e0`, `e1`.
     ports: dict[str, str]
+    #: MAC addresses that the testbed file has frames sent to, by port.
+    macs: dict[str, str] = {}
     #: CPUs of the tester's, where both are on one host: what they do is no forwarding.
     tester_cpus: tuple[int, ...] = ()
     answers: tuple[Answer, ...] = ()

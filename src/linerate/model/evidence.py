@@ -447,6 +447,10 @@ class Evidence(FrozenModel):
     suspect: tuple[str, ...] = ()
     #: Settings of a device that drop packets and count none: a blackhole route, a rule of a filter.
     silent: tuple[Quote, ...] = ()
+    #: Ports of a device without a link, which drop what is sent by them and count none.
+    unplugged: tuple[Quote, ...] = ()
+    #: Ports of a device that have another MAC address than frames are sent to.
+    misaddressed: tuple[Quote, ...] = ()
     #: Figures that can't be, and what else a reader should know.
     doubts: tuple[Quote, ...] = ()
     #: Lines that no parser understood.

@@ -60,6 +60,9 @@ class AskedBox:
             socket=dut.socket or "",
             commands=dut.commands,
         )
+        names = tuple(dut.port_names)
+        ends = dict.fromkeys((*names[:1], *names[-1:]))
+        self._macs = dict(zip(ends, dut.macs or (), strict=False))
         self._extra = commands.questions(self._asked)
         self._clear = dut.clear
         self._profile = dut.profile
@@ -166,6 +169,7 @@ class AskedBox:
             kind=self._kind.name,
             at=self._access.where,
             ports=dict(self._asked.ports),
+            macs=self._macs,
             tester_cpus=self._tester_cpus,
             answers=answers,
             doubts=doubts,

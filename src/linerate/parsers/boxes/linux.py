@@ -20,6 +20,7 @@ from linerate.parsers.boxes import (
     _hardware,
     _kernel_drops,
     _kernel_profile,
+    _link_faults,
     register,
 )
 from linerate.parsers.text import text_of
@@ -112,7 +113,7 @@ class LinuxBox:
     def counters(self, asked: Asked) -> tuple[Question, ...]:
         """All counters of packets, and of the CPUs' time."""
         return (
-            Question("ip -s link", "ip -s -s -d -j link show", required=True),
+            Question(_link_faults.QUESTION, "ip -s -s -d -j link show", required=True),
             Question("snmp", "cat /proc/net/snmp", required=True),
             Question("netstat", "cat /proc/net/netstat"),
             Question("snmp6", "cat /proc/net/snmp6"),
@@ -150,11 +151,7 @@ class LinuxBox:
 
     def counted(self, texts: Mapping[str, str], asked: Asked) -> Counted:
         """Ports, and losses by layer."""
-        links = {
-            str(link["ifname"]): link
-            for link in _json_list(texts.get("ip -s link", ""))
-            if "ifname" in link
-        }
+        links = _link_faults.links(texts.get(_link_faults.QUESTION, ""))
         counted = Counted()
         for port, name in asked.ports.items():
             link = links.get(name)
@@ -175,7 +172,7 @@ class LinuxBox:
         if not any(_is_veth(links[name]) for name in asked.ports.values()):
             counted.losses |= backlog
         counted.losses |= _ip_losses(texts)
-        counted.losses |= _queues(_json_list(texts.get("tc -s qdisc", "")), asked)
+        counted.losses |= _queues(_link_faults.json_list(texts.get("tc -s qdisc", "")), asked)
         counted.losses |= _rules(texts.get("nft", ""))
         counted.losses |= _per_cpu(texts.get("nf_conntrack", ""), _CONNTRACK)
         counted.losses |= _martians(texts, counted.losses[_IP[_RP_FILTER]])
@@ -191,6 +188,8 @@ class LinuxBox:
             workers=workers,
             pcie=_hardware.pcie_links(_facts(box), _devices(box)),
             silent=tuple(_silent(box)),
+            unplugged=tuple(_link_faults.unplugged(box)),
+            misaddressed=tuple(_link_faults.misaddressed(box)),
             suspect=tuple(_slowed(box, workers)),
             doubts=tuple(_unprofiled(box)),
         )
@@ -202,15 +201,6 @@ class LinuxBox:
     def dropped(self, box: BoxAnswers, losses: Mapping[str, int], seconds: float) -> dict[str, int]:
         """Packets dropped in the kernel for reasons that no counter has, by reason."""
         return _kernel_drops.by_place(_profile(box), losses, seconds)
-
-
-def _json_list(text: str) -> list[dict[str, Any]]:
-    """Objects that iproute2 prints; none where it printed something else."""
-    try:
-        found = json.loads(text[text.index("[") :]) if "[" in text else []
-    except (ValueError, RecursionError):
-        return []
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def _some(links: Mapping[str, object]) -> str:

@@ -157,6 +157,29 @@ def configuration(evidence: Evidence) -> Finding | None:
     )
 
 
+@rule("configuration", Stage.MISSING, reference="IEEE 802.3, 4.2.4.1: address recognition")
+def filtered_by_the_card(evidence: Evidence) -> Finding | None:
+    """At least half of what is missing was sent to a port that has another address."""
+    given = evidence.conditions
+    lost = [one for one in evidence.losses if one.cause == "link" and one.packets > 0]
+    if given is None or not evidence.misaddressed or not _matters(evidence, total(lost)):
+        return None
+    if total(lost) < MAIN_SHARE * missing(evidence):
+        return None
+    ports = "; ".join(quote.text for quote in evidence.misaddressed)
+    return Finding(
+        limit="configuration",
+        confidence="high",
+        sentence=(
+            f"{_share(evidence, total(lost))} lost before a port of the device counted them: "
+            f"{ports}, and its card drops others' without a counter"
+        ),
+        evidence=(given.quote, *quotes(*lost), *evidence.misaddressed),
+        try_=(_change("another MAC address", _CHANGES),),
+        explains=min(1.0, total(lost) / missing(evidence)),
+    )
+
+
 def _matters(evidence: Evidence, packets: int) -> bool:
     """Whether these are worth a word; in pasted text it may be unknown how many came."""
     if offered_packets(evidence) is None:

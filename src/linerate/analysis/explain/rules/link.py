@@ -11,6 +11,7 @@ from linerate.analysis.explain.reading import (
     offered_packets,
     quotes,
     total,
+    unexplained,
 )
 from linerate.analysis.explain.rules import Stage, rule
 from linerate.analysis.explain.rules.unexplained import percent
@@ -36,7 +37,7 @@ def link(evidence: Evidence) -> Finding | None:
     gone = missing(evidence)
     if given is None or not more_than_noise(evidence, min(gone, total(lost))):
         return None
-    if total(lost) < MAIN_SHARE * gone:
+    if evidence.misaddressed or total(lost) < MAIN_SHARE * gone:
         return None
     worst = max(lost, key=lambda one: one.packets)
     return Finding(
@@ -45,11 +46,41 @@ def link(evidence: Evidence) -> Finding | None:
         sentence=(
             f"{percent(total(lost), given.sent_packets)} of the packets sent were lost "
             f"{worst.place.partition(':')[0]}: sent by one port, not received by the other"
+            f"{_without_link(evidence)}"
         ),
-        evidence=(given.quote, *quotes(*lost)),
+        evidence=(given.quote, *quotes(*lost), *evidence.unplugged),
         try_=TRY,
         explains=min(1.0, total(lost) / gone),
     )
+
+
+@rule(
+    "link",
+    Stage.MISSING,
+    reference="Linux, net/sched/sch_generic.c: a device without carrier drops in noop_qdisc",
+)
+def no_carrier(evidence: Evidence) -> Finding | None:
+    """At least half of what is missing vanished in a box that has a port without a link."""
+    given, lost = evidence.conditions, unexplained(evidence)
+    if given is None or not evidence.unplugged or not more_than_noise(evidence, lost):
+        return None
+    if lost < MAIN_SHARE * missing(evidence):
+        return None
+    return Finding(
+        limit="link",
+        confidence="high",
+        sentence=(
+            f"{percent(lost, given.sent_packets)} of the packets sent were lost in the device "
+            f"without a counter{_without_link(evidence)}: it drops what is sent there"
+        ),
+        evidence=(given.quote, *evidence.unplugged),
+        try_=TRY,
+        explains=min(1.0, lost / missing(evidence)),
+    )
+
+
+def _without_link(evidence: Evidence) -> str:
+    return "".join(f"; {quote.text}" for quote in evidence.unplugged)
 
 
 @rule("link", Stage.RESOURCE, reference="IEEE 802.3, 28: a link runs at what both ends can")
