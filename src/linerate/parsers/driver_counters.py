@@ -1,7 +1,8 @@
 """Counters of network drivers that stand for lost packets, each driver with its own names.
 
-`ethtool -S` prints them. Where a driver counts the same packets under several names, or once
-for the port and once for each queue, one of the names counts: the one that says most.
+`ethtool -S` prints them, and DPDK's extended statistics. Where a driver counts the same packets
+under several names, or once for the port and once for each queue, one of the names counts: the one
+that says most.
 """
 
 import re
@@ -37,6 +38,8 @@ _GROUPS = (
     _Group("shaper", (r"tx_?(?:queue_)?\d{1,5}_hw_ratelimit_packets",)),
     # Intel: MPC, the packet buffer was full as the ring took nothing; r8169, stmmac.
     _Group("rx-ring", ("rx_missed_errors|rx_missed", "mmc_rx_fifo_overflow", "rx_overflow_cntr")),
+    # i40e, ice, iavf of DPDK; ixgbe of DPDK by priority; bnxt of DPDK.
+    _Group("rx-ring", ("rx_dropped_packets", r"rx_priority\d_dropped", "rx_discard_pkts")),
     # virtio: packets that the driver gave up; the ring's are counted by the device.
     _Group("other", (rf"{_RX_QUEUE}drops",), beside=rf"{_RX_QUEUE}kicks"),
     _Group("rx-ring", (rf"{_RX_QUEUE}hw_drop_overruns",)),
@@ -53,7 +56,10 @@ _GROUPS = (
     _Group("rx-ring", ("rx_out_of_buffer",)),
     # The same: the card's own buffer on the port was full. Neither says why: a CPU that is late,
     # a small ring, the card or PCIe.
-    _Group("rx-ring", ("rx_discards_phy", r"rx_prio\d_(?:buf_)?discards?(?:_packets)?")),
+    _Group(
+        "rx-ring",
+        ("rx_discards_phy|rx_phy_discard_packets", r"rx_prio\d_(?:buf_)?discards?(?:_packets)?"),
+    ),
     _Group("rx-ring", ("dev_internal_queue_oob",)),
     # bnxt, bnx2x, tg3.
     _Group(
@@ -100,11 +106,11 @@ _GROUPS = (
     ),
     _Group("configuration", ("rx_if_down_packets",)),
     _Group("configuration", ("(?:mftag|mac)_filter_discards|rx_drops_mtu",)),
-    _Group("link", (r"port\.tx_dropped_link_down|tx_dropped_link_down\.nic",)),
+    _Group("link", (r"port\.tx_dropped_link_down|tx_dropped_link_down\.nic|tx_link_down_dropped",)),
     _Group(
         "damaged",
         (
-            r"(?:port\.)?rx_crc_errors(?:_phy|\.nic)?",
+            r"(?:port\.)?rx_crc_errors(?:_phy|\.nic)?|rx_phy_crc_errors",
             "rx_fcs_err_frames|rx_fcs_errors|bad_crc_event|mmc_rx_crc_error|align_errors",
         ),
     ),
@@ -120,7 +126,10 @@ _GROUPS = (
     _Group("tx-ring", (r"tx_queue_\d{1,5}_xdp_(?:xmit_errors|tx_drops)",)),
     # They don't say where, or why.
     _Group("other", ("rx_dropped|rx_drops", r"rx_dropped_pkt\[\d{1,5}\]")),
+    # vmxnet3, in the kernel and in DPDK.
     _Group("other", (r"rxq\d{1,5} (?:drv dropped rx total|pkts rx err)",)),
+    _Group("other", (r"rx_q\d{1,5}_drop_total",)),
+    _Group("other", (r"tx_q\d{1,5}_drop_total", "tx_dropped_packets")),
     _Group("other", (r"txq\d{1,5} (?:drv dropped tx total|pkts tx discard)",)),
     _Group("other", ("hc_rx_pkt_drop_phy|rx_pkt_drop_phy",)),
 )

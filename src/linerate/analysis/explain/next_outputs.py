@@ -17,8 +17,14 @@ _SYSTEMS: tuple[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], ...] = (
         ),
     ),
     (
-        ("testpmd",),
-        (("dpdk-testpmd statistics", "show port xstats all; show fwd stats all"),),
+        ("testpmd", "DPDK telemetry"),
+        (
+            ("dpdk-testpmd statistics", "testpmd: show port xstats all; show fwd stats all"),
+            (
+                "DPDK telemetry",
+                "dpdk-telemetry.py under load, twice: /ethdev/xstats,0 and /eal/lcore/usage",
+            ),
+        ),
     ),
     (
         ("Open vSwitch",),

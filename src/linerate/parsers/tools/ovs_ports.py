@@ -270,6 +270,6 @@ def _reason(counter: str, counters: dict[str, int], name: str, facts: _Facts) ->
     dpdk = facts.kind.startswith("dpdk") or any(map(_OF_DPDK.fullmatch, counters))
     if counter == "tx_dropped":
         return ("tx-ring" if dpdk else "other"), ""
-    # Of DPDK's it is a full ring, an empty pool or a policer: each has a counter of its own now.
+    # DPDK's sum is of a full ring, an empty pool or a policer: each has a counter of its own now.
     alone = not any(part in counters for part in _RX_PARTS)
     return ("rx-ring" if facts.kind == "dpdk" and alone else "other"), ""

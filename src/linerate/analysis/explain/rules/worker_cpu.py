@@ -41,7 +41,7 @@ def saturated_worker(evidence: Evidence) -> Worker | None:
     if not capacity_losses(evidence) or _lost_hardly_any(evidence, worker):
         alone = fell_behind(evidence) or sends_itself(evidence)
         # Pasted text may lack the counter of a loss.
-        pasted = evidence.conditions is None and worker.spare_percent is not None
+        pasted = evidence.conditions is None
         return worker if worker.idle_in_clocks or alone or pasted else None
     return worker if lost_for_workers(evidence) else None
 
@@ -113,12 +113,13 @@ def worker_cpu(evidence: Evidence) -> Finding | None:
         return None
     lost = lost_for_workers(evidence)
     arithmetic = capacity_text(worker)
+    clocks = f": {arithmetic}" if arithmetic else ""
     before = f"; {total(lost):,} packets lost before it" if lost else ""
     main = ", ".join(one.name for one in evidence.workers if one.role == "main")
     aside = f"; not the main thread {main}, which carries no packets" if main else ""
     sentence = (
-        f"{worker.name} is saturated ({saturation_text(worker)}): {arithmetic}{before}"
-        f"{behind_text(evidence)}{aside}{_dearest_text(worker)}; its cycles: {node_shares(worker)}"
+        f"{worker.name} is saturated ({saturation_text(worker)}){clocks}{before}"
+        f"{behind_text(evidence)}{aside}{_cycles_text(worker)}"
     )
     return Finding(
         limit="worker-cpu",
@@ -136,6 +137,13 @@ def _fullest(worker: Worker) -> float:
     if worker.used_percent is None and not by_its_clocks(worker):
         return worker.vectors_per_call
     return max(worker.vectors_per_call, worker.graph_vectors_per_call)
+
+
+def _cycles_text(worker: Worker) -> str:
+    """Where its cycles go; nothing of one that counts all of them together."""
+    if all(node.name in POLLS_ALL for node in worker.nodes):
+        return ""
+    return f"{_dearest_text(worker)}; its cycles: {node_shares(worker)}"
 
 
 def _dearest_text(worker: Worker) -> str:
