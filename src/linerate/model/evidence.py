@@ -230,6 +230,8 @@ class Loss(FrozenModel):
     place: str
     cause: Cause
     packets: int
+    #: Packets that came to this place, lost ones included; None where the source counts none.
+    offered: int | None = None
     #: Worker; empty when the source does not name it.
     worker: str = ""
     quote: Quote
@@ -349,6 +351,26 @@ class TracedDrop(FrozenModel):
     quote: Quote
 
 
+class Remark(FrozenModel):
+    """A line of a source that counts no lost packets, in words."""
+
+    kind: Literal[
+        #: A table of the kernel was full: packets were dropped, nothing says how many.
+        "table-full",
+        #: A card's tx queue hung, a link went down, no memory for a packet, a CPU was slowed.
+        "tx-timeout",
+        "link-down",
+        "no-memory",
+        "throttled",
+        #: Counters that show no loss where there might be one.
+        "clean",
+        "other",
+    ]
+    #: In words that stand within a sentence.
+    text: str
+    quote: Quote
+
+
 class Tester(FrozenModel):
     """Report of a traffic generator on itself."""
 
@@ -434,6 +456,7 @@ class Evidence(FrozenModel):
     cpu_times: tuple[CpuTime, ...] = ()
     symbols: tuple[Symbol, ...] = ()
     traced_drops: tuple[TracedDrop, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     testers: tuple[Tester, ...] = ()
     offload: tuple[FlowOffload, ...] = ()
     #: Limits of the virtual card that the packets crossed, if any.

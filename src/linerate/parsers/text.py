@@ -38,6 +38,12 @@ _DIFF_HEAD = re.compile(r"^(?:@@ -|--- |\+\+\+ |diff )")
 _DECORATION = re.compile(r"^[\s\-=_*+|#~.]*$")
 
 
+#: Mail: a line of at most 76 characters that goes on in the next (RFC 2045, 6.7); and signs of it.
+_SOFT_BREAK = re.compile(r".{60,75}=$|=$")
+_SOFT_BREAKS_MIN = 2
+_MAIL_SIGN = re.compile(r"=(?=3D|20|09)(?P<code>[0-9A-F]{2})")
+_QUOTE_MARKS = re.compile(r"^[>|][>| ]*")
+
 #: A line's number, from 1, and the line as it stands.
 _Numbered = tuple[int, str]
 
@@ -112,13 +118,34 @@ def clean(raw: str) -> str:
 
 def text_of(content: str, source: str) -> Text:
     """Clean a whole text."""
-    numbered = list(enumerate(re.split(r"\r\n|\n|\r", content), start=1))
+    numbered = _joined(list(enumerate(re.split(r"\r\n|\n|\r", content), start=1)))
     lines = []
     for number, raw in _two_readings(_unquoted(numbered)):
         cleaned = clean(raw)
         prompt = _PROMPT.match(cleaned.lstrip())
         lines.append(Line(number, cleaned, typed=prompt is not None))
     return Text(source, tuple(lines))
+
+
+def _joined(lines: list[_Numbered]) -> list[_Numbered]:
+    """Put together lines of a mail that its encoding broke, as they are saved from an archive."""
+    breaks = [_SOFT_BREAK.match(raw) is not None for _, raw in lines]
+    if sum(breaks) < _SOFT_BREAKS_MIN:
+        return lines
+    found: list[_Numbered] = []
+    goes_on = False
+    for (number, raw), broken in zip(lines, breaks, strict=True):
+        plain = raw.removesuffix("=") if broken else raw
+        plain = _MAIL_SIGN.sub(lambda sign: chr(int(sign["code"], 16)), plain)
+        if goes_on:
+            first, before = found[-1]
+            # Marks of a quote stand in front of each line where a mail was quoted as it was saved.
+            marked = _QUOTE_MARKS.match(before) is not None
+            found[-1] = first, before + (_QUOTE_MARKS.sub("", plain) if marked else plain)
+        else:
+            found.append((number, plain))
+        goes_on = broken
+    return found
 
 
 def _unquoted(lines: list[_Numbered]) -> list[_Numbered]:

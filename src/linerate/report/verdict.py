@@ -104,6 +104,7 @@ def _leftovers(evidence: Evidence) -> list[Section]:
     shown, more = evidence.unread[:UNREAD_SHOWN], len(evidence.unread) - UNREAD_SHOWN
     title = f"{len(evidence.unread)} lines that linerate does not know"
     return [
+        sentences("Also seen", (one.text for one in evidence.remarks)),
         sentences("Left out", evidence.left_out),
         _quotes("Doubts", evidence.doubts),
         _quotes(title, shown),

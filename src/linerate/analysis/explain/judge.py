@@ -16,11 +16,14 @@ from linerate.analysis.explain.reading import (
     sender,
 )
 from linerate.analysis.explain.rules import Rule, Stage, precision, rules
+from linerate.analysis.explain.words import symbols_text
 from linerate.base.line_rate import format_pps
 from linerate.model.evidence import Evidence, Loss, Quote
 
 #: A ceiling is reached when the rate is within this of it.
 REACHED_WITHIN = 0.03
+#: Remarks of sources that are repeated in a sentence, and lines of a profile.
+REMARKS = 3
 #: Ceilings that hold whatever the workers do; those of workers and rings move with the load.
 HARD: frozenset[Limit] = frozenset(("line", "tester", "pcie", "card-pps"))
 
@@ -110,7 +113,13 @@ def _unknown(evidence: Evidence, computed: tuple[Ceiling, ...]) -> Verdict:
         limit="unknown",
         confidence="low",
         sentence=_what_is_seen(evidence, losses),
-        evidence=_unique(tuple(loss.quote for loss in losses)),
+        evidence=_unique(
+            (
+                *(loss.quote for loss in losses),
+                *(one.quote for one in evidence.remarks[:REMARKS]),
+                *(one.quote for one in evidence.symbols[:REMARKS]),
+            )
+        ),
         ceilings=computed,
         try_=() if evidence.outputs else tuple(_measure_next(evidence)),
         send_next=next_outputs(evidence),
@@ -121,11 +130,19 @@ def _unknown(evidence: Evidence, computed: tuple[Ceiling, ...]) -> Verdict:
 def _what_is_seen(evidence: Evidence, losses: list[Loss]) -> str:
     if losses:
         places = ", ".join(f"{loss.packets:,} at {loss.place}" for loss in losses[:3])
-        return f"lost: {places}; no rule explains them"
+        return f"lost: {places}; no rule explains them{_besides(evidence)}"
     if evidence.conditions is not None and pushed_back(evidence):
         taken = format_pps(evidence.conditions.offered_pps)
         return f"{_took(evidence)} {taken}{_busy(evidence)}; no counter says why no more"
-    return "no counter says what limits"
+    return f"no counter says what limits{_besides(evidence)}"
+
+
+def _besides(evidence: Evidence) -> str:
+    """Where cycles go, which limits nothing by itself, and what sources remark."""
+    few = [f"{one.packets:,} packets were lost at {one.place}, too few" for one in evidence.noted]
+    remarks = [one.text for one in evidence.remarks]
+    texts = dict.fromkeys((*few[:REMARKS], *remarks[:REMARKS]))
+    return symbols_text(evidence.symbols) + "".join(f"; {text}" for text in texts)
 
 
 def _took(evidence: Evidence) -> str:

@@ -99,7 +99,10 @@ def offered_packets(evidence: Evidence) -> int | None:
     missed = sum(loss.packets for loss in evidence.losses if loss.cause == "rx-ring")
     received = sum(port.rx_packets or 0 for port in device)
     walked = sum(worker.packets for worker in forwarders(evidence))
-    return sent or (max(received, walked) + missed if received or walked else None)
+    if sent or received or walked:
+        return sent or max(received, walked) + missed
+    # Each place counts for itself what came to it.
+    return max((loss.offered or 0 for loss in evidence.losses), default=0) or None
 
 
 def few_left_out(evidence: Evidence) -> Evidence:
@@ -107,9 +110,15 @@ def few_left_out(evidence: Evidence) -> Evidence:
 
     Of pasted text alone: a trial of the lab's has an exact ledger, and its own rule for boxes.
     """
+    if evidence.conditions is not None:
+        return evidence
     lost = capacity_losses(evidence)
+    few = [one for one in lost if one.packets <= NOISE_SHARE * (one.offered or 0)]
     offered = offered_packets(evidence)
-    if evidence.conditions is not None or not offered or total(lost) > NOISE_SHARE * offered:
+    many = [one for one in lost if one not in few]
+    if not offered or total(many) > NOISE_SHARE * offered:
+        lost = few
+    if not lost:
         return evidence
     return evidence.model_copy(
         update={

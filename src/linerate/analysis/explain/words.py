@@ -1,5 +1,8 @@
 """Parts of sentences that several rules say."""
 
+import re
+from collections.abc import Sequence
+
 from linerate.analysis.explain.reading import (
     capacity_losses,
     capacity_pps,
@@ -10,10 +13,21 @@ from linerate.analysis.explain.reading import (
     taken_share,
 )
 from linerate.base.line_rate import format_pps
-from linerate.model.evidence import Evidence, Worker
+from linerate.model.evidence import Evidence, Symbol, Worker
 
 #: Nodes with less of a packet's cycles are put together, from this number of cycles on.
 NAMED_SHARE = 0.01
+#: Parts of a kernel that are named of a profile.
+PARTS_NAMED = 5
+#: Those with less of the cycles, in per cent, are not.
+PART_MIN = 0.5
+#: Functions in which a CPU waits for a lock that another one has.
+WAITS_FOR_LOCK = re.compile(
+    r"(?:native_|pv_|__pv_)?queued_(?:spin|read|write)_lock_slowpath|osq_lock|mutex_spin_on_owner"
+    r"|rwsem_(?:spin_on_owner|optimistic_spin|down_\w+_slowpath)|__ticket_spin_lock|ticket_spin_lock"
+)
+#: Such functions are named from this share of a profile on, in per cent.
+WAITING_PERCENT = 5.0
 REST_MIN = 0.1
 
 
@@ -101,3 +115,25 @@ def capacity_text(worker: Worker) -> str:
         f"{(hertz(worker) or 0) / 1e9:.2f} GHz ÷ {worker.clocks_per_packet:,.1f} cycles a packet = "
         f"{format_pps(alone)}"
     )
+
+
+def symbols_text(symbols: Sequence[Symbol]) -> str:
+    """`; its cycles: conntrack 31 %, driver 22 %`, by the kernel's part where it is known."""
+    parts: dict[str, float] = {}
+    for one in symbols:
+        name = one.group or one.name
+        parts[name] = parts.get(name, 0.0) + one.percent
+    ranked = sorted(parts.items(), key=lambda item: -item[1])[:PARTS_NAMED]
+    text = ", ".join(f"{name} {percent:.0f} %" for name, percent in ranked if percent >= PART_MIN)
+    waiting = lock_wait_percent(symbols)
+    locks = (
+        f"; {waiting:.0f} % waiting for locks that other CPUs have"
+        if waiting >= WAITING_PERCENT
+        else ""
+    )
+    return f"; its cycles: {text}{locks}" if text else ""
+
+
+def lock_wait_percent(symbols: Sequence[Symbol]) -> float:
+    """Share of a profile in functions that wait for a lock of another CPU's."""
+    return sum(one.percent for one in symbols if WAITS_FOR_LOCK.match(one.name))

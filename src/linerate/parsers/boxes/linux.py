@@ -23,6 +23,7 @@ from linerate.parsers.boxes import (
     _link_faults,
     register,
 )
+from linerate.parsers.kernel_parts import SOURCE
 from linerate.parsers.text import text_of
 from linerate.parsers.tools.softnet_stat import softnet_stat
 
@@ -529,7 +530,7 @@ def _rows(softirq: Node, profile: Mapping[str, _kernel_profile.Part]) -> Iterato
     Packets enter by the driver; a part without a sample has no row.
     """
     nothing = _kernel_profile.Part(0, softirq.quote.line, softirq.quote.text)
-    source = _kernel_profile.SOURCE
+    source = SOURCE
     every = {source: profile.get(source, nothing)} | dict(profile)
     of_all = sum(part.samples for part in every.values())
     for name, part in every.items():

@@ -3,7 +3,8 @@
 from linerate.analysis.explain.model import Finding
 from linerate.analysis.explain.reading import main_losses, quotes
 from linerate.analysis.explain.rules import Stage, rule
-from linerate.model.evidence import CpuCounters, CpuTime, Evidence, Quote, Symbol
+from linerate.analysis.explain.words import symbols_text
+from linerate.model.evidence import CpuCounters, CpuTime, Evidence, Quote
 
 #: Softirq time, in per cent, from which a CPU has no more for packets.
 FULL_PERCENT = 90.0
@@ -13,8 +14,6 @@ THREADS = ("ksoftirqd", "cpumap")
 OTHERS_IDLE_PERCENT = 50.0
 #: One CPU has so much of all packets.
 NEARLY_ALL = 0.9
-#: Functions named in a sentence.
-NAMED = 4
 
 SPREAD = (
     "spread the load: more rx queues (`ethtool -L`), RSS over the fields that differ, or RPS",
@@ -47,7 +46,7 @@ def softirq_is_full(evidence: Evidence) -> Finding | None:
         limit="worker-cpu",
         confidence="high" if lost else "medium",
         sentence=f"{_name(worst)} spends {_share(worst):.0f} % of its time on packets{others}"
-        f"{_symbols(evidence.symbols)}",
+        f"{symbols_text(evidence.symbols)}",
         evidence=(*(one.quote for one in full[:4]), *quotes(*lost)),
         try_=SPREAD if spare else SPREAD[1:],
     )
@@ -69,17 +68,6 @@ def _name(one: CpuTime) -> str:
         if one.name and one.cpu is not None
         else (one.name or f"CPU {one.cpu}")
     )
-
-
-def _symbols(symbols: tuple[Symbol, ...]) -> str:
-    """`; its cycles: conntrack 31 %, driver 22 %`, by the kernel's part where it is known."""
-    parts: dict[str, float] = {}
-    for one in symbols:
-        name = one.group or one.name
-        parts[name] = parts.get(name, 0.0) + one.percent
-    ranked = sorted(parts.items(), key=lambda item: -item[1])[:NAMED]
-    text = ", ".join(f"{name} {percent:.0f} %" for name, percent in ranked)
-    return f"; its cycles: {text}" if text else ""
 
 
 @rule(
