@@ -39,7 +39,7 @@ _DECORATION = re.compile(r"^[\s\-=_*+|#~.]*$")
 
 
 #: Mail: a line of at most 76 characters that goes on in the next (RFC 2045, 6.7); and signs of it.
-_SOFT_BREAK = re.compile(r".{60,75}=$|=$")
+_SOFT_BREAK = re.compile(r".{60,74}[^<>=!]=$|=$")
 _SOFT_BREAKS_MIN = 2
 _MAIL_SIGN = re.compile(r"=(?=3D|20|09)(?P<code>[0-9A-F]{2})")
 _QUOTE_MARKS = re.compile(r"^[>|][>| ]*")
@@ -76,10 +76,13 @@ class Text:
     @property
     def rows(self) -> list[Line]:
         """Lines that a command may have printed: neither empty, nor typed, nor endless."""
+        return [line for line in self.rows_and_commands if not line.typed]
+
+    @property
+    def rows_and_commands(self) -> list[Line]:
+        """The same with what was typed, which names what rows are of."""
         return [
-            line
-            for line in self.lines
-            if not line.typed and len(line.text) <= ROW_MAX_CHARS and line.text.strip()
+            line for line in self.lines if len(line.text) <= ROW_MAX_CHARS and line.text.strip()
         ]
 
     @property

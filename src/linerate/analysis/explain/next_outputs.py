@@ -39,6 +39,28 @@ _SYSTEMS: tuple[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], ...] = (
         ),
     ),
     (
+        ("packet filter",),
+        (
+            ("counters of links", "ip -s -s link show"),
+            ("counters of the kernel's IP", "nstat -az"),
+        ),
+    ),
+    (
+        ("lines of dmesg", "conntrack -S"),
+        (
+            ("conntrack -S", "conntrack -S, twice, ten seconds between"),
+            ("counters of links", "ip -s -s link show"),
+            ("ethtool -S", "ethtool -S ETH, twice, ten seconds between"),
+        ),
+    ),
+    (
+        ("tc -s",),
+        (
+            ("ethtool settings", "ethtool ETH: the rate of its link"),
+            ("counters of links", "ip -s -s link show dev ETH"),
+        ),
+    ),
+    (
         ("ethtool", "softnet", "interrupts", "ip -s", "/proc", "mpstat", "perf", "qdisc", "nstat"),
         (
             ("ethtool -S", "ethtool -S ETH, twice, ten seconds between"),

@@ -91,7 +91,15 @@ def configured_losses(evidence: Evidence) -> list[Loss]:
 
 
 def offered_packets(evidence: Evidence) -> int | None:
-    """Packets that came, as far as it is known: sent by a tester, or taken in by the device."""
+    """Packets that came, as far as it is known: by ports and testers, or where they were lost."""
+    known = counted_packets(evidence)
+    if known is not None or evidence.conditions is not None:
+        return known
+    return max((loss.offered or 0 for loss in evidence.losses), default=0) or None
+
+
+def counted_packets(evidence: Evidence) -> int | None:
+    """Packets that a tester sent, or that the device took in."""
     if evidence.conditions is not None:
         return evidence.conditions.sent_packets or None
     sent = max((one.sent_packets or 0 for one in evidence.testers), default=0)
@@ -99,10 +107,12 @@ def offered_packets(evidence: Evidence) -> int | None:
     missed = sum(loss.packets for loss in evidence.losses if loss.cause == "rx-ring")
     received = sum(port.rx_packets or 0 for port in device)
     walked = sum(worker.packets for worker in forwarders(evidence))
-    if sent or received or walked:
-        return sent or max(received, walked) + missed
-    # Each place counts for itself what came to it.
-    return max((loss.offered or 0 for loss in evidence.losses), default=0) or None
+    return sent or (max(received, walked) + missed if received or walked else None)
+
+
+def few_of_their_own(losses: Iterable[Loss]) -> list[Loss]:
+    """Losses that are too few of the packets which came to their place."""
+    return [one for one in losses if one.packets <= NOISE_SHARE * (one.offered or 0)]
 
 
 def few_left_out(evidence: Evidence) -> Evidence:
@@ -113,7 +123,7 @@ def few_left_out(evidence: Evidence) -> Evidence:
     if evidence.conditions is not None:
         return evidence
     lost = capacity_losses(evidence)
-    few = [one for one in lost if one.packets <= NOISE_SHARE * (one.offered or 0)]
+    few = few_of_their_own(lost)
     offered = offered_packets(evidence)
     many = [one for one in lost if one not in few]
     if not offered or total(many) > NOISE_SHARE * offered:

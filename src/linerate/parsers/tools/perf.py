@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from linerate.model.evidence import Evidence, Remark, Symbol
 from linerate.parsers.kernel_parts import OTHER, SOURCE, part_of
 from linerate.parsers.numbers import NUMBER, number
-from linerate.parsers.text import ROW_MAX_CHARS, Line, Text
+from linerate.parsers.text import Line, Text
 from linerate.parsers.tools import parser
 
 _SHARE = r"(?P<{name}>\d{{1,3}}\.\d{{1,2}})\s?%"
@@ -138,7 +138,7 @@ def perf(text: Text) -> Evidence | None:
     remarks: list[Remark] = []
     counted = ""
     # `# Samples: …` looks like a prompt.
-    for line in (one for one in text if len(one.text) <= ROW_MAX_CHARS and one.text.strip()):
+    for line in text.rows_and_commands:
         if line.typed:
             reader.head(line)
         elif head := _STAT_HEAD.fullmatch(line.text):
@@ -150,8 +150,8 @@ def perf(text: Text) -> Evidence | None:
             quote = text.take(line)
             ratio = number(row["ratio"]) if row["ratio"] else None
             if ratio is not None and _IPC in " ".join(row["of"].split()):
-                said = f"{counted} ran {ratio:g} instructions a cycle"
-                remarks.append(Remark(kind="other", text=said, quote=quote))
+                text_of_ratio = f"{counted} ran {ratio:g} instructions a cycle"
+                remarks.append(Remark(kind="other", text=text_of_ratio, quote=quote))
         else:
             reader.line(line)
     if not reader.read:

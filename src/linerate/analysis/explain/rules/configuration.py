@@ -6,6 +6,8 @@ from linerate.analysis.explain.model import Finding
 from linerate.analysis.explain.reading import (
     MAIN_SHARE,
     configured_losses,
+    counted_packets,
+    few_of_their_own,
     missing,
     more_than_noise,
     offered_packets,
@@ -20,6 +22,8 @@ from linerate.model.evidence import Evidence, Loss, Quote
 OWN_MESSAGES = ("icmp4-error", "icmp6-error")
 #: Packets that are worth a word where it is unknown how many came.
 MANY = 1000
+#: Share from which on fewer are, where it is known what came to their place.
+LARGE_SHARE = 0.01
 #: Reasons that samples of a kernel name.
 _KERNEL = re.compile(r"kernel drop ")
 #: Places at most that are named in the sentence.
@@ -137,7 +141,9 @@ def configuration(evidence: Evidence) -> Finding | None:
     """At least half of what is missing was dropped for a reason that somebody configured."""
     given = evidence.conditions
     lost = [one for one in configured_losses(evidence) if not one.place.startswith(OWN_MESSAGES)]
-    gone = missing(evidence) if given is not None else total(evidence.losses)
+    few = few_of_their_own(lost)
+    lost = [one for one in lost if one not in few]
+    gone = missing(evidence) if given is not None else total(evidence.losses) - total(few)
     if not _matters(evidence, min(gone, total(lost))) or total(lost) < MAIN_SHARE * gone:
         return None
     worst = sorted(_by_place(lost).items(), key=lambda item: -item[1])
@@ -145,7 +151,7 @@ def configuration(evidence: Evidence) -> Finding | None:
     changes = _CHANGES if given is not None else _CHANGES_OF_A_DEVICE
     return Finding(
         limit="configuration",
-        confidence="high" if offered_packets(evidence) else "medium",
+        confidence="high" if counted_packets(evidence) else "medium",
         sentence=f"{_share(evidence, total(lost))} dropped on purpose: {places}",
         evidence=(
             *(() if given is None else (given.quote,)),
@@ -182,8 +188,12 @@ def filtered_by_the_card(evidence: Evidence) -> Finding | None:
 
 def _matters(evidence: Evidence, packets: int) -> bool:
     """Whether these are worth a word; in pasted text it may be unknown how many came."""
-    if offered_packets(evidence) is None:
+    offered = offered_packets(evidence)
+    if offered is None:
         return packets >= MANY
+    if counted_packets(evidence) is None and packets < MANY:
+        # Few, and so is all that is known to have come there.
+        return packets >= LARGE_SHARE * offered
     return more_than_noise(evidence, packets)
 
 
