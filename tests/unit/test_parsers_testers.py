@@ -1,11 +1,14 @@
 """Outputs of iperf3, MoonGen and DPDK's examples, in their own layout."""
 
+from pathlib import Path
+
 import pytest
 
 from linerate.analysis.explain import explain
 from linerate.parsers.files import evidence_of_text
 from linerate.parsers.text import text_of
 
+PASTED = Path(__file__).parents[1] / "data" / "pasted"
 UDP = """\
 [ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams
 [  5]   0.00-1.00   sec  12.0 MBytes   101 Mbits/sec  0.012 ms  100/1000 (10%)
@@ -99,3 +102,68 @@ def test_two_screens_of_an_example_program_are_subtracted():
     assert [(loss.place, loss.packets) for loss in evidence.losses] == [("port 0: dropped", 10)]
     # 10 of 101,000 are noted.
     assert explain(evidence).limit == "none"
+
+
+def pktgen(sent, received, tx=(0, 0), rx=(0, 0), missed=0):
+    mbps = tx[0] // 1000
+    return f"""\
+  Flags:Port        : P------Single      :0 P------Single      :1
+Link State          :         <UP-10000-FD>         <UP-10000-FD>      ---Total Rate---
+Pkts/s Max/Rx       :            9/{rx[0]}            9/{rx[1]}            9/{sum(rx)}
+       Max/Tx       :            9/{tx[0]}            9/{tx[1]}            9/{sum(tx)}
+MBits/s Rx/Tx       :                0/{mbps}                 0/0                 0/0
+Errors Rx/Tx/missed :               0/0/0         0/0/{missed}
+Total Rx Pkts       :                     0              {received:,}
+      Tx Pkts       :              {sent:,}                     0
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        (pktgen(10_000_000, 10_000_000), "none"),
+        (pktgen(10_000_000, 9_000_000), "unexplained"),
+        (pktgen(10_000_000, 0), "unexplained"),
+        # Its own card had them.
+        (pktgen(10_000_000, 9_000_000, missed=999_000), "tester"),
+        (pktgen(10_000_000, 8_000_000, missed=1_000), "unexplained"),
+        # The link is full, and all is received.
+        (pktgen(10_000_000, 10_000_000, tx=(9_990_000, 0), rx=(0, 9_990_000)), "line"),
+        (pktgen(10_000_000, 9_000_000, tx=(9_990_000, 0), rx=(0, 8_900_000)), "unexplained"),
+        # What was counted before the test is no loss.
+        (pktgen(10_000_000, 9_000_000, tx=(1_000, 0), rx=(0, 1_000)), "unknown"),
+    ],
+)
+def test_the_screen_of_pktgen(text, limit):
+    assert explain(read(text)).limit == limit
+
+
+def test_a_finished_test_of_pktgen_on_a_full_line():
+    text = (PASTED / "pktgen-loopback.txt").read_text()
+    evidence = read(text)
+    (tester,) = evidence.testers
+    assert (tester.sent_packets, tester.received_packets) == (10_000_000, 10_000_000)
+    assert tester.line_percent == 100.0
+    assert explain(evidence).limit == "line"
+    assert evidence.unread == ()
+    # Of other sizes the rate shows no line.
+    other = text.replace(
+        "              10000000\n      65-127", "                     5\n      65-127"
+    )
+    assert read(other).testers[0].line_percent is None
+
+
+def test_totals_of_pktgen_that_are_older_than_the_test():
+    evidence = read((PASTED / "pktgen-virtio.txt").read_text())
+    (tester,) = evidence.testers
+    assert (tester.tx_pps, tester.rx_pps) == (148_576, 148_042)
+    assert tester.sent_packets is None
+    assert evidence.doubts
+    assert explain(evidence).limit == "unknown"
+
+
+def test_one_side_of_pktgen_shows_no_loss():
+    evidence = read((PASTED / "pktgen-rates-split.txt").read_text())
+    (tester,) = evidence.testers
+    assert (tester.rx_pps, tester.received_packets) == (27_544_447, 2_276_554_957)
+    assert explain(evidence).limit == "unknown"

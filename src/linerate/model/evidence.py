@@ -383,6 +383,8 @@ class Tester(FrozenModel):
     cpu_percent: float | None = None
     #: Packets that its own queues refused.
     queue_full: int | None = None
+    #: Packets that reached its card, and that it did not take in time: its own loss.
+    missed_packets: int | None = None
     #: L1 bits/s of the busiest port that sends, in per cent of its link.
     line_percent: float | None = None
     quote: Quote

@@ -73,7 +73,7 @@ def losses_of(name: str, reading: Reading) -> Iterator[Loss]:
 
     found = False
     for cause, names in _LOSSES:
-        # Of several names the one that was printed last counts.
+        # The name that was printed last counts.
         known = [one for one in names if one in counters]
         counter = max(known, key=lambda one: quotes[one].line, default=None)
         if counter is None:

@@ -2,6 +2,7 @@
 
 from linerate.analysis.explain.model import Finding
 from linerate.analysis.explain.reading import (
+    NOISE_SHARE,
     all_came_back,
     all_is_explained,
     busiest,
@@ -135,7 +136,7 @@ def foreign_tester(evidence: Evidence) -> Finding | None:
             return Finding(
                 limit="tester",
                 confidence="medium",
-                sentence=f"{one.name} could not send what it was to: {text}",
+                sentence=f"{one.name} did not keep up: {text}",
                 evidence=(one.quote,),
                 try_=MORE,
             )
@@ -143,6 +144,9 @@ def foreign_tester(evidence: Evidence) -> Finding | None:
 
 
 def _complaint(one: Tester) -> str:
+    missed = one.missed_packets or 0
+    if missed > NOISE_SHARE * max(one.sent_packets or 0, one.received_packets or 0):
+        return f"{missed:,} packets reached it, and its own rx rings were full"
     if one.queue_full:
         return f"its tx queues were full {one.queue_full:,} times"
     if one.cpu_percent is not None and one.cpu_percent >= BUSY_CPU_PERCENT:

@@ -60,9 +60,11 @@ def tester_misses(evidence: Evidence) -> Finding | None:
         return None
     for one in evidence.testers:
         sent, received = one.sent_packets or 0, one.received_packets
-        if not sent or received is None or sent - received <= NOISE_SHARE * sent:
+        if not sent or received is None:
             continue
-        lost = sent - received
+        lost = sent - received - (one.missed_packets or 0)
+        if lost <= NOISE_SHARE * sent or 2 * lost < sent - received:
+            continue
         return Finding(
             limit="unexplained",
             confidence="medium",
