@@ -10,6 +10,7 @@
 #   make test-trixie   C tests and two loadtests on Debian 13, in a root of its own (as root)
 #   make test-sid      the same on Debian unstable, for the newest DPDK that Debian has
 #   make test-nics   real NIC drivers, on NICs that QEMU emulates   make test-nics NICS=igb
+#   make test-guests   losses in a Linux router with a kernel of its own, under QEMU (as root)
 #   make lint     clang-format, clang-tidy, include cycles, ruff, mypy, words, spelling
 #   make fuzz     each fuzz target for FUZZ_SECONDS   make fuzz-parsers, make fuzz-files   Python's alone
 #   make fuzz-coverage   lines of each parser that its seeds reach, in per cent
@@ -32,6 +33,7 @@ FUZZ_SECONDS ?= 30
 NICS ?= e1000e,vmxnet3,virtio-net,igb
 NIC_DRIVERS ?= vfio-pci,uio_pci_generic
 ACCEL ?= tcg
+GUESTS ?= linux-guest,linux-guest-e1000e,linux-guest-vmxnet3,linux-guest-igb
 PACKAGES ?= deb wheel image
 
 BIN := .venv/bin
@@ -54,7 +56,7 @@ PEER_PACKAGES := dpdk dpdk-dev
 SCREENSHOT_PACKAGES := chromium fonts-dejavu-core
 # Packages of roots in which we build and test for other Debians.
 DISTRO_PACKAGES := $(BUILD_PACKAGES) ca-certificates make
-NICS_PACKAGES := e2fsprogs fakeroot mmdebstrap qemu-system-x86 util-linux
+NICS_PACKAGES := e2fsprogs fakeroot mmdebstrap openssh-client qemu-system-x86 util-linux
 LINT_PACKAGES := clang-format clang-tidy
 FUZZ_PACKAGES := clang llvm
 DEB_PACKAGES := debhelper fakeroot lintian
@@ -70,7 +72,7 @@ SOURCES := $(shell find src engine bench -type f ! -path '*/__pycache__/*') meso
 .PHONY: help setup setup-test setup-servers setup-nics setup-peers setup-lint setup-fuzz setup-fuzz-parsers build \
 	install uninstall bench peers performance injection setup-screenshots screenshots test test-more test-full \
 	test-engine test-lab test-python \
-	test-nics test-trixie test-sid trust lint lint-c lint-python fuzz fuzz-engine fuzz-parsers fuzz-files \
+	test-nics test-guests test-trixie test-sid trust lint lint-c lint-python fuzz fuzz-engine fuzz-parsers fuzz-files \
 	fuzz-coverage setup-docs schemas docs deb wheel image test-packages clean
 
 help:
@@ -234,6 +236,10 @@ test-nics: build setup-nics build/nics/root.img
 	@echo "linerate: testing on emulated NICs"
 	@$(BIN)/python -m pytest --nics $(NICS) --nic-drivers $(NIC_DRIVERS) --accel $(ACCEL) \
 		$(if $(strip $(ARGS)),$(ARGS),tests/nics)
+
+# A router in such a guest, its NICs on taps of this host, loaded and asked: docs/boxes-kinds.md.
+test-guests: build setup-nics build/nics/root.img
+	@ACCEL=$(ACCEL) $(BIN)/python -m tests.boxes --kinds $(GUESTS) $(if $(strip $(ARGS)),$(ARGS),--seconds 2)
 
 lint: lint-words lint-python lint-c
 

@@ -6,15 +6,16 @@ import tempfile
 from pathlib import Path
 
 from tests.boxes.books import balanced, cost_of_asking
-from tests.boxes.guest import linux_guest
+from tests.boxes.guest import GUESTS, linux_guest
 from tests.boxes.linux import linux, linux_over_ssh
 from tests.boxes.matrix import Located, MakeBox
 from tests.boxes.ovs import ovs
 from tests.boxes.paths import linux_hairpin, linux_long_snake, linux_snake
+from tests.boxes.profiled import profiled
 from tests.boxes.runner import run_places
 from tests.boxes.vpp import HERE as VPP_HERE
 from tests.boxes.vpp import vpp, vpp_at_full_load, vpp_with_small_rings
-from tests.nics.labs import IMAGE, MODELS
+from tests.nics.labs import IMAGE
 from tests.system.foreign_dpdk import VSWITCHD
 
 from linerate.host import session_share
@@ -32,7 +33,7 @@ if Path(VSWITCHD).exists():
 if VPP_HERE:
     BOXES |= {"vpp": vpp, "vpp-full": vpp_at_full_load, "vpp-small-rings": vpp_with_small_rings}
 if (IMAGE / "root.img").exists():
-    BOXES |= {f"linux-guest-{model}": linux_guest(model) for model in MODELS}
+    BOXES |= {name: linux_guest(name, model) for name, model in GUESTS.items()}
 SECONDS = 0.6
 RIGHT_MIN = 0.95
 
@@ -47,9 +48,10 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=SECONDS, help="how long a trial sends")
     parser.add_argument("--trials", type=int, help="random loads without a loss put in, instead")
     parser.add_argument("--pairs", type=int, help="pairs of trials, asked and not asked, instead")
+    parser.add_argument("--profile", action="store_true", help="cycles of its kernel, instead")
     parser.add_argument("--seed", type=int, default=1, help="of random loads")
     chosen = parser.parse_args()
-    if chosen.trials or chosen.pairs:
+    if chosen.trials or chosen.pairs or chosen.profile:
         return _books(chosen)
     found: list[Located] = []
     for kind in chosen.kinds.split(","):
@@ -73,10 +75,16 @@ def main() -> int:
 def _books(chosen: argparse.Namespace) -> int:
     """Print what is unexplained where nothing was put in, or what asking costs."""
     for kind in chosen.kinds.split(","):
-        with BOXES[kind]() as box, tempfile.TemporaryDirectory(prefix="boxes-") as folder:
+        with (
+            session_share.raised(),
+            BOXES[kind]() as box,
+            tempfile.TemporaryDirectory(prefix="boxes-") as folder,
+        ):
             where = Path(folder)
             if chosen.trials:
                 print(balanced(box, where, chosen.trials, chosen.seconds, chosen.seed))
+            if chosen.profile:
+                print(profiled(box, where, chosen.seconds))
             if chosen.pairs:
                 print(cost_of_asking(box, where, chosen.pairs, chosen.seconds, _note))
     return 0

@@ -4,7 +4,9 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tests.boxes.guest_router import Router, guest_router
 from tests.boxes.linux import places as of_linux
@@ -12,16 +14,28 @@ from tests.boxes.matrix import PUSHED_BACK, Box, MakeBox, Place
 
 from linerate.model.testbed import parse
 
-#: What an emulated CPU forwards with ease; and more than it does.
-LINK = os.environ.get("GLINK", "10M")
-_FLUSH = ("nft flush ruleset",)
+#: Kinds of boxes, and the NICs that they have.
+GUESTS = {
+    "linux-guest": "virtio-net",
+    "linux-guest-e1000e": "e1000e",
+    "linux-guest-igb": "igb",
+    "linux-guest-vmxnet3": "vmxnet3",
+}
+#: More than an emulated CPU forwards, and the share of it that one forwards with ease.
+LINK = "40M"
+LOAD = 0.08
+ACCEL = "tcg"
+_SHAPER = "tbf rate 250kbit burst 5k"
+#: NICs whose rings drop what they have no room for, and count it: the others of QEMU's push back, or
+#: count nothing.
+DROPPING = ("vmxnet3",)
 #: A word before commands that are not run in the guest, but around it.
 MONITOR = "monitor: set_link "
 HOST_CPU = "host CPU: "
 
 
-def linux_guest(model: str) -> MakeBox:
-    """A guest with NICs of this model, asked over ssh."""
+def linux_guest(name: str, model: str) -> MakeBox:
+    """A guest with NICs of this model, asked over ssh: a kind of that name."""
 
     @contextmanager
     def made() -> Iterator[Box]:
@@ -29,12 +43,12 @@ def linux_guest(model: str) -> MakeBox:
         with (
             # A socket's path is short.
             tempfile.TemporaryDirectory(prefix="lr-guest-") as folder,
-            guest_router(model, Path(folder), os.environ.get("ACCEL", "tcg")) as router,
+            guest_router(model, Path(folder), os.environ.get("ACCEL", ACCEL)) as router,
         ):
             os.environ |= router.box.environment
             try:
                 testbed = parse(router.box.testbed(link=LINK, wire="interfaces"), "the matrix")
-                yield Box(f"guest {model}", testbed, _runner(router), _places(model))
+                yield Box(name, testbed, _runner(router), _places(model))
             finally:
                 os.environ["PATH"] = searched
 
@@ -57,22 +71,48 @@ def _runner(router: Router) -> Callable[[str], None]:
 
 
 def _places(model: str) -> tuple[Place, ...]:
-    return (*(_in_guest(place) for place in of_linux()), *_of_guest(model))
+    return (
+        *(
+            replace(place, load=LOAD, **_OTHERWISE.get(place.name, {}))
+            for place in of_linux()
+            if place.limit != "line"
+        ),
+        *_of_guest(),
+        *(_of_ring() if model in DROPPING else ()),
+    )
 
 
-def _in_guest(place: Place) -> Place:
-    """A place of a namespace as it is with a NIC in front of it, and ssh beside it."""
-    return place
+#: Changes of a namespace's places, where a NIC is in front of the kernel and all counters are its own.
+_OTHERWISE: dict[str, dict[str, Any]] = {
+    # The NIC takes no frames of others, and counts none of them.
+    "wrong MAC address": {"at": r"^between t0 and e0: ", "says": "frames are sent to"},
+    # What waits for the neighbour when it is given up has no counter.
+    "no neighbour": {"at": r"^no neighbour|unexplained", "says": "no neighbour"},
+    "tc: token bucket": {"begin": (f"tc qdisc add dev e1 root {_SHAPER} limit 5k",)},
+    "tc: short queue behind a shaper": {
+        "begin": (
+            f"tc qdisc add dev e1 root handle 1: {_SHAPER} limit 50k",
+            "tc qdisc add dev e1 parent 1:1 pfifo limit 2",
+        )
+    },
+}
 
 
-def _of_guest(model: str) -> tuple[Place, ...]:
+def _of_guest() -> tuple[Place, ...]:
     return (
         Place("cable of e0 pulled out", (f"{MONITOR}e0 off",), (f"{MONITOR}e0 on",),
-              r"^between t0 and e0: ", limit="link"),
-        Place("cable of e1 pulled out", (f"{MONITOR}e1 off",), (f"{MONITOR}e1 on",),
-              r"^between e1 and t1: |unexplained", limit="link"),
-        Place("CPU limited by its host", (f"{HOST_CPU}20 %",), (f"{HOST_CPU}all",), PUSHED_BACK,
-              limit="worker-cpu", load=1.0),
-        Place("rx ring of 64", ("ethtool -G e0 rx 64",), ("ethtool -G e0 rx 256",), r"^e0: rx missed",
-              limit="rx-ring", load=1.0),
+              r"^between t0 and e0: ", limit="link", says="NO-CARRIER", load=LOAD),
+        Place("cable of e1 pulled out", (f"{MONITOR}e1 off",), (f"{MONITOR}e1 on",), "unexplained",
+              limit="link", says="NO-CARRIER", load=LOAD),
+        Place("more than its CPU forwards", (), (), PUSHED_BACK, limit="worker-cpu", load=1.0,
+              seconds_min=6.0),
+        Place("CPU limited by its host", (f"{HOST_CPU}40 %",), (f"{HOST_CPU}all",), PUSHED_BACK,
+              limit="worker-cpu", load=1.0, seconds_min=12.0),
+    )  # fmt: skip
+
+
+def _of_ring() -> tuple[Place, ...]:
+    return (
+        Place("rx ring of 32", ("ethtool -G e0 rx 32",), ("ethtool -G e0 rx 1024",),
+              r"^e0: rx ring full$", limit="rx-ring", load=2 * LOAD),
     )  # fmt: skip

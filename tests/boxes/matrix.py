@@ -38,6 +38,8 @@ class Place:
     frame_bytes: int = 64
     #: Whether frames are labelled.
     labels: bool = False
+    #: Shortest trial in which it shows, in seconds.
+    seconds_min: float = 0.0
     ttl: int = 64
     dont_fragment: bool = False
 

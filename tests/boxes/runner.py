@@ -86,7 +86,9 @@ def run_places(
                     if traffic_of(place) != traffic:
                         continue
                     say(f"{box.kind}: {place.name}")
-                    load = load_of(box.testbed, loadtest, place.load, seconds)
+                    load = load_of(
+                        box.testbed, loadtest, place.load, max(seconds, place.seconds_min)
+                    )
                     with begun(box, place):
                         yield _judged(box, place, trials.tester, load)
 

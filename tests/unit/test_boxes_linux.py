@@ -201,3 +201,34 @@ def test_a_cpu_in_softirq_is_a_worker():
     assert worker.clocks_per_packet == pytest.approx(1.6e6)
     alone = box.model_copy(update={"tester_cpus": (0,)})
     assert box_evidence(alone).workers == ()
+
+
+#: As vmxnet3 of Linux 6.1 prints them, shortened.
+VMXNET3 = """\
+NIC statistics:
+     Tx Queue#: 0
+       ucast pkts tx: 500
+     Rx Queue#: 0
+       ucast pkts rx: 9000
+       pkts rx OOB: {first}
+       pkts rx err: 0
+       drv dropped rx total: 0
+     Rx Queue#: 1
+       ucast pkts rx: 100
+       pkts rx OOB: {second}
+     tx timeout count: 0
+"""
+
+
+def test_a_ring_that_the_driver_alone_counts_is_a_place():
+    box = recorded("nft")
+    (answers_before,) = box.batches("before")
+    linux = find("linux")
+    plain = linux.counted(texts(answers_before), ASKED)
+    of_ring = {"ethtool -S e0": VMXNET3.format(first=40, second=2)}
+    counted = linux.counted(texts(answers_before) | of_ring, ASKED)
+    assert counted.losses["e0: rx ring full"] == 42
+    # They reached the port, whose own counter is without them.
+    assert counted.ports["e0"]["rx_packets"] == plain.ports["e0"]["rx_packets"] + 42
+    assert counted.losses == plain.losses | {"e0: rx ring full": 42}
+    assert cause_of("e0: rx ring full") == "rx-ring"

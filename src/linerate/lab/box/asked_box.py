@@ -1,6 +1,7 @@
 """A running box: asked before a trial, within its load, and after its last packet."""
 
 import contextlib
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -291,11 +292,20 @@ class _Load:
             self._over.wait(max(0.0, latest - time.monotonic()))
             again = self._ask(self._questions)
             if self._over.is_set() or time.monotonic() > self._ends:
-                self._doubts.append("the load was over before the box had answered twice")
+                self._doubts.append(_too_short(time.monotonic() - began))
                 return
             self._answers += again
         except BoxError as error:
             self._doubts.append(str(error))
+
+
+def _too_short(seconds: float) -> str:
+    """Why there is no window within the load, and the load that has one."""
+    enough = math.ceil(2 * MARGIN_SECONDS + LATE_SHARE * seconds)
+    return (
+        "the load was over before the box had answered twice: what its CPUs did is unknown; "
+        f"--duration {enough}s may do"
+    )
 
 
 @contextmanager

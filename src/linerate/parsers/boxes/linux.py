@@ -25,6 +25,7 @@ from linerate.parsers.boxes import (
 )
 from linerate.parsers.kernel_parts import SOURCE
 from linerate.parsers.text import text_of
+from linerate.parsers.tools.ethtool_stats import ethtool_stats
 from linerate.parsers.tools.softnet_stat import softnet_stat
 
 #: Unit of /proc/stat, whatever the kernel's own clock (proc(5), USER_HZ).
@@ -69,6 +70,8 @@ _RX_LOSSES = {
     "length_errors": "rx length errors",
     "frame_errors": "rx frame errors",
 }
+#: vmxnet3 (vmxnet3_get_stats64): what its rings had no room for is in no counter of the port.
+_RING_ALONE = re.compile(r"rxq\d{1,5} pkts rx (?:OOB|out of buf)")
 _TX_LOSSES = {"dropped": "tx dropped by the interface", "errors": "tx errors"}
 #: /proc/net/stat/nf_conntrack: packets for which the table had no room, or that it refused.
 _CONNTRACK = {"drop": "conntrack: no room for a new connection"}
@@ -165,6 +168,10 @@ class LinuxBox:
             missed = sum(_stats(link, "rx").get(name, 0) for name in _RX_LOSSES)
             counted.ports[port]["rx_packets"] = counted.ports[port].get("rx_packets", 0) + missed
             counted.losses |= _port_losses(port, link)
+            ring = _ring_full(texts.get(f"ethtool -S {name}", ""))
+            if ring is not None:
+                counted.ports[port]["rx_packets"] += ring
+                counted.losses[f"{port}: rx ring full"] = ring
         backlog = _backlog(texts.get("softnet_stat", ""))
         # The core's drops at reception: those with a full backlog, the others no protocol took.
         dropped = sum(counters.get("rx_dropped", 0) for counters in counted.ports.values())
@@ -235,6 +242,14 @@ def _port_losses(port: str, link: Mapping[str, Any]) -> dict[str, int]:
     # Frames to another MAC address crossed the port, and are dropped in ip_rcv().
     losses[f"{port}: to another MAC address"] = rx.get("otherhost", 0)
     return losses
+
+
+def _ring_full(text: str) -> int | None:
+    """Packets that found the ring full and are in the driver's counters alone; None without one."""
+    read = ethtool_stats(text_of(text, "ethtool -S"))
+    counters = [one.counters for one in read.ports] if read is not None else []
+    found = [n for each in counters for name, n in each.items() if _RING_ALONE.fullmatch(name)]
+    return sum(found) if found else None
 
 
 def _backlog(text: str) -> dict[str, int]:
