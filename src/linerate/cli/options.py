@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from linerate.cli.ci_files import JunitOption, SummaryOption
 from linerate.cli.durations import as_seconds
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
@@ -30,3 +31,5 @@ class RunOptions:
         bool, typer.Option("--wait", help="Wait while another run uses the CPUs, rather than end.")
     ] = False
     as_json: JsonOption = False
+    junit: JunitOption = None
+    summary: SummaryOption = None

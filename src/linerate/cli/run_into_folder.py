@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from linerate.base.atomic_write import write_whole
 from linerate.base.errors import UserError
 from linerate.base.signals import ENDING, held_back
+from linerate.cli.ci_files import write_ci_files
 from linerate.cli.options import RunOptions
 from linerate.cli.usage import FAILED
 from linerate.experiments.bench import Bench, Interrupted, Observer
@@ -153,7 +154,7 @@ def bench_into_folder(plan: Plan, options: RunOptions, make: Maker = Bench) -> i
     """Measure into a new run folder and report; returns the exit code."""
     with run_folder(plan.testbed, plan.testbed.dut.name, options) as folder:
         run, code = measure_into(plan, folder, make)
-        show(bench_report.document(run, folder.path), run, form_of(options.as_json))
+        show(bench_report.document(run, folder.path), run, options)
     return code
 
 
@@ -212,14 +213,18 @@ def nothing_came_back(run: Run) -> str:
     return f"{names}: received nothing of {sent:,} packets sent; {empty[0].verdict.sentence}"
 
 
-def report(document: Document, folder: RunFolder, run: Run, form: Form) -> None:
+def report(
+    document: Document, folder: RunFolder, run: Run, options: RunOptions, *, as_csv: bool = False
+) -> None:
     """Write the page beside the figures, and print the report."""
     write_whole(folder.path / "report.html", html.page(document).html)
-    show(document, run, form)
+    show(document, run, options, as_csv=as_csv)
 
 
-def show(document: Document, run: Run, form: Form) -> None:
+def show(document: Document, run: Run, options: RunOptions, *, as_csv: bool = False) -> None:
     """Print a run's report; beside one for programs, why it ended early."""
+    write_ci_files(document, options.junit, options.summary)
+    form = _form_of(options.as_json, as_csv)
     if form == "text":
         terminal.show(Console(), document)
         return
@@ -229,6 +234,6 @@ def show(document: Document, run: Run, form: Form) -> None:
         complain(one_line(f"linerate: {run.problem}"))
 
 
-def form_of(as_json: bool, as_csv: bool = False) -> Form:
+def _form_of(as_json: bool, as_csv: bool) -> Form:
     """The form that options ask for."""
     return "json" if as_json else "csv" if as_csv else "text"

@@ -1,5 +1,6 @@
 """A comparison of runs as a document."""
 
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from pydantic import Field
@@ -91,6 +92,7 @@ def document(pairs: list[Pair]) -> Document:
         sections=(*outcomes, bars(pairs), *parts),
         data=partial(outputs, pairs),
         schema="compare",
+        sheet=partial(as_rows, pairs),
         page_title="linerate comparison",
     )
 
@@ -237,6 +239,20 @@ def outputs(pairs: list[Pair]) -> list[PairOutput]:
         )
         for pair in pairs
     ]
+
+
+def as_rows(pairs: list[Pair]) -> Iterator[Sequence[object]]:
+    """A row for each test of each pair."""
+    names = ("base_median_pps", "other_median_pps", "base_spread_pps", "other_spread_pps",
+             "change_percent", "judgement")  # fmt: skip
+    yield ("base", "other", "test", "base_trials", "other_trials", *names, "p")
+    for pair in pairs:
+        for one in map(_difference, pair.rates):
+            counts = (len(one.base_trials_pps), len(one.other_trials_pps))
+            cells = (getattr(one, name) for name in names)
+            key = (pair.base.name, pair.other.name, one.test)
+            yield (*key, *counts, *("" if cell is None else cell for cell in cells),
+                   one.rank_test.p)  # fmt: skip
 
 
 def _power(pair: Pair) -> tuple[PowerChangeOutput, ...]:

@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel
 
+from linerate.report.cases import Case
+
 #: Kind of a cell; a sentence may be broken into lines.
 Side = Literal["text", "figure", "sentence", "limit"]
 #: Explanation, paragraph, outcome, outcome that a terminal leaves to its tables, success, doubt,
@@ -166,6 +168,8 @@ class Document:
     schema: str = ""
     #: Testbed of the run that is reported.
     testbed: BaseModel | None = None
+    #: Cases for continuous integration; made when they are asked for.
+    cases: Callable[[], Iterable[Case]] = tuple
     #: Head and rows for spreadsheets, unrounded; made when they are asked for.
     sheet: Callable[[], Iterable[Sequence[object]]] = tuple
     #: In the head of a page that is a file of its own.

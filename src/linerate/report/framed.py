@@ -7,7 +7,7 @@ from typing import Any
 
 from linerate.model.environment import Environment
 from linerate.model.port_kinds import ports_text
-from linerate.report import sheet
+from linerate.report import cases, sheet
 from linerate.report.document import Document, Heading, Listing, Note, Section, Table, table
 from linerate.report.host import host_line
 from linerate.report.summary import about
@@ -44,6 +44,7 @@ def framed(
         data=data,
         schema=schema or label,
         testbed=run.testbed,
+        cases=partial(cases.of_run, run),
         sheet=rows or partial(sheet.trials, run),
         status=None
         if run.status == "complete"

@@ -10,7 +10,7 @@ from linerate.base.line_rate import format_pps
 from linerate.cli.option_classes import with_option_classes
 from linerate.cli.options import DurationOption, RunOptions
 from linerate.cli.rates import parse_pps
-from linerate.cli.run_into_folder import form_of, measure_into, report, run_folder
+from linerate.cli.run_into_folder import measure_into, report, run_folder
 from linerate.cli.testbed_options import LoadtestOption, TestbedOptions, check_able
 from linerate.cli.traffic_options import TrafficOptions, check_steady
 from linerate.cli.usage import FAILED, report_user_errors
@@ -62,7 +62,7 @@ def latency(
     how = How((NDR,), duration_seconds=min(duration, 1.0))
     with run_folder(chosen, "latency", output) as folder:
         run, code = measure_into(plan, folder, partial(LatencyLoadsBench, how=how, loads=wanted))
-        report(latency_loads.document(run, folder.path), folder, run, form_of(output.as_json))
+        report(latency_loads.document(run, folder.path), folder, run, output)
     raise typer.Exit(code if code not in (0, FAILED) else outcome(run))
 
 

@@ -11,7 +11,7 @@ from linerate.base.published import printed
 from linerate.cli.completion import several_of
 from linerate.cli.option_classes import with_option_classes
 from linerate.cli.options import DurationOption, RepeatOption, RunOptions, WaysOption
-from linerate.cli.run_into_folder import form_of, measure_into, report, run_folder
+from linerate.cli.run_into_folder import measure_into, report, run_folder
 from linerate.cli.testbed_options import chosen_testbed
 from linerate.cli.usage import report_user_errors
 from linerate.engine import cleanup
@@ -74,7 +74,7 @@ def matrix_command(
         hop = _hop(base, looked)
         plan = sweep_plan(base, looked.lines, how, tuple(sys.argv), "matrix", looked.absent, hop)
         run, code = measure_into(plan, folder)
-        report(document_of(run, folder.path), folder, run, form_of(output.as_json))
+        report(document_of(run, folder.path), folder, run, output)
     raise typer.Exit(code)
 
 

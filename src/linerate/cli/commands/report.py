@@ -62,8 +62,8 @@ def compare(
     ],
     output: Output = None,
     form: Annotated[
-        Literal["text", "html", "markdown"],
-        typer.Option("--format", help="Text and Markdown go to standard output without -o."),
+        Literal["text", "html", "markdown", "csv"],
+        typer.Option("--format", help="Text, Markdown and CSV go to standard output without -o."),
     ] = "text",
     as_json: JsonOption = False,
 ) -> None:
@@ -80,8 +80,8 @@ def compare(
         say_or_write(output, as_json_text.render(document))
     elif form == "html" and output is not None:
         write(output, html.page(document).html)
-    elif form == "markdown":
-        say_or_write(output, as_markdown.render(document))
+    elif form in ("markdown", "csv"):
+        say_or_write(output, (as_markdown if form == "markdown" else csv).render(document))
     elif output is None:
         terminal.show(Console(), document)
     else:

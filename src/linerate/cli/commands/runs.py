@@ -119,7 +119,7 @@ def export(
     ] = None,
     parquet: Annotated[
         Path | None,
-        typer.Option(help="Write runs, results, losses, node_cycles here.", metavar="DIR"),
+        typer.Option(help="Write runs, results, goals, losses, node_cycles here.", metavar="DIR"),
     ] = None,
     csv: Annotated[Path | None, typer.Option(help="The same as CSV.", metavar="DIR")] = None,
     filters: Filters = None,

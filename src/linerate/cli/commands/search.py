@@ -10,7 +10,7 @@ import typer
 from linerate.cli.durations import as_seconds
 from linerate.cli.option_classes import with_option_classes
 from linerate.cli.options import RunOptions
-from linerate.cli.run_into_folder import Maker, form_of, measure_into, report, run_folder
+from linerate.cli.run_into_folder import Maker, measure_into, report, run_folder
 from linerate.cli.testbed_options import (
     DEFAULT_LOADTEST,
     LoadtestOption,
@@ -111,7 +111,7 @@ def search(
     label = "rfc2544" if rfc2544 else "search"
     with run_folder(chosen, label, output) as folder:
         run, code = measure_into(plan, folder, make)
-        report(document_of(run, folder.path), folder, run, form_of(output.as_json))
+        report(document_of(run, folder.path), folder, run, output)
     raise typer.Exit(code if code not in (0, FAILED) else outcome(run))
 
 

@@ -14,7 +14,7 @@ from linerate.cli.durations import as_long_seconds
 from linerate.cli.option_classes import with_option_classes
 from linerate.cli.options import RunOptions
 from linerate.cli.rates import parse_pps
-from linerate.cli.run_into_folder import form_of, measure_into, run_folder, show
+from linerate.cli.run_into_folder import measure_into, run_folder, show
 from linerate.cli.testbed_options import LoadtestOption, TestbedOptions, check_able
 from linerate.cli.traffic_options import TrafficOptions, check_steady
 from linerate.cli.usage import FAILED, report_user_errors
@@ -82,7 +82,7 @@ def soak(
         run, code = measure_into(plan, folder, make)
         if not output.as_json:
             Console().print()
-        show(_document(run, folder.path), run, form_of(output.as_json))
+        show(_document(run, folder.path), run, output)
     raise typer.Exit(code if code not in (0, FAILED) else outcome(run))
 
 

@@ -7,7 +7,7 @@ import typer
 
 from linerate.cli.option_classes import with_option_classes
 from linerate.cli.options import DurationOption, RepeatOption, RunOptions, WaysOption
-from linerate.cli.run_into_folder import form_of, measure_into, report, run_folder
+from linerate.cli.run_into_folder import measure_into, report, run_folder
 from linerate.cli.testbed_options import TestbedArgument, chosen_testbed
 from linerate.cli.usage import report_user_errors
 from linerate.experiments.sweep import (
@@ -84,7 +84,7 @@ def sweep(
     with run_folder(plan.testbed, "sweep", output) as folder:
         run, code = measure_into(plan, folder)
         document = sweep_report.document(run, folder.path)
-        report(document, folder, run, form_of(output.as_json, as_csv))
+        report(document, folder, run, output, as_csv=as_csv)
     raise typer.Exit(code)
 
 

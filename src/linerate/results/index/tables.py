@@ -1,4 +1,4 @@
-"""Runs as four tables for other programs: runs, results, losses, node cycles."""
+"""Runs as tables for other programs: runs, results, goals of searches, losses, node cycles."""
 
 import json
 import tempfile
@@ -42,6 +42,18 @@ TABLES: dict[str, dict[str, str]] = {
         "limit": "VARCHAR",
         "confidence": "VARCHAR",
         "sentence": "VARCHAR",
+    },
+    "goals": {
+        "run": "VARCHAR",
+        "loadtest": "VARCHAR",
+        "frame_bytes": "DOUBLE",
+        "loss_ratio": "DOUBLE",
+        "found": "BOOLEAN",
+        "lower_pps": "DOUBLE",
+        "upper_pps": "DOUBLE",
+        "forwarded_pps": "DOUBLE",
+        "lower_trial": "VARCHAR",
+        "upper_trial": "VARCHAR",
     },
     "losses": {**_TRIAL, "place": "VARCHAR", "packets": "BIGINT"},
     "node_cycles": {
@@ -115,6 +127,10 @@ def _spent(node: NodeTime) -> Row:
 def _rows(name: str, run: Run) -> Iterator[tuple[str, Row]]:
     """All rows of one run, with their tables."""
     yield "runs", row_of(name, run)
+    for search in run.searches:
+        about = {"run": name, "loadtest": search.loadtest, "frame_bytes": search.frame_bytes}
+        for goal in search.goals:
+            yield "goals", {**about, "found": search.found, **goal.model_dump()}
     for result in run.results:
         trial = {"run": name, "trial": result.trial, "test": result.test}
         yield (
@@ -135,7 +151,7 @@ def _rows(name: str, run: Run) -> Iterator[tuple[str, Row]]:
         for place, packets in result.packets.losses.items():
             yield "losses", {**trial, "place": place, "packets": packets}
         for ledger in result.time:
-            about = {"worker": ledger.worker, "role": ledger.role, "tsc_hz": ledger.tsc_hz}
+            worker = {"worker": ledger.worker, "role": ledger.role, "tsc_hz": ledger.tsc_hz}
             for node, spent in ledger.nodes.items():
                 elapsed = {"elapsed_cycles": ledger.elapsed_clocks, "node": node}
-                yield "node_cycles", {**trial, **about, **elapsed, **_spent(spent)}
+                yield "node_cycles", {**trial, **worker, **elapsed, **_spent(spent)}
