@@ -79,6 +79,10 @@ def times(ns: list[int]) -> Times | None:
     return Times(len(ordered), ordered[0], rank(50), rank(99), ordered[-1])
 
 
+#: Parts of a table's filling whose times are summed up by themselves.
+OCCUPANCY_PARTS = 10
+
+
 @dataclass(slots=True)
 class Filling:
     """Number of rules that fit, and their programming times."""
@@ -94,3 +98,10 @@ class Filling:
     create_ns: list[int] = field(default_factory=list)
     remove_ns: list[int] = field(default_factory=list)
     not_removed: Refusal | None = None
+
+    def create_by_occupancy(self) -> tuple[tuple[int, Times], ...]:
+        """Times of creating a rule, by how many stood before the first of a part: ten parts."""
+        size = -(-len(self.create_ns) // OCCUPANCY_PARTS)
+        starts = range(0, len(self.create_ns), size) if size else ()
+        parts = ((start, times(self.create_ns[start : start + size])) for start in starts)
+        return tuple((start, part) for start, part in parts if part is not None)

@@ -1,14 +1,25 @@
 """Output of `linerate nic probe`; it fits 80 columns."""
 
+from collections.abc import Iterator
+
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 
 from linerate.base.published import Output, published
 from linerate.model import flow_rule_patterns
-from linerate.model.flow_rule_results import Cell, Filling, Refusal, Times, times
+from linerate.model.flow_rule_results import (
+    OCCUPANCY_PARTS,
+    Cell,
+    Filling,
+    Refusal,
+    Times,
+    times,
+)
 from linerate.report.terminal import plain_table
 
+#: Length of the longest bar.
+BAR_WIDTH = 30
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 LEGEND = (
     "yes: validated and created · valid: validated, not tried · a letter: refused, below · "
@@ -67,6 +78,7 @@ def print_filling(console: Console, filling: Filling) -> None:
     if filling.first_refusal is not None:
         console.print(Padding(str(filling.first_refusal), (0, 0, 0, 2)), soft_wrap=False)
     print_times(console, filling)
+    print_occupancy(console, filling)
 
 
 def _how_many(filling: Filling) -> str:
@@ -90,6 +102,21 @@ def print_times(console: Console, filling: Filling) -> None:
     console.print(shown)
     if filling.not_removed is not None:
         console.print(f"a rule could not be removed: {filling.not_removed}", style="red")
+
+
+def print_occupancy(console: Console, filling: Filling) -> None:
+    """Print how long creating a rule takes as the table fills."""
+    parts = filling.create_by_occupancy()
+    if len(parts) < OCCUPANCY_PARTS:
+        return
+    longest = max(part.median for _, part in parts)
+    console.print()
+    console.print("µs to create a rule, by how many stood before")
+    shown = plain_table(("rules", "right"), ("median", "right"), ("p99", "right"), ("", "left"))
+    for rules, part in parts:
+        bar = "█" * max(1, round(BAR_WIDTH * part.median / max(1, longest)))
+        shown.add_row(f"{rules:,}", f"{part.median / 1e3:,.1f}", f"{part.p99 / 1e3:,.1f}", bar)
+    console.print(shown)
 
 
 def _microseconds(taken: Times) -> list[str]:
@@ -117,6 +144,13 @@ class TimesOutput(Output):
     max_us: float
 
 
+class OccupancyOutput(TimesOutput):
+    """Durations of creating a rule, by the number of rules that stood."""
+
+    #: Before the first of them was created.
+    rules: int
+
+
 class FillingOutput(Output):
     """Number of rules that fit, and their programming times."""
 
@@ -129,6 +163,8 @@ class FillingOutput(Output):
     before_first_refusal: int | None
     first_refusal: RefusalOutput | None
     create: TimesOutput | None
+    #: Ten parts of the filling, the first rules first.
+    create_by_occupancy: tuple[OccupancyOutput, ...]
     remove: TimesOutput | None
     not_removed: RefusalOutput | None
 
@@ -202,9 +238,16 @@ def filling_output(filling: Filling) -> FillingOutput:
         before_first_refusal=filling.before_first_refusal,
         first_refusal=_refusal(filling.first_refusal),
         create=_times(times(filling.create_ns)),
+        create_by_occupancy=tuple(_occupancy(filling)),
         remove=_times(times(filling.remove_ns)),
         not_removed=_refusal(filling.not_removed),
     )
+
+
+def _occupancy(filling: Filling) -> Iterator[OccupancyOutput]:
+    for rules, part in filling.create_by_occupancy():
+        if (taken := _times(part)) is not None:
+            yield OccupancyOutput(rules=rules, **dict(taken))
 
 
 def _refusal(one: Refusal | None) -> RefusalOutput | None:

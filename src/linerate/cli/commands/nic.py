@@ -23,8 +23,10 @@ from linerate.host.doctor import Host
 from linerate.host.doctor.nics import nics
 from linerate.model import flow_rule_patterns
 from linerate.model.flow_rule_results import Cell, Filling
-from linerate.report import nic_probe
+from linerate.report import nic_comparison, nic_probe
 from linerate.report.host import printable
+from linerate.report.render import terminal
+from linerate.results.nic_probes import difference, read_nic_probe
 from linerate.ui.console import Console
 from linerate.ui.screen import complain, say
 
@@ -141,6 +143,33 @@ def _anonymous(document: dict[str, Any]) -> Envelope:
     """The report in its envelope, without the host's name and the paths of files."""
     named = enveloped("nic-report", document)
     return named.model_copy(update={"host": "", "command": ("linerate", "nic", "report")})
+
+
+@nic.command(
+    epilog="Examples:\n\n"
+    "[bold]linerate nic compare fw20.json fw22.json[/] # what a firmware gained and lost\n\n"
+    "[bold]linerate nic compare nic-a.json nic-b.json --json[/] # reports, with their drivers",
+)
+def compare(
+    before: Annotated[
+        Path,
+        typer.Argument(
+            help="What `nic probe --json` printed, or a report with it.", metavar="BEFORE"
+        ),
+    ],
+    after: Annotated[Path, typer.Argument(help="The same, later.", metavar="AFTER")],
+    as_json: JsonOption = False,
+) -> None:
+    """Compare two probes: rules gained and lost, how many fit, how fast, which releases.
+
+    Exit codes: 0 where no rule was lost, else 1.
+    """
+    found = difference(read_nic_probe(before), read_nic_probe(after))
+    if as_json:
+        say(printed("nic-compare", nic_comparison.output(found)))
+    else:
+        terminal.show(Console(), nic_comparison.document((before.name, after.name), found))
+    raise typer.Exit(FAILED if found.lost else 0)
 
 
 def _probed(path: Path | None) -> object:
