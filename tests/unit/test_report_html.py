@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from linerate.model.ledger import Entry, PacketLedger
 from linerate.model.measurement import Sample
 from linerate.model.testbed import parse
-from linerate.report import bench
+from linerate.report import bench, lead
 from linerate.report.figures import ceilings, clocks, over_time, sankey, time_shares
 from linerate.report.figures.picture import node_styles
 from linerate.report.render import html
@@ -119,6 +119,63 @@ def test_the_page_asks_for_nothing(page):
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
 
 
+def test_the_page_is_small(page, measured, sampled):
+    assert len(render(measured, "a-run", {"U1": sampled}).html) < 100_000
+
+
+def test_no_line_is_more_than_full(run, result):
+    over = result("U1").model_copy(update={"line_percent": 100.2})
+    made = render(run(over), "a-run", {})
+    assert "100.2" not in made.body
+    figure = json.loads(made.figures)["of-line"]
+    assert figure["data"][0]["x"] == [100.0]
+
+
+def test_each_row_of_a_test_leads_to_its_section(page, measured):
+    ids = {attrs["id"] for _, attrs in page.elements if "id" in attrs}
+    targets = [attrs["href"][1:] for attrs in page.all("a")]
+    assert targets
+    assert set(targets) <= ids
+    assert {f"test-{one.test}" for one in measured.reported()} <= set(targets)
+
+
+def test_no_chart_is_empty_and_no_chapter(run, result, evidence):
+    bare = result("U1", evidence()).model_copy(update={"time_at_load": (), "time": ()})
+    made = render(run(bare), "a-run", {})
+    figures = json.loads(made.figures)
+    assert "of-line" in figures
+    for figure in figures.values():
+        assert any(trace.get("x") or trace.get("link") for trace in figure["data"])
+    for name in ("losses", "cycles", "time", "power", "latency"):
+        assert f'id="{name}"' not in made.body
+    assert "No samples" not in made.body
+
+
+def test_doubts_stand_at_the_heading_of_a_test_and_of_what_it_is_in(run, result, evidence):
+    odd = result("U1", evidence(losses={MISSED: 5})).model_copy(update={"suspect": ("it moved",)})
+    body = render(run(odd, result("U2")), "a-run", {}).body
+    headings = re.findall(r"<h2>.*?</h2>", body)
+    doubted = [one for one in headings if "* suspect" in one]
+    assert any(one.startswith("<h2>U1") for one in doubted)
+    assert any(one.startswith("<h2>Losses") for one in doubted)
+    assert not any(one.startswith("<h2>U2") for one in doubted)
+
+
+def test_the_outcome_says_how_fast_and_how_sure(run, result, evidence):
+    slow = result("U2", evidence(losses={MISSED: 20_000_000}, idle=0.0))
+    found = lead.of_bench(run(result("U1"), slow))
+    assert (found.value, found.unit, found.tone) == ("10.88", "Mpps", "limited")
+    assert dict(found.facts)["of the line"] == "73.1 %"
+    assert found.verdict.startswith("Limited by worker-cpu: ")
+    assert found.verdict.endswith(" 1 of 2 tests reach the line.")
+    assert found.sure == "medium confidence"
+    full = lead.of_bench(run(result("U1"), result("U2")))
+    assert full.verdict == "All 2 tests are limited by the line alone."
+    broken = lead.of_bench(run(result("U1", evidence(unexplained=1))))
+    assert (broken.value, broken.tone) == ("No result", "failed")
+    assert "1 packets unexplained" in broken.verdict
+
+
 def test_text_of_a_run_stays_text(run, result, evidence):
     hostile = result("U1", evidence(losses={HOSTILE: 5})).model_copy(
         update={"test": HOSTILE, "text": HOSTILE, "suspect": (HOSTILE,)}
@@ -217,6 +274,29 @@ def test_bars_of_a_worker_add_up_to_what_a_packet_costs(result):
     assert height == pytest.approx(forwarder.node_clocks / forwarder.nodes["ip4-lookup"].vectors)
 
 
+def test_a_cut_bar_keeps_its_composition_and_is_marked(result, evidence):
+    cheap = [result(name) for name in ("U1", "U2", "U3")]
+    dear = result("B1")
+    forwarder = dear.time_at_load[1]
+    nodes = {
+        name: node.model_copy(update={"clocks": 30 * node.clocks})
+        for name, node in forwarder.nodes.items()
+    }
+    ledgers = (dear.time_at_load[0], forwarder.model_copy(update={"nodes": nodes}))
+    dear = dear.model_copy(update={"time_at_load": ledgers})
+    results = [*cheap, dear]
+    plot = drawn(clocks.picture(results, node_styles(results)))
+    heights = [sum(trace["y"][at] or 0 for trace in plot["data"]) for at in range(4)]
+    whole = [forwarder.node_clocks / forwarder.nodes["ip4-lookup"].vectors] * 3
+    assert heights[:3] == pytest.approx(whole)
+    assert heights[3] == pytest.approx(clocks.CUT * whole[0])
+    # In it each node has the share that it has in the others.
+    for trace in plot["data"]:
+        assert trace["y"][3] / heights[3] == pytest.approx(trace["y"][0] / heights[0])
+    marked = [shape for shape in plot["layout"]["shapes"] if shape["type"] == "break"]
+    assert [(one["x0"] + one["x1"]) / 2 for one in marked] == [3]
+
+
 def test_shares_of_a_worker_add_up_to_all_of_its_time(result):
     workers = result("U2").time_at_load
     assert workers
@@ -231,8 +311,32 @@ def test_rates_over_time_are_differences(result, sampled):
     assert lines["port-rx-e0-0"]["x"] == [0.5, 1.5, None]
     assert lines["port-rx-e0-0"]["y"] == [1e6, 2e6, None]
     assert set(lines) == {"port-rx-e0-0", "port-tx-e1"}
-    assert drawn(picture)["layout"]["yaxis"]["type"] == "log"
+    assert drawn(picture)["layout"]["yaxis"]["rangemode"] == "tozero"
     assert drawn(picture)["layout"]["annotations"][0]["text"] == "<b>U2</b>"
+
+
+def test_rates_that_differ_much_are_drawn_on_a_logarithmic_axis(result, evidence):
+    def sample(at_us, packets):
+        nodes = {"forwarder-0": {"port-rx-e0-0": packets}}
+        return Sample(at_us=at_us, sent_packets=0, received_packets=0, vectors=nodes)
+
+    slow = evidence(samples=(sample(1_000_000, 1_000), sample(2_000_000, 1_001_000)))
+    one = result("U2", slow)
+    picture = over_time.picture([one], {"U2": slow}, node_styles([one]))
+    assert drawn(picture)["layout"]["yaxis"]["type"] == "log"
+    assert "logarithmic" in picture.note
+
+
+def test_a_device_without_nodes_has_the_rates_that_the_tester_counted(result, evidence):
+    samples = tuple(
+        Sample(at_us=at * 1_000_000, sent_packets=at * 100, received_packets=at * 90, vectors={})
+        for at in (1, 2)
+    )
+    kernel = evidence(samples=samples)
+    one = result("U2", kernel)
+    picture = over_time.picture([one], {"U2": kernel}, {})
+    lines = {trace["name"]: trace["y"] for trace in drawn(picture)["data"]}
+    assert lines == {"sent": [100, 100, None], "received": [90, 90, None]}
 
 
 def test_a_sample_that_says_an_earlier_time_is_left_out(result, evidence, sampled):
@@ -254,7 +358,14 @@ def test_the_measured_rate_lies_across_the_ceilings(result, evidence):
     picture = ceilings.picture(one)
     line = drawn(picture)["layout"]["shapes"][0]
     assert line["x0"] == line["x1"] == pytest.approx(one.received_pps / 1e6)
-    assert len(drawn(picture)["data"][0]["y"]) == len(one.verdict.ceilings)
+    assert [label.partition("<br>")[0] for label in drawn(picture)["data"][0]["y"]] == [
+        "worker forwarder-0",
+        "link",
+    ]
+    # 40 Mpps of a line of 14.88 can never matter; the table has it.
+    assert picture.note.endswith("Too far above to matter: tester 40.00 Mpps.")
+    assert picture.table is not None
+    assert len(picture.table.rows) == len(one.verdict.ceilings)
 
 
 def test_a_node_looks_the_same_in_all_pictures(page):

@@ -5,6 +5,7 @@ import platform
 from pathlib import Path
 from typing import NamedTuple
 
+from linerate.host.source_commit import commit
 from linerate.model.environment import Environment
 
 _PROC = Path("/proc")
@@ -75,6 +76,8 @@ def environment(version: str, cpus: tuple[int, ...]) -> Environment:
         transparent_hugepages=_chosen(_read(Path("/sys/kernel/mm/transparent_hugepage/enabled"))),
         hugepages_free=_meminfo("HugePages_Free"),
         linerate=version,
+        hostname=platform.node(),
+        commit=commit(Path(__file__).parents[1]),
         autogroup_nice=session.nice if (session := autogroup()) and session.nice < 0 else None,
     )
 

@@ -16,6 +16,10 @@ class Environment(FrozenModel):
     transparent_hugepages: str
     hugepages_free: int
     linerate: str
+    #: Name of the machine; unknown of older runs.
+    hostname: str = ""
+    #: Commit of the source tree that ran; unknown of an installed one.
+    commit: str = ""
     dpdk: str = ""
     memory: str = ""
     layout: str = ""

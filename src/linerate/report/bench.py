@@ -5,14 +5,24 @@ from functools import partial
 from pathlib import Path
 
 from linerate.model.measurement import Measurement
-from linerate.report import flow_table, json_output, latency, marks, offered, power, repeats, trial
+from linerate.report import (
+    flow_table,
+    json_output,
+    latency,
+    lead,
+    marks,
+    offered,
+    power,
+    repeats,
+    trial,
+)
 from linerate.report.cycles import cycles_table
 from linerate.report.document import (
     LIMIT,
     NONE,
+    Chapter,
     Column,
     Document,
-    Heading,
     Listing,
     Note,
     Section,
@@ -23,8 +33,10 @@ from linerate.report.document import (
 )
 from linerate.report.figures import (
     clocks,
+    latency_tests,
+    loss_places,
+    of_line,
     over_time,
-    percentiles,
     power_loads,
     slices,
     soak_thermal,
@@ -32,8 +44,7 @@ from linerate.report.figures import (
 )
 from linerate.report.figures.picture import node_styles
 from linerate.report.framed import NOTHING, framed
-from linerate.report.summary import headline
-from linerate.report.terminal import count, loss, mpps
+from linerate.report.terminal import count, loss, mpps, percent_of_line
 from linerate.results import soak_minutes
 from linerate.results.store import Result, Run, load_measurement
 
@@ -57,6 +68,7 @@ def document(run: Run, folder: Path, evidence: Evidence = load_measurement) -> D
     """A whole run; what `evidence` has nothing of is noted."""
     results = run.reported()
     valid = [result for result in results if result.valid]
+    doubts = marks.doubts_of_all(valid)
     return framed(
         run,
         folder,
@@ -66,15 +78,18 @@ def document(run: Run, folder: Path, evidence: Evidence = load_measurement) -> D
             *offered.sections(results, folder),
             *flow_table.sections(results),
             *_explained(run, results),
+            Chapter("Cycles by node", "cycles", doubts=doubts),
+            clocks.picture(valid, node_styles(valid)),
             *cycles_table(valid),
-            *([power.table(results)] if power.measured(results) else []),
+            time_shares.picture(valid),
+            *_power(results),
             *_soak(run, folder),
-            *latency.sections(valid),
-            *(percentiles.of_trial(result) for result in valid if result.latency),
+            *latency.sections(valid, [latency_tests.picture(valid)]),
             *repeats.sections(run),
         ],
         details=lambda: [
-            *_overview(valid, folder, evidence),
+            Chapter("Over time", "time", doubts=doubts),
+            *_over_time(valid, folder, evidence),
             *trial.all_sections(results),
         ],
         data=partial(json_output.bench, run, folder),
@@ -92,12 +107,30 @@ def _soak(run: Run, folder: Path) -> list[Section]:
     return [*soak_thermal.pictures(found), *([Note(hotter, "doubt")] if hotter else [])]
 
 
+def _power(results: list[Result]) -> list[Section]:
+    """Watts, where they were measured."""
+    if not power.measured(results):
+        return []
+    valid = [result for result in results if result.valid]
+    return [
+        Chapter("Power", "power", doubts=marks.doubts_of_all(valid)),
+        *power_loads.pictures(valid),
+        power.table(results),
+    ]
+
+
 def _rates(run: Run, results: list[Result]) -> list[Section]:
-    verdict = run.soak.verdict if run.soak else ""
-    outcomes = [Note(one, "headline") for one in (verdict, headline(run)) if one]
+    outcome = [Note(run.soak.verdict, "headline")] if run.soak and run.soak.verdict else []
     if not results:
-        return [*outcomes, NOTHING]
-    return [*outcomes, bench_table(results), Note(EXPLAINED), *power.notes(results)]
+        return [*outcome, NOTHING]
+    return [
+        lead.of_bench(run),
+        *outcome,
+        of_line.picture(results),
+        bench_table(results),
+        Note(EXPLAINED),
+        *power.notes(results),
+    ]
 
 
 def bench_table(results: list[Result]) -> Table:
@@ -107,7 +140,7 @@ def bench_table(results: list[Result]) -> Table:
     columns = (*COLUMNS, *marked, *power.columns(results), *LIMIT, *also, *MORE)
     title = "All tests: received rates, both directions together"
     rows = tuple(tuple(_cells(result)[one.name] for one in columns) for result in results)
-    return Table(title, columns, rows, titled=False)
+    return Table(title, columns, rows, titled=False, links=trial.links(results))
 
 
 def _cells(result: Result) -> dict[str, str]:
@@ -124,7 +157,7 @@ def _cells(result: Result) -> dict[str, str]:
         "Mpps": mpps(result.received_pps),
         "L1 Gb/s": f"{result.l1_bps / 1e9:.2f}",
         "L2 Gb/s": f"{result.l2_bps / 1e9:.2f}",
-        "% of line": f"{result.line_percent:.1f}",
+        "% of line": percent_of_line(result),
         "loss": loss(result),
         marks.COLUMN: marks.left_out(result),
         **power.cells(result),
@@ -143,13 +176,17 @@ def _explained(run: Run, results: list[Result]) -> list[Section]:
         for result in results
         if result.valid and result.verdict.limit != "line"
     )
+    links = trial.links(results)
     return [
-        Listing("No result, because", ("test", "why"), tuple(invalid)),
+        Listing("No result, because", ("test", "why"), tuple(invalid), links=links),
+        Chapter("Losses", "losses", doubts=marks.doubts_of_all(results)),
+        loss_places.picture(results),
         _losses(results),
+        Chapter("Limits", "limits", doubts=marks.doubts_of_all(results)),
         Listing("Not measured, because", ("configuration", "why"), tuple(absent)),
-        Listing("What limits, and how we know", ("test", "limit"), tuple(limits)),
+        Listing("What limits, and how we know", ("test", "limit"), tuple(limits), links=links),
         *(
-            Listing(title, ("test", "doubt"), tuple(lines), closed=True)
+            Listing(title, ("test", "doubt"), tuple(lines), closed=True, links=links)
             for title, lines in marks.footnotes(results)
         ),
     ]
@@ -164,24 +201,23 @@ def _losses(results: list[Result]) -> Table:
         if result.packets.unexplained:
             rows.append((result.test, f"{result.packets.unexplained:,}", "", "unexplained"))
     columns = (*text("test"), *figures("packets", "of sent"), *sentences("place"))
-    return Table("Where each lost packet went", columns, tuple(rows))
+    return Table(
+        "Where each lost packet went",
+        columns,
+        tuple(rows),
+        links=trial.links(results),
+        closed=True,
+    )
 
 
-def _overview(valid: list[Result], folder: Path, evidence: Evidence) -> list[Section]:
-    """Figures over all tests."""
-    if not valid:
-        return []
+def _over_time(valid: list[Result], folder: Path, evidence: Evidence) -> list[Section]:
+    """Rates over the run, and slices."""
     measurements = {
         result.trial: measurement
         for result in valid
         if (measurement := evidence(folder, result.trial)) is not None
     }
-    styles = node_styles(valid)
     return [
-        Heading("All tests", "overview"),
-        clocks.picture(valid, styles),
-        over_time.picture(valid, measurements, styles),
+        over_time.picture(valid, measurements, node_styles(valid)),
         slices.picture(valid, measurements),
-        time_shares.picture(valid),
-        *power_loads.pictures(valid),
     ]

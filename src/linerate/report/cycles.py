@@ -74,7 +74,8 @@ def clocks(node: NodeTime | None) -> str:
 
 
 def _all_nodes(nodes: dict[str, NodeTime]) -> str:
-    """Cycles of all nodes for each packet that entered by a port."""
-    packets = sum(node.vectors for name, node in nodes.items() if name.startswith(ENTRANCE))
+    """Cycles of all nodes for each packet that entered by a port, or where none has one, at all."""
+    came = sum(node.vectors for name, node in nodes.items() if name.startswith(ENTRANCE))
+    packets = came or max((node.vectors for node in nodes.values()), default=0)
     spent = sum(node.clocks for node in nodes.values())
     return f"{spent / packets:.1f}" if packets else NONE

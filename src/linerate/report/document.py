@@ -3,8 +3,8 @@
 It knows neither a terminal nor HTML; all text in it is plain text, and foreign.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel
@@ -16,6 +16,8 @@ Side = Literal["text", "figure", "sentence", "limit"]
 #: Explanation, paragraph, outcome, outcome that a terminal leaves to its tables, success, doubt,
 #: failure.
 Weight = Literal["note", "text", "verdict", "headline", "passed", "doubt", "warning"]
+#: The device is not the limit; it is; there is no result.
+Tone = Literal["good", "limited", "failed"]
 NONE = "–"
 Row = tuple[str, ...]
 
@@ -57,7 +59,40 @@ class Heading:
     name: str = ""
     #: Words beside it.
     detail: str = ""
+    #: Doubts about all beneath it, in words.
+    doubts: tuple[str, ...] = ()
     kind: ClassVar[str] = "heading"
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter(Heading):
+    """A heading that tables with titles need only where there are pictures among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """The outcome: one large figure, some beside it, a verdict in a sentence, how sure it is."""
+
+    value: str
+    unit: str
+    #: The test, and its traffic.
+    subject: str
+    verdict: str
+    #: Confidence, and doubts.
+    sure: str = ""
+    tone: Tone = "good"
+    #: Name and figure.
+    facts: tuple[tuple[str, str], ...] = ()
+    kind: ClassVar[str] = "lead"
+
+    @property
+    def sentence(self) -> str:
+        """All of it in one line."""
+        figure = f"{self.value} {self.unit}".strip()
+        facts = ", ".join(f"{name} {value}" for name, value in self.facts)
+        beside = f" ({facts})" if facts else ""
+        sure = f" ({self.sure})" if self.sure else ""
+        return f"{self.subject}: {figure}{beside}. {self.verdict}{sure}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +119,10 @@ class Table:
     block: int = 0
     #: Names of rows that stand out, as sums do.
     totals: frozenset[str] = frozenset()
+    #: By the first cell of a row: the name of the section that has more of it.
+    links: Mapping[str, str] = field(default_factory=dict)
+    #: Whether a page shows it only when it is opened.
+    closed: bool = False
     kind: ClassVar[str] = "table"
 
     @property
@@ -103,12 +142,14 @@ class Listing:
     titled: bool = True
     #: Whether a page shows it only when it is opened.
     closed: bool = False
+    #: By name: the section that has more of it.
+    links: Mapping[str, str] = field(default_factory=dict)
     kind: ClassVar[str] = "listing"
 
     @property
     def table(self) -> Table:
         """The same with a column for the names."""
-        return Table(self.title, sentences(*self.heads), self.rows, self.titled)
+        return Table(self.title, sentences(*self.heads), self.rows, self.titled, links=self.links)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +194,7 @@ class Figure:
         return replace(self, closed=words)
 
 
-Section = Heading | Note | Table | Listing | Figure
+Section = Heading | Lead | Note | Table | Listing | Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +215,8 @@ class Document:
     sheet: Callable[[], Iterable[Sequence[object]]] = tuple
     #: In the head of a page that is a file of its own.
     page_title: str = "linerate"
+    #: Date, machine, versions: what a page has beneath its title.
+    about: tuple[tuple[str, str], ...] = ()
     #: Lines that a terminal has beneath the title; elsewhere the details have them.
     preface: tuple[Note, ...] = ()
     #: Sections that a terminal leaves out; made when they are asked for.

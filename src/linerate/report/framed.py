@@ -8,7 +8,17 @@ from typing import Any
 from linerate.model.environment import Environment
 from linerate.model.port_kinds import ports_text
 from linerate.report import cases, sheet
-from linerate.report.document import Document, Heading, Listing, Note, Section, Table, table
+from linerate.report.document import (
+    Chapter,
+    Document,
+    Figure,
+    Heading,
+    Listing,
+    Note,
+    Section,
+    Table,
+    table,
+)
 from linerate.report.host import host_line
 from linerate.report.summary import about
 from linerate.results.store import Run
@@ -35,6 +45,7 @@ def framed(
     return Document(
         title=title or heading(run),
         page_title=f"{folder.resolve().name}: linerate {label}",
+        about=about_run(run, folder, label),
         preface=(
             Note(environment_line(run.environment)),
             *((Note(doubt, "doubt"),) if doubt else ()),
@@ -54,10 +65,21 @@ def framed(
 
 
 def filled(sections: Iterable[Section]) -> tuple[Section, ...]:
-    """Sections without tables that have no rows."""
+    """Sections without tables that have no rows, and pictures of nothing."""
+    kept = [section for section in sections if _has_content(section)]
+    after: Iterable[Section | None] = (*kept[1:], None)
     return tuple(
-        section for section in sections if not isinstance(section, Table | Listing) or section.rows
+        section
+        for section, next_one in zip(kept, after, strict=True)
+        # A chapter of which nothing is left.
+        if not (isinstance(section, Chapter) and isinstance(next_one, Heading | None))
     )
+
+
+def _has_content(section: Section) -> bool:
+    if isinstance(section, Figure):
+        return section.plot is not None or section.table is not None
+    return not isinstance(section, Table | Listing) or bool(section.rows)
 
 
 def heading(run: Run) -> str:
@@ -69,6 +91,24 @@ def heading(run: Run) -> str:
     who = f"{testbed.dut.name}, {workers}" if testbed.dut.built_in else testbed.dut.name
     links = f"; links: {run.environment.links}" if run.environment.links else ""
     return f"{who}; {ports_text(testbed)}{links}"
+
+
+def about_run(run: Run, folder: Path, label: str) -> tuple[tuple[str, str], ...]:
+    """When, on which machine, by which versions: beneath a page's title."""
+    environment = run.environment
+    seconds = (run.finished - run.started).total_seconds() if run.finished else 0.0
+    length = f", {seconds / 60:.0f} min" if seconds >= 90 else f", {seconds:.0f} s"
+    pairs = (
+        ("run", folder.resolve().name),
+        ("measured", f"{run.started:%-d %B %Y, %H:%M %Z}" + (length if run.finished else "")),
+        ("machine", environment_line(environment).partition(";")[0]),
+        ("host", environment.hostname),
+        ("kernel", environment.kernel),
+        ("DPDK", environment.dpdk.removeprefix("DPDK ")),
+        ("linerate", f"{environment.linerate} {environment.commit}".strip()),
+        ("the host was busy", host_line(run.host).removeprefix("host: ")),
+    )
+    return tuple((name, value) for name, value in pairs if value)
 
 
 def environment_line(environment: Environment) -> str:

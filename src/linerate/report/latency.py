@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from linerate.model.measurement.latency import LatencyFigures
+from linerate.report import marks
 from linerate.report.document import NONE, Heading, Listing, Note, Section, table
 from linerate.results.store import Result
 
@@ -11,6 +12,7 @@ TITLE = "Latency in µs"
 FIGURES = ("frames", "mean", "p50", "p99", "p99.9", "p99.99", "max", "jitter", "lost")
 COLUMNS = ("test", "of", *FIGURES)
 WIRE = "bare link"
+NOTES = "Notes on latency: the bare link's part, and frames that are not counted"
 EXPLAINED = (
     "p99.99 only with enough frames; jitter: mean difference of two in a row; "
     f"{WIRE}: the tester's and the wire's own at the same load, included above"
@@ -96,15 +98,16 @@ def notes(results: Iterable[Result]) -> list[tuple[str, str]]:
     return [(one.test, message) for one in results if one.valid for message in sentences(one)]
 
 
-def sections(results: Iterable[Result]) -> list[Section]:
+def sections(results: Iterable[Result], pictures: Iterable[Section] = ()) -> list[Section]:
     """Timed streams of a bench; nothing where nothing was timed."""
     timed = [result for result in results if result.valid and result.latency]
     found = rows(timed)
     if not found:
         return []
     return [
-        Heading(TITLE, "latency"),
+        Heading(TITLE, "latency", doubts=marks.doubts_of_all(timed)),
+        *pictures,
         table(TITLE, COLUMNS, found, words=(0, 1)).untitled,
-        Listing("Notes on latency", ("test", "latency"), tuple(notes(timed)), titled=False),
+        Listing(NOTES, ("test", "latency"), tuple(notes(timed)), titled=False, closed=True),
         Note(EXPLAINED),
     ]

@@ -30,6 +30,27 @@ def marks(result: Result) -> str:
     )
 
 
+def doubts(result: Result) -> tuple[str, ...]:
+    """Doubts about a test in a few words each, for headings."""
+    if not result.valid:
+        return ("invalid",)
+    found = (
+        (result.provisional, f"{PROVISIONAL} provisional"),
+        (bool(result.suspect), f"{SUSPECT} suspect"),
+        (bool(result.left_out), f"{LEFT_OUT} {result.left_out:,} lost to the host left out"),
+    )
+    return tuple(words for holds, words in found if holds)
+
+
+def doubts_of_all(results: Iterable[Result]) -> tuple[str, ...]:
+    """The same of several tests that are shown together."""
+    found = list(results)
+    suspect = [one.test for one in found if one.valid and one.suspect]
+    provisional = [one.test for one in found if one.valid and one.provisional]
+    names = ((SUSPECT, "suspect", suspect), (PROVISIONAL, "provisional", provisional))
+    return tuple(f"{mark} {word}: {', '.join(tests)}" for mark, word, tests in names if tests)
+
+
 def any_left_out(results: Iterable[Result]) -> bool:
     """Whether the column is needed."""
     return any(result.valid and result.left_out for result in results)

@@ -1,4 +1,4 @@
-"""Text that all reports share: the one sentence, the machine, the command."""
+"""Text that all reports share: the order of tests, the machine, the command."""
 
 import shlex
 
@@ -12,21 +12,8 @@ def most_limited(run: Run) -> list[Result]:
     return sorted(valid, key=lambda result: result.line_percent)
 
 
-def headline(run: Run) -> str:
-    """The verdict of a run in one sentence."""
-    ordered = most_limited(run)
-    if not ordered:
-        return "No trial has a valid result."
-    if len(ordered) > 1 and all(_at_line(result) for result in ordered):
-        invalid = len(run.reported()) - len(ordered)
-        which = f"All {len(ordered)} tests" if not invalid else f"All {len(ordered)} valid tests"
-        return f"{which} are limited by the line alone."
-    worst = next((result for result in ordered if not _at_line(result)), ordered[0])
-    text = worst.verdict.sentence.rstrip(".")
-    return f"{worst.test} ({worst.text}), limited by {worst.verdict.limit}: {text}."
-
-
-def _at_line(result: Result) -> bool:
+def at_line(result: Result) -> bool:
+    """Whether nothing but the line keeps a rate from being higher."""
     return result.verdict.limit == "line" and not result.verdict.also
 
 
@@ -53,6 +40,8 @@ def about(run: Run) -> tuple[tuple[str, str], ...]:
         ("packet memory", environment.memory),
         ("transparent hugepages", environment.transparent_hugepages),
         ("faults of the host", ", ".join(found.name for found in faults(run.host))),
+        ("host", environment.hostname),
         ("linerate", environment.linerate),
+        ("commit", environment.commit),
     )
     return tuple((name, value) for name, value in pairs if value)

@@ -43,6 +43,11 @@ def loss(result: Result) -> str:
     return f"{result.loss_percent:.{digits}f} %"
 
 
+def percent_of_line(result: Result) -> str:
+    """Share of the line; clocks of two hosts may measure a full one as a little more."""
+    return f"{min(result.line_percent, 100.0):.1f}"
+
+
 def mpps(packets_per_second: float) -> str:
     """Write a packet rate with as many digits as it deserves."""
     value = packets_per_second / 1e6

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
+from linerate.report import marks
 from linerate.report.document import Heading, Note, Section
-from linerate.report.figures import ceilings, sankey
+from linerate.report.figures import ceilings, percentiles, sankey
 from linerate.report.verdict import sentences, verdict
 from linerate.results.store import Result
 
@@ -14,12 +15,27 @@ def all_sections(results: Iterable[Result]) -> Iterator[Section]:
         yield from sections(result)
 
 
+def section_name(test: str) -> str:
+    """Name of a test's section in a page."""
+    return f"test-{test}"
+
+
+def links(results: Iterable[Result]) -> dict[str, str]:
+    """By a row's first cell, with its marks and without: the section of its test."""
+    return {
+        name: section_name(result.test)
+        for result in results
+        for name in (result.test, result.test + marks.marks(result))
+    }
+
+
 def sections(result: Result) -> list[Section]:
     """A section of its own; an invalid trial has no figures of a result."""
-    title = Heading(result.test, f"test-{result.test}", result.text)
+    title = Heading(result.test, section_name(result.test), result.text, marks.doubts(result))
     packets = sankey.picture(result)
     if result.valid:
-        return [title, *verdict(result.verdict), packets, ceilings.picture(result)]
+        timed = [percentiles.of_trial(result)] if result.latency else []
+        return [title, *verdict(result.verdict), packets, *timed, ceilings.picture(result)]
     return [
         title,
         Note("Invalid: no result, because", "warning"),

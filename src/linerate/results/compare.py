@@ -23,6 +23,8 @@ Judgement = Literal["faster", "slower", "same", "unknown"]
 #: Differences that are reported: in losses, per cent of the packets, and in cycles/packet.
 LOSS_MATTERS = 0.01
 CLOCKS_MATTER = 0.5
+#: Not known of older runs.
+LATER = ("hostname", "commit")
 #: Limits that are none of the device's.
 OUTSIDE = ("line", "tester")
 
@@ -296,6 +298,7 @@ def _conditions(base: Run, other: Run) -> tuple[tuple[str, str, str], ...]:
         (name, here.get(name, "none"), there.get(name, "none"))
         for name in dict.fromkeys([*here, *there])
         if here.get(name) != there.get(name)
+        and not (name in LATER and "" in (here.get(name), there.get(name)))
     )
 
 

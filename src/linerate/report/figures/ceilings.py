@@ -1,25 +1,25 @@
 """The ceilings of a test as bars, the measured rate as a line across them."""
 
+from linerate.analysis.explain.model import Ceiling, Limit
 from linerate.report.document import Figure, table
 from linerate.report.figures.picture import BLUE, SKY, VERMILLION, layout, plain
 from linerate.report.terminal import mpps
 from linerate.results.store import Result
 
-#: Bars longer than this multiple of the shortest are cut off.
-CUT = 3.0
+#: Ceilings above this multiple of the line's, or of the rate, can never matter: not drawn.
+NEAR = 2.5
 
 
 def picture(result: Result) -> Figure:
     """Lowest first; the one that the verdict names stands out."""
     name, title = f"ceilings-{result.test}", "Ceilings, and the rate that was measured"
-    ceilings = sorted(result.verdict.ceilings, key=lambda ceiling: ceiling.mpps)
-    if not ceilings:
+    every = sorted(result.verdict.ceilings, key=lambda ceiling: ceiling.mpps)
+    if not every:
         return Figure(name, title, "", None, "No ceiling is known of this trial.")
     measured = result.received_pps / 1e6
     limits = {result.verdict.limit, *result.verdict.also}
-    end = CUT * max(measured, ceilings[0].mpps)
-    cut = any(ceiling.mpps > end for ceiling in ceilings)
-    end = min(end, 1.08 * max(measured, *(ceiling.mpps for ceiling in ceilings))) or 1.0
+    ceilings = _near(every, measured, limits)
+    end = 1.08 * max(measured, *(ceiling.mpps for ceiling in ceilings)) or 1.0
     labels = [f"{plain(c.name)}<br>{_rate(c.mpps)} Mpps" for c in ceilings]
     line = {
         "type": "line",
@@ -51,7 +51,7 @@ def picture(result: Result) -> Figure:
                     "type": "bar",
                     "orientation": "h",
                     "y": labels,
-                    "x": [min(c.mpps, 2 * end) for c in ceilings],
+                    "x": [c.mpps for c in ceilings],
                     "customdata": [f"{plain(c.name)}: {_rate(c.mpps)} Mpps" for c in ceilings],
                     "hovertemplate": "%{customdata}<extra></extra>",
                     "marker": {"color": [BLUE if c.limit in limits else SKY for c in ceilings]},
@@ -68,11 +68,11 @@ def picture(result: Result) -> Figure:
                 bargap=0.35,
             ),
         },
-        note=_note(cut, any(c.limit in limits for c in ceilings)),
+        note=_note(every, ceilings, limits),
         table=table(
             f"{result.test}: ceilings",
             ("ceiling", "Mpps", "how it is known"),
-            tuple((c.name, _rate(c.mpps), c.derivation) for c in ceilings),
+            tuple((c.name, _rate(c.mpps), c.derivation) for c in every),
             frozenset({0, 2}),
         ),
     )
@@ -82,8 +82,17 @@ def _rate(value: float) -> str:
     return mpps(value * 1e6) if value < 1000 else f"{value:,.0f}"
 
 
-def _note(cut: bool, named: bool) -> str:
-    text = ["The deeper blue is of what the verdict names."] if named else []
-    if cut:
-        text.append("Bars that reach the edge go on; their figure stands beside them.")
+def _near(every: list[Ceiling], measured: float, limits: set[Limit]) -> list[Ceiling]:
+    """Those that could matter on this line, those that the verdict names, and the lowest."""
+    line = [ceiling.mpps for ceiling in every if ceiling.limit == "line"]
+    end = NEAR * max([measured, *line])
+    return [one for one in every if one.mpps <= end or one.limit in limits] or every[:1]
+
+
+def _note(every: list[Ceiling], drawn: list[Ceiling], limits: set[Limit]) -> str:
+    text = []
+    if any(ceiling.limit in limits for ceiling in drawn):
+        text.append("The deeper blue is of what the verdict names.")
+    if far := [f"{one.name} {_rate(one.mpps)}" for one in every if one not in drawn]:
+        text.append(f"Too far above to matter: {', '.join(far)} Mpps.")
     return " ".join(text)

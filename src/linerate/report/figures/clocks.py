@@ -7,13 +7,14 @@ from typing import Any
 from linerate.model.ledger import TimeLedger, forwarder_ledgers
 from linerate.report.cycles import FUSED, clocks
 from linerate.report.document import NONE, Figure, Style, Table, table
-from linerate.report.figures.facets import axis_suffix, stacked
+from linerate.report.figures.facets import BAR_WIDTH, axis_suffix, stacked
 from linerate.report.figures.picture import entered, path_order, plain
 from linerate.results.store import Result
 
 NAME = "clocks"
 TITLE = "Cycles a packet"
-#: Bars higher than this multiple of the median are cut off.
+#: Bars higher than this multiple of the median are cut: they show their composition, not their
+#: height.
 CUT = 2.5
 #: For the figure above a bar.
 ROOM = 1.12
@@ -31,12 +32,13 @@ def picture(results: list[Result], styles: dict[str, Style]) -> Figure:
         return Figure(NAME, TITLE, "", None, "No forwarder of ours ran: its cycles are not known.")
     workers = list(dict.fromkeys(worker for worker, _ in ledgers))
     tests = [result.test for result in results]
+    end = _end([_total(ledger) for ledger in ledgers.values()])
     traces = [
         {
             "panel": panel,
             "name": plain(node),
             "x": tests,
-            "y": [_share(ledgers.get((worker, test)), node) for test in tests],
+            "y": [_drawn(ledgers.get((worker, test)), node, end) for test in tests],
             "customdata": [_hover(ledgers.get((worker, test)), node) for test in tests],
             "hovertemplate": "%{x}: %{customdata}<extra></extra>",
             "marker": style.bar,
@@ -45,23 +47,23 @@ def picture(results: list[Result], styles: dict[str, Style]) -> Figure:
         for node, style in styles.items()
         if any(_share(ledgers.get((worker, test)), node) for test in tests)
     ]
-    end = _end([_total(ledger) for ledger in ledgers.values()])
     axis = {"title": {"text": "cycles a packet"}, "range": [0, ROOM * end]}
     figure = stacked(workers, traces, axis, tests)
     figure["layout"]["annotations"] += [
         _height(workers.index(worker), test, ledger, end)
         for (worker, test), ledger in ledgers.items()
     ]
+    figure["layout"]["shapes"] = [
+        _break(workers.index(worker), tests.index(test), end)
+        for (worker, test), ledger in ledgers.items()
+        if _total(ledger) > end
+    ]
     return Figure(
         name=NAME,
         title=TITLE,
         alt=_in_words(ledgers),
         plot=figure,
-        note=(
-            "Cycles of each node over the packets that came into the worker, while packets were "
-            "sent; a bar's height is what a packet costs, and those with an arrow go on. "
-            "A fused node's cycles are in the node before it."
-        ),
+        note=_note(ledgers, bool(figure["layout"]["shapes"])),
         legend=tuple(styles.items()),
         table=_table(ledgers),
     )
@@ -75,14 +77,47 @@ def _end(totals: list[float]) -> float:
 def _height(panel: int, test: str, ledger: TimeLedger, end: float) -> dict[str, Any]:
     total = _total(ledger)
     return {
-        "text": f"{total:.0f}" + " ↑" * (total > end),
+        "text": f"{total:,.0f}",
         "x": test,
-        "y": total if total <= end else ROOM * end,
+        "y": min(total, end),
         "xref": f"x{axis_suffix(panel)}",
         "yref": f"y{axis_suffix(panel)}",
         "yanchor": "bottom",
         "showarrow": False,
     }
+
+
+def _drawn(ledger: TimeLedger | None, node: str, end: float) -> float | None:
+    """Height of a node's part; those of a cut bar are all shortened by the same factor."""
+    share = _share(ledger, node)
+    if ledger is None or share is None:
+        return None
+    return share * min(1.0, end / (_total(ledger) or 1.0))
+
+
+def _break(panel: int, at: int, end: float) -> dict[str, Any]:
+    """Two gaps in a bar that is cut."""
+    return {
+        "type": "break",
+        "x0": at - BAR_WIDTH / 2,
+        "x1": at + BAR_WIDTH / 2,
+        "y0": end,
+        "y1": end,
+        "xref": f"x{axis_suffix(panel)}",
+        "yref": f"y{axis_suffix(panel)}",
+    }
+
+
+def _note(ledgers: dict[tuple[str, str], TimeLedger], cut: bool) -> str:
+    text = [
+        "Cycles of each node over the packets that came into the worker, while packets were sent; "
+        "a bar's height is what a packet costs."
+    ]
+    if cut:
+        text.append("A bar with a break is higher than drawn; its parts have their shares of it.")
+    if any(node.fused for ledger in ledgers.values() for node in ledger.nodes.values()):
+        text.append("A fused node's cycles are in the node before it.")
+    return " ".join(text)
 
 
 def _share(ledger: TimeLedger | None, node: str) -> float | None:

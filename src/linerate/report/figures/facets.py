@@ -5,6 +5,8 @@ from typing import Any
 from linerate.report.figures.picture import Plot, layout, plain
 
 PANEL_HEIGHT = 250
+#: A bar's share of the room that each test has.
+BAR_WIDTH = 0.65
 #: Between panels, for the worker's name, the tests' names, what stands above bars; pixels.
 GAP = 80
 TOP = 46
@@ -49,7 +51,7 @@ def stacked(
         "layout": layout(
             inner + TOP + BOTTOM,
             barmode="stack",
-            bargap=0.35,
+            bargap=1 - BAR_WIDTH,
             annotations=titles,
             margin={"l": 60, "r": 12, "t": TOP, "b": BOTTOM},
             **axes,

@@ -7,12 +7,27 @@ from itertools import pairwise
 from linerate.model.ledger import forwarder_ledgers
 from linerate.model.measurement import Measurement, Sample
 from linerate.report.document import Figure, Style, Table, table
-from linerate.report.figures.picture import ENTRANCES, EXITS, OTHER, Plot, layout, path_order, plain
+from linerate.report.figures.picture import (
+    BLUE,
+    ENTRANCES,
+    EXITS,
+    ORANGE,
+    OTHER,
+    Plot,
+    layout,
+    path_order,
+    plain,
+)
 from linerate.report.figures.time_axis import Span, band, name_of, spans
 from linerate.results.store import Result
 
 NAME = "over-time"
-TITLE = "Vectors a second over time"
+TITLE = "Packets a second over time"
+SCALE = "the scale is logarithmic; "
+#: Rates that differ by this factor are drawn on a logarithmic axis.
+WIDE = 8
+#: Counted by the tester, of a device whose nodes are not known.
+TESTER = {"sent": BLUE, "received": ORANGE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +61,9 @@ def picture(
         alt=_in_words(tests),
         plot=_figure(tests, styles),
         note=(f"No samples of {', '.join(unsampled)}. " if unsampled else "")
-        + "Input and output nodes of the forwarder; logarithmic; the tests one after another.",
+        + f"{_whose(tests)}; {SCALE * _is_wide(tests)}the tests one after another.",
         table=_table(tests),
-        legend=tuple((f"{_sign(node)} {node}", styles.get(node, OTHER)) for node in _nodes(tests)),
+        legend=tuple((f"{_sign(node)} {node}", _style(node, styles)) for node in _nodes(tests)),
     )
 
 
@@ -73,6 +88,8 @@ def _rates(
     samples: tuple[Sample, ...], workers: set[str], start: float
 ) -> dict[str, list[tuple[float, float]]]:
     """Differences of what each port's node counted, over all forwarding workers."""
+    if not workers or not any(_vectors(sample, workers) for sample in samples):
+        return _testers(samples, start)
     nothing = Sample(at_us=0, sent_packets=0, received_packets=0, vectors={})
     rates: dict[str, list[tuple[float, float]]] = {}
     for before, after in pairwise((nothing, *samples)):
@@ -85,6 +102,22 @@ def _rates(
             rate = (vectors - earlier.get(node, 0)) / seconds
             rates.setdefault(node, []).append((middle, rate))
     return {node: points for node, points in rates.items() if any(rate for _, rate in points)}
+
+
+def _testers(samples: tuple[Sample, ...], start: float) -> dict[str, list[tuple[float, float]]]:
+    """Rates at the tester."""
+    rates: dict[str, list[tuple[float, float]]] = {name: [] for name in TESTER}
+    nothing = Sample(at_us=0, sent_packets=0, received_packets=0, vectors={})
+    for before, after in pairwise((nothing, *samples)):
+        seconds = (after.at_us - before.at_us) / 1e6
+        if seconds <= 0:
+            continue
+        middle = start + (before.at_us + after.at_us) / 2e6
+        sent = (after.sent_packets - before.sent_packets) / seconds
+        received = (after.received_packets - before.received_packets) / seconds
+        rates["sent"].append((middle, sent))
+        rates["received"].append((middle, received))
+    return {name: points for name, points in rates.items() if any(rate for _, rate in points)}
 
 
 def _vectors(sample: Sample, workers: set[str]) -> dict[str, int]:
@@ -104,7 +137,7 @@ def _nodes(tests: list[Sampled]) -> list[str]:
 def _figure(tests: list[Sampled], styles: dict[str, Style]) -> Plot:
     data = []
     for node in _nodes(tests):
-        style = styles.get(node, OTHER)
+        style = _style(node, styles)
         times: list[float | None] = []
         rates: list[float | None] = []
         for one in tests:
@@ -120,7 +153,7 @@ def _figure(tests: list[Sampled], styles: dict[str, Style]) -> Plot:
                 "x": times,
                 "y": rates,
                 "line": {"color": style.colour, "dash": _dash(node, style), "width": 2},
-                "marker": {"size": 5, "symbol": "x" if node.startswith(EXITS) else "circle"},
+                "marker": {"size": 5, "symbol": "x" if _sign(node) == "×" else "circle"},
                 "hovertemplate": f"{plain(node)}<br>%{{y:.4s}}/s at %{{x:.1f}} s<extra></extra>",
             }
         )
@@ -135,10 +168,9 @@ def _figure(tests: list[Sampled], styles: dict[str, Style]) -> Plot:
                 "showgrid": False,
             },
             yaxis={
-                "type": "log",
-                "title": {"text": "vectors a second"},
+                **({"type": "log"} if _is_wide(tests) else {"rangemode": "tozero"}),
+                "title": {"text": "packets a second"},
                 "exponentformat": "SI",
-                "dtick": 1,
                 "automargin": True,
             },
             shapes=[band(one.span.start, one.span.end) for one in tests],
@@ -147,15 +179,30 @@ def _figure(tests: list[Sampled], styles: dict[str, Style]) -> Plot:
     }
 
 
+def _is_wide(tests: list[Sampled]) -> bool:
+    """Whether rates differ so much that the lower ones would lie on the axis."""
+    rates = [rate for one in tests for points in one.rates.values() for _, rate in points]
+    return max(rates) > WIDE * min((rate for rate in rates if rate > 0), default=1.0)
+
+
+def _whose(tests: list[Sampled]) -> str:
+    nodes = [node for node in _nodes(tests) if node not in TESTER]
+    return "Input and output nodes of the forwarder" if nodes else "Counted by the tester"
+
+
+def _style(node: str, styles: dict[str, Style]) -> Style:
+    return Style(TESTER[node]) if node in TESTER else styles.get(node, OTHER)
+
+
 def _sign(node: str) -> str:
-    return "×" if node.startswith(EXITS) else "●"
+    return "×" if node.startswith(EXITS) or node == "received" else "●"
 
 
 def _dash(node: str, style: Style) -> str:
     """Output is dashed; so are, more finely, those of a colour that is used twice."""
     if style.pattern:
         return "dot"
-    return "dash" if node.startswith(EXITS) else "solid"
+    return "dash" if node.startswith(EXITS) or node == "received" else "solid"
 
 
 def _extremes(one: Sampled, node: str) -> tuple[float, float] | None:
@@ -169,11 +216,11 @@ def _in_words(tests: list[Sampled]) -> str:
         most = [
             extremes[1]
             for node in one.rates
-            if node.startswith(ENTRANCES) and (extremes := _extremes(one, node))
+            if (node.startswith(ENTRANCES) or node in TESTER) and (extremes := _extremes(one, node))
         ]
         if most:
             parts.append(f"{one.span.test} up to {max(most) / 1e6:.2f}")
-    return "Million packets a second into one port: " + ", ".join(parts) + "."
+    return "Million packets a second into one port, or sent: " + ", ".join(parts) + "."
 
 
 def _table(tests: list[Sampled]) -> Table:

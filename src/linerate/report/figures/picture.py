@@ -30,6 +30,24 @@ EXITS = ("port-tx", "tester-tx")
 DROP = "drop"
 
 
+#: By what limits: the line; the tester; the CPU; queues; the card and its slot; what was set up.
+LIMIT_COLOURS = {
+    "line": GREEN,
+    "none": GREEN,
+    "tester": SKY,
+    **dict.fromkeys(("worker-cpu", "cache-contention", "syscall", "lock"), ORANGE),
+    **dict.fromkeys(
+        ("rx-ring", "tx-ring", "handoff-ring", "single-rx-queue", "rss-mpls", "rss-imbalance"), BLUE
+    ),
+    **dict.fromkeys(
+        ("pcie", "card-pps", "flow-offload", "link", "shaper", "shared-direction"), PURPLE
+    ),
+    **dict.fromkeys(("descheduled", "configuration"), YELLOW),
+    **dict.fromkeys(("unexplained", "unknown", "invalid"), VERMILLION),
+}
+#: Bars of suspect results.
+SUSPECT_PATTERN = "/"
+
 #: Nodes that took no cycles of their own.
 OTHER = Style(GREY)
 

@@ -13,10 +13,11 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from linerate.report.document import Document, Figure, Heading, Section
+from linerate.report.document import Document, Figure, Heading, Lead, Section
+from linerate.report.figures.picture import LIMIT_COLOURS
 
 #: Words that stay in one line, however narrow the page.
-SHORT = 20
+SHORT = 34
 #: They draw the figures; the second begins when it is read.
 SCRIPTS = ("draw.js", "page.js")
 
@@ -57,7 +58,19 @@ def page(document: Document) -> Page:
         for section in sections
         if isinstance(section, Figure) and section.plot is not None
     }
-    body = _template("body.html").render(groups=_grouped(sections), short=SHORT)
+    groups = _grouped(sections)
+    headed = [at for at, group in enumerate(groups) if isinstance(group[0], Heading)]
+    contents = [one for one in sections if isinstance(one, Heading) and one.name]
+    body = _template("body.html").render(
+        about=document.about,
+        groups=groups,
+        led=next((one for one in sections if isinstance(one, Lead)), None),
+        first_headed=headed[0] if headed else -1,
+        contents=contents,
+        names={one.name for one in contents},
+        limits=LIMIT_COLOURS,
+        short=SHORT,
+    )
     return Page(document.page_title, document.title, body, plots_json(plots))
 
 

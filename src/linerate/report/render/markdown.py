@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from linerate.report.document import Document, Figure, Heading, Listing, Note, Section, Table
+from linerate.report.document import Document, Figure, Heading, Lead, Listing, Note, Section, Table
 
 #: Characters that Markdown, or the HTML that may stand in it, would read as more than text.
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
@@ -26,7 +26,10 @@ def _lines(section: Section) -> list[str]:
     match section:
         case Heading():
             detail = f": {escaped(section.detail)}" if section.detail else ""
-            return [f"## {escaped(section.text)}{detail}"]
+            doubts = [escaped(doubt) for doubt in section.doubts]
+            return [f"## {escaped(section.text)}{detail}", *doubts]
+        case Lead():
+            return [f"**{escaped(section.sentence)}**"]
         case Note():
             return [_note(section)]
         case Table():

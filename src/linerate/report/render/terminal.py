@@ -9,7 +9,17 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from linerate.report.document import Document, Figure, Heading, Listing, Note, Section, Table
+from linerate.report.document import (
+    Chapter,
+    Document,
+    Figure,
+    Heading,
+    Lead,
+    Listing,
+    Note,
+    Section,
+    Table,
+)
 
 STYLES = {
     "note": "dim",
@@ -55,7 +65,7 @@ def show(console: Console, document: Document) -> None:
 def _in_terminals(section: Section) -> bool:
     """Whether it is more than the tables beside it say: no plot, no headline."""
     headline = isinstance(section, Note) and section.weight == "headline"
-    return not headline and not isinstance(section, Figure)
+    return not headline and not isinstance(section, Chapter | Figure | Lead)
 
 
 def _note(note: Note) -> Text:

@@ -8,6 +8,8 @@ const Draw = (function () {
 	const PREFIXES = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
 	// Most of the width that names beside bars may take.
 	const NAMES_SHARE = 0.42;
+	// The same of figures at the edge behind them.
+	const FIGURES_SHARE = 0.24;
 	const LINE_HEIGHT = 1.25;
 	const canvas = document.createElement("canvas").getContext("2d");
 	const drawn = new Map();
@@ -92,7 +94,11 @@ const Draw = (function () {
 			x, y: top, "text-anchor": anchor, "font-size": size, class: more?.name, transform: more?.turn,
 			"font-weight": /^<b>/.test(text) ? "bold" : undefined, opacity: more?.opacity,
 		});
-		all.forEach((line, at) => make(group, "tspan", { x, dy: at ? step : undefined }, line));
+		all.forEach((line, at) => {
+			const bold = !at && more?.lead && line.startsWith(more.lead) ? more.lead : "";
+			if (bold) make(group, "tspan", { x, "font-weight": "bold" }, bold);
+			make(group, "tspan", bold ? {} : { x, dy: at ? step : undefined }, line.slice(bold.length));
+		});
 		return group;
 	}
 
@@ -267,7 +273,9 @@ const Draw = (function () {
 		const right = axis.spec.side === "right";
 		for (const [value, text] of ticks) {
 			const x = right ? box.right + 6 : box.left - 6;
-			write(over, pen, axis.kind === "category" ? pen.wrap(text, axis.most) : [text], x, place(axis, value), right ? "start" : "end", 0.5, { name: "tick" });
+			const words = axis.kind === "category" ? pen.wrap(text, axis.most) : [text];
+			const lead = unescaped(text.match(/^<b>(.*?)<\/b>/)?.[1] || "");
+			write(over, pen, words, x, place(axis, value), right ? "start" : "end", 0.5, { name: "tick", lead });
 		}
 		if (title) {
 			const x = right ? box.width - pen.size * 0.9 : pen.size * 0.9;
@@ -334,18 +342,21 @@ const Draw = (function () {
 		});
 	}
 
-	// Beside the bar where there is room, else in it.
+	// Beside lying bars all figures stand in a column at the edge, above others each on its own.
 	function barText(context, pen, text, box, value, flat, over) {
-		if (!flat) {
+		if (flat) {
+			const words = pen.wrap(text, FIGURES_SHARE * context.box.width);
+			write(over, pen, words, context.box.right + 8, box.y + box.height / 2, "start", 0.5);
+		} else {
 			write(over, pen, text, box.x + box.width / 2, value < 0 ? box.y + box.height + 2 : box.y - 2, "middle", value < 0 ? 0 : 1);
-			return;
 		}
-		const width = pen.widthOf(lines(text)[0]);
-		const y = box.y + box.height / 2;
-		const end = box.x + box.width;
-		const fits = value < 0 ? box.x - width - 6 >= context.box.left : end + width + 6 <= context.box.width;
-		if (fits) write(over, pen, text, value < 0 ? box.x - 5 : end + 5, y, value < 0 ? "end" : "start", 0.5, { name: "halo" });
-		else write(over, pen, text, value < 0 ? box.x + 5 : end - 5, y, value < 0 ? "start" : "end", 0.5, { name: "inside" });
+	}
+
+	// Room for that column.
+	function edge(data, pen, width) {
+		const texts = data.filter((trace) => trace.orientation === "h").flatMap((trace) => trace.text || []);
+		const widths = texts.flatMap((text) => pen.wrap(text, FIGURES_SHARE * width)).map((line) => pen.widthOf(line));
+		return widths.length ? Math.ceil(Math.max(...widths)) + 10 : 0;
 	}
 
 	function mark(symbol, x, y, size) {
@@ -394,7 +405,7 @@ const Draw = (function () {
 				groups.set(own, (groups.get(own) || "") + mark(symbol, point.px.toFixed(1), point.py.toFixed(1), size));
 			}
 			for (const [own, d] of groups) {
-				make(part, "path", { d, stroke: own, fill: "none", "stroke-width": symbol === "circle" ? size : trace.marker?.width ?? 2.2, "stroke-linecap": symbol === "line-ns" ? "butt" : "round" });
+				make(part, "path", { d, stroke: own === "ink" ? "currentColor" : own, fill: "none", "stroke-width": symbol === "circle" ? size : trace.marker?.width ?? 2.2, "stroke-linecap": symbol === "line-ns" ? "butt" : "round" });
 			}
 		}
 		for (const point of real) hits.push({ px: point.px, py: point.py, text: tip(trace, point) });
@@ -438,6 +449,7 @@ const Draw = (function () {
 		])];
 		const axes = new Map([...names("x"), ...names("y")].map((name) => [name, axisOf(name, layout, data)]));
 		const margin = sides(figure, [...axes.values()], pen, width);
+		margin.r = Math.max(margin.r, edge(data, pen, width));
 		const box = { left: margin.l, right: width - margin.r, top: margin.t, bottom: layout.height - margin.b, width };
 		for (const axis of axes.values()) {
 			const [from, to] = axis.spec.domain || [0, 1];
