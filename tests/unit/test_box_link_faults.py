@@ -50,16 +50,16 @@ def test_a_link_that_changed_within_the_trial_is_named():
     assert named(box(UP, back)) == ["e1 (eth2): its link went up or down 2 times"]
 
 
-@pytest.mark.parametrize(("sent_to", "promiscuity", "told"), [
+@pytest.mark.parametrize(("sent_to", "promiscuity", "found"), [
     (MAC, 0, []),
     (MAC.upper(), 0, []),
     (OTHER, 0, [f"e0 has the MAC address {MAC}, and frames are sent to {OTHER}"]),
     # It takes all frames: then the kernel counts those of others.
     (OTHER, 1, []),
 ])  # fmt: skip
-def test_an_address_that_frames_are_not_sent_to_is_named(sent_to, promiscuity, told):
+def test_an_address_that_frames_are_not_sent_to_is_named(sent_to, promiscuity, found):
     links = [link("eth1", promiscuity=promiscuity), link("eth2")]
-    assert named(box(links, links, macs={"e0": sent_to})) == told
+    assert named(box(links, links, macs={"e0": sent_to})) == found
 
 
 @pytest.mark.parametrize("text", ["", "[", "[1, {}]", '[{"ifname": "eth1", "flags": 3}]',

@@ -80,6 +80,8 @@ class Worker(FrozenModel):
     #: are in those of the polling node: that one's are left out unless its calls are full.
     used_percent: float | None = None
     away_percent: float | None = None
+    #: Part of it in which the hypervisor had its CPU.
+    stolen_percent: float | None = None
     kernel_percent: float | None = None
     lock_wait_percent: float | None = None
     syscalls_per_packet: float | None = None

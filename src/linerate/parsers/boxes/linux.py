@@ -20,6 +20,7 @@ from linerate.parsers.boxes import (
     _hardware,
     _kernel_drops,
     _kernel_profile,
+    _kernel_ticks,
     _link_faults,
     register,
 )
@@ -28,15 +29,11 @@ from linerate.parsers.text import text_of
 from linerate.parsers.tools.ethtool_stats import ethtool_stats
 from linerate.parsers.tools.softnet_stat import softnet_stat
 
-#: Unit of /proc/stat, whatever the kernel's own clock (proc(5), USER_HZ).
-TICKS_PER_SECOND = 100
 #: A CPU with less softirq than that does not forward.
 SOFTIRQ_PERCENT_MIN = 2.0
 #: A CPU that its hypervisor took away for longer was not the box's.
 STEAL_PERCENT_MIN = 2.0
 _PCI = re.compile(r"/([0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])(?=/|\s|$)")
-#: Columns of a CPU in /proc/stat.
-_TIMES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 _RP_FILTER = "TcpExt.IPReversePathFilter"
 #: RFC 1213 ipGroup in /proc/net/snmp, and IpExt in /proc/net/netstat: packets not forwarded.
 _IP = {
@@ -143,7 +140,7 @@ class LinuxBox:
     def at_load(self, _asked: Asked) -> tuple[Question, ...]:
         """Time of each CPU, and the packets that it took from the backlog."""
         return (
-            Question("stat", "cat /proc/stat"),
+            _kernel_ticks.QUESTION,
             Question("softnet_stat", "cat /proc/net/softnet_stat"),
             Question("softirqs", "cat /proc/softirqs"),
             *_hardware.AT_LOAD,
@@ -377,19 +374,6 @@ def _per_cpu(text: str, wanted: Mapping[str, str]) -> dict[str, int]:
     return sums
 
 
-def _cpu_times(text: str) -> dict[int, tuple[dict[str, int], int]]:
-    """By CPU of /proc/stat: its times in ticks, and the line that says them."""
-    found: dict[int, tuple[dict[str, int], int]] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        words = line.split()
-        if len(words) > len(_TIMES) and words[0].startswith("cpu") and words[0][3:].isdecimal():
-            values = words[1 : len(_TIMES) + 1]
-            if all(value.isdecimal() for value in values):
-                times = dict(zip(_TIMES, map(int, values), strict=True))
-                found[int(words[0][3:])] = (times, number)
-    return found
-
-
 def _silent(box: BoxAnswers) -> Iterator[Quote]:
     """Settings that drop without counting: routes, neighbours that do not answer, rules."""
     known = {answer.question: answer.text for answer in box.answers}
@@ -442,12 +426,12 @@ def _slowed(box: BoxAnswers, workers: Sequence[Worker]) -> Iterator[str]:
     if len(batches) > 1 and workers:
         cpus = [worker.cpu for worker in workers if worker.cpu is not None]
         yield from _hardware.slowed(texts(batches[0]), texts(batches[-1]), cpus)
-        for cpu, (times, _) in _between(batches[0], batches[-1]).items():
-            total = sum(times.values())
-            if cpu in cpus and total and 100.0 * times["steal"] / total >= STEAL_PERCENT_MIN:
+        for cpu, ticks in _kernel_ticks.between(batches[0], batches[-1]).items():
+            if cpu in cpus and ticks.all and ticks.stolen_percent >= STEAL_PERCENT_MIN:
+                how = "its timer did not tick" if ticks.missing else "steal"
                 yield (
                     f"CPU {cpu} of the box was taken away by its hypervisor for "
-                    f"{100.0 * times['steal'] / total:.0f} % of the window (steal)"
+                    f"{ticks.stolen_percent:.0f} % of the window ({how})"
                 )
     governor = _facts(box).get("governor", "").strip()
     if workers and re.fullmatch(r"[a-z]{1,30}", governor) and governor != "performance":
@@ -470,21 +454,10 @@ def _workers(box: BoxAnswers) -> Iterator[Worker]:
     first, last = batches[0], batches[-1]
     hertz, processed = _hertz(box), _processed(first, last)
     profiled = _kernel_profile.parts(_profile(box), _kernel_profile.drivers_of(_facts(box)))
-    for cpu, times in _between(first, last).items():
-        worker = _worker(cpu, times, processed, hertz, profiled.get(cpu, {}))
+    for cpu, ticks in _kernel_ticks.between(first, last).items():
+        worker = _worker(cpu, ticks, processed, hertz, profiled.get(cpu, {}))
         if cpu not in box.tester_cpus and worker is not None:
             yield worker
-
-
-def _between(
-    first: tuple[Answer, ...], last: tuple[Answer, ...]
-) -> dict[int, tuple[dict[str, int], int]]:
-    before, after = (_cpu_times(texts(one).get("stat", "")) for one in (first, last))
-    return {
-        cpu: ({name: times[name] - before[cpu][0][name] for name in _TIMES}, line)
-        for cpu, (times, line) in after.items()
-        if cpu in before
-    }
 
 
 def _processed(first: tuple[Answer, ...], last: tuple[Answer, ...]) -> dict[int, int]:
@@ -498,24 +471,17 @@ def _processed(first: tuple[Answer, ...], last: tuple[Answer, ...]) -> dict[int,
 
 def _worker(
     cpu: int,
-    between: tuple[dict[str, int], int],
+    ticks: _kernel_ticks.Ticks,
     processed: Mapping[int, int],
     hertz: float,
     profile: Mapping[str, _kernel_profile.Part],
 ) -> Worker | None:
     """One CPU: softirq is the forwarder, threads and steal take the CPU from it, idle is spare."""
-    times, line = between
-    total = sum(times.values())
-    if total <= 0 or 100.0 * times["softirq"] / total < SOFTIRQ_PERCENT_MIN:
+    if ticks.all <= 0 or ticks.percent("softirq") < SOFTIRQ_PERCENT_MIN:
         return None
-    seconds, packets = total / TICKS_PER_SECOND, processed.get(cpu, 0)
-    shares = {name: 100.0 * ticks / total for name, ticks in times.items()}
-    clocks = times["softirq"] / TICKS_PER_SECOND * hertz / packets if packets else None
-    quote = Quote(
-        source="stat",
-        line=line,
-        text=f"CPU {cpu}: {shares['softirq']:.1f} % in softirq, {shares['idle']:.1f} % idle",
-    )
+    seconds, packets = ticks.all / _kernel_ticks.TICKS_PER_SECOND, processed.get(cpu, 0)
+    clocks = ticks.percent("softirq") / 100.0 * seconds * hertz / packets if packets else None
+    quote = Quote(source=_kernel_ticks.QUESTION.name, line=ticks.line, text=_shares(cpu, ticks))
     node = Node(
         name="softirq",
         state="polling",
@@ -533,10 +499,17 @@ def _worker(
         in_pps=packets / seconds,
         nodes=tuple(_rows(node, profile)) if profile else (node,),
         idle_in_clocks=False,
-        spare_percent=shares["idle"] + shares["iowait"],
-        away_percent=shares["steal"] + shares["user"] + shares["nice"] + shares["system"],
+        spare_percent=ticks.percent("idle", "iowait"),
+        away_percent=ticks.percent("user", "nice", "system") + ticks.stolen_percent,
+        stolen_percent=ticks.stolen_percent,
         quote=quote,
     )
+
+
+def _shares(cpu: int, ticks: _kernel_ticks.Ticks) -> str:
+    softirq, idle = ticks.percent("softirq"), ticks.percent("idle")
+    taken = f", {ticks.stolen_percent:.1f} % taken by its hypervisor" if ticks.missing else ""
+    return f"CPU {cpu}: {softirq:.1f} % in softirq, {idle:.1f} % idle{taken}"
 
 
 def _rows(softirq: Node, profile: Mapping[str, _kernel_profile.Part]) -> Iterator[Node]:

@@ -2,6 +2,7 @@
 
 from linerate.analysis.explain.model import Finding
 from linerate.analysis.explain.reading import (
+    AT_RINGS,
     capacity_losses,
     forwarders,
     pushed_back,
@@ -33,7 +34,10 @@ def descheduled(evidence: Evidence) -> Finding | None:
     """
     if (waiting := _waiting(evidence)) is not None:
         return _finding(evidence, waiting.name, waiting.away_percent or 0.0, waiting)
-    lost = [loss for loss in capacity_losses(evidence) if loss.cause in ("rx-ring", "tx-ring")]
+    if (stolen_from := _stolen_from(evidence)) is not None:
+        share = stolen_from.stolen_percent or 0.0
+        return _finding(evidence, stolen_from.name, share, stolen_from)
+    lost = [loss for loss in capacity_losses(evidence) if loss.cause in AT_RINGS]
     if not lost or evidence.conditions is not None:
         return None
     away = _away(evidence)
@@ -56,6 +60,21 @@ def _waiting(evidence: Evidence) -> Worker | None:
         return None
     spare = 100.0 - (worker.used_percent or 0.0)
     return worker if (worker.away_percent or 0.0) > spare else None
+
+
+def _stolen_from(evidence: Evidence) -> Worker | None:
+    """A box's CPU that its hypervisor had for longer than it was idle, where packets had no room.
+
+    The kernel's packets go before its threads: what these had is no reason.
+    """
+    rings = [loss for loss in capacity_losses(evidence) if loss.cause in AT_RINGS]
+    if not pushed_back(evidence) and not rings:
+        return None
+    worker = max(forwarders(evidence), key=lambda one: one.stolen_percent or 0.0, default=None)
+    stolen = worker.stolen_percent or 0.0 if worker is not None else 0.0
+    if worker is None or stolen < AWAY_PERCENT or stolen <= (worker.spare_percent or 0.0):
+        return None
+    return worker
 
 
 def _away(evidence: Evidence) -> Worker | None:

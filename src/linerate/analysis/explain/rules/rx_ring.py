@@ -102,7 +102,7 @@ _DECIDES = (
 def ring_was_full(evidence: Evidence) -> Finding | None:
     """Lost at rx rings, and nothing says whether their reader had time: where, not why."""
     lost = main_losses(evidence, "rx-ring")
-    if not lost or evidence.conditions is not None or _is_known(evidence):
+    if not lost or _is_known(evidence):
         return None
     share = share_lost(evidence, lost)
     what = f"{total(lost):,} packets"

@@ -12,6 +12,7 @@ from linerate.analysis.explain.reading import (
     input_node,
     is_generator,
     main_losses,
+    pushed_back,
     quotes,
     sends_itself,
     share_of_losses,
@@ -39,7 +40,9 @@ def saturated_worker(evidence: Evidence) -> Worker | None:
     if worker is None or not worker.saturated or not _fills_its_cpu(worker):
         return None
     if not capacity_losses(evidence) or _lost_hardly_any(evidence, worker):
-        alone = fell_behind(evidence) or sends_itself(evidence)
+        # A kernel behind a link that pushes back takes what its CPU has time for.
+        kernel = worker.name.startswith(KERNEL) and pushed_back(evidence)
+        alone = kernel or fell_behind(evidence) or sends_itself(evidence)
         # Pasted text may lack the counter of a loss.
         pasted = evidence.conditions is None
         return worker if worker.idle_in_clocks or alone or pasted else None
