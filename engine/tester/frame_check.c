@@ -10,6 +10,11 @@
 #include <string.h>
 
 #define ETHER_TYPE_BYTES 2
+/* Types of RFC 792 that quote a packet: destination unreachable, source quench, redirect, time
+ * exceeded, parameter problem. */
+#define ICMP4_ERRORS (1u << 3 | 1u << 4 | 1u << 5 | 1u << 11 | 1u << 12)
+/* RFC 4443, 2.1: errors are below. */
+#define ICMP6_INFORMATION 128
 
 static uint16_t read16(const uint8_t *at)
 {
@@ -110,4 +115,22 @@ bool frame_checksums_hold(const uint8_t *frame, unsigned length)
 	default:
 		return false;
 	}
+}
+
+bool frame_is_icmp_error(const uint8_t *frame, unsigned length)
+{
+	unsigned version, at = find_ip(frame, length, &version);
+	const uint8_t *ip = frame + at;
+	unsigned header, type;
+
+	if (at == 0 || at + sizeof(struct rte_ipv6_hdr) > length)
+		return false;
+	if (ip[0] >> 4 == 6)
+		return ip[6] == IPPROTO_ICMPV6 && at + sizeof(struct rte_ipv6_hdr) < length &&
+		       ip[sizeof(struct rte_ipv6_hdr)] < ICMP6_INFORMATION;
+	header = (ip[0] & 15u) * RTE_IPV4_IHL_MULTIPLIER;
+	if (ip[0] >> 4 != 4 || ip[9] != IPPROTO_ICMP || at + header >= length)
+		return false;
+	type = ip[header];
+	return type < 32 && (ICMP4_ERRORS >> type & 1) != 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether a received frame is as it was sent, by its own checksums. */
+/* Whether a received frame is as it was sent, by its own checksums, or a message about one. */
 #ifndef LINERATE_FRAME_CHECK_H
 #define LINERATE_FRAME_CHECK_H
 
@@ -13,5 +13,8 @@
  * fragments, UDP over IPv4 without a checksum.
  */
 bool frame_checksums_hold(const uint8_t *frame, unsigned length);
+
+/* Whether it is an ICMP error (RFC 792, RFC 4443): a message that quotes the packet it is about. */
+bool frame_is_icmp_error(const uint8_t *frame, unsigned length);
 
 #endif

@@ -283,6 +283,50 @@ static void late_frames_are_no_repeats(void)
 	CHECK_EQUAL(tester.streams[0]->sequence.out_of_order, held);
 }
 
+/* A message of the device's own about a frame of `from`, which it quotes whole (RFC 1812, 4.3.2.3).
+ */
+static void quote(const struct test_frame *from)
+{
+	static const uint8_t ip4[] = {0x45, 0, 0, 0, 0, 0, 0, 0, 64, 1, 0, 0, 100, 64, 1, 1, 16, 0,
+		0, 1, 11, 0, 0, 0, 0, 0, 0, 0};
+	static const uint8_t ip6[] = {0x60, 0, 0, 0, 0, 0, 58, 64, [40] = 3, 0, 0, 0, 0, 0, 0, 0};
+	bool six = from->bytes[12] == 0x86;
+	const uint8_t *headers = six ? ip6 : ip4;
+	unsigned bytes = six ? sizeof(ip6) : sizeof(ip4), packet = from->length - 14u;
+	struct test_frame *frame = give(from);
+
+	memcpy(frame->bytes + 14, headers, bytes);
+	memcpy(frame->bytes + 14 + bytes, from->bytes + 14, packet);
+	frame->length = (uint16_t)(14 + bytes + packet);
+	frame->bytes[six ? 18 : 16] = 0;
+	frame->bytes[six ? 19 : 17] = (uint8_t)(frame->length - 14 - (six ? 40 : 0));
+}
+
+/* Frames that were dropped and answered by ICMP did not come through, whatever the answer holds. */
+static void quoted_frames_are_lost(void)
+{
+	struct counted before = counted(), wanted = {0};
+
+	send_for(0.5);
+	for (uint32_t i = 0; i < nb_came; i++) {
+		if (one_in(10)) {
+			quote(&came[i]);
+			wanted.other++;
+		} else {
+			give(&came[i]);
+			wanted.received++;
+		}
+	}
+	take_back();
+	check_counted(before, wanted);
+	CHECK(wanted.other > 1000);
+}
+
+#define UDP6(options) \
+	"{\"port\": \"e0\", \"rx_port\": \"e1\", \"rate\": {\"pps\": 100000}, " options \
+	"\"layers\": [{\"ethernet\": {}}, {\"ipv6\": {\"src\": \"2001:db8::1\", \"dst\": " \
+	"\"2001:db8::2\"}}, {\"udp\": {\"src\": 1, \"dst\": 2}}]}"
+
 static const struct tester_case cases[] = {
 	{"repeats make up for no loss", repeats_make_up_for_no_loss,
 		.text = STREAMS(UDP("") ", " UDP("\"frame_bytes\": 128, "))},
@@ -295,5 +339,10 @@ static const struct tester_case cases[] = {
 		.text = STREAMS(UDP("\"frame_bytes\": 128, "))},
 	{"other numbers are foreign", other_numbers_are_foreign, .text = STREAMS(UDP(""))},
 	{"late frames are no repeats", late_frames_are_no_repeats, .text = STREAMS(UDP(""))},
+	{"quoted frames are lost", quoted_frames_are_lost, .text = STREAMS(UDP(""))},
+	{"quoted frames are lost, checked", quoted_frames_are_lost,
+		.text = STREAMS(UDP("\"check_payload\": true, "))},
+	{"quoted frames are lost, IPv6", quoted_frames_are_lost,
+		.text = STREAMS(UDP6("\"frame_bytes\": 128, "))},
 };
 TESTER_MAIN(cases)

@@ -3,6 +3,7 @@
  * analyser: takes back what the tester sent. A frame with a signature counts for its stream
  * and its place in the sequence, if that number was sent in this trial; one of ours that came
  * damaged as `corrupted`; any other frame as `other`, unless its port has addresses and answers it.
+ * An ICMP error that quotes one of ours to its end has its signature, and is an `other` frame.
  *
  * A latency stream's frames carry the time when they were sent, and port-rx says when it fetched
  * them.
@@ -24,6 +25,7 @@
 struct run {
 	uint64_t next; /* signature that would continue it */
 	uint64_t bytes;
+	uint32_t longest; /* bytes of its longest frame */
 	uint32_t count;
 	uint16_t port;
 };
@@ -83,12 +85,50 @@ static void note_checked(
 			stream->corrupted++;
 }
 
+/* Frames of a stream that follow each other from `number` on. */
+static void note_ours(struct stream *stream, uint32_t number, const struct run *run,
+	struct rte_mbuf *const *mbufs)
+{
+	uint64_t before = stream->sequence.received;
+
+	if (unlikely(stream->check_payload))
+		note_checked(stream, number, mbufs, run->count);
+	else
+		sequence_note_run(&stream->sequence, number, run->count);
+	tester.received += stream->sequence.received - before;
+	stream->rx_bytes += run->bytes;
+	if (unlikely(stream->latency != NULL))
+		latency_note(stream->latency, mbufs, run->count, port_at(run->port)->received_tsc);
+}
+
+/* Whether some may be longer than they were sent, as a message is that quotes one. */
+static bool may_quote(const struct stream *stream, const struct run *run)
+{
+	return run->longest > stream->frame_bytes || stream->mean_bytes < stream->frame_bytes;
+}
+
+/* The same, and between them ICMP errors on some that did not come through. */
+static void note_ours_and_quotes(struct stream *stream, uint32_t number, const struct run *run,
+	struct rte_mbuf *const *mbufs)
+{
+	for (uint32_t i = 0; i < run->count; i++) {
+		struct run one = {.bytes = mbufs[i]->pkt_len + RTE_ETHER_CRC_LEN,
+			.count = 1,
+			.port = run->port};
+
+		if (frame_is_icmp_error(
+			    rte_pktmbuf_mtod(mbufs[i], const uint8_t *), mbufs[i]->data_len))
+			note_unknown(&one, mbufs + i);
+		else
+			note_ours(stream, number + i, &one, mbufs + i);
+	}
+}
+
 /* `mbufs` are the frames of the run. */
 static void note(const struct run *run, struct rte_mbuf *const *mbufs)
 {
 	struct signature first;
 	struct stream *stream;
-	uint64_t before;
 
 	if (run->count == 0)
 		return;
@@ -105,15 +145,10 @@ static void note(const struct run *run, struct rte_mbuf *const *mbufs)
 		note_foreign(run);
 		return;
 	}
-	before = stream->sequence.received;
-	if (unlikely(stream->check_payload))
-		note_checked(stream, first.sequence, mbufs, run->count);
+	if (unlikely(may_quote(stream, run)))
+		note_ours_and_quotes(stream, first.sequence, run, mbufs);
 	else
-		sequence_note_run(&stream->sequence, first.sequence, run->count);
-	tester.received += stream->sequence.received - before;
-	stream->rx_bytes += run->bytes;
-	if (unlikely(stream->latency != NULL))
-		latency_note(stream->latency, mbufs, run->count, port_at(run->port)->received_tsc);
+		note_ours(stream, first.sequence, run, mbufs);
 }
 
 static __rte_always_inline uint64_t read_signature(const struct rte_mbuf *mbuf)
@@ -158,10 +193,11 @@ static uint16_t analyser_process(__rte_unused struct rte_graph *graph,
 			run.next += SIGNATURE_FACTOR;
 			run.count++;
 			run.bytes += bytes;
+			run.longest = RTE_MAX(run.longest, bytes);
 			continue;
 		}
 		note(&run, mbufs + i - run.count);
-		run = (struct run){word + SIGNATURE_FACTOR, bytes, 1, mbufs[i]->port};
+		run = (struct run){word + SIGNATURE_FACTOR, bytes, bytes, 1, mbufs[i]->port};
 	}
 	note(&run, mbufs + count - run.count);
 	free_mbufs(mbufs, count);
