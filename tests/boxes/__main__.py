@@ -1,6 +1,7 @@
 """`python -m tests.boxes`: losses put in at each place of each kind of box, and where they are found."""
 
 import argparse
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -9,10 +10,11 @@ from tests.boxes.books import balanced, cost_of_asking
 from tests.boxes.guest import GUESTS, linux_guest
 from tests.boxes.linux import linux, linux_over_ssh
 from tests.boxes.matrix import Located, MakeBox
-from tests.boxes.ovs import ovs
+from tests.boxes.ovs import ovs, ovs_over_memif
 from tests.boxes.paths import linux_hairpin, linux_long_snake, linux_snake
 from tests.boxes.profiled import profiled
 from tests.boxes.runner import run_places
+from tests.boxes.testpmd import BOXES as TESTPMD_BOXES
 from tests.boxes.vpp import HERE as VPP_HERE
 from tests.boxes.vpp import vpp, vpp_at_full_load, vpp_with_small_rings
 from tests.nics.labs import IMAGE
@@ -29,7 +31,9 @@ BOXES: dict[str, MakeBox] = {
     "linux-snake3": linux_long_snake,
 }
 if Path(VSWITCHD).exists():
-    BOXES["ovs"] = ovs
+    BOXES |= {"ovs": ovs, "ovs-memif": ovs_over_memif}
+if shutil.which("dpdk-testpmd"):
+    BOXES |= TESTPMD_BOXES
 if VPP_HERE:
     BOXES |= {"vpp": vpp, "vpp-full": vpp_at_full_load, "vpp-small-rings": vpp_with_small_rings}
 if (IMAGE / "root.img").exists():

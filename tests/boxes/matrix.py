@@ -15,6 +15,9 @@ LOCATED_SHARE = 0.99
 NOTHING = "nothing"
 #: The link takes no more than the box: nothing is lost, and the verdict says why it is slow.
 PUSHED_BACK = "pushed back"
+#: A port that has sent this number is under load; it is waited for no longer than that.
+LOADED_PACKETS = 100
+LOADED_SECONDS = 20
 #: Bursts at full rings, of all that was sent.
 BURSTS_SHARE = 0.001
 
@@ -42,6 +45,8 @@ class Place:
     seconds_min: float = 0.0
     ttl: int = 64
     dont_fragment: bool = False
+    #: Words of the reason for which the trial has no result, as it must not have one.
+    invalid: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,8 @@ class Located:
     @property
     def right(self) -> bool:
         """Whether the packets are where they were lost, and the verdict names it."""
+        if self.place.invalid not in "; ".join(self.invalid):
+            return False
         if self.place.at == NOTHING:
             return self.lost == 0 and self.unexplained == 0 and not self.elsewhere
         says = self.place.says in self.verdict.sentence
@@ -106,6 +113,13 @@ def located(kind: str, place: Place, measurement: Measurement, verdict: Verdict,
     elsewhere = {name: n for name, n in places.items() if not re.search(place.at, name)}
     here = sum(places.values()) - sum(elsewhere.values())
     return Located(kind, place, lost, unexplained, here, elsewhere, verdict, invalid, ledger.sent)
+
+
+def once_loaded(port: str, command: str) -> str:
+    """A shell's command line that runs a command once the port of the box sends packets."""
+    sent = f"$(cat /sys/class/net/{port}/statistics/tx_packets)"
+    waits = f"n={sent}; until [ {sent} -gt $((n + {LOADED_PACKETS})) ]; do sleep 0.02; done"
+    return f"timeout {LOADED_SECONDS} sh -c '{waits}; {command}' >/dev/null 2>&1 &"
 
 
 @contextmanager

@@ -1,17 +1,18 @@
-"""Open vSwitch with DPDK in a network namespace, over packet sockets."""
+"""Open vSwitch with DPDK: over packet sockets in a network namespace, and over memifs."""
 
 import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.boxes.matrix import NOTHING, Box, Place
-from tests.system.foreign_dpdk import Switch, open_vswitch
+from tests.boxes.matrix import NOTHING, PUSHED_BACK, Box, Place, once_loaded
+from tests.system.foreign_dpdk import Switch, open_vswitch, open_vswitch_over_memif
 
 from linerate.model.suites import NETWORKS
-from linerate.model.testbed import Testbed, parse
+from linerate.model.testbed import parse
 
 LINK = "50M"
+MEMIF_LINK = "300M"
 FLOW = "ovs-ofctl -O OpenFlow13 add-flow br0 "
 DEL_FLOWS = "ovs-ofctl -O OpenFlow13 --strict del-flows br0 "
 FORWARD = FLOW + "in_port=p0,actions=output:p1"
@@ -49,20 +50,41 @@ def _places() -> tuple[Place, ...]:
     )  # fmt: skip
 
 
+def _link_places() -> tuple[Place, ...]:
+    """The kernel's interfaces as ports: frames that a socket's ring holds then are sent later."""
+    down = once_loaded("e1", "ip link set e1 down")
+    return (
+        Place("link that goes down", (f"netns: {down}",), ("netns: ip link set e1 up",),
+              r"^e1: |^unexplained$", limit="link", says="link is down", invalid="link down since"),
+    )  # fmt: skip
+
+
 @contextmanager
 def ovs() -> Iterator[Box]:
     """A switch whose two ports are joined by flows, and its testbed."""
     with open_vswitch() as switch:
-
-        def run(command: str) -> None:
-            done = subprocess.run(
-                command, check=False, capture_output=True, text=True, timeout=30, shell=True,
-                env=os.environ | {"OVS_RUNDIR": str(switch.folder)},
-            )  # fmt: skip
-            assert not done.returncode, f"{command}: {done.stderr}"
-
-        yield Box("ovs", _testbed(switch), run, _places())
+        yield _box("ovs", switch, LINK, (*_places(), *_link_places()))
 
 
-def _testbed(switch: Switch) -> Testbed:
-    return parse(switch.testbed(LINK), "the matrix")
+@contextmanager
+def ovs_over_memif() -> Iterator[Box]:
+    """The same over memifs, which push back."""
+    nothing = Place("nothing", (), (), PUSHED_BACK, limit="none")
+    with open_vswitch_over_memif() as switch:
+        # A memif with another MTU is a new one, which the tester does not join.
+        places = (place for place in _places()[1:] if place.name != "MTU")
+        yield _box("ovs-memif", switch, MEMIF_LINK, (nothing, *places))
+
+
+def _box(kind: str, switch: Switch, link: str, places: tuple[Place, ...]) -> Box:
+    def run(command: str) -> None:
+        inside = ("ip", "netns", "exec", switch.links.namespace)
+        words = (*inside, "sh", "-c") if command.startswith("netns: ") else ("sh", "-c")
+        done = subprocess.run(
+            [*words, command.removeprefix("netns: ")],
+            check=False, capture_output=True, text=True, timeout=30,
+            env=os.environ | {"OVS_RUNDIR": str(switch.folder)},
+        )  # fmt: skip
+        assert not done.returncode, f"{command}: {done.stderr}"
+
+    return Box(kind, parse(switch.testbed(link), "the matrix"), run, places)

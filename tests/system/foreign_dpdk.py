@@ -1,11 +1,11 @@
-"""DPDK programs of other projects as boxes, each in a namespace over packet sockets."""
+"""Open vSwitch on DPDK as a box: packet sockets in a namespace, or memifs."""
 
 import json
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 #: A program that polls has the last CPU: the tester takes the first.
 CPU = max(os.sched_getaffinity(0))
 PORT = "net_af_packet{number},iface={name},qdisc_bypass=1"
+MEMIF = "net_memif{number},role=server,id=0,socket={name},socket-abstract=no"
 START_SECONDS = 30
 
 
@@ -33,12 +34,19 @@ class Box:
     socket: str
     ports: tuple[str, str]
 
+    @property
+    def joined(self) -> dict[str, object]:
+        """The tester's side of it."""
+        if self.links.here[0].startswith("/"):
+            # A queue for each of its threads that send: one that polls, and the main one.
+            return {"wire": "memif", "tester": {"sockets": self.links.here, "rx_queues": 2}}
+        return {"wire": "veth", "tester": {"interfaces": self.links.here}}
+
     def testbed(self, link: str) -> dict[str, object]:
         """A testbed file's document."""
         return {
-            "wire": "veth",
             "link": link,
-            "tester": {"interfaces": self.links.here},
+            **self.joined,
             "dut": {
                 "kind": self.kind,
                 "at": f"netns:{self.links.namespace}",
@@ -50,41 +58,18 @@ class Box:
 
     def measured(self, folder: Path, test: str = "U2") -> Measurement:
         """A trial of it."""
-        (folder / "bed.yaml").write_text(json.dumps(self.testbed(LINK)))
-        words = ("--only", test, "--duration", "1s", "--runs", str(folder / "runs"))
-        with labs.lab("bench", str(folder / "bed.yaml"), *words, "--accept-suspect") as lab:
-            _, wrong = lab.communicate(timeout=300)
-        found = sorted((folder / "runs").glob(f"*/evidence/{test}*.json"))
-        assert found, wrong
-        return Measurement.model_validate_json(found[-1].read_text())
+        return measured(self.testbed(LINK), folder, test)
 
 
-@contextmanager
-def testpmd() -> Iterator[Box]:
-    """dpdk-testpmd, which answers at its telemetry socket."""
-    prefix = f"linerate-test-{os.getpid()}"
-    runtime = Path("/var/run/dpdk") / prefix
-    with two_links() as links:
-        vdevs = [
-            f"--vdev={PORT.format(number=number, name=name)}"
-            for number, name in enumerate(links.there)
-        ]
-        lcores = f"0@{min(os.sched_getaffinity(0))},1@{CPU}"
-        eal = ["--lcores", lcores, "--no-pci", "--no-huge", "-m", "256", "--file-prefix", prefix]
-        app = ["-i", "--forward-mode=mac", "--total-num-mbufs=16384", "--auto-start"]
-        command = ["ip", "netns", "exec", links.namespace, "dpdk-testpmd", *eal, *vdevs, "--", *app]
-        with subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as process:
-            try:
-                socket = runtime / "dpdk_telemetry.v2"
-                labs.wait_for(socket.is_socket)
-                _favour(process.pid)
-                yield Box(links, "testpmd", str(socket), ("net_af_packet0", "net_af_packet1"))
-            finally:
-                process.kill()
-                process.wait()
-                shutil.rmtree(runtime, ignore_errors=True)
+def measured(testbed: Mapping[str, object], folder: Path, test: str = "U2") -> Measurement:
+    """A trial on a testbed, by the command line."""
+    (folder / "bed.yaml").write_text(json.dumps(testbed))
+    words = ("--only", test, "--duration", "1s", "--runs", str(folder / "runs"))
+    with labs.lab("bench", str(folder / "bed.yaml"), *words, "--accept-suspect") as lab:
+        _, wrong = lab.communicate(timeout=300)
+    found = sorted((folder / "runs").glob(f"*/evidence/{test}*.json"))
+    assert found, wrong
+    return Measurement.model_validate_json(found[-1].read_text())
 
 
 @dataclass(frozen=True)
@@ -103,23 +88,42 @@ class Switch(Box):
 @contextmanager
 def open_vswitch() -> Iterator[Switch]:
     """Open vSwitch on DPDK, with a database of its own; p0 and p1 are joined by flows."""
+    with two_links() as links, _switching(links, PORT) as switch:
+        yield switch
+
+
+@contextmanager
+def open_vswitch_over_memif() -> Iterator[Switch]:
+    """The same, whose ports are memifs: it makes their sockets, and taps in its namespace."""
+    namespace = f"foreign-memif-{os.getpid()}"
+    with tempfile.TemporaryDirectory(prefix="lr-ovs-memif-") as folder:
+        sockets = (f"{folder}/0.sock", f"{folder}/1.sock")
+        run(f"ip netns add {namespace}")
+        try:
+            with _switching(Links(namespace, sockets, sockets), MEMIF) as switch:
+                yield switch
+        finally:
+            run(f"ip netns delete {namespace}", check=False)
+
+
+@contextmanager
+def _switching(links: Links, port: str) -> Iterator[Switch]:
     folder = Path(tempfile.mkdtemp(prefix="lr-ovs-"))
     prefix = f"linerate-ovs-{os.getpid()}"
     programs = (folder / "ovs-vswitchd.pid", folder / "ovsdb-server.pid")
-    with two_links() as links:
-        switch = Switch(links, "ovs", str(folder / "db.sock"), ("p0", "p1"), folder)
-        try:
-            _start(switch, prefix)
-            yield switch
-        finally:
-            for pid_file in programs:
-                with suppress(OSError, ValueError):
-                    _end(int(pid_file.read_text()))
-            shutil.rmtree(folder, ignore_errors=True)
-            shutil.rmtree(Path("/var/run/dpdk") / prefix, ignore_errors=True)
+    switch = Switch(links, "ovs", str(folder / "db.sock"), ("p0", "p1"), folder)
+    try:
+        _start(switch, prefix, port)
+        yield switch
+    finally:
+        for pid_file in programs:
+            with suppress(OSError, ValueError):
+                _end(int(pid_file.read_text()))
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(Path("/var/run/dpdk") / prefix, ignore_errors=True)
 
 
-def _start(switch: Switch, prefix: str) -> None:
+def _start(switch: Switch, prefix: str, port: str) -> None:
     folder, inside = switch.folder, ("ip", "netns", "exec", switch.links.namespace)
     switch.ask("ovsdb-tool", "create", f"{folder}/conf.db", str(SCHEMA))
     quiet = ("--detach", "--no-chdir", "-vconsole:off")
@@ -137,7 +141,7 @@ def _start(switch: Switch, prefix: str) -> None:
     _favour(int((folder / "ovs-vswitchd.pid").read_text()))
     ports = [
         ("--", "add-port", "br0", name, "--", "set", "interface", name, "type=dpdk",
-         f"options:dpdk-devargs={json.dumps(PORT.format(number=number, name=interface))}")
+         f"options:dpdk-devargs={json.dumps(port.format(number=number, name=interface))}")
         for number, (name, interface) in enumerate(zip(switch.ports, switch.links.there, strict=True))
     ]  # fmt: skip
     words = ("ovs-vsctl", "add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev")

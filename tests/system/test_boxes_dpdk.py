@@ -5,7 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.system import foreign_dpdk
+from tests.system import foreign_dpdk, foreign_testpmd
+from tests.system.foreign import LINK
 
 from linerate.analysis.measured_evidence import evidence_of
 from linerate.model.measurement import Measurement
@@ -68,8 +69,8 @@ def test_each_place_of_open_vswitch(tmp_path: Path, words: tuple[str, ...], plac
 
 @needs_testpmd
 def test_a_dpdk_program_is_asked_at_its_telemetry(tmp_path: Path) -> None:
-    with foreign_dpdk.testpmd() as box:
-        trial = box.measured(tmp_path)
+    with foreign_testpmd.over_packet_sockets() as box:
+        trial = foreign_dpdk.measured(box.testbed(LINK), tmp_path)
     assert lost_inside(trial) == {}
     assert trial.box is not None
     assert trial.box.problems == ()

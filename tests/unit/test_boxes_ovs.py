@@ -202,7 +202,7 @@ def test_a_thread_without_its_cpu_and_packets_without_a_flow_are_doubts():
     first = at_load(1_000_000, STATS.format(1000, 0, 10**9, 10**9), 100, 0)
     last = at_load(3_000_000, STATS.format(2000, 500, 2 * 10**9, 5 * 10**9), 110, 10**9)
     waited, upcalls = (one.text for one in box_evidence(box_at_load(*first, *last)).doubts)
-    assert waited == "pmd-c03: it waited for CPU 3 for 50 % of the time: other threads had it"
+    assert waited == "pmd-c03: it waited for its CPU for 50 % of the time"
     assert upcalls.startswith("pmd-c03: 50 % of the packets had no flow in the datapath yet")
 
 
@@ -210,3 +210,29 @@ def test_counters_cleared_in_between_make_no_worker():
     first = at_load(1_000_000, STATS.format(1000, 0, 10**9, 10**9), 100, 0)
     last = at_load(3_000_000, STATS.format(10, 0, 10, 10), 110, 0)
     assert box_evidence(box_at_load(*first, *last)).workers == ()
+
+
+def test_a_link_that_is_down_and_a_packet_socket():
+    """The kernel's interface behind a port counts what OVS did not fetch, and has its link."""
+    row = {
+        "name": "p0", "mac_in_use": "02:00:00:00:00:01", "link_state": "up", "admin_state": "up",
+        "options": ["map", [["dpdk-devargs", "net_af_packet0,iface=e0,qdisc_bypass=1"]]],
+    }  # fmt: skip
+    table = {"headings": list(row), "data": [list(row.values())]}
+    link = {
+        "ifname": "e0", "address": "02:00:00:00:00:01", "operstate": "DOWN",
+        "stats64": {"rx": {"packets": 25}, "tx": {"packets": 7}},
+    }  # fmt: skip
+    answers = {"interfaces": json.dumps(table), "ip -s link": json.dumps([link])}
+    found = counted(**answers)
+    assert found.ports["e0"]["rx_packets"] == 25
+    assert found.losses["e0: packet socket full, or not polled"] == 15
+    box = BoxAnswers(
+        kind="ovs", at="local", ports=ASKED.ports,
+        answers=tuple(
+            Answer(moment="after", question=name, command="", asked_us=1, took_us=1, text=text)
+            for name, text in answers.items()
+        ),
+    )  # fmt: skip
+    (state,) = box_evidence(box).port_states
+    assert (state.port, state.limit) == ("e0", "link")

@@ -135,3 +135,110 @@ def test_a_program_without_telemetry_is_named_in_one_line(tmp_path: Path):
     assert ran.returncode
     assert ran.stderr.startswith(f"no DPDK program answers at {tmp_path}/none: start it with")
     assert ran.stderr.count("\n") == 1
+
+
+MACS = {"e0": "02:00:00:00:00:01", "e1": "02:00:00:00:00:02"}
+
+
+def over_sockets(
+    mtu: int = 1500, address: str = MACS["e0"], up: bool = True, **grown: int
+) -> dict[str, str]:
+    """Answers of a program over packet sockets on e0 and e1, whose counters grew since 0."""
+    words = [f"--vdev=net_af_packet{n},iface=e{n},qdisc_bypass=1" for n in (0, 1)]
+    text = answer("/eal/params", ["dpdk-testpmd", *words])
+    for number, (name, mac) in enumerate(MACS.items()):
+        info = {"name": f"net_af_packet{number}", "mac_addr": mac.upper(), "mtu": mtu}
+        stats = {
+            way: grown.get(f"{name}_{way}", 0)
+            for way in ("ipackets", "opackets", "ibytes", "imissed", "oerrors")
+        }
+        text += answer(f"/ethdev/info,{number}", info)
+        text += answer(f"/ethdev/stats,{number}", stats)
+        text += answer(f"/ethdev/link_status,{number}", {"status": "UP"})
+    links = [
+        {
+            "ifname": name,
+            "address": address if name == "e0" else mac,
+            "operstate": "UP" if up else "DOWN",
+            "stats64": {
+                way: {"packets": grown.get(f"{name}_kernel_{way}", 0)} for way in ("rx", "tx")
+            },
+        }
+        for name, mac in MACS.items()
+    ]
+    return {"ports": text, "ip -s link": json.dumps(links)}
+
+
+def test_the_kernel_counts_what_a_packet_socket_dropped_and_kept():
+    answers = over_sockets(
+        e0_ipackets=70, e0_imissed=10, e0_kernel_rx=100, e1_opackets=70, e1_kernel_tx=40
+    )
+    found = find("testpmd").counted(answers, ASKED)
+    assert found.ports["e0"]["rx_packets"] == 100
+    assert found.ports["e1"]["tx_packets"] == 40
+    lost = {place: packets for place, packets in found.losses.items() if packets > 0}
+    assert lost == {
+        "e0: rx missed: the program did not poll in time": 10,
+        "e0: packet socket full, or not polled": 20,
+        "e1: not sent by the kernel, but left in the packet socket": 30,
+    }
+    assert [cause_of(place) for place in lost] == ["rx-ring", "rx-ring", "tx-ring"]
+
+
+def test_an_interface_of_another_namespace_counts_for_no_port():
+    answers = over_sockets(address="02:00:00:00:00:99", e0_ipackets=70, e0_kernel_rx=100)
+    found = find("testpmd").counted(answers, ASKED)
+    assert found.ports["e0"]["rx_packets"] == 70
+    assert "e0: packet socket full, or not polled" not in found.losses
+
+
+def answered(before: dict[str, str], after: dict[str, str]) -> BoxAnswers:
+    return BoxAnswers(
+        kind="testpmd",
+        at="local",
+        ports=ASKED.ports,
+        answers=tuple(
+            Answer(moment=moment, question=name, command="", asked_us=1, took_us=1, text=text)
+            for moment, texts_ in (("before", before), ("after", after))
+            for name, text in texts_.items()
+        ),
+    )
+
+
+def test_a_link_that_the_kernel_calls_down_is_down():
+    states = box_evidence(answered(over_sockets(), over_sockets(up=False))).port_states
+    assert {(one.port, one.limit) for one in states} == {("e0", "link"), ("e1", "link")}
+    assert box_evidence(answered(over_sockets(), over_sockets())).port_states == ()
+
+
+def test_packets_longer_than_the_mtu_are_seen():
+    def read(mtu: int) -> BoxAnswers:
+        return answered(over_sockets(mtu), over_sockets(mtu, e0_ipackets=10, e0_ibytes=15140))
+
+    states = box_evidence(read(1000)).port_states
+    assert {(one.port, one.limit) for one in states} == {("e0", "configuration"),
+                                                         ("e1", "configuration")}  # fmt: skip
+    assert box_evidence(read(1500)).port_states == ()
+
+
+def test_a_thread_that_polls_without_a_cpu_is_a_worker():
+    """DPDK before 23.03 counts no cycles; the scheduler knows the thread all the same."""
+
+    def at(seconds: float, ran: float, waited: float, throttled: float) -> Answer:
+        lines = (
+            f"{seconds} 7\ndpdk-testpmd 5 5 1\n"
+            f"rte-worker-1 {round(ran * 1e9)} {round(waited * 1e9)} 9\n"
+            f"throttled_time {round(throttled * 1e9)}\n"
+        )
+        text = ports() + lines
+        return Answer(moment="load", question="lcores", command="", asked_us=round(seconds * 1e6),
+                      took_us=1, text=text)  # fmt: skip
+
+    box = answered({}, {}).model_copy(
+        update={"answers": (at(10.0, 3.0, 1.0, 0.0), at(12.0, 3.4, 1.1, 1.5))}
+    )
+    (worker,) = box_evidence(box).workers
+    assert worker.name == "rte-worker-1"
+    assert worker.waited_percent == pytest.approx(80.0)
+    assert "80 % of the time (75 % its quota)" in worker.quote.text
+    assert worker.saturated is False

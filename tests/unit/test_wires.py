@@ -21,6 +21,7 @@ from linerate.host.netns import namespaces, privilege
 from linerate.lab import dut, links, rig
 from linerate.lab.dut._linux import _worker
 from linerate.lab.dut.kernel import ip_counters
+from linerate.lab.links import _memif_peers
 from linerate.lab.links._memif_peers import awaited
 from linerate.lab.tester import find_tool
 from linerate.lab.tester.iperf3 import offered
@@ -352,6 +353,31 @@ def test_memif_sockets_are_joined_where_somebody_listens_and_made_elsewhere():
             with pytest.raises(BlockingIOError):
                 peer.accept()
         assert (folder / "a.sock").exists()
+
+
+def test_rx_queues_of_memif_sockets_are_the_ports(tmp_path):
+    with links.find("memif").joined(external_memif(tmp_path, ("@a", "@b"), rx_queues=2)) as ends:
+        assert [end.port["rx_queues"] for end in ends.tester] == [2, 2]
+    with links.find("memif").joined(external_memif(tmp_path, ("@a", "@b"))) as ends:
+        assert all("rx_queues" not in end.port for end in ends.tester)
+
+
+def test_rx_queues_without_sockets_are_refused():
+    with pytest.raises(TestbedError) as error:
+        parse({"wire": "card", "tester": {"rx_queues": 2}}, "bed.yaml")
+    (line,) = error.value.lines
+    assert "rx_queues: expected only with `sockets`" in line
+
+
+def test_a_peer_in_another_namespace_is_found_without_asking_it(monkeypatch, tmp_path):
+    head = "Num RefCount Protocol Flags Type St Inode Path\n"
+    table = tmp_path / "unix"
+    row = "0: 00000002 00000000 00010000 0005 01 {} {}\n"
+    table.write_text(head + row.format(1, "/run/vpp/a.sock") + row.format(2, "@abstract"))
+    monkeypatch.setattr(_memif_peers, "_other_tables", lambda: iter([table]))
+    assert _memif_peers.somebody_listens("/run/vpp/a.sock")
+    # It is of that namespace alone.
+    assert not _memif_peers.somebody_listens("@abstract")
 
 
 def test_a_folder_without_room_for_a_socket_is_reported(tmp_path):

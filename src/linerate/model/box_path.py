@@ -24,6 +24,12 @@ BETWEEN = "between {} and {}: cable, link or pause frames"
 OTHER_TRAFFIC = "{}: other traffic"
 #: So end places that are the difference of two counters.
 DERIVED = "no protocol takes it"
+#: Frames that a packet socket's owner did not fetch in time, and those that it put in alone.
+SOCKET_FULL = "packet socket full, or not polled"
+SOCKET_KEPT = "not sent by the kernel, but left in the packet socket"
+#: Counter of a port behind a packet socket: packets that its owner took out of it.
+SOCKET_RX = "socket_rx_packets"
+_DIFFERENCES = (DERIVED, SOCKET_FULL, SOCKET_KEPT)
 ITS_OWN = "box: packets of its own"
 #: Other senders' packets that came in and ended in the box without a counter: ARP, ND, LLDP.
 TAKEN_IN = "box: other traffic for itself"
@@ -115,7 +121,7 @@ def _not_negative(ledger: PacketLedger) -> PacketLedger:
     """Differences of two counters that a box does not read at one moment are no less than none."""
     entries = (
         entry.model_copy(update={"packets": max(0, entry.packets)})
-        if entry.place.endswith(DERIVED)
+        if entry.place.endswith(_DIFFERENCES)
         else entry
         for entry in ledger.entries
     )

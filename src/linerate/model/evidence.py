@@ -82,6 +82,8 @@ class Worker(FrozenModel):
     away_percent: float | None = None
     #: Part of it in which the hypervisor had its CPU.
     stolen_percent: float | None = None
+    #: Share of its time in which it was ready and had no CPU, or no quota left, by the scheduler.
+    waited_percent: float | None = None
     kernel_percent: float | None = None
     lock_wait_percent: float | None = None
     syscalls_per_packet: float | None = None
@@ -288,6 +290,16 @@ class Port(FrozenModel):
     quote: Quote
 
 
+class PortState(FrozenModel):
+    """Why a port of the device can't carry packets: its link is down, or they are too long."""
+
+    port: str
+    limit: Literal["link", "configuration"]
+    #: As in `lost at a port …`: `whose link is down`.
+    text: str
+    quote: Quote
+
+
 class PcieLink(FrozenModel):
     """One card's PCIe link."""
 
@@ -455,6 +467,8 @@ class Evidence(FrozenModel):
     noted: tuple[Loss, ...] = ()
     rings: tuple[Ring, ...] = ()
     ports: tuple[Port, ...] = ()
+    #: Ports that can't carry the packets.
+    port_states: tuple[PortState, ...] = ()
     pcie: tuple[PcieLink, ...] = ()
     cpus: tuple[CpuCounters, ...] = ()
     cpu_times: tuple[CpuTime, ...] = ()

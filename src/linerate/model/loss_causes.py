@@ -33,7 +33,9 @@ _PATTERNS: tuple[tuple[Cause, str], ...] = (
         r"|tc queue (?!tbf|netem)\S+ drops|no available descriptors|tx frame not ready"
         r"|tx sendto temporary|sendto E(?:AGAIN|BUSY)"
         # A DPDK driver counts what its ring has no room for, and leaves it to the program.
-        r"|tx errors: refused by the driver|grout: port tx error",
+        r"|tx errors: refused by the driver|grout: port tx error"
+        # Frames that a kernel did not take out of a packet socket.
+        r"|not sent by the kernel",
     ),
     ("card-pps", r"card packet rate"),
     ("pcie", r"pcie"),

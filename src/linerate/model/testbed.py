@@ -31,7 +31,7 @@ from linerate.model.box import At, BoxPort, Command
 from linerate.model.flow_table_config import FlowTable
 from linerate.model.impairments import Burn, Delay, Lose, TesterBurn
 from linerate.model.nic_presets import DEFAULT, Card, card_option, preset
-from linerate.model.port_queues import PortQueues
+from linerate.model.port_queues import PortQueues, QueueCount
 from linerate.model.power_sources import Power
 from linerate.model.tester_addresses import Addresses, TesterAddresses
 
@@ -163,6 +163,8 @@ class TesterSpec(TesterAddresses):
     ports: Annotated[tuple[TesterPort, ...], PORTS_OF_TESTER] | None = None
     #: With `wire: memif` and an external device: paths of the sockets; `@name` is abstract.
     sockets: Annotated[tuple[Socket, ...], PORTS_OF_TESTER] | None = None
+    #: Rx queues of each of those: a device that sends with several threads has a queue for each.
+    rx_queues: QueueCount | None = None
     #: So long is waited for peers of memif sockets: VPP's client tries again every few seconds.
     wait_seconds: float = Field(default=10, gt=0, le=3600)
     #: With `wire: veth` or `af_xdp` and an external device: existing interfaces.
@@ -177,6 +179,12 @@ class TesterSpec(TesterAddresses):
     def _addresses_once(self) -> Self:
         if self.addresses and any(port.address for port in self.ports or ()):
             raise ValueError("addresses: given in `ports` too; give them in one place")
+        return self
+
+    @model_validator(mode="after")
+    def _queues_of_sockets(self) -> Self:
+        if self.rx_queues is not None and self.sockets is None:
+            raise ValueError("rx_queues: expected only with `sockets`; of cards it is in `ports`")
         return self
 
     @property

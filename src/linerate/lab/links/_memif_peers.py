@@ -5,7 +5,8 @@ import re
 import socket
 import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 
 from linerate.base.errors import SetupError
@@ -46,10 +47,39 @@ def somebody_listens(name: str) -> bool:
 
 
 def _listening() -> frozenset[str]:
-    """Sockets of this network namespace that accept connections, as /proc/net/unix names them."""
-    lines = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace").split("\n")
-    rows = (line.split(maxsplit=7) for line in lines[1:])
-    return frozenset(row[7] for row in rows if len(row) > 7 and int(row[3], 16) & SO_ACCEPTCON)
+    """Sockets that accept connections, as /proc/net/unix names them.
+
+    Of our network namespace all, and of the others that we may look into those at a path: it leads
+    into any of them.
+    """
+    ours = frozenset(_accepting(Path("/proc/net/unix")))
+    others = chain.from_iterable(map(_accepting, _other_tables()))
+    return ours | {name for name in others if not name.startswith("@")}
+
+
+def _accepting(table: Path) -> Iterator[str]:
+    with contextlib.suppress(OSError):
+        lines = table.read_text(encoding="utf-8", errors="replace").split("\n")
+        rows = (line.split(maxsplit=7) for line in lines[1:])
+        yield from (row[7] for row in rows if len(row) > 7 and int(row[3], 16) & SO_ACCEPTCON)
+
+
+def _other_tables() -> Iterator[Path]:
+    """The table of each other namespace: of some process there."""
+    seen = {None, _namespace(Path("/proc/self"))}
+    for process in Path("/proc").glob("[0-9]*"):
+        namespace = _namespace(process)
+        if namespace not in seen:
+            seen.add(namespace)
+            yield process / "net/unix"
+
+
+def _namespace(process: Path) -> Path | None:
+    """Its network namespace; None where we may not look."""
+    try:
+        return (process / "ns/net").readlink()
+    except OSError:
+        return None
 
 
 def remove_socket(name: str) -> None:

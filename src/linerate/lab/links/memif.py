@@ -40,6 +40,7 @@ def _end(testbed: Testbed, folder: Path, index: int, role: str) -> End:
 def _named(testbed: Testbed, tester: TesterSpec) -> Iterator[Ends]:
     """The tester's ends on sockets whose other ends are an external device's."""
     sockets = tester.sockets or ()
+    queues = {} if tester.rx_queues is None else {"rx_queues": tester.rx_queues}
     made = [name for name in sockets if not somebody_listens(name)]
     for name in made:
         _check_can_be_made(name)
@@ -50,6 +51,7 @@ def _named(testbed: Testbed, tester: TesterSpec) -> Iterator[Ends]:
             "device": f"{MEMIF}{number}",
             "devargs": _external_devargs(name, "server" if name in made else "client"),
             "link_bps": testbed.line_bps,
+            **queues,
         }
         for number, name in enumerate(sockets)
     ]

@@ -6,13 +6,21 @@ without a flow, or at a port that can't send it.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from linerate.model.box import Answer, BoxAnswers, texts
-from linerate.model.evidence import Evidence, Node, Quote, Worker
-from linerate.parsers.boxes import Asked, Counted, Question, UnreadableError, register
+from linerate.model.evidence import Evidence, Node, PortState, Quote, Worker
+from linerate.parsers.boxes import (
+    Asked,
+    Counted,
+    Question,
+    UnreadableError,
+    _packet_sockets,
+    _scheduling,
+    register,
+)
 from linerate.parsers.ovs_counters import (
     COVERAGE,
     LOSSES,
@@ -28,6 +36,7 @@ from linerate.parsers.ovs_counters import (
 _SETTLED = "sleep 1.1 2>/dev/null || sleep 2"
 #: Statistics of each kind of port that are packets lost on the way in, and not among `rx_packets`.
 _RX_LOSSES = {"rx_missed_errors": "rx missed", "rx_errors": "rx errors"}
+_TX_ERRORS = "tx errors: refused by the driver"
 #: `recv`, `xmit` and their bytes, as OpenFlow has them.
 _PORT = re.compile(r"\s(rx|tx) pkts=(\d+), bytes=(\d+), drop=(\d+|\?), errs=(\d+|\?)")
 _CUSTOM = re.compile(r"([A-Za-z_]\w*)=(\d+)(?=[,\s]|$)")
@@ -86,6 +95,7 @@ class OvsBox:
             Question("settled", _SETTLED),
             *of_ports,
             Question("interfaces", _with(asked, "ovs-vsctl --format json list interface")),
+            Question(_packet_sockets.QUESTION, f"{_packet_sockets.COMMAND} || true"),
             Question("coverage", _with(asked, _control("coverage/show")), required=True),
             Question("flows that drop", _with(asked, flows)),
             Question("pmd-stats-show", _with(asked, _control("dpif-netdev/pmd-stats-show"))),
@@ -93,14 +103,11 @@ class OvsBox:
 
     def at_load(self, asked: Asked) -> tuple[Question, ...]:
         """Cycles of each thread, and its wait for its CPU."""
-        waits = (
-            f"for t in /proc/$(cat {_folder(asked)}/ovs-vswitchd*.pid | head -n 1)/task/*; do "
-            'read -r name < $t/comm && read -r ran < $t/schedstat && echo "$name $ran"; done; true'
-        )
+        process = f"p=$(cat {_folder(asked)}/ovs-vswitchd*.pid | head -n 1)"
         return (
             Question("pmd-stats-show", _with(asked, _control("dpif-netdev/pmd-stats-show"))),
             Question("pmd-perf-show", _with(asked, _control("dpif-netdev/pmd-perf-show -nh"))),
-            Question("schedstat", _with(asked, waits)),
+            Question("schedstat", f"{process}; {_scheduling.SHELL}"),
         )
 
     def clear(self, _asked: Asked) -> tuple[Question, ...]:
@@ -111,6 +118,7 @@ class OvsBox:
         """Ports, and losses in the order of a packet's way."""
         counted = Counted()
         lagging = _interfaces(texts.get("interfaces", ""))
+        sockets = _sockets(texts)
         for port, name in asked.ports.items():
             counters = lagging.get(name, {}) | _port(texts.get(f"dump-ports {name}", ""))
             if not {"rx_packets", "tx_packets"} <= counters.keys():
@@ -120,20 +128,24 @@ class OvsBox:
             missed = {f"{port}: {words}": counters.get(key, 0) for key, words in _RX_LOSSES.items()}
             # Those reached the port, which counts them elsewhere.
             counters["rx_packets"] += sum(missed.values())
+            if name in sockets:
+                crossed, at_socket = _packet_sockets.counted(port, counters, sockets[name])
+                counters |= crossed
+                missed |= at_socket
             counted.ports[port] = counters
             counted.losses |= missed
             counted.losses |= {port_place(port, key): counters.get(key, 0) for key in LOSSES}
+            counted.losses[f"{port}: {_TX_ERRORS}"] = counters.get("tx_errors", 0)
         counted.losses |= _drops(texts.get("coverage", ""), texts.get("flows that drop", ""))
         return counted
 
     def evidence(self, box: BoxAnswers) -> Evidence:
         """Each poll-mode thread between the two answers at load."""
         batches = box.batches("load")
-        if len(batches) < 2:
-            return Evidence()
-        windows = tuple(_windows(batches[0], batches[-1]))
+        windows = tuple(_windows(batches[0], batches[-1])) if len(batches) > 1 else ()
         return Evidence(
             workers=tuple(filter(None, map(_worker, windows))),
+            port_states=tuple(_port_states(box)),
             doubts=tuple(quote for window in windows for quote in _doubts(window)),
         )
 
@@ -159,19 +171,59 @@ def _some(interfaces: Mapping[str, object]) -> str:
 
 
 def _interfaces(text: str) -> dict[str, dict[str, int]]:
-    """By name, what the database knows of a port: up to five seconds old."""
+    """By name, what the database counts of a port: up to five seconds old."""
+    return {name: _map(row.get("statistics")) for name, row in _rows(text).items()}
+
+
+def _rows(text: str) -> dict[str, dict[str, Any]]:
+    """By name, what the database knows of a port."""
     try:
         table = json.loads(text)
         names, rows = table["headings"], table["data"]
-        name, statistics = names.index("name"), names.index("statistics")
-        return {str(row[name]): _map(row[statistics]) for row in rows}
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
+        found = [dict(zip(names, row, strict=True)) for row in rows]
+        return {str(row["name"]): row for row in found}
+    except (ValueError, KeyError, TypeError, RecursionError):
         return {}
 
 
-def _map(value: Sequence[Any]) -> dict[str, int]:
+def _sockets(texts: Mapping[str, str]) -> dict[str, _packet_sockets.Interface]:
+    """By port, the kernel's interface behind a packet socket."""
+    kernel = texts.get(_packet_sockets.QUESTION, "")
+    found = {}
+    for name, row in _rows(texts.get("interfaces", "")).items():
+        behind = _packet_sockets.behind([str(row.get("options"))], kernel)
+        for interface in behind.values():
+            # One of that name in another namespace has another address.
+            if interface.address == row.get("mac_in_use"):
+                found[name] = interface
+    return found
+
+
+def _port_states(box: BoxAnswers) -> Iterator[PortState]:
+    """Ports without a link before or after."""
+    batches = [texts(one) for moment in ("before", "after") for one in box.batches(moment)]
+    for port, name in box.ports.items():
+        if any(_is_down(batch, name) for batch in batches):
+            quote = Quote(source="interfaces", line=1, text=f"{port} ({name}): link down")
+            yield PortState(port=port, limit="link", text="whose link is down", quote=quote)
+
+
+def _is_down(answers: Mapping[str, str], name: str) -> bool:
+    """Whether a port has no link: a driver may not know, and the kernel does."""
+    kernel = _sockets(answers).get(name)
+    row = _rows(answers.get("interfaces", "")).get(name, {})
+    down = "down" in (row.get("link_state"), row.get("admin_state"))
+    return down or (kernel is not None and not kernel.up)
+
+
+def _map(value: object) -> dict[str, int]:
     """A map as RFC 7047 writes it."""
-    return {str(key): number for key, number in value[1] if isinstance(number, int)}
+    pairs = value[1] if isinstance(value, list) and len(value) == 2 else []
+    return {
+        str(pair[0]): pair[1]
+        for pair in (pairs if isinstance(pairs, list) else [])
+        if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], int)
+    }
 
 
 def _port(text: str) -> dict[str, int]:
@@ -230,8 +282,8 @@ class _Window(NamedTuple):
     #: Iterations of its loop that found packets; 0 where the answer lacks them.
     calls: int
     upcalls: int
-    #: Time without its CPU, though it had work.
-    waited_seconds: float
+    #: Its time without a CPU, though it had work; None where the answer lacks it.
+    waited: _scheduling.Waited | None
     line: int
 
 
@@ -240,7 +292,7 @@ def _windows(first: tuple[Answer, ...], last: tuple[Answer, ...]) -> Iterator[_W
     seconds = (last[0].asked_us - first[0].asked_us) / 1e6
     stats = [_threads(one.get("pmd-stats-show", "")) for one in (before, after)]
     perf = [_threads(one.get("pmd-perf-show", "")) for one in (before, after)]
-    waits = [_waits(one.get("schedstat", "")) for one in (before, after)]
+    waits = _scheduling.waited(before.get("schedstat", ""), after.get("schedstat", ""), seconds)
     for thread, (counters, line) in stats[1].items():
         if thread not in stats[0] or thread[0] != "pmd" or seconds <= 0:
             continue
@@ -258,7 +310,10 @@ def _windows(first: tuple[Answer, ...], last: tuple[Answer, ...]) -> Iterator[_W
             calls=max(0, calls[1] - calls[0]),
             upcalls=grown.get("miss with success upcall", 0)
             + grown.get("miss with failed upcall", 0),
-            waited_seconds=max(0.0, waits[1].get(name, 0.0) - waits[0].get(name, 0.0)),
+            # Its thread has the number of a handler behind its name.
+            waited=next(
+                (one for waiting, one in waits.items() if waiting.partition("/")[0] == name), None
+            ),
             line=line,
         )
 
@@ -274,16 +329,6 @@ def _threads(text: str) -> dict[tuple[str, int, int], tuple[dict[str, int], int]
             found[thread[1], numa, core] = (counters, number)
         elif (value := VALUE.fullmatch(line)) is not None:
             counters[value["name"]] = _int(value["value"])
-    return found
-
-
-def _waits(text: str) -> dict[str, float]:
-    """By `pmd-cNN`: seconds for which a thread waited for its CPU (kernel's sched-stats.rst)."""
-    found: dict[str, float] = {}
-    for line in text.splitlines():
-        words = line.split()
-        if len(words) >= 4 and words[0].startswith("pmd-c") and words[-2].isdecimal():
-            found[words[0].partition("/")[0]] = _int(words[-2]) / 1e9
     return found
 
 
@@ -318,18 +363,15 @@ def _worker(window: _Window) -> Worker | None:
         nodes=(node,),
         idle_in_clocks=False,
         spare_percent=idle,
+        waited_percent=None if window.waited is None else window.waited.percent,
         quote=quote,
     )
 
 
 def _doubts(window: _Window) -> Iterator[Quote]:
     """Reasons to doubt a window: a thread without its CPU, packets without a flow."""
-    waited = min(100.0, 100.0 * window.waited_seconds / window.seconds)
-    if waited >= WAITED_PERCENT:
-        yield _quote(
-            window,
-            f"it waited for CPU {window.cpu} for {waited:.0f} % of the time: other threads had it",
-        )
+    if window.waited is not None and window.waited.percent >= WAITED_PERCENT:
+        yield _quote(window, f"it {window.waited.text}")
     if 0 < UPCALL_PERCENT * window.packets <= 100.0 * window.upcalls:
         share = min(100.0, 100.0 * window.upcalls / window.packets)
         yield _quote(

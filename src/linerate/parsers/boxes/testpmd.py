@@ -5,12 +5,21 @@ received and did not send were lost in the program, or in a tx queue that had no
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from linerate.model.box import Answer, BoxAnswers, texts
-from linerate.model.evidence import Evidence, Node, Quote, Worker
-from linerate.parsers.boxes import Asked, Counted, Question, UnreadableError, register
+from linerate.model.evidence import Evidence, Node, PortState, Quote, Worker
+from linerate.parsers.boxes import (
+    Asked,
+    Counted,
+    Question,
+    UnreadableError,
+    _packet_sockets,
+    _scheduling,
+    register,
+)
 
 #: DPDK's own place of the socket, for root (lib/telemetry).
 SOCKET = "/var/run/dpdk/rte/dpdk_telemetry.v2"
@@ -19,7 +28,7 @@ SOCKET = "/var/run/dpdk/rte/dpdk_telemetry.v2"
 _CLIENT = """
 import json, socket, sys
 box = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-box.settimeout(5)
+box.settimeout(15)
 try:
     box.connect(sys.argv[1])
     most = json.loads(box.recv(65536))["max_output_len"]
@@ -40,7 +49,17 @@ _MISSING = (
     "takes no other client of ours' >&2; exit 1; }"
 )
 _PORTS = ("/ethdev/info,%", "/ethdev/stats,%")
+_LINKS = "/ethdev/link_status,%"
+_PARAMS = "/eal/params"
 _LCORES = "/eal/lcore/usage"
+#: With its answers in `a`: the program's process, by DPDK's own answer.
+_PROCESS = "p=${a#*'\"pid\":'}; p=${p%%,*}"
+#: A thread that forwards runs, or waits, for more of a window than that.
+BUSY_PERCENT = 10.0
+#: Names of an lcore's thread, which changed with DPDK 22.11 and 23.11.
+_THREAD = r"(?:lcore-worker-|rte-worker-|dpdk-worker){}"
+#: Ethernet header; a telemetry's bytes are without FCS.
+HEADER_BYTES = 14
 #: Counters of rte_eth_stats that are packets lost on the way in, and not among `ipackets`.
 _RX_LOSSES = {
     "imissed": "rx missed: the program did not poll in time",
@@ -78,13 +97,16 @@ class DpdkBox:
     def counters(self, asked: Asked) -> tuple[Question, ...]:
         """Counters of all ports: the generic ones, and each driver's own."""
         return (
-            Question("ports", _ask(asked, *_PORTS, "/ethdev/link_status,%"), required=True),
+            Question("ports", _ask(asked, *_PORTS, _LINKS, _PARAMS), required=True),
             Question("xstats", _ask(asked, "/ethdev/xstats,%")),
+            Question(_packet_sockets.QUESTION, f"{_packet_sockets.COMMAND} || true"),
         )
 
     def at_load(self, asked: Asked) -> tuple[Question, ...]:
-        """Cycles of its threads, where the program says (DPDK 23.03 or later), and packets."""
-        return (Question("lcores", _ask(asked, *_PORTS, _LCORES)),)
+        """Packets, cycles of threads where the program says (DPDK 23.03), and their scheduling."""
+        words = _ask(asked, "/info", *_PORTS, _LCORES)
+        shell = f'a=$({words}) || exit 1; echo "$a"; {_PROCESS}; {_scheduling.SHELL}'
+        return (Question("lcores", shell),)
 
     def clear(self, _asked: Asked) -> tuple[Question, ...]:
         """Nothing: all counters are differences anyway."""
@@ -94,6 +116,7 @@ class DpdkBox:
         """Ports, and losses at their two ends."""
         answers = _answers(texts.get("ports", ""))
         numbers = _numbers(answers)
+        sockets = _sockets(answers, texts)
         counted = Counted()
         for port, name in asked.ports.items():
             number = numbers.get(name, name)
@@ -107,6 +130,10 @@ class DpdkBox:
             losses = {f"{port}: {words}": stats.get(key, 0) for key, words in _RX_LOSSES.items()}
             # Those reached the port, which counts them elsewhere.
             counters["rx_packets"] += sum(losses.values())
+            if (kernel := _behind(sockets, answers, number)) is not None:
+                crossed, at_socket = _packet_sockets.counted(port, counters, kernel)
+                counters |= crossed
+                losses |= at_socket
             counted.ports[port] = counters
             counted.losses |= losses
             counted.losses |= {
@@ -115,17 +142,17 @@ class DpdkBox:
         return counted
 
     def evidence(self, box: BoxAnswers) -> Evidence:
-        """Each thread that counts its busy cycles, between the two answers at load."""
+        """Its threads between the two answers at load, and ports that can't carry the packets."""
         batches = box.batches("load")
-        if len(batches) < 2:
-            return Evidence()
-        return Evidence(workers=tuple(_workers(batches[0], batches[-1], set(box.ports.values()))))
+        ports = set(box.ports.values())
+        workers = _workers(batches[0], batches[-1], ports) if len(batches) > 1 else ()
+        return Evidence(workers=tuple(workers), port_states=tuple(_port_states(box)))
 
 
 def _ask(asked: Asked, *words: str) -> str:
     """A command line: names and words have no characters that a shell reads."""
     client = _CLIENT.strip("\n").replace("'", "'\\''")
-    return f"{_MISSING}; python3 -c '{client}' {asked.socket or SOCKET} {' '.join(words)}"
+    return f"{_MISSING}; python3 -SEc '{client}' {asked.socket or SOCKET} {' '.join(words)}"
 
 
 def _answers(text: str) -> dict[str, Any]:
@@ -157,11 +184,112 @@ def _numbers(answers: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+def _info(answers: Mapping[str, Any], number: str) -> dict[str, Any]:
+    return _dict(answers.get(f"/ethdev/info,{number}"))
+
+
+def _sockets(
+    answers: Mapping[str, Any], texts: Mapping[str, str]
+) -> dict[str, _packet_sockets.Interface]:
+    """By device, the kernel's interface behind a packet socket."""
+    params = answers.get(_PARAMS)
+    words = map(str, params) if isinstance(params, list) else ()
+    return _packet_sockets.behind(words, texts.get(_packet_sockets.QUESTION, ""))
+
+
+def _behind(
+    sockets: Mapping[str, _packet_sockets.Interface], answers: Mapping[str, Any], number: str
+) -> _packet_sockets.Interface | None:
+    """The kernel's interface of a port: that of another namespace has another address."""
+    info = _info(answers, number)
+    found = sockets.get(str(info.get("name")))
+    same = found is not None and str(info.get("mac_addr")).lower() == found.address
+    return found if same else None
+
+
+def _port_states(box: BoxAnswers) -> Iterator[PortState]:
+    """Ports without a link before or after, and those whose MTU the packets exceed."""
+    batches = [texts(one) for moment in ("before", "after") for one in box.batches(moment)]
+    reads = [_answers(batch.get("ports", "")) for batch in batches]
+    for port, name in box.ports.items():
+        both = zip(reads, batches, strict=True)
+        if any(_is_down(answers, _sockets(answers, batch), name) for answers, batch in both):
+            quote = Quote(source="ports", line=1, text=f"{port} ({name}): link down")
+            yield PortState(port=port, limit="link", text="whose link is down", quote=quote)
+    if len(reads) > 1:
+        yield from _longer_than_the_mtu(reads[0], reads[-1], box.ports)
+
+
+def _is_down(
+    answers: Mapping[str, Any], sockets: Mapping[str, _packet_sockets.Interface], name: str
+) -> bool:
+    """Whether a port has no link: a driver may not know, and the kernel does."""
+    number = _numbers(answers).get(name, name)
+    kernel = _behind(sockets, answers, number)
+    status = _dict(answers.get(f"/ethdev/link_status,{number}")).get("status")
+    return status == "DOWN" or (kernel is not None and not kernel.up)
+
+
+def _longer_than_the_mtu(
+    before: Mapping[str, Any], after: Mapping[str, Any], ports: Mapping[str, str]
+) -> Iterator[PortState]:
+    numbers = _numbers(after)
+    mean_bytes = max(
+        (_mean_bytes(before, after, numbers.get(name, name)) for name in ports.values()),
+        default=0.0,
+    )
+    for port, name in ports.items():
+        mtu = _info(after, numbers.get(name, name)).get("mtu")
+        if isinstance(mtu, int) and mean_bytes > mtu + HEADER_BYTES:
+            text = f"whose MTU is {mtu}: the packets have {mean_bytes - HEADER_BYTES:.0f} bytes"
+            quote = Quote(source="ports", line=1, text=f"{port} ({name}): MTU {mtu}")
+            yield PortState(port=port, limit="configuration", text=text, quote=quote)
+
+
+def _mean_bytes(before: Mapping[str, Any], after: Mapping[str, Any], number: str) -> float:
+    """Bytes of a frame that a port received between two answers; 0 where it received none."""
+    early, late = (_dict(one.get(f"/ethdev/stats,{number}")) for one in (before, after))
+    packets, octets = (
+        late.get(name, 0) - early.get(name, 0)
+        if isinstance(late.get(name), int) and isinstance(early.get(name), int)
+        else 0
+        for name in ("ipackets", "ibytes")
+    )
+    return octets / packets if packets > 0 else 0.0
+
+
+class _Window(NamedTuple):
+    """Time between the two answers at load."""
+
+    seconds: float
+    #: Packets that the ports received.
+    packets: int
+    waited: Mapping[str, _scheduling.Waited]
+
+
 def _workers(
     first: tuple[Answer, ...], last: tuple[Answer, ...], ports: set[str]
 ) -> Iterator[Worker]:
-    before, after = (_answers(texts(one).get("lcores", "")) for one in (first, last))
     seconds = (last[0].asked_us - first[0].asked_us) / 1e6
+    if seconds <= 0:
+        return
+    early, late = (texts(one).get("lcores", "") for one in (first, last))
+    before, after = _answers(early), _answers(late)
+    window = _Window(
+        seconds,
+        max(0, _received(after, ports) - _received(before, ports)),
+        _scheduling.waited(early, late, seconds),
+    )
+    working = _working(before, after)
+    for lcore, (total, busy) in working.items():
+        # Packets are counted by port: of several threads none knows its share.
+        yield _worker(lcore, total, busy, window, alone=len(working) == 1)
+    if not working:
+        yield from _threads(window)
+
+
+def _working(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[int, tuple[int, int]]:
+    """By lcore that counts its cycles: those of the window, and the busy ones."""
     early, late = _lcores(before), _lcores(after)
     grown = {
         lcore: (total - early[lcore][0], busy - early[lcore][1])
@@ -169,13 +297,15 @@ def _workers(
         if lcore in early
     }
     known = {lcore: one for lcore, one in grown.items() if one[0] > 0 and 0 <= one[1] <= one[0]}
-    working = {lcore: one for lcore, one in known.items() if one[1]} or known
-    packets = max(0, _received(after, ports) - _received(before, ports))
-    if seconds <= 0:
-        return
-    for lcore, (total, busy) in working.items():
-        # Packets are counted by port: of several threads none knows its share.
-        yield _worker(lcore, total, busy, packets if len(working) == 1 else 0, seconds)
+    return {lcore: one for lcore, one in known.items() if one[1]} or known
+
+
+def _threads(window: _Window) -> Iterator[Worker]:
+    """Threads that poll, of a program that does not count its cycles: their CPU time is known."""
+    for name, one in window.waited.items():
+        if one.ran_percent + one.percent >= BUSY_PERCENT:
+            quote = Quote(source="lcores", line=1, text=f"{name} {one.text}")
+            yield Worker(name=name, seconds=window.seconds, waited_percent=one.percent, quote=quote)
 
 
 def _lcores(answers: Mapping[str, Any]) -> dict[int, tuple[int, int]]:
@@ -199,9 +329,16 @@ def _received(answers: Mapping[str, Any], ports: set[str]) -> int:
     return sum(packets for packets in found if isinstance(packets, int))
 
 
-def _worker(lcore: int, total: int, busy: int, packets: int, seconds: float) -> Worker:
+def _worker(lcore: int, total: int, busy: int, window: _Window, *, alone: bool) -> Worker:
     idle = 100.0 * (total - busy) / total
-    quote = Quote(source="lcores", line=1, text=f"lcore {lcore}: {idle:.1f} % of its cycles idle")
+    packets = window.packets if alone else 0
+    waited = next(
+        (one for name, one in window.waited.items() if re.fullmatch(_THREAD.format(lcore), name)),
+        None,
+    )
+    rest = f", {waited.text}" if waited is not None and waited.percent >= 1.0 else ""
+    text = f"lcore {lcore}: {idle:.1f} % of its cycles idle{rest}"
+    quote = Quote(source="lcores", line=1, text=text)
     node = Node(
         name="testpmd",
         state="polling",
@@ -213,12 +350,13 @@ def _worker(lcore: int, total: int, busy: int, packets: int, seconds: float) -> 
     )
     return Worker(
         name=f"lcore-{lcore}",
-        seconds=seconds,
-        tsc_hz=total / seconds,
-        in_pps=packets / seconds,
+        seconds=window.seconds,
+        tsc_hz=total / window.seconds,
+        in_pps=packets / window.seconds,
         nodes=(node,),
         idle_in_clocks=False,
         spare_percent=idle,
+        waited_percent=None if waited is None else waited.percent,
         quote=quote,
     )
 

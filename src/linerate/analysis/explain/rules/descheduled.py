@@ -7,13 +7,17 @@ from linerate.analysis.explain.reading import (
     forwarders,
     pushed_back,
     quotes,
+    share_lost,
     total,
 )
 from linerate.analysis.explain.rules import Stage, rule
+from linerate.model.box_path import SOCKET_RX
 from linerate.model.evidence import CpuTime, Evidence, Worker
 
 #: Time away from its CPU from which a worker's losses are put down to it.
 AWAY_PERCENT = 10.0
+#: A thread that waits for so much of the time loses no more than that many times as much.
+AT_MOST = 2.0
 TRY = (
     "keep other programs off that CPU: isolcpus or cpusets, and interrupts elsewhere",
     "on a virtual machine: dedicated CPUs, `steal` in `mpstat -P ALL 1` shows what it costs",
@@ -37,6 +41,8 @@ def descheduled(evidence: Evidence) -> Finding | None:
     if (stolen_from := _stolen_from(evidence)) is not None:
         share = stolen_from.stolen_percent or 0.0
         return _finding(evidence, stolen_from.name, share, stolen_from)
+    if (waited := _waited(evidence)) is not None:
+        return _finding(evidence, waited.name, waited.waited_percent or 0.0, waited)
     lost = [loss for loss in capacity_losses(evidence) if loss.cause in AT_RINGS]
     if not lost or evidence.conditions is not None:
         return None
@@ -75,6 +81,31 @@ def _stolen_from(evidence: Evidence) -> Worker | None:
     if worker is None or stolen < AWAY_PERCENT or stolen <= (worker.spare_percent or 0.0):
         return None
     return worker
+
+
+def _waited(evidence: Evidence) -> Worker | None:
+    """A thread of a box's that polls and had no CPU, where rings were full or the link took less.
+
+    Its scheduler says so. Where it had time to spare all the same, a link that pushes back was not
+    slower for it.
+    """
+    worker = max(forwarders(evidence), key=lambda one: one.waited_percent or 0.0, default=None)
+    if worker is None or (worker.waited_percent or 0.0) < AWAY_PERCENT:
+        return None
+    waited = worker.waited_percent or 0.0
+    lost = [loss for loss in capacity_losses(evidence) if loss.cause in AT_RINGS]
+    share = share_lost(evidence, lost)
+    if lost:
+        # Packets that are lost while it waits, and those that the ring is then behind with.
+        return worker if share is not None and 100.0 * share <= AT_MOST * waited else None
+    behind = _pushed_back(evidence) and waited > (worker.idle_percent or 0.0)
+    return worker if behind else None
+
+
+def _pushed_back(evidence: Evidence) -> bool:
+    """Whether the device took less: the kernel takes all from a wire, and drops at a socket."""
+    sockets = any(SOCKET_RX in port.counters for port in evidence.ports)
+    return pushed_back(evidence) and not sockets
 
 
 def _away(evidence: Evidence) -> Worker | None:
