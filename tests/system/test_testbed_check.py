@@ -1,11 +1,14 @@
 """`linerate testbed check` against a Linux box in a namespace: every fault is named, with its remedy."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.command import Done, result_of, run_command
+from tests.system.box_paths import hairpin_box, snake_box
 from tests.system.boxes import Box, linux_box, needs_boxes, needs_sshd, with_sshd
 from tests.system.namespaces import run
 
@@ -218,3 +221,19 @@ def test_without_a_terminal_a_new_file_needs_its_options(tmp_path: Path) -> None
             assert f"{option}: required" in done.stderr
             assert len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "x.yaml").exists()
+
+
+@needs_boxes
+@pytest.mark.parametrize("make", [hairpin_box, partial(snake_box, 2)], ids=["hairpin", "snake"])
+def test_a_new_file_of_another_path_is_one_that_the_check_accepts(
+    tmp_path: Path, make: Callable[[], AbstractContextManager[Box]]
+) -> None:
+    file = str(tmp_path / "new.yaml")
+    with make() as box:
+        words = ("--at", box.at, "--tester", ",".join(box.here), "--link", "20M",
+                 "--ports", ",".join(box.there))  # fmt: skip
+        done = run_command(("testbed", "new", file, *words), tmp_path, {})
+        assert done.returncode == 0, done.stderr
+        done = run_command(("testbed", "check", file), tmp_path, {})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "200 of 200 came through" in done.stdout

@@ -111,15 +111,25 @@ def new(
             help=f"Kind of box: {', '.join(BOXES)}; else found out.", autocompletion=one_of(BOXES)
         ),
     ] = None,
-    ports: Annotated[str | None, typer.Option(help="The box's two ports.", metavar="E0,E1")] = None,
+    ports: Annotated[
+        str | None,
+        typer.Option(
+            help="The box's ports in the order in which packets come by: two; one that they enter "
+            "and leave by; four or more, where they cross the box several times.",
+            metavar="E0,E1",
+        ),
+    ] = None,
     addresses: Annotated[
         str | None,
-        typer.Option(help="Their addresses.", metavar="100.64.1.1/30,100.64.2.1/30"),
+        typer.Option(
+            help="Addresses of those at the tester's ports.", metavar="100.64.1.1/30,100.64.2.1/30"
+        ),
     ] = None,
     tester: Annotated[
         str | None,
         typer.Option(
-            help="The tester's two ports: interfaces, PCI addresses, memif sockets.",
+            help="The tester's ports: interfaces, PCI addresses, memif sockets; two, or one where "
+            "the box has one.",
             metavar="T0,T1",
         ),
     ] = None,
@@ -135,8 +145,9 @@ def new(
         found, setup = writing.look(place, kind)
         known = writing.candidates(setup, place)
         _list(f"Ports of the box ({found})", known)
-        chosen = pair("ports", ports, "The box's two ports, that of t0 first", known)
-        own = writing.default_addresses(setup, chosen)
+        chosen = listed("ports", ports, "The box's ports, that of t0 first", _names(known, 2))
+        facing = writing.facing(chosen)
+        own = writing.default_addresses(setup, facing)
         here = writing.candidates(writing.look_here())
         _list("Interfaces of this host", here)
         choices = writing.Choices(
@@ -144,8 +155,16 @@ def new(
             at=place,
             kind=found,
             ports=chosen,
-            addresses=pair("addresses", addresses, "Their addresses", (), own),
-            tester=pair("tester", tester, "The tester's two ports", here if is_asking() else ()),
+            addresses=listed(
+                "addresses", addresses, f"Addresses of {' and '.join(facing)}", own, len(facing)
+            ),
+            tester=listed(
+                "tester",
+                tester,
+                f"The tester's {'ports' if len(facing) > 1 else 'port'}",
+                _names(here, len(facing)) if is_asking() else (),
+                len(facing),
+            ),
             link=asked("link", link, "100 % of the load", writing.default_link(setup, chosen)),
         )
         write_whole(file, writing.text(choices, setup))
@@ -180,20 +199,30 @@ def asked(
     return default
 
 
-def pair(
-    option: str,
-    given: str | None,
-    question: str,
-    known: Sequence[Interface],
-    default: Sequence[str] = (),
-) -> tuple[str, str]:
-    """Two words with a comma between them; by default the first two that are known."""
-    words = default or [one.name for one in known[:2]]
-    text = asked(option, given, question, ",".join(words) if len(words) == 2 else "")
-    parts = [part.strip() for part in text.split(",")]
-    if len(parts) != 2 or not all(parts):
-        raise ValueError(f"--{option}: expected two with a comma between them, not '{text}'")
-    return parts[0], parts[1]
+def _names(known: Sequence[Interface], count: int) -> tuple[str, ...]:
+    """Names of the first interfaces; none where there are fewer."""
+    names = tuple(one.name for one in known[:count])
+    return names if len(names) == count else ()
+
+
+def listed(
+    option: str, given: str | None, question: str, default: Sequence[str], count: int | None = None
+) -> tuple[str, ...]:
+    """Words with commas between them: `count`, or a number of ports that a path has."""
+    text = asked(option, given, question, ",".join(default))
+    parts = tuple(part.strip() for part in text.split(","))
+    fits = len(parts) == count if count else len(parts) == 1 or len(parts) % 2 == 0
+    if not fits or not all(parts):
+        raise ValueError(f"--{option}: expected {_COUNTS[count]}, not '{text}'")
+    return parts
+
+
+#: Ports that a path has, in words.
+_COUNTS = {
+    1: "one, as the box has one port",
+    2: "two with a comma between them",
+    None: "one, two, or two for each time that packets cross the box, with commas between them",
+}
 
 
 def _check_box(bed: Testbed, file: Path) -> None:

@@ -29,9 +29,11 @@ class Choices:
     name: str
     at: str
     kind: str
-    ports: tuple[str, str]
-    addresses: tuple[str, str]
-    tester: tuple[str, str]
+    #: In the order in which packets of t0 come by.
+    ports: tuple[str, ...]
+    #: Addresses of the ports at the tester's.
+    addresses: tuple[str, ...]
+    tester: tuple[str, ...]
     link: str
 
 
@@ -82,13 +84,17 @@ def described(one: Interface) -> str:
     return f"{one.name}: {', '.join(word for word in words if word)}"
 
 
-def default_addresses(setup: Setup, ports: Sequence[str]) -> tuple[str, str]:
+def facing(ports: Sequence[str]) -> tuple[str, ...]:
+    """Ports that are cabled to the tester's: the first and the last, or the only one."""
+    return tuple(dict.fromkeys((ports[0], ports[-1])))
+
+
+def default_addresses(setup: Setup, ports: Sequence[str]) -> tuple[str, ...]:
     """Addresses that the ports have, or those that the standard suite expects."""
-    first, second = (
+    return tuple(
         next((one for one in _of(setup, port) if ":" not in one), ADDRESSES[side])
         for side, port in enumerate(ports)
     )
-    return first, second
 
 
 def _of(setup: Setup, port: str) -> tuple[str, ...]:
@@ -109,11 +115,13 @@ def default_link(setup: Setup, ports: Sequence[str]) -> str:
 def text(chosen: Choices, setup: Setup) -> str:
     """The file. Raises TestbedError where the choices make no testbed."""
     wire, tester = _wire(chosen.tester)
+    ends = facing(chosen.ports)
+    addresses = dict(zip(ends, chosen.addresses, strict=True))
     ports = [
-        {"name": name, "address": address}
-        for name, address in zip(chosen.ports, chosen.addresses, strict=True)
+        {"name": name} | ({"address": addresses[name]} if name in addresses else {})
+        for name in chosen.ports
     ]
-    macs = [one.mac for name in chosen.ports if (one := setup.interfaces.get(name)) and one.mac]
+    macs = [one.mac for name in ends if (one := setup.interfaces.get(name)) and one.mac]
     document: dict[str, Any] = {
         "name": chosen.name,
         "wire": wire,
@@ -121,13 +129,13 @@ def text(chosen: Choices, setup: Setup) -> str:
         "tester": tester,
         "dut": {"kind": chosen.kind, "at": chosen.at, "ports": ports},
     }
-    if len(macs) == len(ports):
+    if len(macs) == len(ends):
         document["dut"] |= {"macs": macs}
     parse(document, "the testbed")
     return _written(document, setup, chosen.ports)
 
 
-def _wire(tester: tuple[str, str]) -> tuple[str, dict[str, object]]:
+def _wire(tester: tuple[str, ...]) -> tuple[str, dict[str, object]]:
     """The wire that fits the names of the tester's ports."""
     if all(pci.is_address(name) for name in tester):
         return "ethdev", {"ports": [{"device": name} for name in tester]}
@@ -147,13 +155,14 @@ def _written(document: dict[str, Any], setup: Setup, ports: Sequence[str]) -> st
         f"wire: {document['wire']}",
         "# 100 % of the load.",
         f"link: {document['link']}",
-        "# t0 and t1, in the order of the box's ports.",
+        "# t0 and t1, cabled to the first and the last of the box's ports; one where it has one.",
         f"tester: {json.dumps(document['tester'])}",
         "dut:",
         f"  kind: {dut['kind']}",
         "  # Where its commands run: local, netns:NAME, container:NAME, ssh://LOGIN@HOST.",
         f"  at: {json.dumps(dut['at'])}",
         *(f"  # {line}" for line in about),
+        "  # In the order in which packets come by: a cable joins the second to the third.",
         "  ports:",
         *(f"    - {json.dumps(port)}" for port in dut["ports"]),
         *(["  # Frames are sent to these addresses."] if macs else []),
