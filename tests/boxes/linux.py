@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.boxes.matrix import NOTHING, Box, Place
+from tests.boxes import bpf
+from tests.boxes.matrix import NOTHING, Box, Place, once_loaded
 from tests.system.boxes import Box as Namespace
 from tests.system.boxes import linux_box, with_sshd
 
@@ -25,6 +26,13 @@ table inet lost {{
 }}
 END"""
 _FLUSH = ("nft flush ruleset",)
+#: Neighbour and route that a port loses with its link.
+_BACK = (
+    f"ip neigh replace 100.64.2.2 lladdr {TESTER_MACS[1]} dev e1 nud permanent",
+    f"ip route replace {NETWORKS[1]}.0/24 via 100.64.2.2 dev e1",
+)
+#: Fewer than the load has.
+CONNECTIONS = 64
 
 
 def rule(text: str, hook: str = "forward") -> tuple[str, ...]:
@@ -93,11 +101,44 @@ def places() -> tuple[Place, ...]:
     )  # fmt: skip
 
 
+def _further_places(programs: Path) -> tuple[Place, ...]:
+    """Programs of the kernel's, its tables, and links."""
+    table = "sysctl -qw net.netfilter.nf_conntrack_max={}"
+    down = "ip link set e1 down"
+    return (
+        Place("XDP: program that drops at random",
+              (f"ip link set dev e0 xdpdrv pinned {programs}/xdp",),
+              ("ip link set dev e0 xdpdrv off",), r"^e0: XDP program drops$"),
+        Place("XDP: the same without the driver",
+              (f"ip link set dev e0 xdpgeneric pinned {programs}/xdp",),
+              ("ip link set dev e0 xdpgeneric off",), "unexplained", says="XDP program"),
+        Place("tc: filter that drops at random",
+              ("tc qdisc add dev e0 clsact",
+               f"tc filter add dev e0 ingress bpf da pinned {programs}/tc"),
+              ("tc qdisc del dev e0 clsact",), r"^e0: tc filter or policer drops$"),
+        Place("tc: filter on the way out",
+              ("tc qdisc add dev e1 clsact",
+               f"tc filter add dev e1 egress bpf da pinned {programs}/tc"),
+              ("tc qdisc del dev e1 clsact",), r"^e1: tc filter or policer drops$"),
+        Place("conntrack: table full",
+              (f"host: {table.format(CONNECTIONS)}", *rule("ct state new counter")),
+              (*_FLUSH, f"host: {table.format(_conntrack_max())}"), r"^conntrack: no room",
+              says="table of connections"),
+        Place("link that goes down", (once_loaded("e1", down),), ("ip link set e1 up", *_BACK),
+              r"^e1: |^ip: no route$|^unexplained$", limit="link", invalid="link down since"),
+    )  # fmt: skip
+
+
+def _conntrack_max() -> str:
+    """Connections that this host's kernel has room for."""
+    return Path("/proc/sys/net/netfilter/nf_conntrack_max").read_text(encoding="ascii").strip()
+
+
 @contextmanager
 def linux() -> Iterator[Box]:
     """A router in a network namespace, asked there."""
-    with linux_box() as made:
-        yield _box(made)
+    with linux_box() as made, bpf.pinned() as programs:
+        yield _box(made, programs)
 
 
 @contextmanager
@@ -108,18 +149,22 @@ def linux_over_ssh() -> Iterator[Box]:
         tempfile.TemporaryDirectory(prefix="boxes-ssh-") as folder,
         linux_box() as made,
         with_sshd(made, Path(folder) / "ssh") as reached,
+        bpf.pinned() as programs,
     ):
         os.environ |= reached.environment
         try:
-            yield _box(reached)
+            yield _box(reached, programs)
         finally:
             os.environ["PATH"] = searched
 
 
-def _box(made: Namespace) -> Box:
+def _box(made: Namespace, programs: Path) -> Box:
     def run(command: str) -> None:
-        words = ["ip", "netns", "exec", made.namespace, "sh", "-c", command]
+        inside = ["ip", "netns", "exec", made.namespace]
+        words = ["sh", "-c", command.removeprefix("host: ")]
+        words = words if command.startswith("host: ") else [*inside, *words]
         done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=30)
         assert not done.returncode, f"{command}: {done.stderr}"
 
-    return Box("linux", parse(made.testbed(link=LINK), "the matrix"), run, places())
+    return Box("linux", parse(made.testbed(link=LINK), "the matrix"), run,
+               (*places(), *_further_places(programs)))  # fmt: skip

@@ -55,7 +55,7 @@ def _link_places() -> tuple[Place, ...]:
     down = once_loaded("e1", "ip link set e1 down")
     return (
         Place("link that goes down", (f"netns: {down}",), ("netns: ip link set e1 up",),
-              r"^e1: |^unexplained$", limit="link", says="link is down", invalid="link down since"),
+              r"^e1: |^unexplained$", limit="link", says="link down", invalid="link down since"),
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from linerate.lab.links import memif
 from linerate.model.testbed import parse
 
 LINK = "50M"
-#: What the program still holds at the end is then a small part.
+#: Packets that the program still holds at the end are then a small part.
 FASTER_LINK = "200M"
 MEMIF_LINK = "300M"
 #: More than it forwards.
@@ -59,7 +59,8 @@ def _places() -> tuple[Place, ...]:
         Place("nothing, mode io", _mode("io"), _mode("mac"), NOTHING, limit="none"),
         Place("nothing, mode macswap", _mode("macswap"), _mode("mac"), NOTHING, limit="none"),
         Place("nothing, mode csum", _mode("csum"), _mode("mac"), NOTHING, limit="none"),
-        Place("nothing, at full load", (), (), NOTHING, limit="line", load=1.0),
+        # A burst at a full ring, of this machine.
+        Place("nothing, at full load", (), (), PUSHED_BACK, limit="line", load=1.0),
         Place("mode rxonly", _mode("rxonly"), _mode("mac"), "unexplained", limit="unexplained",
               says="rx packets of the device's ports"),
         Place("mode icmpecho", _mode("icmpecho"), _mode("mac"), "unexplained",
@@ -68,7 +69,7 @@ def _places() -> tuple[Place, ...]:
         # Its ring takes some, and then no more, which nothing counts. What is in the ring is sent
         # once the link is up: the last place.
         Place("link that goes down", (f"sh: {once_loaded('e1', 'ip link set e1 down')}",),
-              ("sh: ip link set e1 up",), r"^e1: |^unexplained$", limit="link", says="link is down",
+              ("sh: ip link set e1 up",), r"^e1: |^unexplained$", limit="link", says="link down",
               invalid="link down since"),
     )  # fmt: skip
 
@@ -85,7 +86,7 @@ def _slow_places() -> tuple[Place, ...]:
 
 def _mtu_places() -> tuple[Place, ...]:
     return (
-        Place("MTU", _mtu(1000), _mtu(1500), MTU_LOST, says="MTU is 1000", frame_bytes=1518),
+        Place("MTU", _mtu(1000), _mtu(1500), MTU_LOST, says="MTU 1000", frame_bytes=1518),
     )  # fmt: skip
 
 

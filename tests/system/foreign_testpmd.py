@@ -38,7 +38,7 @@ class TestpmdBox:
 
     @property
     def socket(self) -> Path:
-        """Of its telemetry."""
+        """Socket of its telemetry."""
         return _socket(self.console)
 
     @property

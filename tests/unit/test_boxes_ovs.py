@@ -234,5 +234,5 @@ def test_a_link_that_is_down_and_a_packet_socket():
             for name, text in answers.items()
         ),
     )  # fmt: skip
-    (state,) = box_evidence(box).port_states
-    assert (state.port, state.limit) == ("e0", "link")
+    (found,) = box_evidence(box).unplugged
+    assert found.text == "e0 (p0): link down"

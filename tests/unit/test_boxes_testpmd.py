@@ -206,19 +206,20 @@ def answered(before: dict[str, str], after: dict[str, str]) -> BoxAnswers:
 
 
 def test_a_link_that_the_kernel_calls_down_is_down():
-    states = box_evidence(answered(over_sockets(), over_sockets(up=False))).port_states
-    assert {(one.port, one.limit) for one in states} == {("e0", "link"), ("e1", "link")}
-    assert box_evidence(answered(over_sockets(), over_sockets())).port_states == ()
+    found = box_evidence(answered(over_sockets(), over_sockets(up=False))).unplugged
+    assert [one.text for one in found] == [
+        "e0 (net_af_packet0): link down", "e1 (net_af_packet1): link down",
+    ]  # fmt: skip
+    assert box_evidence(answered(over_sockets(), over_sockets())).unplugged == ()
 
 
 def test_packets_longer_than_the_mtu_are_seen():
     def read(mtu: int) -> BoxAnswers:
         return answered(over_sockets(mtu), over_sockets(mtu, e0_ipackets=10, e0_ibytes=15140))
 
-    states = box_evidence(read(1000)).port_states
-    assert {(one.port, one.limit) for one in states} == {("e0", "configuration"),
-                                                         ("e1", "configuration")}  # fmt: skip
-    assert box_evidence(read(1500)).port_states == ()
+    found = [one.text for one in box_evidence(read(1000)).short_mtus]
+    assert found[1] == "e1 (net_af_packet1): MTU 1000, packets of 1500 bytes"
+    assert box_evidence(read(1500)).short_mtus == ()
 
 
 def test_a_thread_that_polls_without_a_cpu_is_a_worker():

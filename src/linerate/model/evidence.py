@@ -290,16 +290,6 @@ class Port(FrozenModel):
     quote: Quote
 
 
-class PortState(FrozenModel):
-    """Why a port of the device can't carry packets: its link is down, or they are too long."""
-
-    port: str
-    limit: Literal["link", "configuration"]
-    #: As in `lost at a port …`: `whose link is down`.
-    text: str
-    quote: Quote
-
-
 class PcieLink(FrozenModel):
     """One card's PCIe link."""
 
@@ -467,8 +457,6 @@ class Evidence(FrozenModel):
     noted: tuple[Loss, ...] = ()
     rings: tuple[Ring, ...] = ()
     ports: tuple[Port, ...] = ()
-    #: Ports that can't carry the packets.
-    port_states: tuple[PortState, ...] = ()
     pcie: tuple[PcieLink, ...] = ()
     cpus: tuple[CpuCounters, ...] = ()
     cpu_times: tuple[CpuTime, ...] = ()
@@ -490,6 +478,8 @@ class Evidence(FrozenModel):
     silent: tuple[Quote, ...] = ()
     #: Ports of a device without a link, which drop what is sent by them and count none.
     unplugged: tuple[Quote, ...] = ()
+    #: Ports of a device whose MTU is less than the packets have bytes.
+    short_mtus: tuple[Quote, ...] = ()
     #: Ports of a device that have another MAC address than frames are sent to.
     misaddressed: tuple[Quote, ...] = ()
     #: Figures that can't be, and what else a reader should know.

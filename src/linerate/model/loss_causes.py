@@ -74,7 +74,7 @@ _PATTERNS: tuple[tuple[Cause, str], ...] = (
         r"|no arp request|not ip4 over|neither request|request answered|solicitation answered"
         r"|neighbor learnt|icmpecho: fragment"
         # Linux as a box (parsers/boxes/linux.py).
-        r"|^nft .* drops$|tc filter or policer drops|tc queue (?:tbf|netem) drops"
+        r"|^nft .* drops$|XDP program drops|tc filter or policer drops|tc queue (?:tbf|netem) drops"
         r"|another mac address|no protocol takes|wrong destination address"
         # Open vSwitch as a box.
         r"|policer drops|meter drops|recirculated too often|drop action\b"

@@ -178,6 +178,13 @@ def all_is_explained(evidence: Evidence) -> bool:
     return not more_than_noise(evidence, unexplained(evidence))
 
 
+def lost_at_ports(evidence: Evidence, ports: Iterable[Quote]) -> list[Loss]:
+    """Losses whose place names one of the ports that the quotes begin with: `e1 (eth2): …`."""
+    names = {quote.text.partition(" ")[0] for quote in ports}
+    named = [loss for loss in evidence.losses if names & set(re.findall(r"\be\d+\b", loss.place))]
+    return [loss for loss in named if loss.packets > 0]
+
+
 def total(losses: Iterable[Loss]) -> int:
     """Packets of all."""
     return sum(loss.packets for loss in losses)

@@ -30,7 +30,7 @@ class Waited(NamedTuple):
     ran_percent: float
     #: Ready, and without a CPU.
     percent: float
-    #: What the quota of its control group took of that, at most.
+    #: Share that the quota of its control group took of that, at most.
     quota_percent: float
 
     @property
@@ -77,7 +77,7 @@ def _read(text: str) -> _Read:
     for line in text.splitlines():
         words = line.split()
         if len(words) == 2 and words[0] in _THROTTLED and words[1].isdecimal():
-            # Of a group and those above it: the one whose quota is used up first.
+            # A group and those above it: the one whose quota is used up first.
             throttled = max(throttled, int(words[1][:20]) * _THROTTLED[words[0]])
         elif len(words) == 2 and seconds is None:
             seconds = _number(words[0])

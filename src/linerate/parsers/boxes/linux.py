@@ -77,6 +77,8 @@ _ROUTES = {
     "in_martian_src": "ip: martian source address",
     "in_martian_dst": "ip: martian destination address",
 }
+#: A driver's counters of frames that its XDP program dropped: of the port, or of each queue.
+_XDP_DROPS = re.compile(r"^\s*(\S*xdp_drops?):\s*(\d{1,20})\s*$", re.MULTILINE)
 _NEIGHBOUR = {"unresolved_discards": "no neighbour: queue of an unresolved address full"}
 
 
@@ -169,6 +171,9 @@ class LinuxBox:
             if ring is not None:
                 counted.ports[port]["rx_packets"] += ring
                 counted.losses[f"{port}: rx ring full"] = ring
+            counted.losses[f"{port}: XDP program drops"] = _xdp_drops(
+                texts.get(f"ethtool -S {name}", "")
+            )
         backlog = _backlog(texts.get("softnet_stat", ""))
         # The core's drops at reception: those with a full backlog, the others no protocol took.
         dropped = sum(counters.get("rx_dropped", 0) for counters in counted.ports.values())
@@ -247,6 +252,24 @@ def _ring_full(text: str) -> int | None:
     counters = [one.counters for one in read.ports] if read is not None else []
     found = [n for each in counters for name, n in each.items() if _RING_ALONE.fullmatch(name)]
     return sum(found) if found else None
+
+
+def _xdp_drops(text: str) -> int:
+    """Frames that a driver says XDP dropped: its total, or those of all queues."""
+    found = {name: int(packets) for name, packets in _XDP_DROPS.findall(text)}
+    whole = [packets for name, packets in found.items() if not re.search(r"\d", name)]
+    return max(whole) if whole else sum(found.values())
+
+
+def _xdp_programs(links: str, ports: Mapping[str, str]) -> Iterator[Quote]:
+    """Ports with an XDP program: where no driver of the port's runs it, none counts its drops."""
+    for link in _link_faults.json_list(links):
+        program = link.get("xdp")
+        if link.get("ifname") in ports.values() and isinstance(program, dict) and program:
+            attached = program.get("prog")
+            number = attached.get("id", "") if isinstance(attached, dict) else ""
+            text = f"XDP program {number} at {link['ifname']}"
+            yield Quote(source="ip -s link", line=1, text=text)
 
 
 def _backlog(text: str) -> dict[str, int]:
@@ -382,6 +405,7 @@ def _silent(box: BoxAnswers) -> Iterator[Quote]:
     ports = "|".join(map(re.escape, box.ports.values()))
     yield from _lines("ip neigh", known, rf"dev (?:{ports}) .*(?:FAILED|INCOMPLETE)")
     yield from _silent_rules(_nft(known.get("nft", "")))
+    yield from _xdp_programs(known.get("ip -s link", ""), box.ports)
 
 
 def _lines(question: str, known: Mapping[str, str], pattern: str) -> Iterator[Quote]:

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from linerate.model.box import Answer, BoxAnswers, texts
-from linerate.model.evidence import Evidence, Node, PortState, Quote, Worker
+from linerate.model.evidence import Evidence, Node, Quote, Worker
 from linerate.parsers.boxes import (
     Asked,
     Counted,
@@ -145,7 +145,7 @@ class OvsBox:
         windows = tuple(_windows(batches[0], batches[-1])) if len(batches) > 1 else ()
         return Evidence(
             workers=tuple(filter(None, map(_worker, windows))),
-            port_states=tuple(_port_states(box)),
+            unplugged=tuple(_unplugged(box)),
             doubts=tuple(quote for window in windows for quote in _doubts(window)),
         )
 
@@ -199,13 +199,12 @@ def _sockets(texts: Mapping[str, str]) -> dict[str, _packet_sockets.Interface]:
     return found
 
 
-def _port_states(box: BoxAnswers) -> Iterator[PortState]:
+def _unplugged(box: BoxAnswers) -> Iterator[Quote]:
     """Ports without a link before or after."""
     batches = [texts(one) for moment in ("before", "after") for one in box.batches(moment)]
     for port, name in box.ports.items():
         if any(_is_down(batch, name) for batch in batches):
-            quote = Quote(source="interfaces", line=1, text=f"{port} ({name}): link down")
-            yield PortState(port=port, limit="link", text="whose link is down", quote=quote)
+            yield Quote(source="interfaces", line=1, text=f"{port} ({name}): link down")
 
 
 def _is_down(answers: Mapping[str, str], name: str) -> bool:

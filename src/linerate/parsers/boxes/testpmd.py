@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from linerate.model.box import Answer, BoxAnswers, texts
-from linerate.model.evidence import Evidence, Node, PortState, Quote, Worker
+from linerate.model.evidence import Evidence, Node, Quote, Worker
 from linerate.parsers.boxes import (
     Asked,
     Counted,
@@ -146,7 +146,11 @@ class DpdkBox:
         batches = box.batches("load")
         ports = set(box.ports.values())
         workers = _workers(batches[0], batches[-1], ports) if len(batches) > 1 else ()
-        return Evidence(workers=tuple(workers), port_states=tuple(_port_states(box)))
+        return Evidence(
+            workers=tuple(workers),
+            unplugged=tuple(_unplugged(box)),
+            short_mtus=tuple(_short_mtus(box)),
+        )
 
 
 def _ask(asked: Asked, *words: str) -> str:
@@ -207,17 +211,20 @@ def _behind(
     return found if same else None
 
 
-def _port_states(box: BoxAnswers) -> Iterator[PortState]:
-    """Ports without a link before or after, and those whose MTU the packets exceed."""
-    batches = [texts(one) for moment in ("before", "after") for one in box.batches(moment)]
-    reads = [_answers(batch.get("ports", "")) for batch in batches]
+def _reads(box: BoxAnswers) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
+    """Answers of the telemetry before and after, each with the others of that moment."""
+    for moment in ("before", "after"):
+        for batch in box.batches(moment):
+            read = texts(batch)
+            yield _answers(read.get("ports", "")), read
+
+
+def _unplugged(box: BoxAnswers) -> Iterator[Quote]:
+    """Ports without a link before or after."""
+    reads = [(answers, _sockets(answers, read)) for answers, read in _reads(box)]
     for port, name in box.ports.items():
-        both = zip(reads, batches, strict=True)
-        if any(_is_down(answers, _sockets(answers, batch), name) for answers, batch in both):
-            quote = Quote(source="ports", line=1, text=f"{port} ({name}): link down")
-            yield PortState(port=port, limit="link", text="whose link is down", quote=quote)
-    if len(reads) > 1:
-        yield from _longer_than_the_mtu(reads[0], reads[-1], box.ports)
+        if any(_is_down(answers, sockets, name) for answers, sockets in reads):
+            yield Quote(source="ports", line=1, text=f"{port} ({name}): link down")
 
 
 def _is_down(
@@ -230,20 +237,20 @@ def _is_down(
     return status == "DOWN" or (kernel is not None and not kernel.up)
 
 
-def _longer_than_the_mtu(
-    before: Mapping[str, Any], after: Mapping[str, Any], ports: Mapping[str, str]
-) -> Iterator[PortState]:
+def _short_mtus(box: BoxAnswers) -> Iterator[Quote]:
+    """Ports whose MTU is less than the packets that were received have bytes."""
+    reads = [answers for answers, _ in _reads(box)]
+    if len(reads) < 2:
+        return
+    before, after = reads[0], reads[-1]
     numbers = _numbers(after)
-    mean_bytes = max(
-        (_mean_bytes(before, after, numbers.get(name, name)) for name in ports.values()),
-        default=0.0,
-    )
-    for port, name in ports.items():
+    means = [_mean_bytes(before, after, numbers.get(name, name)) for name in box.ports.values()]
+    most = max(means, default=0.0) - HEADER_BYTES
+    for port, name in box.ports.items():
         mtu = _info(after, numbers.get(name, name)).get("mtu")
-        if isinstance(mtu, int) and mean_bytes > mtu + HEADER_BYTES:
-            text = f"whose MTU is {mtu}: the packets have {mean_bytes - HEADER_BYTES:.0f} bytes"
-            quote = Quote(source="ports", line=1, text=f"{port} ({name}): MTU {mtu}")
-            yield PortState(port=port, limit="configuration", text=text, quote=quote)
+        if isinstance(mtu, int) and most > mtu:
+            text = f"{port} ({name}): MTU {mtu}, packets of {most:.0f} bytes"
+            yield Quote(source="ports", line=1, text=text)
 
 
 def _mean_bytes(before: Mapping[str, Any], after: Mapping[str, Any], number: str) -> float:

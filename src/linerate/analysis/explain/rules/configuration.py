@@ -63,7 +63,7 @@ _CHANGES = tuple(
         ),
         (r"ttl|hop limit|time.?exceeded", "a higher TTL in the traffic profile's IP header"),
         (
-            r"acl|deny|^nft |tc queue|policer|policy|filter|flow rule|blocked|blackhole|"
+            r"acl|deny|^nft |xdp|tc queue|policer|policy|filter|flow rule|blocked|blackhole|"
             r"null-node|prohibit|rpf|"
             r"source.check|martian|spoofed",
             "a rule of the device drops them: its filter or its blackhole route, or the source "
@@ -108,7 +108,7 @@ _CHANGES_OF_A_DEVICE = tuple(
             "ADDRESS`): none, or one that drops",
         ),
         (
-            r"acl|deny|nft|iptables|tc |policer|policy|filter|flow|blocked|prohibit|meter",
+            r"acl|deny|nft|xdp|iptables|tc |policer|policy|filter|flow|blocked|prohibit|meter",
             "a rule of the device drops them: look at its filter, policer or flow table",
         ),
         (

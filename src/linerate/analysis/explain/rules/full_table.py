@@ -1,38 +1,42 @@
-"""A table of the kernel's was full, so that it dropped packets: its log does not say how many."""
+"""A table of connections has no room for a new one: its size is a setting."""
 
 from linerate.analysis.explain.model import Finding
+from linerate.analysis.explain.reading import (
+    main_losses,
+    more_than_noise,
+    offered_packets,
+    quotes,
+    share_of_losses,
+    total,
+)
 from linerate.analysis.explain.rules import Stage, rule
 from linerate.model.evidence import Evidence
 
-#: Commands that decide, by words of the table's name.
-_DECIDES = (
-    (
-        "nf_conntrack",
-        "`conntrack -S` twice under load: drop and insert_failed; `sysctl "
-        "net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max`: how full it is",
-    ),
-    ("", "`ip -s neigh | wc -l` and `sysctl net.ipv4.neigh.default.gc_thresh3`: how full it is"),
+TRY = (
+    "a larger table: `sysctl net.netfilter.nf_conntrack_max`, VPP's `acl-plugin { … }` or `nat44`",
+    "shorter timeouts, or no state for packets that need none (nftables: `notrack`)",
 )
-_LONGER = "a longer table by the setting named above, or fewer entries: shorter timeouts, `notrack`"
+#: Places named in the sentence.
+NAMED = 3
 
 
 @rule(
     "configuration",
-    Stage.LAST,
-    reference="Linux: nf_conntrack_core.c and neighbour.c log that a table has no room",
+    Stage.RESOURCE,
+    reference="Linux: Documentation/networking/nf_conntrack-sysctl.rst, nf_conntrack_max",
 )
 def full_table(evidence: Evidence) -> Finding | None:
-    """The log says that packets were dropped for a table as long as a setting allows."""
-    found = [one for one in evidence.remarks if one.kind == "table-full"]
-    if not found or evidence.conditions is not None:
+    """Most of what was lost for a lack of room was a new connection's."""
+    lost = main_losses(evidence, "flow-table")
+    known = offered_packets(evidence) is not None
+    if not lost or (known and not more_than_noise(evidence, total(lost))):
         return None
-    texts = "; ".join(dict.fromkeys(one.text for one in found))
-    decides = next(command for word, command in _DECIDES if word in found[0].text)
+    places = ", ".join(f"{one.packets:,} at {one.place}" for one in lost[:NAMED])
     return Finding(
         limit="configuration",
-        confidence="medium",
-        sentence=f"{texts}; how many is open, as few of them are logged",
-        evidence=tuple(one.quote for one in found),
-        try_=(f"this says how many: {decides}", _LONGER),
-        explains=0.5,
+        confidence="high" if known else "medium",
+        sentence=f"a table of connections was full: {places}",
+        evidence=quotes(*lost),
+        try_=TRY,
+        explains=share_of_losses(evidence, lost),
     )

@@ -6,6 +6,7 @@ from linerate.analysis.explain.model import Finding
 from linerate.analysis.explain.reading import (
     MAIN_SHARE,
     SAME_WITHIN,
+    lost_at_ports,
     missing,
     more_than_noise,
     offered_packets,
@@ -57,26 +58,40 @@ def link(evidence: Evidence) -> Finding | None:
 @rule(
     "link",
     Stage.MISSING,
+    refines="unexplained",
     reference="Linux, net/sched/sch_generic.c: a device without carrier drops in noop_qdisc",
 )
 def no_carrier(evidence: Evidence) -> Finding | None:
-    """At least half of what is missing vanished in a box that has a port without a link."""
-    given, lost = evidence.conditions, unexplained(evidence)
-    if given is None or not evidence.unplugged or not more_than_noise(evidence, lost):
+    """At least half of what is missing was lost at a port without a link, or without a counter.
+
+    A kernel takes back the routes over an interface that is down.
+    """
+    given, gone = evidence.conditions, missing(evidence)
+    if given is None or not evidence.unplugged:
         return None
-    if lost < MAIN_SHARE * missing(evidence):
+    routes = [one for one in evidence.losses if _NO_ROUTE.match(one.place)]
+    at_ports = lost_at_ports(evidence, evidence.unplugged)
+    lost = [*(one for one in at_ports if one.cause != "link"), *routes]
+    packets = total(lost) + unexplained(evidence)
+    if not more_than_noise(evidence, min(gone, packets)) or packets < MAIN_SHARE * gone:
         return None
+    places = ", ".join(f"{one.packets:,} at {one.place}" for one in lost)
+    where = f": {places}" if lost else " without a counter"
     return Finding(
         limit="link",
         confidence="high",
         sentence=(
-            f"{percent(lost, given.sent_packets)} of the packets sent were lost in the device "
-            f"without a counter{_without_link(evidence)}: it drops what is sent there"
+            f"{percent(min(packets, given.sent_packets), given.sent_packets)} of the packets sent "
+            f"were lost in the device{where}{_without_link(evidence)}: it drops what is sent there"
         ),
-        evidence=(given.quote, *evidence.unplugged),
+        evidence=(given.quote, *quotes(*lost), *evidence.unplugged),
         try_=TRY,
-        explains=min(1.0, lost / missing(evidence)),
+        explains=min(1.0, packets / gone),
     )
+
+
+#: Places of packets whose route went with its interface.
+_NO_ROUTE = re.compile(r"ip6?: no route")
 
 
 def _without_link(evidence: Evidence) -> str:
