@@ -1,5 +1,7 @@
 """A worker was ready to run, and its CPU ran something else."""
 
+from collections.abc import Callable
+
 from linerate.analysis.explain.model import Finding
 from linerate.analysis.explain.reading import (
     AT_RINGS,
@@ -36,13 +38,9 @@ def descheduled(evidence: Evidence) -> Finding | None:
     In trials of the lab's the slices in which that happened are left out, or make it invalid: its
     own workers' slices. A box on a link that pushes back takes less, and loses nothing.
     """
-    if (waiting := _waiting(evidence)) is not None:
-        return _finding(evidence, waiting.name, waiting.away_percent or 0.0, waiting)
-    if (stolen_from := _stolen_from(evidence)) is not None:
-        share = stolen_from.stolen_percent or 0.0
-        return _finding(evidence, stolen_from.name, share, stolen_from)
-    if (waited := _waited(evidence)) is not None:
-        return _finding(evidence, waited.name, waited.waited_percent or 0.0, waited)
+    for find, share in _OF_A_BOX:
+        if (worker := find(evidence)) is not None:
+            return _finding(evidence, worker.name, share(worker) or 0.0, worker)
     lost = [loss for loss in capacity_losses(evidence) if loss.cause in AT_RINGS]
     if not lost or evidence.conditions is not None:
         return None
@@ -106,6 +104,16 @@ def _pushed_back(evidence: Evidence) -> bool:
     """Whether the device took less: the kernel takes all from a wire, and drops at a socket."""
     sockets = any(SOCKET_RX in port.counters for port in evidence.ports)
     return pushed_back(evidence) and not sockets
+
+
+#: Ways to find a box's worker without its CPU, and its share of the time.
+_OF_A_BOX: tuple[
+    tuple[Callable[[Evidence], Worker | None], Callable[[Worker], float | None]], ...
+] = (
+    (_waiting, lambda worker: worker.away_percent),
+    (_stolen_from, lambda worker: worker.stolen_percent),
+    (_waited, lambda worker: worker.waited_percent),
+)
 
 
 def _away(evidence: Evidence) -> Worker | None:
