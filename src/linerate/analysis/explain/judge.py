@@ -129,6 +129,7 @@ def _unknown(evidence: Evidence, computed: tuple[Ceiling, ...]) -> Verdict:
         evidence=_unique(
             (
                 *(loss.quote for loss in losses),
+                *(one.quote for one in evidence.traced_drops[:REMARKS]),
                 *(one.quote for one in evidence.remarks[:REMARKS]),
                 *(one.quote for one in evidence.symbols[:REMARKS]),
             )
@@ -155,7 +156,7 @@ def _place(loss: Loss) -> str:
     if not loss.offered:
         return f"{loss.packets:,} at {loss.place}"
     share = 100 * loss.packets / loss.offered
-    return f"{loss.packets:,} at {loss.place} ({share:.2g} % of what came there)"
+    return f"{loss.packets:,} at {loss.place} ({share:.3g} % of what came there)"
 
 
 def _open(loss: Loss) -> str:
@@ -170,7 +171,11 @@ def _besides(evidence: Evidence) -> str:
     """Where cycles go, which limits nothing by itself, and what sources remark."""
     few = [f"{one.packets:,} packets were lost at {one.place}, too few" for one in evidence.noted]
     remarks = [one.text for one in evidence.remarks]
-    texts = dict.fromkeys((*few[:REMARKS], *remarks[:REMARKS]))
+    traced = [
+        f"{one.packets:,} of {one.traced:,} traced drops: {one.place}"
+        for one in evidence.traced_drops
+    ]
+    texts = dict.fromkeys((*few[:REMARKS], *traced[:REMARKS], *remarks[:REMARKS]))
     return symbols_text(evidence.symbols) + "".join(f"; {text}" for text in texts)
 
 

@@ -46,6 +46,14 @@ _SYSTEMS: tuple[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], ...] = (
         ),
     ),
     (
+        ("counters of the kernel's IP", "traced drops"),
+        (
+            ("counters of the kernel's IP", "nstat -az, twice, ten seconds between"),
+            ("traced drops", "perf record -a -e skb:kfree_skb sleep 5; perf script"),
+            ("counters of links", "ip -s -s link show"),
+        ),
+    ),
+    (
         ("lines of dmesg", "conntrack -S"),
         (
             ("conntrack -S", "conntrack -S, twice, ten seconds between"),

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 
 from linerate.parsers.boxes._kernel_profile import Dropped, dropped, seconds_of
+from linerate.parsers.kernel_drop_places import COPIES_AT, place_of
 
 #: Reasons whose packets are all counted (/proc/net/snmp, the port, the backlog), or that end a copy
 #: for a socket: the packet itself goes on.
@@ -17,7 +18,7 @@ _COUNTED = re.compile(
     r"|SOCKET_\w+|NO_SOCKET|TCP_\w+|UNIX_\w+|UNICAST_IN_L2_MULTICAST"
 )
 #: Functions that free such packets on kernels without reasons.
-_COUNTED_AT = re.compile(r"t?packet_rcv|unix_|tcp_|netlink_|sk_stream|skb_queue_purge|ip_rcv_core")
+_COUNTED_AT = re.compile(rf"{COPIES_AT}|ip_rcv_core")
 #: Reasons that some counters have, by the names of their places.
 _PARTLY = (
     (re.compile(r"NETFILTER_DROP"), re.compile(r"^nft |^conntrack")),
@@ -46,8 +47,8 @@ def by_place(profile: str, losses: Mapping[str, int], seconds: float) -> dict[st
                 counted_off[number] += off
                 packets -= off
         if packets > 0 and not _is_counted(one):
-            place_of = _place(one)
-            found[place_of] = found.get(place_of, 0) + packets
+            place = place_of(one.reason, one.where)
+            found[place] = found.get(place, 0) + packets
     return found
 
 
@@ -55,7 +56,3 @@ def _is_counted(one: Dropped) -> bool:
     if one.reason:
         return _COUNTED.fullmatch(one.reason) is not None
     return _COUNTED_AT.match(one.where) is not None
-
-
-def _place(one: Dropped) -> str:
-    return f"kernel drop {one.reason or 'without a reason'} in {one.where}"

@@ -24,6 +24,7 @@ from linerate.parsers.boxes import (
     _link_faults,
     register,
 )
+from linerate.parsers.kernel_ip_counters import IP, IP6, RP_FILTER, pairs_of
 from linerate.parsers.kernel_parts import SOURCE
 from linerate.parsers.text import text_of
 from linerate.parsers.tools.ethtool_stats import ethtool_stats
@@ -34,29 +35,6 @@ SOFTIRQ_PERCENT_MIN = 2.0
 #: A CPU that its hypervisor took away for longer was not the box's.
 STEAL_PERCENT_MIN = 2.0
 _PCI = re.compile(r"/([0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])(?=/|\s|$)")
-_RP_FILTER = "TcpExt.IPReversePathFilter"
-#: RFC 1213 ipGroup in /proc/net/snmp, and IpExt in /proc/net/netstat: packets not forwarded.
-_IP = {
-    "Ip.InHdrErrors": "ip: header errors, or TTL exceeded",
-    "Ip.InAddrErrors": "ip: wrong destination address, or forwarding is off",
-    "Ip.InUnknownProtos": "ip: unknown protocol",
-    "Ip.InDiscards": "ip: discarded on the way in",
-    "Ip.OutDiscards": "ip: discarded on the way out",
-    "Ip.OutNoRoutes": "ip: no route on the way out",
-    "Ip.FragFails": "ip: longer than the MTU",
-    "IpExt.InNoRoutes": "ip: no route",
-    "IpExt.InTruncatedPkts": "ip: truncated",
-    _RP_FILTER: "ip: source fails the reverse path filter (rp_filter)",
-}
-_IP6 = {
-    "Ip6InHdrErrors": "ip6: header errors, or hop limit exceeded",
-    "Ip6InTooBigErrors": "ip6: longer than the MTU",
-    "Ip6InNoRoutes": "ip6: no route",
-    "Ip6InAddrErrors": "ip6: wrong destination address",
-    "Ip6InDiscards": "ip6: discarded on the way in",
-    "Ip6OutDiscards": "ip6: discarded on the way out",
-    "Ip6OutNoRoutes": "ip6: no route on the way out",
-}
 #: Routes that drop: only those that a packet is answered for have a counter, of answers.
 _SILENT_ROUTES = ("blackhole", "prohibit", "unreachable", "throw")
 #: A port's own counters (linux/if_link.h): packets that did not become one of `rx_packets`, or
@@ -185,7 +163,7 @@ class LinuxBox:
         counted.losses |= _queues(_link_faults.json_list(texts.get("tc -s qdisc", "")), asked)
         counted.losses |= _rules(texts.get("nft", ""))
         counted.losses |= _per_cpu(texts.get("nf_conntrack", ""), _CONNTRACK)
-        counted.losses |= _martians(texts, counted.losses[_IP[_RP_FILTER]])
+        counted.losses |= _martians(texts, counted.losses[IP[RP_FILTER]])
         for table in ("arp_cache", "ndisc_cache"):
             for place, packets in _per_cpu(texts.get(table, ""), _NEIGHBOUR).items():
                 counted.losses[place] = counted.losses.get(place, 0) + packets
@@ -284,34 +262,11 @@ def _softnet(text: str) -> tuple[CpuCounters, ...]:
 
 
 def _ip_losses(texts: Mapping[str, str]) -> dict[str, int]:
-    pairs = _pairs(texts.get("snmp", "")) | _pairs(texts.get("netstat", ""))
+    pairs = pairs_of(texts.get("snmp", "")) | pairs_of(texts.get("netstat", ""))
     rows = (line.split() for line in texts.get("snmp6", "").splitlines())
     six = {row[0]: int(row[1]) for row in rows if len(row) == 2 and row[1].isdecimal()}
-    losses = {words: pairs.get(name, 0) for name, words in _IP.items()}
-    return losses | {words: six.get(name, 0) for name, words in _IP6.items()}
-
-
-def _pairs(text: str) -> dict[str, int]:
-    """`Ip.InHdrErrors` and its like: a line of names, then one of values (net/ipv4/proc.c)."""
-    found: dict[str, int] = {}
-    names: list[str] = []
-    group = ""
-    for line in text.splitlines():
-        head, colon, rest = line.partition(":")
-        values = rest.split()
-        if not colon:
-            continue
-        if head == group and len(values) == len(names):
-            pairs = zip(names, values, strict=True)
-            found |= {f"{head}.{name}": int(value) for name, value in pairs if _is_int(value)}
-            group = ""
-        else:
-            group, names = head, values
-    return found
-
-
-def _is_int(text: str) -> bool:
-    return text.removeprefix("-").isdecimal()
+    losses = {words: pairs.get(name, 0) for name, words in IP.items()}
+    return losses | {words: six.get(name, 0) for name, words in IP6.items()}
 
 
 def _martians(texts: Mapping[str, str], by_filter: int) -> dict[str, int]:

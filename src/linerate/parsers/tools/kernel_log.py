@@ -39,13 +39,13 @@ _SUPPRESSED = re.compile(r".*\bnet_ratelimit: \d+ callbacks suppressed.*")
 CONNECTIONS = "connection table (nf_conntrack_max)"
 NEIGHBOURS = "neighbour table (gc_thresh3)"
 _BPS = {"G": 10**9, "M": 10**6}
-#: A link that went down so often did not only start.
+#: A link that went down this many times did not only start.
 DOWNS_MIN = 3
 
 
 @dataclass(slots=True)
 class _Link:
-    """What a log says of one port's link."""
+    """One port's link, as a log has it."""
 
     port: str
     downs: int = 0

@@ -221,11 +221,14 @@ def dropped_in_the_trace(evidence: Evidence) -> Finding | None:
     )
     if not drops or 2 * dropped < traced:
         return None
-    places = ", ".join(f"{one.packets} at {one.place}" for one in drops[:NAMED])
+    if all(_KERNEL.match(one.place) for one in drops) and dropped < MANY:
+        # A kernel always drops some.
+        return None
+    places = ", ".join(f"{one.packets:,} at {one.place}" for one in drops[:NAMED])
     return Finding(
         limit="configuration",
         confidence="medium",
-        sentence=f"{dropped} of {traced} traced packets were dropped on purpose: {places}",
+        sentence=f"{dropped:,} of {traced:,} traced packets were dropped on purpose: {places}",
         evidence=tuple(one.quote for one in drops[:NAMED]),
         try_=tuple(
             dict.fromkeys(_change(one.place, _CHANGES_OF_A_DEVICE) for one in drops[:NAMED])
