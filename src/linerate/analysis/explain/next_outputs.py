@@ -54,7 +54,7 @@ _SYSTEMS: tuple[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], ...] = (
         ),
     ),
     (
-        ("lines of dmesg", "conntrack -S"),
+        ("lines of dmesg", "conntrack -S", "rates of interfaces"),
         (
             ("conntrack -S", "conntrack -S, twice, ten seconds between"),
             ("counters of links", "ip -s -s link show"),

@@ -42,13 +42,13 @@ def by_place(profile: str, losses: Mapping[str, int], seconds: float) -> dict[st
         packets = round(one.packets * seconds / window)
         for number, (reason, place) in enumerate(_PARTLY):
             if reason.fullmatch(one.reason):
-                known = sum(count for name, count in losses.items() if place.search(name))
+                known = sum(count for key, count in losses.items() if place.search(key))
                 off = min(packets, known - counted_off[number])
                 counted_off[number] += off
                 packets -= off
         if packets > 0 and not _is_counted(one):
-            place = place_of(one.reason, one.where)
-            found[place] = found.get(place, 0) + packets
+            name = place_of(one.reason, one.where)
+            found[name] = found.get(name, 0) + packets
     return found
 
 

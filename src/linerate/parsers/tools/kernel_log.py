@@ -35,6 +35,9 @@ _HEAT = re.compile(
     r"(?:is )?throttled.*"
 )
 _SUPPRESSED = re.compile(r".*\bnet_ratelimit: \d+ callbacks suppressed.*")
+#: Words of which one is in each line that is read; none of the lines is longer.
+_WORDS = re.compile(r"table|WATCHDOG|[lL]ink |allocation|temperature|net_ratelimit|dropping")
+_ROW_MAX_CHARS = 300
 #: Tables, and the settings that they are as long as.
 CONNECTIONS = "connection table (nf_conntrack_max)"
 NEIGHBOURS = "neighbour table (gc_thresh3)"
@@ -115,7 +118,8 @@ def kernel_log(text: Text) -> Evidence | None:
     """Read what a log says of packets; each event once, with how often it was logged."""
     log = _Log(text)
     for line in text.rows:
-        log.line(line)
+        if len(line.text) <= _ROW_MAX_CHARS and _WORDS.search(line.text):
+            log.line(line)
     if not log.read:
         return None
     return Evidence(

@@ -7,6 +7,8 @@ from linerate.parsers.text import Text
 from linerate.parsers.tools import parser
 
 _LINE = re.compile(r"^\s*[0-9a-f]{8}(?:\s+[0-9a-f]{8}){8,14}\s*$")
+#: A piece of a line, where the command says what it is of.
+_PIECE = re.compile(r"^\s*[0-9a-f]{8}(?:\s+[0-9a-f]{8}){2,14}\s*$")
 #: By column; 3 to 8 are zero or gone.
 _COLUMNS = {
     0: "processed",
@@ -25,8 +27,9 @@ def softnet_stat(text: Text) -> Evidence | None:
     """Read the counters of each CPU; of several readings in one file the last one counts."""
     cpus: dict[int, CpuCounters] = {}
     following = 0
+    layout = _PIECE if "softnet" in text.whole else _LINE
     for line in text:
-        if not _LINE.match(line.text):
+        if not layout.match(line.text):
             following = 0 if line.text.strip() else following
             continue
         columns = [int(column, 16) for column in line.text.split()]
