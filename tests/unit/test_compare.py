@@ -10,6 +10,8 @@ from rich.console import Console
 from linerate.base.published import plain
 from linerate.model.testbed import parse
 from linerate.report import comparison
+from linerate.report.compared_lead import outcome
+from linerate.report.figures import diverging
 from linerate.report.render import html, markdown, terminal
 from linerate.results.compare import CompareError, Difference, Side, compare, sentence, sides
 from linerate.results.statistics import SIGNIFICANCE, Rates, least_p
@@ -129,3 +131,73 @@ def test_all_forms_say_the_same(measured):
         assert "+36.76 %" in made or "\\+36.76 %" in made
     assert "<b>" not in page.split("<script>")[0]
     assert "too few repeats" in out.getvalue()
+
+
+def test_titles_say_what_differs(measured, run, result):
+    (pair,) = pairs_of([("a", measured(10))], [("b", measured(10, testbed=IO))])
+    assert (pair.other.called, pair.base.called) == ("io", "router")
+    document = comparison.document([pair])
+    assert document.title == "io against router"
+    assert dict(document.about) == {"router": "a", "io": "b"}
+    here = measured(10)
+    newer = here.environment.model_copy(update={"kernel": "6.12"})
+    there = here.model_copy(update={"environment": newer})
+    (pair,) = pairs_of([("a", here)], [("b", there)])
+    assert (pair.other.called, pair.base.called) == (
+        "kernel 6.12",
+        f"kernel {here.environment.kernel}",
+    )
+    (pair,) = pairs_of([("a", here)], [("b", here)])
+    assert (pair.other.called, pair.base.called) == ("b", "a")
+
+
+def slowed(measured_run, factor):
+    """The same run, this number of times slower."""
+    results = tuple(
+        one.model_copy(
+            update={
+                "received_pps": one.received_pps / factor,
+                "verdict": one.verdict.model_copy(update={"limit": "worker-cpu"}),
+            }
+        )
+        for one in measured_run.results
+    )
+    return measured_run.model_copy(update={"results": results})
+
+
+def test_a_factor_of_100_is_not_hidden_by_too_few_repeats(measured):
+    base = measured(10)
+    (pair,) = pairs_of([("a", base)], [("b", slowed(base, 100))])
+    assert {difference.judgement for difference in pair.rates} == {"unknown"}
+    rows = [comparison.row(difference) for difference in pair.rates]
+    assert {(row[3], row[-1]) for row in rows} == {("100 × slower", "slower")}
+    assert "100 × slower" in sentence(pair)
+    assert "needs at least" not in sentence(pair)
+    found = outcome(pair)
+    assert (found.value, found.unit, found.tone) == ("100 ×", "slower", "limited")
+    (back,) = pairs_of([("b", slowed(base, 100))], [("a", base)])
+    assert outcome(back).unit == "faster"
+
+
+def test_cycles_are_the_result_where_both_reach_the_line(run, result):
+    base = run(result("U1"))
+    dear = result("U1")
+    forwarder = dear.time_at_load[1]
+    nodes = {
+        name: node.model_copy(update={"clocks": 3 * node.clocks})
+        for name, node in forwarder.nodes.items()
+    }
+    ledgers = (dear.time_at_load[0], forwarder.model_copy(update={"nodes": nodes}))
+    dear = dear.model_copy(update={"time_at_load": ledgers})
+    (pair,) = pairs_of([("a", base)], [("b", run(dear))])
+    found = outcome(pair)
+    assert (found.value, found.unit) == ("3 ×", "more cycles a packet")
+    plot = diverging.of_costs(1, pair).plot
+    assert plot is not None
+    assert [trace["name"] for trace in plot["data"]] == ["b has more"]
+
+
+def test_pictures_of_no_difference_are_left_out(measured):
+    base = measured(10)
+    (pair,) = pairs_of([("a", base)], [("b", base)])
+    assert "more-cycles" not in html.page(comparison.document([pair])).figures

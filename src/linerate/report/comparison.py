@@ -7,6 +7,7 @@ from pydantic import Field
 
 from linerate.base.published import Number, Output, published
 from linerate.model.power import Estimate
+from linerate.report.compared_lead import outcome, times
 from linerate.report.document import (
     Document,
     Heading,
@@ -17,7 +18,9 @@ from linerate.report.document import (
     sentences,
     text,
 )
+from linerate.report.figures import diverging
 from linerate.report.figures.compared import bars
+from linerate.report.framed import filled
 from linerate.report.power import shown
 from linerate.report.terminal import mpps
 from linerate.results.compare import (
@@ -57,11 +60,18 @@ def row(difference: Difference) -> Row:
         difference.test,
         mpps(difference.base.middle),
         mpps(difference.other.middle),
-        "–" if difference.percent is None else f"{difference.percent:+.2f} %",
+        difference.change,
         " / ".join(spreads),
         p_text(difference.rank_test.p) if difference.rank_test.can_tell else "–",
-        JUDGED[difference.judgement],
+        _judged(difference),
     )
+
+
+def _judged(difference: Difference) -> str:
+    """A factor is seen without repeats."""
+    if difference.judgement == "unknown" and difference.is_large:
+        return "faster" if (difference.ratio or 0.0) > 1 else "slower"
+    return JUDGED[difference.judgement]
 
 
 def change_rows(changes: tuple[Change, ...], unit: str) -> list[Row]:
@@ -84,22 +94,36 @@ def power_row(change: PowerChange) -> Row:
 
 def document(pairs: list[Pair]) -> Document:
     """All pairs, which have one base: their outcomes, bars, and a section for each."""
-    names = [pairs[0].base.name, *(pair.other.name for pair in pairs)]
-    outcomes = [Note(sentence(pair), "verdict") for pair in pairs]
+    names = [pair.other.called for pair in reversed(pairs)]
     parts = [part for number, pair in enumerate(pairs, start=1) for part in _pair(number, pair)]
     return Document(
-        title=" against ".join(reversed(names)),
-        sections=(*outcomes, bars(pairs), *parts),
+        title=" against ".join([*names, pairs[0].base.called]),
+        sections=filled((*map(outcome, pairs), *map(_said, pairs), bars(pairs), *parts)),
         data=partial(outputs, pairs),
         schema="compare",
         sheet=partial(as_rows, pairs),
-        page_title="linerate comparison",
+        page_title=f"{pairs[0].other.called} against {pairs[0].base.called}: linerate",
+        about=tuple((side.called, ", ".join(_runs(side))) for side in _sides(pairs)),
     )
+
+
+def _said(pair: Pair) -> Note:
+    """The outcome of all tests in a sentence."""
+    return Note(sentence(pair), "verdict")
+
+
+def _sides(pairs: list[Pair]) -> list[Side]:
+    return [pairs[0].base, *(pair.other for pair in pairs)]
+
+
+def _runs(side: Side) -> list[str]:
+    more = len(side.runs) - 1
+    return [side.name, *([f"{more} more"] if more else [])]
 
 
 def _pair(number: int, pair: Pair) -> list[Section]:
     """Rates, then all else that was not the same; empty tables left out."""
-    title = f"{_named(pair.other)} against {_named(pair.base)}"
+    title = f"{pair.other.called} against {pair.base.called}"
     rates = Table("Rates", COLUMNS, tuple(map(row, pair.rates)), titled=False)
     columns = figures("base", "other", "change")
     changes = (
@@ -127,13 +151,31 @@ def _pair(number: int, pair: Pair) -> list[Section]:
     return [
         Heading(title, f"pair-{number}"),
         rates,
+        *([costs] if (costs := _costs(pair)).rows else []),
+        diverging.of_costs(number, pair),
+        diverging.of_losses(number, pair),
         *(table for table in changes if table.rows),
     ]
 
 
-def _named(side: Side) -> str:
-    count = len(side.runs)
-    return side.name if count == 1 else f"{side.name} and {count - 1} more"
+def _costs(pair: Pair) -> Table:
+    """Cycles of all nodes: what is left to compare where both reach the line."""
+    rows = (
+        (
+            one.test,
+            f"{one.base:,.1f}",
+            f"{one.other:,.1f}",
+            times(one.other / one.base),
+            "yes" if one.test in pair.held_back else "no",
+        )
+        for one in pair.costs
+    )
+    columns = (
+        *text("test"),
+        *figures("base", "other", "change"),
+        *text("line or tester limits both"),
+    )
+    return Table("Cycles of all nodes for each packet received", columns, tuple(rows))
 
 
 class RankTestOutput(Output):

@@ -7,7 +7,7 @@ difference is significant. With too few of them there is no conclusion.
 import math
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pydantic import BaseModel
@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from linerate.model.findings import faults
 from linerate.model.ledger import forwarder_ledgers
 from linerate.model.power import Estimate, PowerFigures
+from linerate.results.side_titles import titles
 from linerate.results.statistics import RankTest, Rates, p_text, rank_test, rates_of, repeats_needed
 from linerate.results.store import Result, Run, sound
 
@@ -23,6 +24,8 @@ Judgement = Literal["faster", "slower", "same", "unknown"]
 #: Differences that are reported: in losses, per cent of the packets, and in cycles/packet.
 LOSS_MATTERS = 0.01
 CLOCKS_MATTER = 0.5
+#: From this factor on a difference is written as one, and no repeats are asked for to see it.
+LARGE = 2.0
 #: Not known of older runs.
 LATER = ("hostname", "commit")
 #: Limits that are none of the device's.
@@ -39,6 +42,13 @@ class Side:
 
     name: str
     runs: tuple[Run, ...]
+    #: What differs from the other devices, in a word or two.
+    title: str = ""
+
+    @property
+    def called(self) -> str:
+        """Its title, or else the name of its first run."""
+        return self.title or self.name
 
     def results(self, test: str) -> list[Result]:
         """Sound trials of a test, over all runs, the last attempt at each."""
@@ -64,6 +74,23 @@ class Difference:
     def percent(self) -> float | None:
         """By how much faster, or slower (negative)."""
         return None if self.ratio is None else 100 * (self.ratio - 1)
+
+    @property
+    def change(self) -> str:
+        """By how much in words: `+3.1 %`; a factor where it is a large one."""
+        if self.ratio is None or self.percent is None:
+            return "none forwarded" if not self.other.middle else "forwards, unlike the base"
+        if self.ratio >= LARGE:
+            return f"{self.ratio:.3g} × faster"
+        if self.ratio <= 1 / LARGE:
+            return f"{1 / self.ratio:.3g} × slower"
+        # No -0.00.
+        return f"{round(self.percent, 2) or 0.0:+.2f} %"
+
+    @property
+    def is_large(self) -> bool:
+        """Whether no repeats are needed to see it: noise is no factor."""
+        return self.ratio is not None and not 1 / LARGE < self.ratio < LARGE
 
     @property
     def rank_test(self) -> RankTest:
@@ -131,6 +158,8 @@ class Pair:
     losses: tuple[Change, ...]
     #: Cycles a packet of each node.
     clocks: tuple[Change, ...]
+    #: Cycles of all nodes for each packet received, by test.
+    costs: tuple[Change, ...]
     #: Power, where both were measured by the same kind of meter.
     power: tuple[PowerChange, ...]
     #: Tests in which neither could show what it can do: line or tester held both back.
@@ -165,7 +194,8 @@ def _named(groups: Iterable[tuple[tuple[Run, ...], str]]) -> list[Side]:
         taken = {side.name for side in named}
         number = next(n for n in range(1, len(taken) + 2) if _numbered(name, n) not in taken)
         named.append(Side(_numbered(name, number), runs))
-    return named
+    words = titles([side.runs[0] for side in named], [side.name for side in named])
+    return [replace(side, title=title) for side, title in zip(named, words, strict=True)]
 
 
 def _numbered(name: str, number: int) -> str:
@@ -205,6 +235,11 @@ def _pair(base: Side, other: Side) -> Pair:
             change
             for test, (before, after) in common.items()
             for change in _changes(test, _clocks(before), _clocks(after), CLOCKS_MATTER)
+        ),
+        costs=tuple(
+            Change(test, "all nodes", early, late)
+            for test, (before, after) in common.items()
+            if (early := _cost(before)) and (late := _cost(after))
         ),
         power=tuple(
             change
@@ -290,6 +325,17 @@ def _clocks(results: list[Result]) -> dict[str, float]:
     return {name: clocks / packets for name, (clocks, packets) in spent.items() if packets}
 
 
+def _cost(results: list[Result]) -> float | None:
+    """Cycles of all nodes of the forwarders for each packet received, over all trials."""
+    spent = received = 0
+    for result in results:
+        ledgers = forwarder_ledgers(result.time_at_load)
+        if ledgers and result.packets.received:
+            spent += sum(ledger.node_clocks for ledger in ledgers)
+            received += result.packets.received
+    return spent / received if received else None
+
+
 def _conditions(base: Run, other: Run) -> tuple[tuple[str, str, str], ...]:
     """Other differences: those of machines are none of devices."""
     here = _flat(base.environment) | _flat(base.testbed) | _faults(base) | _profiles(base)
@@ -331,10 +377,11 @@ def _flat(model: BaseModel, prefix: str = "") -> dict[str, str]:
 
 def sentence(pair: Pair) -> str:
     """The faster one, by how much, and the significance."""
-    base, other = pair.base.name, pair.other.name
+    base, other = pair.base.called, pair.other.called
     count = len(pair.rates)
     if not pair.repeated:
-        return f"{other} against {base}: {_span(pair.rates)}; {_held_back(pair)}{_unknown(pair)}."
+        found = f"{_span(pair.rates)}; {_held_back(pair)}"
+        return f"{other} against {base}: {found}{_unknown(pair)}."
     parts = []
     for judgement in ("faster", "slower"):
         those = [difference for difference in pair.rates if difference.judgement == judgement]
@@ -366,6 +413,8 @@ def _unknown(pair: Pair) -> str:
     each = [(len(one.base.trials), len(one.other.trials)) for one in pair.rates]
     fewest = min(map(min, each), default=1)
     trials = "one trial" if fewest == 1 else f"{fewest} trials"
+    if all(one.is_large for one in pair.rates):
+        return f"{trials} of one of them, which differences this large do not need"
     return (
         f"{trials} of one of them: needs at least {repeats_needed()} repeats of each to tell "
         "(linerate bench --repeat, or linerate compare A1,A2 B1,B2)"
@@ -377,5 +426,33 @@ def _span(differences: Sequence[Difference]) -> str:
     known = sorted(d.percent for d in differences if d.percent is not None)
     if not known:
         return "no rate to compare"
-    ends = dict.fromkeys(f"{value:+.1f}" for value in (known[0], known[-1]))
-    return " to ".join(ends) + " %"
+    if large := [one for one in differences if one.is_large]:
+        parts = [
+            _factors([factor for one in large if (factor := _factor(one, word))], word)
+            for word in ("faster", "slower")
+        ]
+        return ", ".join(filter(None, parts)) + _others(differences)
+    figures = dict.fromkeys(f"{value:+.1f}" for value in (known[0], known[-1]))
+    return " to ".join(figures) + " %"
+
+
+def _factor(one: Difference, word: str) -> float | None:
+    """Speed-up, or slow-down."""
+    ratio = one.ratio or 0.0
+    if word == "faster":
+        return ratio if ratio >= LARGE else None
+    return 1 / ratio if 0 < ratio <= 1 / LARGE else None
+
+
+def _factors(found: list[float], word: str) -> str:
+    """`3.2 to 140 × slower`."""
+    if not found:
+        return ""
+    ends = dict.fromkeys(f"{value:.3g}" for value in (min(found), max(found)))
+    return f"{' to '.join(ends)} × {word}"
+
+
+def _others(differences: Sequence[Difference]) -> str:
+    """Of tests without a large difference."""
+    small = [one for one in differences if not one.is_large]
+    return f", {_span(small)} in {len(small)} of {len(differences)} tests" if small else ""

@@ -9,12 +9,16 @@ from linerate.results.statistics import Rates
 
 def _rates(pairs: list[Pair]) -> dict[str, dict[str, Rates]]:
     """By device and test."""
-    rates: dict[str, dict[str, Rates]] = {pairs[0].base.name: {}}
+    rates: dict[str, dict[str, Rates]] = {pairs[0].base.called: {}}
     for pair in pairs:
         for difference in pair.rates:
-            rates[pair.base.name][difference.test] = difference.base
-            rates.setdefault(pair.other.name, {})[difference.test] = difference.other
+            rates[pair.base.called][difference.test] = difference.base
+            rates.setdefault(pair.other.called, {})[difference.test] = difference.other
     return rates
+
+
+#: Height of a test's bars.
+BAR_HEIGHT = 24
 
 
 def bars(pairs: list[Pair]) -> Figure:
@@ -27,6 +31,8 @@ def bars(pairs: list[Pair]) -> Figure:
         for name, of_tests in rates.items()
         for test, one in of_tests.items()
     ]
+    tests = max(len(of_tests) for of_tests in rates.values())
+    repeated = any(one.spread is not None for of in rates.values() for one in of.values())
     return Figure(
         name="rates",
         title="Packet rates",
@@ -34,13 +40,17 @@ def bars(pairs: list[Pair]) -> Figure:
         plot={
             "data": data,
             "layout": layout(
-                360,
+                76 + tests * (BAR_HEIGHT * len(rates) + 14),
                 barmode="group",
-                yaxis={"title": {"text": "Mpps"}, "rangemode": "tozero", "automargin": True},
-                xaxis={"type": "category"},
+                bargap=0.2,
+                margin={"l": 8, "r": 12, "t": 8, "b": 44},
+                xaxis={"title": {"text": "Mpps"}, "rangemode": "tozero"},
+                yaxis={"type": "category", "autorange": "reversed", "automargin": True},
             ),
         },
-        note="Medians of repeated trials; thin lines reach from the slowest to the fastest.",
+        note="Medians of repeated trials; thin lines reach from the slowest to the fastest."
+        if repeated
+        else "",
         legend=tuple(styles.items()),
     )
 
@@ -49,17 +59,18 @@ def _trace(name: str, style: Style, rates: dict[str, Rates]) -> Plot:
     middles = [one.middle / 1e6 for one in rates.values()]
     return {
         "type": "bar",
+        "orientation": "h",
         "name": plain(name),
-        "x": [plain(test) for test in rates],
-        "y": middles,
-        "error_y": {
+        "y": [plain(test) for test in rates],
+        "x": middles,
+        "text": [mpps(one.middle) for one in rates.values()],
+        "error_x": {
             "type": "data",
             "symmetric": False,
             "array": [(max(one.trials) - one.middle) / 1e6 for one in rates.values()],
             "arrayminus": [(one.middle - min(one.trials)) / 1e6 for one in rates.values()],
             "visible": any(one.spread is not None for one in rates.values()),
-            "color": "#808080",
         },
         "marker": style.bar,
-        "hovertemplate": f"%{{x}}: %{{y:.3f}} Mpps<br>{plain(name)}<extra></extra>",
+        "hovertemplate": f"%{{y}}: %{{x:.3f}} Mpps<br>{plain(name)}<extra></extra>",
     }
