@@ -83,6 +83,18 @@ def test_cpus_that_are_far_from_each_other_are_why_a_tester_does_less(evidence, 
     assert ("far from each other (a cache line takes 380 ns to and fro)" in found.sentence) is far
 
 
+def test_a_tester_that_fell_short_has_no_other_ceiling_than_that(evidence):
+    sent = round(0.9 * 5 * HALF.asked_pps)
+    found = judged(evidence(foreign=True, load=HALF, ceiling_pps=9e6, sent=sent))
+    assert found.limit == "tester"
+    assert (
+        "asked for more, it offered 6.70 Mpps beside the device (9.00 Mpps over the bare link)"
+        in found.sentence
+    )
+    (own,) = [one for one in found.ceilings if one.name == "tester"]
+    assert own.mpps == pytest.approx(sent / 5e6)
+
+
 def test_the_two_counters_between_which_packets_are_missing_are_named(evidence):
     ports = {
         "t0": {"tx_packets": 1000},

@@ -276,6 +276,15 @@ def near_line(given: Conditions) -> bool:
     return given.line_percent > NEAR_LINE_PERCENT
 
 
+#: A tester that offers less than this of what it was asked for can't offer more.
+OFFERED_SHARE = 0.995
+
+
+def tester_fell_short(given: Conditions) -> bool:
+    """Whether it offered less than it was asked for, and not since the wire took no more."""
+    return not given.pushes_back and given.offered_pps < OFFERED_SHARE * given.asked_pps
+
+
 def pushed_back(evidence: Evidence) -> bool:
     """Whether the wire, or the device behind it, took less than the tester was asked to send."""
     given = evidence.conditions

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from linerate.analysis.explain.ceilings import ceiling
 from linerate.analysis.explain.model import Ceiling
-from linerate.analysis.explain.reading import capacity_pps, forwarders, hertz
+from linerate.analysis.explain.reading import capacity_pps, forwarders, hertz, tester_fell_short
 from linerate.base.line_rate import format_pps
 from linerate.model.evidence import Evidence, Worker
 
@@ -61,11 +61,18 @@ def queue_spread(evidence: Evidence) -> Iterator[Ceiling]:
 
 @ceiling
 def tester(evidence: Evidence) -> Iterator[Ceiling]:
-    """As measured over the bare link with the same traffic."""
-    if evidence.tester_ceiling_pps:
+    """As measured over the bare link with the same traffic, or what it fell short with."""
+    bare_link_pps, given = evidence.tester_ceiling_pps, evidence.conditions
+    if not bare_link_pps:
+        return
+    derivation = "measured over the bare link, same traffic, no device between"
+    if given is not None and tester_fell_short(given) and given.offered_pps < bare_link_pps:
         yield Ceiling(
             name="tester",
             limit="tester",
-            mpps=evidence.tester_ceiling_pps / 1e6,
-            derivation="measured over the bare link, same traffic, no device between",
+            mpps=given.offered_pps / 1e6,
+            derivation="offered beside the device though asked for more; over the bare link "
+            f"{format_pps(bare_link_pps)}",
         )
+        return
+    yield Ceiling(name="tester", limit="tester", mpps=bare_link_pps / 1e6, derivation=derivation)

@@ -16,6 +16,7 @@ from linerate.analysis.explain.reading import (
     sender,
     sending_clocks,
     sent_by,
+    tester_fell_short,
 )
 from linerate.analysis.explain.rules import Stage, rule
 from linerate.analysis.explain.rules.worker_cpu import clock_is_used_up
@@ -23,8 +24,6 @@ from linerate.base.line_rate import format_pps
 from linerate.model.evidence import Conditions, Evidence, Tester, Worker
 from linerate.model.measurement import FAR_NS
 
-#: A tester that offers less than this of what it was asked for can't offer more.
-OFFERED_SHARE = 0.995
 #: The bench asks for a little less than the ceiling that it measured.
 ASKED_SHARE = 0.9
 #: TRex's own manual calls a generator's CPU above this too busy to pace well.
@@ -85,8 +84,8 @@ def tester(evidence: Evidence) -> Finding | None:
         return None
     if more_than_noise(evidence, lost_for_capacity(evidence)) or not all_came_back(evidence):
         return None
-    if _fell_short(given):
-        ceiling = min(ceiling, given.offered_pps)
+    short = tester_fell_short(given) and given.offered_pps < ceiling
+    bare_link_pps, ceiling = ceiling, given.offered_pps if short else ceiling
     if ceiling >= given.line.packets_per_second or given.asked_pps < ASKED_SHARE * ceiling:
         return None
     if pushed_back(evidence) and given.offered_pps < ASKED_SHARE * ceiling:
@@ -95,17 +94,23 @@ def tester(evidence: Evidence) -> Finding | None:
         limit="tester",
         confidence="high",
         sentence=(
-            f"{_came_back_text(evidence, given)}; its own ceiling is {format_pps(ceiling)} of the "
-            f"line's {format_pps(given.line.packets_per_second)}{_far_text(given)}"
+            f"{_came_back_text(evidence, given)}; "
+            f"{_own_text(ceiling, bare_link_pps)}, of the line's "
+            f"{format_pps(given.line.packets_per_second)}{_far_text(given)}"
         ),
         evidence=(given.quote,),
         try_=MORE,
     )
 
 
-def _fell_short(given: Conditions) -> bool:
-    """Whether it offered less than it was asked for, and not since the wire took no more."""
-    return not given.pushes_back and given.offered_pps < OFFERED_SHARE * given.asked_pps
+def _own_text(ceiling_pps: float, bare_link_pps: float) -> str:
+    """Its ceiling, or that it offered less than that, and than it was asked for."""
+    if ceiling_pps == bare_link_pps:
+        return f"its own ceiling is {format_pps(ceiling_pps)}"
+    return (
+        f"asked for more, it offered {format_pps(ceiling_pps)} beside the device "
+        f"({format_pps(bare_link_pps)} over the bare link)"
+    )
 
 
 def _far_text(given: Conditions) -> str:
