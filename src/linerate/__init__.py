@@ -1,14 +1,37 @@
 """linerate: how fast a packet forwarder is, where each lost packet went, what stops it."""
 
-__all__ = ["__version__"]
+__all__ = [
+    "BenchRun",
+    "Comparison",
+    "MeasuredRun",
+    "SearchRun",
+    "__version__",
+    "bench",
+    "compare",
+    "load",
+    "search",
+]
 
-__version__: str
 
+def __getattr__(name: str) -> object:
+    """Look a name up when it is asked for: commands, and `import linerate`, start sooner without.
 
-def __getattr__(name: str) -> str:
-    """Look the version up when it is asked for: most commands start sooner without."""
-    if name != "__version__":
+    `__init__.pyi` has their types.
+    """
+    if name == "__version__":
+        return _version()
+    if name not in __all__:
         raise AttributeError(f"module 'linerate' has no attribute '{name}'")
+    from importlib import import_module  # noqa: PLC0415
+
+    return getattr(import_module("linerate.api"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def _version() -> str:
     from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415
 
     try:

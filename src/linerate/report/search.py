@@ -254,7 +254,7 @@ class SearchOutput(SearchedLoadtest, json_output.RunOutput):
 
 def output(run: Run, folder: Path) -> SearchOutput:
     """As JSON."""
-    searches = [_searched(run, search) for search in run.searches]
+    searches = [searched(run, search) for search in run.searches]
     nothing: dict[str, Any] = {"ndr_pps": None, "pdr_pps": None, "goals": (), "trials": ()}
     return SearchOutput(
         **json_output.run_fields(run, folder),
@@ -263,7 +263,8 @@ def output(run: Run, folder: Path) -> SearchOutput:
     )
 
 
-def _searched(run: Run, search: Search) -> SearchedLoadtest:
+def searched(run: Run, search: Search) -> SearchedLoadtest:
+    """Spell out one search."""
     return SearchedLoadtest(
         loadtest=search.loadtest,
         frame_bytes=search.frame_bytes,

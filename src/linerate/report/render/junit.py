@@ -27,8 +27,8 @@ def _suite(root: Element, group: str, cases: list[Case]) -> None:
         for name, outcome in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped"))
     }
     seconds = sum(case.seconds for case in cases)
-    suite = SubElement(root, "testsuite", name=_kept(group), tests=str(len(cases)),
-                       time=f"{seconds:.3f}", **counts)  # fmt: skip
+    about = {"name": _kept(group), "tests": str(len(cases)), "time": f"{seconds:.3f}"}
+    suite = SubElement(root, "testsuite", about | counts)
     for case in cases:
         _case(suite, case)
 

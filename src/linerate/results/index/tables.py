@@ -4,12 +4,15 @@ import json
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from linerate.model.ledger import NodeTime
 from linerate.results.index.query import COLUMNS
 from linerate.results.index.row import row_of
 from linerate.results.store import Run, StoreError
+
+if TYPE_CHECKING:
+    import duckdb
 
 Form = Literal["parquet", "csv"]
 Row = dict[str, Any]
@@ -100,6 +103,21 @@ def export(runs: Iterable[tuple[str, Run]], folder: Path, form: Form) -> dict[st
     except duckdb.Error as error:
         raise StoreError(f"{folder}: {str(error).splitlines()[0]}") from error
     return counts
+
+
+def relation(runs: Iterable[tuple[str, Run]], table: str) -> "duckdb.DuckDBPyRelation":
+    """One table of some runs, in a database of its own, in memory."""
+    import duckdb  # noqa: PLC0415 (slow to load)
+
+    columns = TABLES[table]
+    rows = [row for name, run in runs for kind, row in _rows(name, run) if kind == table]
+    values = [[row[column] for row in rows] for column in columns]
+    parts = (
+        f'unnest(?::{kind.replace("TIMESTAMPTZ", "TIMESTAMP")}[]) AS "{name}"'
+        for name, kind in columns.items()
+    )
+    database = duckdb.connect(":memory:")
+    return database.sql(f"SELECT {', '.join(parts)}", params=values)
 
 
 def _convert(lines: Path, columns: dict[str, str], output: Path, form: Form) -> None:
