@@ -30,6 +30,8 @@ _RING = r"^e0: rx ring full$"
 #: Whether a NIC of QEMU's pushes back when its ring is full, or drops and counts. An igb drops and
 #: counts nothing, as no real one does.
 _FULL = {"virtio-net": PUSHED_BACK, "e1000e": PUSHED_BACK, "vmxnet3": _RING}
+#: A ring that holds what comes while the guest waits for its emulated CPU.
+_WIDE = "ethtool -G e0 rx 4096"
 #: Rules that match nothing, and are looked at one after the other.
 _RULES = """nft 'add table inet lost; add chain inet lost f { type filter hook forward priority 0; }'
 for one in $(seq 300); do echo "add rule inet lost f ip saddr 10.0.0.$((one % 250)) accept"; done |
@@ -50,6 +52,8 @@ def linux_guest(name: str, model: str) -> MakeBox:
             tempfile.TemporaryDirectory(prefix="lr-guest-") as folder,
             guest_router(model, Path(folder), os.environ.get("ACCEL", ACCEL)) as router,
         ):
+            if _FULL.get(model) == _RING:
+                router.run(_WIDE)
             os.environ |= router.box.environment
             try:
                 testbed = parse(router.box.testbed(link=LINK, wire="interfaces"), "the matrix")
@@ -123,5 +127,5 @@ def _overloads(at: str) -> tuple[Place, ...]:
 
 
 def _of_ring() -> Place:
-    return Place("rx ring of 32", ("ethtool -G e0 rx 32",), ("ethtool -G e0 rx 1024",), _RING,
+    return Place("rx ring of 32", ("ethtool -G e0 rx 32",), (_WIDE,), _RING,
                  limit="rx-ring", load=2 * LOAD)  # fmt: skip

@@ -80,8 +80,9 @@ BACK = Load(
 @pytest.mark.parametrize(("ticks", "limit"), [
     ({"softirq": 300, "idle": 200}, "descheduled"),
     ({"softirq": 300, "idle": 200, "steal": 500}, "descheduled"),
-    # It had more time to spare than was taken from it.
-    ({"softirq": 100, "idle": 600}, "unknown"),
+    # More was idle than taken.
+    ({"softirq": 100, "idle": 600}, "descheduled"),
+    ({"softirq": 100, "idle": 820}, "unknown"),
     # Threads of the box had it: packets go before them.
     ({"softirq": 300, "idle": 200, "user": 500}, "unknown"),
     ({"softirq": 990, "idle": 10}, "worker-cpu"),
@@ -90,8 +91,11 @@ def test_why_a_link_takes_no_more(evidence, ticks, limit):
     measured = evidence(load=BACK, sent=5_000_000, foreign=True)
     found = judged(measured.model_copy(update={"box": box(10, 5_000_000, **ticks)}))
     assert found.limit == limit, found.sentence
-    if limit == "descheduled":
+    if limit == "descheduled" and ticks["idle"] == 200:
         assert found.sentence == "kernel-cpu0 was ready to run and did not for 50 % of the time"
+    if ticks["idle"] == 600:
+        assert found.confidence == "low"
+        assert "for 30 % of the time, and idle for 60 %" in found.sentence
 
 
 def test_a_hypervisor_is_no_reason_where_the_link_took_all(evidence):

@@ -43,10 +43,10 @@ _SOFTIRQ = "^(__do_softirq|handle_softirqs|napi_threaded_poll.*)$"
 #: some hundred cycles a dropped packet, of many drops a second only a short time is traced.
 _RECORD = """
 now() {{ read -r u _ </proc/uptime; u=${{u%.*}}${{u#*.}}; }}
-now; end=$((u + {latest}))
+end=$(($4 + {latest}))
 timeout {limit} perf record -q -a -g --kernel-callchains -F "$1" -e cycles -o "$2/cycles" \\
   -- sleep {seconds} >"$2/log" 2>&1 || {{ grep -v '^$' "$2/log" | tail -n 1; exit 3; }}
-now; [ "$u" -le $end ] || {{ echo '{late}'; exit 3; }}
+now; [ "$u" -le $end ] || {{ echo "{late}, which took $(((u - $4) / 100 + 1)) s"; exit 3; }}
 [ -d /sys/kernel/tracing/events/skb ] || [ -z "$3" ] ||
   mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null
 [ -r /sys/kernel/tracing/events/skb/kfree_skb/id ] || exit 0
@@ -59,6 +59,7 @@ timeout {limit} perf record -q -a -c $((${{n:-0}} / {many} * 20 + 1)) -e skb:kfr
 exit 0
 """
 _COMMAND = """
+read -r u _ </proc/uptime; u=${{u%.*}}${{u#*.}}
 {able}
 n=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 8)
 f=$(({of_all} / n)); [ "$f" -le {most} ] || f={most}; [ "$f" -ge {least} ] || f={least}
@@ -69,8 +70,8 @@ cat >"$d/record" <<'END'
 {record}
 END
 if [ ! -d /sys/kernel/tracing/events/skb ] && unshare -m true 2>/dev/null
-then unshare -m sh "$d/record" "$f" "$d" mount
-else sh "$d/record" "$f" "$d" ''
+then unshare -m sh "$d/record" "$f" "$d" mount "$u"
+else sh "$d/record" "$f" "$d" '' "$u"
 fi || exit 3
 sleep {wait}
 timeout {read} perf report -i "$d/cycles" --stdio -g none --no-children -n -F sample \\

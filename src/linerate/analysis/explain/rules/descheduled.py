@@ -67,18 +67,45 @@ def _waiting(evidence: Evidence) -> Worker | None:
 
 
 def _stolen_from(evidence: Evidence) -> Worker | None:
-    """A box's CPU that its hypervisor had for longer than it was idle, where packets had no room.
+    """A box's CPU that its hypervisor had for long, where packets had no room.
 
     The kernel's packets go before its threads: what these had is no reason.
     """
     rings = [loss for loss in capacity_losses(evidence) if loss.cause in AT_RINGS]
     if not pushed_back(evidence) and not rings:
         return None
-    worker = max(forwarders(evidence), key=lambda one: one.stolen_percent or 0.0, default=None)
-    stolen = worker.stolen_percent or 0.0 if worker is not None else 0.0
-    if worker is None or stolen < AWAY_PERCENT or stolen <= (worker.spare_percent or 0.0):
+    worker = max(forwarders(evidence), key=_stolen, default=None)
+    return worker if worker is not None and _stolen(worker) >= AWAY_PERCENT else None
+
+
+def _mostly_stolen(evidence: Evidence) -> Worker | None:
+    """The same, where the hypervisor had it for longer than it was idle."""
+    worker = _stolen_from(evidence)
+    idle = 0.0 if worker is None else worker.spare_percent or 0.0
+    return worker if worker is not None and _stolen(worker) > idle else None
+
+
+def _stolen(worker: Worker) -> float:
+    return worker.stolen_percent or 0.0
+
+
+@rule("descheduled", Stage.LAST, reference="Linux: proc(5), steal, and time without a tick")
+def host_has_no_time(evidence: Evidence) -> Finding | None:
+    """A guest with time to spare, whose host had its CPU: what delivers its packets waits, too."""
+    worker = _stolen_from(evidence)
+    if worker is None or evidence.conditions is None:
         return None
-    return worker
+    return Finding(
+        limit="descheduled",
+        confidence="low",
+        sentence=(
+            f"{worker.name} was taken away by its hypervisor for {_stolen(worker):.0f} % of the "
+            f"time, and idle for {worker.spare_percent or 0.0:.0f} %: a virtual NIC is work of the "
+            "same host"
+        ),
+        evidence=(worker.quote,),
+        try_=TRY[1:],
+    )
 
 
 def _waited(evidence: Evidence) -> Worker | None:
@@ -111,7 +138,7 @@ _OF_A_BOX: tuple[
     tuple[Callable[[Evidence], Worker | None], Callable[[Worker], float | None]], ...
 ] = (
     (_waiting, lambda worker: worker.away_percent),
-    (_stolen_from, lambda worker: worker.stolen_percent),
+    (_mostly_stolen, lambda worker: worker.stolen_percent),
     (_waited, lambda worker: worker.waited_percent),
 )
 
