@@ -16,14 +16,14 @@ from typing import Any
 HERE = os.path.dirname(os.path.abspath(__file__))
 #: Names under which profiles know TRex's library.
 ROOTS = ("trex_stl_lib", "trex", "stl_path")
-SCAPY_MISSING = "scapy is missing: pip install 'linerate[trex]'"
+SCAPY_MISSING = f"scapy is missing: {sys.executable} -m pip install scapy"
 
 
 class Finder:
     """Every module of TRex's library is `api`; a class that `api` lacks is no module of it."""
 
     def __init__(self, api: types.ModuleType) -> None:
-        """Number of the port."""
+        """Give profiles `api`, whatever they import."""
         self._api = api
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
