@@ -130,7 +130,7 @@ Total Rx Pkts       :                     0              {received:,}
         # The link is full, and all is received.
         (pktgen(10_000_000, 10_000_000, tx=(9_990_000, 0), rx=(0, 9_990_000)), "line"),
         (pktgen(10_000_000, 9_000_000, tx=(9_990_000, 0), rx=(0, 8_900_000)), "unexplained"),
-        # What was counted before the test is no loss.
+        # Packets counted before the test are no loss.
         (pktgen(10_000_000, 9_000_000, tx=(1_000, 0), rx=(0, 1_000)), "unknown"),
     ],
 )
@@ -146,7 +146,7 @@ def test_a_finished_test_of_pktgen_on_a_full_line():
     assert tester.line_percent == 100.0
     assert explain(evidence).limit == "line"
     assert evidence.unread == ()
-    # Of other sizes the rate shows no line.
+    # The rate of other sizes shows no line.
     other = text.replace(
         "              10000000\n      65-127", "                     5\n      65-127"
     )

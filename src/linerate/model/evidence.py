@@ -279,6 +279,8 @@ class Port(FrozenModel):
     #: L2 rates as the source says them, in packets/s.
     rx_pps: float | None = None
     tx_pps: float | None = None
+    #: Use of its link in the fuller direction, in per cent, as the source says.
+    line_percent: float | None = None
     rx_queues: int | None = None
     tx_queues: int | None = None
     rx_descriptors: int | None = None

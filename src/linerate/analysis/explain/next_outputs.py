@@ -27,6 +27,40 @@ _SYSTEMS: tuple[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], ...] = (
         ),
     ),
     (
+        ("grout",),
+        (
+            ("grout graph", "under load: grcli stats show software"),
+            ("grout interfaces", "grcli interface stats; grcli stats show hardware"),
+        ),
+    ),
+    (
+        ("DPVS",),
+        (("DPVS lcores", "dpip -s link show cpu1, twice under load, and of each lcore"),),
+    ),
+    (
+        ("Contrail",),
+        (
+            (
+                "Contrail dropstats",
+                "dropstats; under load: top -H -p $(pidof contrail-vrouter-dpdk)",
+            ),
+        ),
+    ),
+    (
+        ("PF_RING",),
+        (
+            ("PF_RING reader", "under load: top -H of the program that reads the ring"),
+            ("ethtool -S", "ethtool -S ETH, twice, ten seconds between"),
+        ),
+    ),
+    (
+        ("SONiC",),
+        (
+            ("SONiC drops", "show dropcounters counts"),
+            ("SONiC queues", "show queue counters; show priority-group drop counters"),
+        ),
+    ),
+    (
         ("Open vSwitch",),
         (
             (

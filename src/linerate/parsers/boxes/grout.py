@@ -10,26 +10,19 @@ from typing import NamedTuple
 from linerate.model.box import Answer, BoxAnswers, texts
 from linerate.model.evidence import Evidence, Node, Quote, Worker
 from linerate.parsers.boxes import Asked, Counted, Question, UnreadableError, register
-
-#: Nodes at which packets end (GR_DROP_REGISTER in grout's sources), by how they are named.
-_DROP = re.compile(
-    r"(?:drop|error|bad|invalid|inval|unsupp\w*|unknown|blackhole|prohibited|down|big|disabled"
-    r"|hairpin|fragmented|fragments|host|not|no)(?:_|$)"
+from linerate.parsers.grout_tables import (
+    CARD,
+    IDLE,
+    INTERFACE_NAMES,
+    NODE_NAMES,
+    OVERHEAD,
+    SOURCE,
+    calls,
+    cycles,
+    loses,
+    place,
+    table,
 )
-#: Nodes that turn a packet into an ICMP message about it: it is lost there, and may end once more
-#: as the message, at a node behind.
-_ANSWERED = re.compile(r"ip6?_error_")
-_OWN = re.compile(
-    r"error_no_|icmp6?_(?:output|local)|arp_output|ndp_\w+_output|control_output|ip6?_error_$"
-)
-_NODE_NAMES = ("NODE",)
-_INTERFACE_NAMES = ("INTERFACE", "IFACE")
-#: `p0.rx_good_packets: 5`: a name of an interface has dots where it is a VLAN.
-_CARD = re.compile(r"^(\S+)\.([a-z]\w*):?[ \t]+(\d{1,20})$", re.MULTILINE)
-#: Rows that are no nodes of the graph.
-IDLE, OVERHEAD = "idle", "overhead"
-#: Nodes that ask a port's queue for packets: `port_rx`, `port_rx-p0q0`.
-_SOURCE = "port_rx"
 
 
 class GroutBox:
@@ -81,7 +74,7 @@ class GroutBox:
 
     def counted(self, texts: Mapping[str, str], asked: Asked) -> Counted:
         """Ports, and losses by node."""
-        interfaces = _table(texts.get("interface stats", ""), _INTERFACE_NAMES)
+        interfaces = table(texts.get("interface stats", "").splitlines(), INTERFACE_NAMES)
         cards = _cards(texts.get("hardware", ""))
         counted = Counted()
         for port, name in asked.ports.items():
@@ -97,11 +90,11 @@ class GroutBox:
             counters["rx_packets"] += missed + errors
             counted.ports[port] = counters
             counted.losses |= {f"{port}: rx missed": missed, f"{port}: rx errors": errors}
-        nodes = _table(texts.get("software", ""), _NODE_NAMES)
+        nodes = table(texts.get("software", "").splitlines(), NODE_NAMES)
         counted.losses |= {
-            f"grout: {_words(name)}": int(row.get("PACKETS", 0))
+            place(name): int(row.get("PACKETS", 0))
             for name, (row, _) in nodes.items()
-            if _loses(name)
+            if loses(name)
         }
         return counted
 
@@ -117,39 +110,10 @@ def _grcli(asked: Asked) -> str:
     return f"grcli -s {asked.socket}" if asked.socket else "grcli"
 
 
-def _table(text: str, first: tuple[str, ...]) -> dict[str, tuple[dict[str, float], int]]:
-    """By first column: the numbers of a row by column's name, and its line; the last row counts."""
-    rows: dict[str, tuple[dict[str, float], int]] = {}
-    names: list[str] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        words = line.split()
-        if words and words[0] in first:
-            names = words[1:]
-        elif names and len(words) == len(names) + 1:
-            try:
-                values = [float(word) for word in words[1:]]
-            except ValueError:
-                continue
-            if all(0 <= value < 2**64 for value in values):
-                rows[words[0]] = (dict(zip(names, values, strict=True)), number)
-    return rows
-
-
-def _loses(node: str) -> bool:
-    """Whether packets of the load end at a node, not those that the router made itself."""
-    if "." in node or node in (IDLE, OVERHEAD) or _OWN.match(node):
-        return False
-    return bool(_ANSWERED.match(node) or _DROP.search(_words(node).replace(" ", "_")))
-
-
-def _words(node: str) -> str:
-    return node.replace("_", " ")
-
-
 def _cards(text: str) -> dict[str, dict[str, int]]:
     """By interface, the counters of its card. An interface's own are of what it handed to that."""
     found: dict[str, dict[str, int]] = {}
-    for name, counter, value in _CARD.findall(text):
+    for name, counter, value in CARD.findall(text):
         found.setdefault(name, {})[counter] = int(value)
     for counters in found.values():
         for way in ("rx", "tx"):
@@ -164,8 +128,8 @@ def _workers(first: tuple[Answer, ...], last: tuple[Answer, ...]) -> Iterator[Wo
     for cpu, (text, line) in after.items():
         if cpu not in before or seconds <= 0:
             continue
-        early = _table(before[cpu][0], _NODE_NAMES)
-        late = _table(text, _NODE_NAMES)
+        early = table(before[cpu][0].splitlines(), NODE_NAMES)
+        late = table(text.splitlines(), NODE_NAMES)
         grown = [
             _grown(name, row, early.get(name, ({}, 0))[0], line + at)
             for name, (row, at) in late.items()
@@ -181,9 +145,9 @@ def _by_cpu(text: str) -> dict[int, tuple[str, int]]:
     found: dict[int, tuple[str, int]] = {}
     parts = re.split(r"^cpu (\d{1,5})$", text, flags=re.MULTILINE)
     line = parts[0].count("\n") + 1
-    for cpu, table in zip(parts[1::2], parts[2::2], strict=False):
-        found[int(cpu)] = (table.removeprefix("\n"), line)
-        line += table.count("\n")
+    for cpu, rows in zip(parts[1::2], parts[2::2], strict=False):
+        found[int(cpu)] = (rows.removeprefix("\n"), line)
+        line += rows.count("\n")
     return found
 
 
@@ -197,13 +161,7 @@ class _Grown(NamedTuple):
     line: int
 
 
-def _grown(name: str, late: Mapping[str, float], early: Mapping[str, float], line: int) -> _Grown:
-    def calls(row: Mapping[str, float]) -> float:
-        return row.get("BATCHES", row.get("CALLS", 0.0))
-
-    def cycles(row: Mapping[str, float]) -> float:
-        return calls(row) * row.get("CYCLES/BATCH", row.get("CYCLES/CALL", 0.0))
-
+def _grown(name: str, late: dict[str, float], early: dict[str, float], line: int) -> _Grown:
     return _Grown(
         name=name,
         calls=max(0, int(calls(late) - calls(early))),
@@ -244,18 +202,18 @@ def _worker(cpu: int, grown: list[_Grown], seconds: float, line: int) -> Worker 
 
 def _node(one: _Grown) -> Node:
     each = one.cycles / one.packets
-    calls = one.calls or 1
+    polls = one.calls or 1
     return Node(
         name=one.name,
-        state="polling" if one.name.startswith(_SOURCE) else "active",
-        calls=calls,
+        state="polling" if one.name.startswith(SOURCE) else "active",
+        calls=polls,
         vectors=one.packets,
         clocks_per_packet=each,
-        vectors_per_call=one.packets / calls,
+        vectors_per_call=one.packets / polls,
         quote=Quote(
             source="workers",
             line=one.line,
-            text=f"{one.name}: {one.packets / calls:.1f} packets a call, {each:.1f} cycles each",
+            text=f"{one.name}: {one.packets / polls:.1f} packets a call, {each:.1f} cycles each",
         ),
     )
 

@@ -16,10 +16,14 @@ from linerate.analysis.explain.reading import (
     total,
 )
 from linerate.analysis.explain.rules import Stage, rule
-from linerate.analysis.explain.rules.line import line, tester_fills_the_line
+from linerate.analysis.explain.rules.line import (
+    LINE_FULL_PERCENT,
+    line,
+    tester_fills_the_line,
+)
 from linerate.analysis.explain.rules.tester import tester
 from linerate.base.line_rate import format_pps
-from linerate.model.evidence import Evidence, Worker
+from linerate.model.evidence import Evidence, Port, Worker
 
 
 @rule("none", Stage.WHOLE, reference="the packet ledger: nothing was lost at an exhausted resource")
@@ -57,7 +61,7 @@ SPARE_FOUND_PERCENT = 50.0
 #: Share of a worker's packets by which it may send less: rates are printed with few digits.
 SENT_WITHIN = 0.02
 #: Words of outputs that show workers, and not what is lost at ports.
-OF_WORKERS_ALONE = ("runtime", "PMD threads")
+OF_WORKERS_ALONE = ("runtime", "PMD threads", "grout graph")
 #: Frames of a link's own that a tester may count beside its own.
 FEW = 16
 #: Share of what ports received by which what they sent may differ: frames of their own, ARP, LLDP.
@@ -179,12 +183,13 @@ def ports_forwarded_all(evidence: Evidence) -> Finding | None:
         return None
     if any(worker.saturated for worker in forwarders(evidence)):
         return None
+    full = [port for port in ports if (port.line_percent or 0.0) >= LINE_FULL_PERCENT]
     return Finding(
-        limit="none",
+        limit="line" if full else "none",
         confidence="medium",
         sentence=(
             f"the ports received {received:,} packets and sent {sent:,}, and their counters of "
-            f"losses are zero: nothing that reached them was lost{_few(evidence)}"
+            f"losses are zero: nothing that reached them was lost{_few(evidence)}{_full(full)}"
         ),
         evidence=quotes(*evidence.noted) or tuple(port.quote for port in ports[:4]),
         try_=("give the tester's counters: what was sent, and how much the line carries",),
@@ -193,6 +198,15 @@ def ports_forwarded_all(evidence: Evidence) -> Finding | None:
 
 #: Ports of a forwarder.
 MIN_PORTS = 2
+
+
+def _full(ports: list[Port]) -> str:
+    """`; Ethernet0 uses its link to 102 %`, where a link is as full as it can be."""
+    if not ports:
+        return ""
+    fullest = max(ports, key=lambda port: port.line_percent or 0.0)
+    others = f" ({len(ports)} such ports)" if len(ports) > 1 else ""
+    return f"; {fullest.name} uses its link to {fullest.line_percent or 0.0:.3g} %{others}"
 
 
 def _is_loss_counter(name: str) -> bool:

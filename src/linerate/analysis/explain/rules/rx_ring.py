@@ -88,6 +88,8 @@ _DECIDES = (
         "dpif-netdev/pmd-stats-show`: idle cycles of each PMD thread",
     ),
     ("grout", "`grcli stats show software`: busy and idle cycles of each CPU"),
+    ("DPVS", "`dpip -s link show cpu1`, of each lcore: bursts that are full, of all bursts"),
+    ("PF_RING", "`top -H` under load: whether the program that reads the ring has time"),
     ("dpdk", "DPDK's telemetry, `/eal/lcore/usage`: busy and total cycles of each lcore"),
     ("RouterOS", "`/tool profile cpu=all`: load of each CPU"),
     ("", "`mpstat -P ALL 1` under load: a CPU at 100 % in %soft"),
