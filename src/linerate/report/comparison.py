@@ -98,7 +98,7 @@ def document(pairs: list[Pair]) -> Document:
     parts = [part for number, pair in enumerate(pairs, start=1) for part in _pair(number, pair)]
     return Document(
         title=" against ".join([*names, pairs[0].base.called]),
-        sections=filled((*map(outcome, pairs), *map(_said, pairs), bars(pairs), *parts)),
+        sections=filled((*map(outcome, pairs), *map(_in_a_sentence, pairs), bars(pairs), *parts)),
         data=partial(outputs, pairs),
         schema="compare",
         sheet=partial(as_rows, pairs),
@@ -107,7 +107,7 @@ def document(pairs: list[Pair]) -> Document:
     )
 
 
-def _said(pair: Pair) -> Note:
+def _in_a_sentence(pair: Pair) -> Note:
     """The outcome of all tests in a sentence."""
     return Note(sentence(pair), "verdict")
 

@@ -9,7 +9,7 @@ from linerate.analysis.explain.model import Limit
 from linerate.base.line_rate import format_pps, in_mpps
 from linerate.base.published import Number, Output, published
 from linerate.model.run_records import Goal, Search
-from linerate.report import json_output, marks, power, trial
+from linerate.report import json_output, marks, power, search_lead, trial
 from linerate.report.document import (
     LIMIT,
     NONE,
@@ -22,7 +22,7 @@ from linerate.report.document import (
     figures,
     text,
 )
-from linerate.report.figures import loads_tried, power_loads
+from linerate.report.figures import loads_tried, loss_over_load, power_loads
 from linerate.report.framed import NOTHING, framed
 from linerate.report.terminal import count
 from linerate.results.goals import (
@@ -30,13 +30,14 @@ from linerate.results.goals import (
     PDR,
     at_goal,
     goal_name,
-    headline,
     limiting,
     trial_named,
     trials_of,
 )
 from linerate.results.store import Result, Run
 
+#: Trials that a page shows without being asked.
+TRIALS_OPEN = 12
 LIMITS = "What limits, and how we know"
 GOAL_COLUMNS = (
     *text("goal"),
@@ -70,15 +71,28 @@ def _sections(run: Run, search: Search) -> list[Section]:
     goals = Table(f"{name}: goals", GOAL_COLUMNS, tuple(goal_rows(search)), titled=False)
     tried = trials_of(run, search)
     columns = (*TRIAL_COLUMNS, *power.spare_columns(tried))
-    trials = Table(f"{name}: trials", columns, tuple(trial_rows(run, search)), titled=False)
+    rows = tuple(trial_rows(run, search))
+    trials = Table(
+        f"{name}: {len(rows)} trials",
+        columns,
+        rows,
+        titled=False,
+        closed=len(rows) > TRIALS_OPEN,
+        links=trial.links(shown(run)),
+    )
     limits = Listing(LIMITS, ("goal", "why it is no higher"), tuple(limit_lines(run, search)))
-    return [
+    top = (
         Heading(name, f"search-of-{name.replace('@', '-')}", search.text),
-        Note(headline(run, search), "headline"),
+        search_lead.outcome(run, search),
+    )
+    return [
+        # Of several each stands in its own section.
+        *(top if len(run.searches) > 1 else reversed(top)),
+        loss_over_load.picture(run, search),
         *([goals] if search.goals else []),
         Note(definitions(search)),
         *([limits] if search.goals else []),
-        loads_tried.picture(run, search),
+        loads_tried.picture(run, search).under("Loads in the order in which they were tried"),
         trials,
         *_power_at_goals(run, search),
         *power.notes(tried),

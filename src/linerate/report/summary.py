@@ -3,6 +3,7 @@
 import shlex
 
 from linerate.model.findings import faults
+from linerate.model.testbed import Dut
 from linerate.results.store import Result, Run
 
 
@@ -17,6 +18,11 @@ def at_line(result: Result) -> bool:
     return result.verdict.limit == "line" and not result.verdict.also
 
 
+def _device(dut: Dut) -> str:
+    """Its name; how it waits for packets, where that is known."""
+    return f"{dut.name}, rx mode {dut.rx_mode}" if dut.built_in else dut.name
+
+
 def about(run: Run) -> tuple[tuple[str, str], ...]:
     """Environment and command, what is unknown left out."""
     environment, testbed = run.environment, run.testbed
@@ -26,8 +32,8 @@ def about(run: Run) -> tuple[tuple[str, str], ...]:
         ("started", f"{run.started:%Y-%m-%d %H:%M:%S %Z}"),
         ("finished", f"{run.finished:%Y-%m-%d %H:%M:%S %Z}" if run.finished else ""),
         ("testbed", testbed.name),
-        ("device under test", f"{testbed.dut.mode}, rx mode {testbed.dut.rx_mode}"),
-        ("its workers", str(testbed.dut.workers)),
+        ("device under test", _device(testbed.dut)),
+        ("its workers", str(testbed.dut.workers) if testbed.dut.built_in else ""),
         ("CPU", environment.cpu_model + ", a virtual machine's" * environment.hypervisor),
         ("CPUs used", ", ".join(map(str, environment.cpus))),
         ("layout", environment.layout),

@@ -42,7 +42,7 @@ class Side:
 
     name: str
     runs: tuple[Run, ...]
-    #: What differs from the other devices, in a word or two.
+    #: Traits that differ from the other devices, in a word or two.
     title: str = ""
 
     @property
@@ -453,6 +453,6 @@ def _factors(found: list[float], word: str) -> str:
 
 
 def _others(differences: Sequence[Difference]) -> str:
-    """Of tests without a large difference."""
+    """Span of the tests without a large difference."""
     small = [one for one in differences if not one.is_large]
     return f", {_span(small)} in {len(small)} of {len(differences)} tests" if small else ""

@@ -213,7 +213,11 @@ const Draw = (function () {
 
 	function ticksOf(axis, pen) {
 		const length = Math.abs(axis.end - axis.start);
-		if (axis.spec.tickvals) return axis.spec.tickvals.map((value, at) => [value, axis.spec.ticktext?.[at] ?? String(value)]);
+		if (axis.spec.tickvals) {
+			const [low, high] = [Math.min(...axis.range), Math.max(...axis.range)];
+			return axis.spec.tickvals.map((value, at) => [value, axis.spec.ticktext?.[at] ?? String(value)])
+				.filter(([value]) => value >= low && value <= high);
+		}
 		if (axis.kind === "category") return axis.names.map((name) => [name, name]);
 		if (axis.kind === "log") return logTicks(...axis.range, axis);
 		const count = axis.letter === "x" ? length / (7 * pen.size) : length / (3.6 * pen.size);
