@@ -232,3 +232,33 @@ def test_a_ring_that_the_driver_alone_counts_is_a_place():
     assert counted.ports["e0"]["rx_packets"] == plain.ports["e0"]["rx_packets"] + 42
     assert counted.losses == plain.losses | {"e0: rx ring full": 42}
     assert cause_of("e0: rx ring full") == "rx-ring"
+
+
+@pytest.mark.parametrize(
+    ("counters", "packets"),
+    [
+        # veth: a row for each queue, and others of XDP that are no drops.
+        (
+            "     rx_queue_0_xdp_drops: 5\n     rx_queue_1_xdp_drops: 6\n     rx_queue_0_xdp_tx: 9",
+            11,
+        ),
+        # mlx5: a total, and what it is the sum of.
+        ("     rx_xdp_drop: 11\n     rx0_xdp_drop: 5\n     rx1_xdp_drop: 6", 11),
+        ("     rx_queue_0_drops: 7", 0),
+    ],
+)
+def test_frames_that_xdp_drops_are_a_place(counters, packets):
+    asked = {"ethtool -S e0": f"NIC statistics:\n{counters}\n"}
+    losses = counted(link("e0"), link("e1"), **asked).losses
+    assert losses["e0: XDP program drops"] == packets
+    assert cause_of("e0: XDP program drops") == "configuration"
+
+
+def test_an_xdp_program_is_a_setting_that_may_drop_without_counting():
+    attached = link("e0") | {"xdp": {"mode": 2, "prog": {"id": 97}}}
+    text = json.dumps([attached, link("e1"), link("e2") | {"xdp": {"mode": 1}}])
+    box = BoxAnswers(
+        kind="linux", at="local", ports=ASKED.ports,
+        answers=answers("after", **{"ip -s link": text}),
+    )  # fmt: skip
+    assert [one.text for one in box_evidence(box).silent] == ["XDP program 97 at e0"]

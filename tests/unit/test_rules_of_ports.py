@@ -66,3 +66,10 @@ def test_a_thread_without_its_cpu_is_why_a_ring_was_full():
     # 90 % are lost: not since it was away for 30 %.
     assert explain(waiting(30)).limit == "rx-ring"
     assert explain(waiting(60, "ip: no route")).limit == "configuration"
+
+
+def test_a_full_table_of_connections_is_a_setting():
+    verdict = explain(evidence("conntrack: no room for a new connection", 900))
+    assert verdict.limit == "configuration"
+    assert "900 at conntrack: no room for a new connection" in verdict.sentence
+    assert "nf_conntrack_max" in verdict.try_[0]
