@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.boxes import bpf
-from tests.boxes.matrix import NOTHING, Box, Place, once_loaded
+from tests.boxes.busy_cpu import BusyCpu
+from tests.boxes.matrix import NOTHING, PUSHED_BACK, Box, Place, once_loaded
 from tests.system.boxes import Box as Namespace
 from tests.system.boxes import linux_box, with_sshd
 
@@ -101,7 +102,7 @@ def places() -> tuple[Place, ...]:
     )  # fmt: skip
 
 
-def _further_places(programs: Path) -> tuple[Place, ...]:
+def _further_places(programs: Path, t0: str) -> tuple[Place, ...]:
     """Programs of the kernel's, its tables, and links."""
     table = "sysctl -qw net.netfilter.nf_conntrack_max={}"
     down = "ip link set e1 down"
@@ -124,6 +125,12 @@ def _further_places(programs: Path) -> tuple[Place, ...]:
               (f"host: {table.format(CONNECTIONS)}", *rule("ct state new counter")),
               (*_FLUSH, f"host: {table.format(_conntrack_max())}"), r"^conntrack: no room",
               says="table of connections"),
+        # A veth polls what a port without segmentation offload sends.
+        Place("threaded NAPI, its CPU shared",
+              (f"host: ethtool -K {t0} tso off", "ethtool -K e0 gro on", "echo 1 > /sys/class/net/e0/threaded", "busy napi/e0-"),
+              ("busy end", "echo 0 > /sys/class/net/e0/threaded", "ethtool -K e0 gro off",
+               f"host: ethtool -K {t0} tso on"),
+              PUSHED_BACK, limit="descheduled", load=1.0, seconds_min=1.0),
         Place("link that goes down", (once_loaded("e1", down),), ("ip link set e1 up", *_BACK),
               r"^e1: |^ip: no route$|^unexplained$", limit="link", invalid="link down since"),
     )  # fmt: skip
@@ -137,8 +144,8 @@ def _conntrack_max() -> str:
 @contextmanager
 def linux() -> Iterator[Box]:
     """A router in a network namespace, asked there."""
-    with linux_box() as made, bpf.pinned() as programs:
-        yield _box(made, programs)
+    with linux_box() as made, _box(made) as box:
+        yield box
 
 
 @contextmanager
@@ -149,22 +156,33 @@ def linux_over_ssh() -> Iterator[Box]:
         tempfile.TemporaryDirectory(prefix="boxes-ssh-") as folder,
         linux_box() as made,
         with_sshd(made, Path(folder) / "ssh") as reached,
-        bpf.pinned() as programs,
     ):
         os.environ |= reached.environment
         try:
-            yield _box(reached, programs)
+            with _box(reached) as box:
+                yield box
         finally:
             os.environ["PATH"] = searched
 
 
-def _box(made: Namespace, programs: Path) -> Box:
+@contextmanager
+def _box(made: Namespace) -> Iterator[Box]:
+    busy = BusyCpu()
+
     def run(command: str) -> None:
+        kind, _, rest = command.partition(" ")
+        if kind == "busy":
+            busy.end() if rest == "end" else busy.begin_beside(rest)
+            return
         inside = ["ip", "netns", "exec", made.namespace]
         words = ["sh", "-c", command.removeprefix("host: ")]
         words = words if command.startswith("host: ") else [*inside, *words]
         done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=30)
         assert not done.returncode, f"{command}: {done.stderr}"
 
-    return Box("linux", parse(made.testbed(link=LINK), "the matrix"), run,
-               (*places(), *_further_places(programs)))  # fmt: skip
+    with bpf.pinned() as programs:
+        try:
+            yield Box("linux", parse(made.testbed(link=LINK), "the matrix"), run,
+                      (*places(), *_further_places(programs, made.here[0])))  # fmt: skip
+        finally:
+            busy.end()

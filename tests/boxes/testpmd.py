@@ -1,13 +1,11 @@
 """Debian's dpdk-testpmd: over packet sockets in a network namespace, and over memifs."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from unittest.mock import patch
 
+from tests.boxes.busy_cpu import BusyCpu
+from tests.boxes.cpu_share import cpu_share
 from tests.boxes.matrix import NOTHING, PUSHED_BACK, Box, Place, once_loaded
 from tests.system import foreign_testpmd
 from tests.system.foreign_testpmd import CPUS, TestpmdBox
@@ -34,10 +32,8 @@ FEW_BUFFERS = 1025
 SOCKET_FULL = r"^e0: packet socket full"
 #: The kernel sends no more from a ring with a frame that is too long, and the driver waits for it.
 MTU_LOST = r"^e1: not sent by the kernel|^e0: packet socket full|^unexplained$"
-#: Share of one CPU.
-QUOTA = 0.5
-PERIOD_US = 100_000
-_CPU_GROUPS = Path("/sys/fs/cgroup/cpu")
+#: Of one CPU.
+QUOTA_PERCENT = 50
 #: Places that this host can't make.
 LEFT_OUT = {
     "wrong MAC address": "neither af_packet nor memif filters addresses",
@@ -77,10 +73,10 @@ def _places() -> tuple[Place, ...]:
 def _slow_places() -> tuple[Place, ...]:
     """A CPU of which it has a part."""
     return (
-        Place("quota of its control group", (f"quota {QUOTA}",), ("quota end",), SOCKET_FULL,
-              limit="descheduled", load=1.0),
+        Place("quota of its control group", (f"quota {QUOTA_PERCENT}",), ("quota end",), SOCKET_FULL,
+              limit="descheduled", load=1.0, seconds_min=4.0),
         Place("CPU that another has too", ("busy begin",), ("busy end",), SOCKET_FULL,
-              limit="descheduled", load=1.0),
+              limit="descheduled", load=1.0, seconds_min=4.0),
     )  # fmt: skip
 
 
@@ -90,65 +86,25 @@ def _mtu_places() -> tuple[Place, ...]:
     )  # fmt: skip
 
 
-class _Runner:
-    """Commands of testpmd's, and what is done to its process."""
-
-    def __init__(self, box: TestpmdBox) -> None:
-        self._box = box
-        self._busy: subprocess.Popen[bytes] | None = None
-        self._group: Path | None = None
-
-    def run(self, words: str) -> None:
-        """`busy begin`, `busy end`, `quota SHARE`, `quota end`, or a command of testpmd's."""
-        kind, _, rest = words.partition(" ")
-        if kind == "busy":
-            self.end_busy() if rest == "end" else self._begin_busy()
-        elif kind == "quota":
-            self.end_quota() if rest == "end" else self._limit(float(rest))
-        else:
-            self._box.ask(words)
-
-    def _begin_busy(self) -> None:
-        loop = ["nice", "-n", "-10", sys.executable, "-S", "-c", "while True: pass"]
-        self._busy = subprocess.Popen(["taskset", "-c", str(CPUS[1]), *loop])
-        with suppress(OSError):
-            Path(f"/proc/{self._busy.pid}/autogroup").write_text("-20", encoding="ascii")
-
-    def end_busy(self) -> None:
-        """End the loop, should it run."""
-        if self._busy is not None:
-            self._busy.kill()
-            self._busy.wait()
-            self._busy = None
-
-    def _limit(self, share: float) -> None:
-        self._group = _CPU_GROUPS / f"lr-testpmd-{os.getpid()}"
-        self._group.mkdir()
-        (self._group / "cpu.cfs_period_us").write_text(str(PERIOD_US), encoding="ascii")
-        quota_us = round(share * PERIOD_US)
-        (self._group / "cpu.cfs_quota_us").write_text(str(quota_us), encoding="ascii")
-        self._move_to(self._group)
-
-    def _move_to(self, group: Path) -> None:
-        (group / "cgroup.procs").write_text(str(self._box.pid), encoding="ascii")
-
-    def end_quota(self) -> None:
-        """Take it out of its group, should it be in one."""
-        if self._group is not None:
-            with suppress(OSError):
-                self._move_to(_CPU_GROUPS)
-            self._group.rmdir()
-            self._group = None
-
-
 @contextmanager
-def _running(kind: str, box: TestpmdBox, link: str, places: tuple[Place, ...]) -> Iterator[Box]:
-    runner = _Runner(box)
-    try:
-        yield Box(kind, parse(box.testbed(link), "the matrix"), runner.run, places, LEFT_OUT)
-    finally:
-        runner.end_busy()
-        runner.end_quota()
+def _running(kind: str, made: TestpmdBox, link: str, places: tuple[Place, ...]) -> Iterator[Box]:
+    busy = BusyCpu()
+    with cpu_share(made.pid) as share:
+
+        def run(words: str) -> None:
+            """`busy begin`, `busy end`, `quota PERCENT`, `quota end`, or a command of testpmd's."""
+            kind, _, rest = words.partition(" ")
+            if kind == "busy":
+                busy.end() if rest == "end" else busy.begin(CPUS[1])
+            elif kind == "quota":
+                share.free() if rest == "end" else share.limit(int(rest))
+            else:
+                made.ask(words)
+
+        try:
+            yield Box(kind, parse(made.testbed(link), "the matrix"), run, places, LEFT_OUT)
+        finally:
+            busy.end()
 
 
 @contextmanager
@@ -229,10 +185,10 @@ def testpmd_over_memif() -> Iterator[Box]:
 def testpmd_over_memif_at_full_load() -> Iterator[Box]:
     """More than it takes."""
     places = (
-        Place("quota of its control group", (f"quota {QUOTA}",), ("quota end",), PUSHED_BACK,
-              limit="descheduled", load=1.0),
+        Place("quota of its control group", (f"quota {QUOTA_PERCENT}",), ("quota end",), PUSHED_BACK,
+              limit="descheduled", load=1.0, seconds_min=4.0),
         Place("CPU that another has too", ("busy begin",), ("busy end",), PUSHED_BACK,
-              limit="descheduled", load=1.0),
+              limit="descheduled", load=1.0, seconds_min=4.0),
     )  # fmt: skip
     with (
         foreign_testpmd.over_memifs() as made,

@@ -262,3 +262,20 @@ def test_an_xdp_program_is_a_setting_that_may_drop_without_counting():
         answers=answers("after", **{"ip -s link": text}),
     )  # fmt: skip
     assert [one.text for one in box_evidence(box).silent] == ["XDP program 97 at e0"]
+
+
+def test_a_thread_of_the_kernel_that_polls_a_port_is_a_worker():
+    def at(moment: int, seconds: float, ran: int, waited: int) -> Answer:
+        rows = "".join(f"napi/{name}-8193 {ran} {waited} 9\n" for name in ("e0", "e00", "eth9"))
+        return Answer(
+            moment="load", question="napi threads", command="", asked_us=moment, took_us=1,
+            text=f"{seconds} 1\n{rows}",
+        )  # fmt: skip
+
+    box = BoxAnswers(
+        kind="linux", at="local", ports=ASKED.ports,
+        answers=(at(1_000_000, 1.0, 0, 0), at(2_000_000, 2.0, 300_000_000, 600_000_000)),
+    )  # fmt: skip
+    (worker,) = box_evidence(box).workers
+    assert worker.name == "napi/e0-8193"
+    assert worker.waited_percent == pytest.approx(60)

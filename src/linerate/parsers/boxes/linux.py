@@ -22,6 +22,7 @@ from linerate.parsers.boxes import (
     _kernel_profile,
     _kernel_ticks,
     _link_faults,
+    _napi_threads,
     register,
 )
 from linerate.parsers.kernel_ip_counters import IP, IP6, RP_FILTER, pairs_of
@@ -123,6 +124,7 @@ class LinuxBox:
             _kernel_ticks.QUESTION,
             Question("softnet_stat", "cat /proc/net/softnet_stat"),
             Question("softirqs", "cat /proc/softirqs"),
+            _napi_threads.QUESTION,
             *_hardware.AT_LOAD,
         )
 
@@ -437,6 +439,7 @@ def _workers(box: BoxAnswers) -> Iterator[Worker]:
         worker = _worker(cpu, ticks, processed, hertz, profiled.get(cpu, {}))
         if cpu not in box.tester_cpus and worker is not None:
             yield worker
+    yield from _napi_threads.workers(first, last, box.ports.values())
 
 
 def _processed(first: tuple[Answer, ...], last: tuple[Answer, ...]) -> dict[int, int]:
