@@ -32,7 +32,7 @@ FEW_BUFFERS = 1025
 SOCKET_FULL = r"^e0: packet socket full"
 #: The kernel sends no more from a ring with a frame that is too long, and the driver waits for it.
 MTU_LOST = r"^e1: not sent by the kernel|^e0: packet socket full|^unexplained$"
-#: Of one CPU.
+#: Per cent of one CPU.
 QUOTA_PERCENT = 50
 #: Places that this host can't make.
 LEFT_OUT = {
