@@ -142,3 +142,22 @@ def test_reasons_of_bpftrace_and_of_a_trace_pipe():
 
 def test_other_words_are_another_tools():
     assert read("mail me @home[1]: 5\n12 drops of water\n") is None
+
+
+CONNTRACK = (
+    "cpu=0 found=12 invalid=3 insert=0 insert_failed={failed} drop={drop} early_drop=9 error=0\n"
+)
+
+
+def test_a_clash_is_no_full_table():
+    clash = read(CONNTRACK.format(failed=5000, drop=5000))
+    assert [(one.cause, one.packets) for one in clash.losses] == [("other", 5000)]
+    assert explain(clash).limit == "unknown"
+    full = read(CONNTRACK.format(failed=5, drop=5005))
+    assert [(one.cause, one.packets) for one in full.losses] == [
+        ("flow-table", 5000),
+        ("other", 5),
+    ]
+    assert explain(full).limit == "configuration"
+    assert explain(read(CONNTRACK.format(failed=0, drop=12))).limit == "unknown"
+    assert read(CONNTRACK.format(failed=0, drop=0)).losses == ()

@@ -28,7 +28,9 @@ _STAMPS = re.compile(
     re.VERBOSE,
 )
 _PROMPT = re.compile(
-    r"^(?:vpp#|DBGvpp#|testpmd>|trex>|\S+@\S+[:~]\S*[#$>]|\[\S+@\S+ \S+\][#$]|[#$>])\s*"
+    r"^(?:vpp#|DBGvpp#|testpmd>|trex>|\S+@\S+[:~]\S* ?[#$>]|\[\S+@\S+ \S+\][#$]"
+    # RouterOS.
+    r"|\[\S+@\S+\] ?(?:/[\w /-]{0,60})?>|[#$>])\s*"
 )
 _MAIL_QUOTE = re.compile(r"^(?:[>|] ?)*> ?")
 #: `diff -u`: where a part begins; and the lines before the parts, with the files' names.

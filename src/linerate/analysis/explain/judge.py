@@ -32,6 +32,15 @@ _OPEN = (
         "senders that wait for each other",
     ),
     (
+        ": rx errs",
+        "a driver counts missed and damaged packets there together: `sysctl dev.IF.N | grep -E "
+        "'miss|crc'` says which",
+    ),
+    (
+        ": tx-",
+        "the port's queue had no room; why is open: the rate of its link, pause frames, or bursts",
+    ),
+    (
         "socket",
         "a socket's buffer had no room: the program that reads it was late, or was not to",
     ),

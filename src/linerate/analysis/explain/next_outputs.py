@@ -73,6 +73,21 @@ _SYSTEMS: tuple[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], ...] = (
         ),
     ),
     (
+        ("FreeBSD",),
+        (
+            ("top -HSP", "under load: top -b -HSP"),
+            ("vmstat", "vmstat -i; netstat -Q"),
+            ("sysctl", "sysctl dev.IF.N, twice, ten seconds between"),
+        ),
+    ),
+    (
+        ("RouterOS",),
+        (
+            ("profile", "under load: /tool profile cpu=all"),
+            ("ethernet", "/interface ethernet print stats, twice, ten seconds between"),
+        ),
+    ),
+    (
         ("packet filter",),
         (
             ("counters of links", "ip -s -s link show"),

@@ -29,7 +29,7 @@ _IFSTAT_NAMES = re.compile(
     r"\s*(?:Time\s+)?[a-zA-Z][\w.@:-]{1,30}(?:\s+[a-zA-Z][\w.@:-]{1,30}){0,20}\s*"
 )
 _IFSTAT_ROW = re.compile(r"\s*(?:\d+\.\d{2})(?:\s+\d+\.\d{2}){1,40}\s*", re.ASCII)
-#: No link carries so many packets a second: 800 Gb/s of the smallest frames are 1,190 M.
+#: No link carries that many packets a second: 800 Gb/s of the smallest frames are 1,190 M.
 RATE_MAX_PPS = 1e9
 #: Other columns, of other reports of sar's with the same heading.
 _PACKETS, _ERRORS = "rxpck/s", "rxerr/s"

@@ -16,6 +16,8 @@ TRY = (
     "a larger table: `sysctl net.netfilter.nf_conntrack_max`, VPP's `acl-plugin { … }` or `nat44`",
     "shorter timeouts, or no state for packets that need none (nftables: `notrack`)",
 )
+#: Packets that are worth a word where it is unknown how many came.
+MANY = 1000
 #: Places named in the sentence.
 NAMED = 3
 
@@ -30,6 +32,8 @@ def full_table(evidence: Evidence) -> Finding | None:
     lost = main_losses(evidence, "flow-table")
     known = offered_packets(evidence) is not None
     if not lost or (known and not more_than_noise(evidence, total(lost))):
+        return None
+    if not known and total(lost) < MANY:
         return None
     places = ", ".join(f"{one.packets:,} at {one.place}" for one in lost[:NAMED])
     return Finding(

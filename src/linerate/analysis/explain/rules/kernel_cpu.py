@@ -9,7 +9,7 @@ from linerate.model.evidence import CpuCounters, CpuTime, Evidence, Quote
 #: Softirq time, in per cent, from which a CPU has no more for packets.
 FULL_PERCENT = 90.0
 #: The kernel's threads that handle packets.
-THREADS = ("ksoftirqd", "cpumap")
+THREADS = ("ksoftirqd", "cpumap", "if_io_tqg_", "irq")
 #: Other CPUs are idle for at least this.
 OTHERS_IDLE_PERCENT = 50.0
 #: One CPU has so much of all packets.
@@ -18,6 +18,23 @@ NEARLY_ALL = 0.9
 SPREAD = (
     "spread the load: more rx queues (`ethtool -L`), RSS over the fields that differ, or RPS",
     "look at where its cycles go: `perf top -C CPU`",
+)
+#: The same in other systems, by a word of their outputs.
+OTHERS = (
+    (
+        "FreeBSD",
+        (
+            "spread the load: more rx queues (dev.IF.N.iflib.override_nrxqs, at boot), or RSS",
+            "look at where its cycles go: `pmcstat -TS cpu_clk_unhalted.thread`, or `top -HSP`",
+        ),
+    ),
+    (
+        "RouterOS",
+        (
+            "spread the load: more flows, or a queue and interrupt a CPU (`/system resource irq`)",
+            "fewer rules and queues on the way, or FastTrack for established connections",
+        ),
+    ),
 )
 
 
@@ -48,8 +65,14 @@ def softirq_is_full(evidence: Evidence) -> Finding | None:
         sentence=f"{_name(worst)} spends {_share(worst):.0f} % of its time on packets{others}"
         f"{symbols_text(evidence.symbols)}",
         evidence=(*(one.quote for one in full[:4]), *quotes(*lost)),
-        try_=SPREAD if spare else SPREAD[1:],
+        try_=_advice(evidence) if spare else _advice(evidence)[1:],
     )
+
+
+def _advice(evidence: Evidence) -> tuple[str, ...]:
+    """In commands of the system that the outputs are of."""
+    names = " ".join(evidence.outputs)
+    return next((advice for word, advice in OTHERS if word in names), SPREAD)
 
 
 def _is_full(one: CpuTime) -> bool:

@@ -125,6 +125,9 @@ def negotiated_below_the_line(evidence: Evidence) -> Finding | None:
     )
 
 
+#: Fewer damaged frames are no verdict where it is unknown how many came: a cable that is plugged
+#: makes some.
+FEW = 100
 #: Damage that happens on the way, not at the sender.
 _ON_THE_WAY = re.compile(r"crc|symbol|align|jabber|fragment|fcs|code_err", re.IGNORECASE)
 
@@ -150,4 +153,6 @@ def damaged_on_the_way(evidence: Evidence) -> Finding | None:
 
 
 def _matters(evidence: Evidence, packets: int) -> bool:
-    return offered_packets(evidence) is None or more_than_noise(evidence, packets)
+    if offered_packets(evidence) is None:
+        return packets >= FEW
+    return more_than_noise(evidence, packets)

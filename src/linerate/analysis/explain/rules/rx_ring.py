@@ -91,6 +91,7 @@ _DECIDES = (
     ("DPVS", "`dpip -s link show cpu1`, of each lcore: bursts that are full, of all bursts"),
     ("PF_RING", "`top -H` under load: whether the program that reads the ring has time"),
     ("dpdk", "DPDK's telemetry, `/eal/lcore/usage`: busy and total cycles of each lcore"),
+    ("FreeBSD", "`top -HSP` under load: a CPU, or a thread if_io_tqg_N, without idle time"),
     ("RouterOS", "`/tool profile cpu=all`: load of each CPU"),
     ("", "`mpstat -P ALL 1` under load: a CPU at 100 % in %soft"),
 )
