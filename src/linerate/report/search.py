@@ -86,7 +86,7 @@ def _sections(run: Run, search: Search) -> list[Section]:
         search_lead.outcome(run, search),
     )
     return [
-        # Of several each stands in its own section.
+        # One of several stands in its own section.
         *(top if len(run.searches) > 1 else reversed(top)),
         loss_over_load.picture(run, search),
         *([goals] if search.goals else []),

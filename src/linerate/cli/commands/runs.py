@@ -11,9 +11,12 @@ from linerate.base.published import Output, printed, published
 from linerate.cli.completion import complete_run, one_of
 from linerate.cli.options import JsonOption
 from linerate.cli.usage import mistaken
+from linerate.report.document import NONE
+from linerate.report.render.terminal import LIMIT_STYLES
 from linerate.report.terminal import plain_table
 from linerate.results.index import Index, Query, QueryError
 from linerate.results.index.query import COLUMNS
+from linerate.results.index.row import loadtests_text
 from linerate.results.index.tables import Form
 from linerate.results.index.tables import export as export_tables
 from linerate.results.store import Run, StoreError, load_run
@@ -21,6 +24,14 @@ from linerate.ui.console import Console
 from linerate.ui.screen import complain, say
 
 RUNS = Path("runs")
+#: Columns behind the outcome.
+ABOUT = ("dut", "wire", "card", "loadtests", "host", "commit")
+#: Runs that did not end as wanted.
+STATUS_STYLES = {
+    "interrupted": "yellow",
+    "running": "yellow",
+    **dict.fromkeys(("failed", "killed", "broken"), "red"),
+}
 
 Runs = Annotated[Path, typer.Option("--runs", help="Where run folders are.", metavar="DIR")]
 Filters = Annotated[
@@ -72,19 +83,21 @@ def _print(console: Console, found: list[dict[str, Any]]) -> None:
         console.print("no such run")
         return
     table = plain_table(
-        *((name, "left") for name in ("run", "dut", "wire", "card", "loadtests")),
-        *((name, "right") for name in ("Mpps", "NDR")),
-        *((name, "left") for name in ("verdict", "status")),
+        ("run", "left"),
+        *((name, "right") for name in ("Mpps", "% of line", "NDR")),
+        *((name, "left") for name in ("verdict", "status", *ABOUT)),
     )
     for row in found:
         broken = row["status"] == "broken"
-        status = Text(row["status"], "" if row["status"] == "complete" else "yellow")
+        about = row | {"loadtests": loadtests_text(row["loadtests"])}
         table.add_row(
-            Text(row["name"]),
-            *(Text(row[name] or "–") for name in ("dut", "wire", "card", "loadtests")),
-            *(_figure(row[name]) for name in ("received_pps", "ndr_pps")),
-            Text(row["problem"] if broken else row["verdict"] or "–"),
-            status,
+            Text(row["name"], STATUS_STYLES.get(row["status"], "")),
+            Text(_mpps(row["received_pps"]), "bold"),
+            NONE if row["line_percent"] is None else f"{min(row['line_percent'], 100.0):.1f}",
+            _mpps(row["ndr_pps"]),
+            Text(row["problem"], "red") if broken else _verdict(row["verdict"]),
+            Text(row["status"], STATUS_STYLES.get(row["status"], "")),
+            *(Text(about[name] or NONE) for name in ABOUT),
         )
     # Names are there to be copied: a line that is too long for the terminal is not cut.
     unbounded = console.options.update(max_width=1000)
@@ -93,8 +106,16 @@ def _print(console: Console, found: list[dict[str, Any]]) -> None:
     console.print(table)
 
 
-def _figure(value: float | None) -> str:
-    return "–" if value is None else f"{value / 1e6:.3f}"
+def _verdict(limits: str) -> Text:
+    """Limits, those that are no result in red."""
+    words = [
+        Text(limit, LIMIT_STYLES.get(limit, "yellow")) for limit in limits.split(", ") if limit
+    ]
+    return Text(", ").join(words) if words else Text(NONE)
+
+
+def _mpps(pps: float | None) -> str:
+    return NONE if pps is None else f"{pps / 1e6:.3f}"
 
 
 class TableOutput(Output):

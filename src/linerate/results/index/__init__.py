@@ -27,7 +27,7 @@ CACHE = ".index.jsonl"
 #: A run has some hundred bytes.
 CACHE_BYTES_MAX = 64 << 20
 #: Rows that another version kept are read anew.
-VERSION = 2
+VERSION = 3
 #: Stands for the time and size of what is not read, as the folder's name is no text.
 NO_TEXT = (-1, -1)
 Row = dict[str, Any]

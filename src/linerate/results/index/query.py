@@ -25,6 +25,9 @@ COLUMNS = {
     "status": "VARCHAR",
     "problem": "VARCHAR",
     "cpu": "VARCHAR",
+    "label": "VARCHAR",
+    "host": "VARCHAR",
+    "commit": "VARCHAR",
 }
 WORDS = tuple(name for name, kind in COLUMNS.items() if kind == "VARCHAR")
 #: As users call them.

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,12 @@ from linerate.model.nic_presets import PRESETS, Card
 from linerate.results.journal import FILE as LIVE_FILE
 from linerate.results.store import Result, Run
 
+#: Loadtests that a list names one by one.
+NAMED_MAX = 4
+#: The number with which names of a search's trials end.
+_TRIAL = re.compile(r"\.\d+$")
+#: The time with which names of run folders begin.
+_TIME = re.compile(r"^\d{8}-\d{6}-")
 #: The first line of a live.jsonl is far shorter.
 FIRST_LINE_BYTES = 65_536
 #: Time by which a new run has recorded its process.
@@ -43,6 +50,11 @@ class RunRow(FrozenModel):
     status: str
     problem: str
     cpu: str
+    #: Folder's name without its time.
+    label: str
+    #: Machine and source tree that measured; unknown of older runs.
+    host: str
+    commit: str
 
 
 published("runs", "JSON of `linerate runs --json`")(list[RunRow])
@@ -73,22 +85,40 @@ def row_of(name: str, run: Run) -> dict[str, Any]:
         "status": run.status,
         "problem": run.problem,
         "cpu": run.environment.cpu_model,
+        "label": _label(name),
+        "host": run.environment.hostname,
+        "commit": run.environment.commit,
     }
 
 
 def broken_row(name: str, problem: str) -> dict[str, Any]:
     """A folder that is no run that this version reads, and why."""
-    words = ("command", "suite", "dut", "wire", "card", "loadtests", "best_test", "verdict", "cpu")
+    words = ("command", "suite", "dut", "wire", "card", "loadtests", "best_test", "verdict", "cpu",
+             "host", "commit")  # fmt: skip
     figures = ("received_pps", "line_percent", "ndr_pps", "started")
     return {
         **dict.fromkeys(words, ""),
         **dict.fromkeys(figures),
         "name": name,
+        "label": _label(name),
         "workers": 0,
         "trials": 0,
         "status": "broken",
         "problem": problem,
     }
+
+
+def _label(name: str) -> str:
+    """`router` of `20261125-182912-router`; what a user named is whole."""
+    return _TIME.sub("", name) or name
+
+
+def loadtests_text(loadtests: str) -> str:
+    """A run's loadtests in a few words; trials of a search are those of its loadtest."""
+    names = list(dict.fromkeys(_TRIAL.sub("", name) for name in loadtests.split(",") if name))
+    if len(names) > NAMED_MAX:
+        return f"{names[0]} … {names[-1]} ({len(names)})"
+    return ", ".join(names)
 
 
 def _command(run: Run) -> str:

@@ -1,29 +1,38 @@
 """The list of runs as HTML: a form to filter, columns to sort by, boxes to compare."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from linerate.report.figures.picture import LIMIT_COLOURS
 from linerate.results.index import Query
+from linerate.results.index.row import loadtests_text
+from linerate.ui.serve import trends
 from linerate.ui.serve.shell import options, template
 
 ROWS = 100
 #: Columns that a list of their words filters by.
 CHOICES = ("dut", "wire", "card", "verdict", "status")
-LABELS = {"dut": "DUT", "wire": "Wire", "card": "Card", "verdict": "Verdict", "status": "Status"}
+LABELS = {"dut": "Device", "wire": "Wire", "card": "Card", "verdict": "Limit", "status": "Status"}
 #: Shown columns: column, heading, whether it is a figure.
 SHOWN = (
+    ("received_pps", "Mpps", True),
+    ("line_percent", "% of line", True),
+    ("ndr_pps", "NDR Mpps", True),
+    ("verdict", "Limit", False),
+    ("status", "Status", False),
     ("started", "Date (UTC)", False),
-    ("dut", "DUT", False),
+    ("dut", "Device", False),
     ("wire", "Wire", False),
     ("card", "Card", False),
     ("loadtests", "Loadtests", False),
-    ("received_pps", "Mpps", True),
-    ("ndr_pps", "NDR Mpps", True),
-    ("verdict", "Verdict", False),
-    ("status", "Status", False),
+    ("host", "Host", False),
+    ("commit", "Commit", False),
 )
+#: Status of runs that ended otherwise than wanted.
+BAD = ("failed", "killed", "broken")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +93,7 @@ def render(
         head="".join(_head(asked, *column) for column in SHOWN),
         rows="\n".join(map(_row, rows)),
         pages=_pages(asked, last, total),
+        trends=trends.strip(rows),
     )
 
 
@@ -125,7 +135,7 @@ def _row(row: dict[str, Any]) -> str:
     name = escape(row["name"])
     broken = row["status"] == "broken"
     cells = "".join(
-        f'<td data-label="{escape(label)}"{_class(column, figure)}>{_cell(row, column)}</td>'
+        f'<td data-label="{escape(label)}"{_class(row, column, figure)}>{_cell(row, column)}</td>'
         for column, label, figure in SHOWN
     )
     box = (
@@ -134,34 +144,71 @@ def _row(row: dict[str, Any]) -> str:
     )
     return (
         f'<tr class="{escape(row["status"])}"><td class="box">{box}</td>'
-        f'<th scope="row"><a href="/runs/{quote(row["name"])}">{name}</a></th>{cells}</tr>'
+        f'<th scope="row"><a href="/runs/{quote(row["name"])}" title="{name}">'
+        f"{escape(row['label'])}</a></th>{cells}</tr>"
     )
 
 
-def _class(column: str, figure: bool) -> str:
-    if figure:
-        return ' class="figure"'
-    return "" if column in ("verdict", "status", "loadtests") else ' class="short"'
+def _class(row: dict[str, Any], column: str, figure: bool) -> str:
+    """Kind of a cell; a phone leaves out those that have nothing."""
+    kind = "figure" if figure else "problem" if column == "status" and row["problem"] else "short"
+    words = [kind, "main" * (column == "received_pps"), "none" * (row[column] in (None, ""))]
+    return f' class="{" ".join(filter(None, words))}"'
 
 
 def _cell(row: dict[str, Any], column: str) -> str:
     value = row[column]
-    if column == "started" and value:
-        return escape(value.replace("T", " ").removesuffix("Z")[:16])
-    if column == "status" and row["problem"]:
-        return f'<span class="warning">{escape(value)}</span> {escape(row["problem"])}'
-    if column == "status" and value == "running":
+    if value in (None, ""):
+        return "–"
+    if column in WRITERS:
+        return WRITERS[column](row)
+    return f"{value / 1e6:.3f}" if isinstance(value, float) else escape(str(value))
+
+
+def _started(row: dict[str, Any]) -> str:
+    return escape(row["started"].replace("T", " ").removesuffix("Z")[:16])
+
+
+def _status(row: dict[str, Any]) -> str:
+    """In colour where it is not as wanted, and why."""
+    value = escape(row["status"])
+    if row["status"] == "running":
         return f'<a href="/live?run={quote(row["name"])}">running</a>'
-    if isinstance(value, float):
-        return f"{value / 1e6:.3f}"
-    return escape(str(value).replace(",", ", ")) if value not in (None, "") else "–"
+    if row["status"] == "complete":
+        return value
+    badge = f'<span class="badge{" bad" * (row["status"] in BAD)}">{value}</span>'
+    problem = escape(row["problem"])
+    return f'{badge} <span title="{problem}">{problem}</span>' if problem else badge
+
+
+def _limits(row: dict[str, Any]) -> str:
+    return " ".join(_limit(limit) for limit in row["verdict"].split(", "))
+
+
+def _limit(limit: str) -> str:
+    """A limit behind a dot of the colour that it has in all pictures."""
+    colour = LIMIT_COLOURS.get(limit, "#999999")
+    dot = f'<span class="dot" style="background-color:{colour}"></span>'
+    text = escape(limit)
+    name = f'<span class="warning">{text}</span>' if limit == "invalid" else text
+    return f'<span class="limit">{dot}{name}</span>'
+
+
+#: Cells that are more than a figure or words.
+WRITERS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "started": _started,
+    "status": _status,
+    "verdict": _limits,
+    "line_percent": lambda row: f"{min(row['line_percent'], 100.0):.1f}",
+    "loadtests": lambda row: escape(loadtests_text(row["loadtests"])),
+}
 
 
 def _pages(asked: Asked, last: int, total: int) -> str:
     links = []
     if asked.offset:
         before = escape(asked.address(offset=str(max(0, asked.offset - ROWS))))
-        links.append(f'<a href="{before}">previous</a>')
+        links.append(f'<a href="{before}">Previous</a>')
     if last < total:
-        links.append(f'<a href="{escape(asked.address(offset=str(last)))}">further</a>')
+        links.append(f'<a href="{escape(asked.address(offset=str(last)))}">Next</a>')
     return " ".join(links)
