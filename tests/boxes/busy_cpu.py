@@ -15,13 +15,12 @@ class BusyCpu:
 
     def begin(self, cpu: int) -> None:
         """Run it there, ahead of most other programs."""
-        loop = ["nice", "-n", "-10", sys.executable, "-S", "-c", "while True: pass"]
-        self._loop = subprocess.Popen(["taskset", "-c", str(cpu), *loop], start_new_session=True)
+        loop = self._begin(cpu, "nice", "-n", "-10")
         with suppress(OSError):
-            Path(f"/proc/{self._loop.pid}/autogroup").write_text("-20", encoding="ascii")
+            Path(f"/proc/{loop.pid}/autogroup").write_text("-20", encoding="ascii")
 
     def begin_beside(self, thread: str) -> None:
-        """Run it beside the kernel's threads of a name, on the last CPU."""
+        """Run it as any program beside the kernel's threads of a name, on the last CPU."""
         found = [
             int(path.parent.name)
             for path in Path("/proc").glob("[0-9]*/comm")
@@ -30,7 +29,12 @@ class BusyCpu:
         cpu = max(os.sched_getaffinity(0))
         for one in found:
             os.sched_setaffinity(one, {cpu})
-        self.begin(cpu)
+        self._begin(cpu)
+
+    def _begin(self, cpu: int, *before: str) -> "subprocess.Popen[bytes]":
+        words = ["taskset", "-c", str(cpu), *before, sys.executable, "-S", "-c", "while True: pass"]
+        self._loop = subprocess.Popen(words, start_new_session=True)
+        return self._loop
 
     def end(self) -> None:
         """End it, should it run."""

@@ -130,7 +130,7 @@ def _further_places(programs: Path, t0: str) -> tuple[Place, ...]:
               (f"host: ethtool -K {t0} tso off", "ethtool -K e0 gro on", "echo 1 > /sys/class/net/e0/threaded", "busy napi/e0-"),
               ("busy end", "echo 0 > /sys/class/net/e0/threaded", "ethtool -K e0 gro off",
                f"host: ethtool -K {t0} tso on"),
-              PUSHED_BACK, limit="descheduled", load=1.0, seconds_min=1.0),
+              PUSHED_BACK, limit="descheduled", load=1.0, seconds_min=4.0),
         Place("link that goes down", (once_loaded("e1", down),), ("ip link set e1 up", *_BACK),
               r"^e1: |^ip: no route$|^unexplained$", limit="link", invalid="link down since"),
     )  # fmt: skip
