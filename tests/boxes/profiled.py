@@ -33,9 +33,10 @@ def _rows(found: Evidence) -> Iterator[str]:
     for worker in found.workers:
         if worker.role != "worker":
             continue
-        clocks = {node.name: node.clocks_per_packet or 0.0 for node in worker.nodes}
-        total = sum(clocks.values())
+        total = worker.clocks_per_packet or 0.0
         yield f"{worker.name}: {total:,.0f} cycles/packet in softirq"
-        for name, spent in sorted(clocks.items(), key=lambda one: -one[1]):
-            yield f"  {name:<20} {spent:>10,.0f}  {100 * spent / (total or 1):5.1f} %"
+        for node in sorted(worker.nodes, key=lambda one: -(one.clocks_per_packet or 0.0)):
+            spent = node.clocks_per_packet or 0.0
+            share = 100 * spent / (total or 1)
+            yield f"  {spent:>10,.0f}  {share:5.1f} %  {node.quote.text}"
     yield from (quote.text for quote in found.doubts)
