@@ -1,4 +1,4 @@
-"""Time of a Linux box's CPU that its hypervisor took, reported or not, and what is said of it."""
+"""Time of a Linux box's CPU that its hypervisor took, reported or not, and the verdict on it."""
 
 import pytest
 
@@ -86,6 +86,7 @@ BACK = Load(
     # Threads of the box had it: packets go before them.
     ({"softirq": 300, "idle": 200, "user": 500}, "unknown"),
     ({"softirq": 990, "idle": 10}, "worker-cpu"),
+    ({"softirq": 860, "idle": 0}, "worker-cpu"),
 ])  # fmt: skip
 def test_why_a_link_takes_no_more(evidence, ticks, limit):
     measured = evidence(load=BACK, sent=5_000_000, foreign=True)

@@ -13,6 +13,7 @@ from linerate.analysis.explain.reading import (
     total,
 )
 from linerate.analysis.explain.rules import Stage, rule
+from linerate.analysis.explain.rules.worker_cpu import saturated_worker
 from linerate.model.box_path import SOCKET_RX
 from linerate.model.evidence import CpuTime, Evidence, Worker
 
@@ -79,8 +80,8 @@ def _stolen_from(evidence: Evidence) -> Worker | None:
 
 
 def _mostly_stolen(evidence: Evidence) -> Worker | None:
-    """The same, where the hypervisor had it for longer than it was idle."""
-    worker = _stolen_from(evidence)
+    """The same, where that is longer than it was idle, and packets did not have all the rest."""
+    worker = _stolen_from(evidence) if saturated_worker(evidence) is None else None
     idle = 0.0 if worker is None else worker.spare_percent or 0.0
     return worker if worker is not None and _stolen(worker) > idle else None
 
