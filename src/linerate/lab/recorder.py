@@ -32,7 +32,7 @@ Places = dict[tuple[str, str], int]
 class Watched(PassedOn):
     """A tester whose readings are noted; to a trial it is the tester itself."""
 
-    def __init__(self, tester: Tester, journal: Journal, about: dict[str, str]) -> None:
+    def __init__(self, tester: Tester, journal: Journal, about: dict[str, str | int]) -> None:
         """`about` names what is measured."""
         super().__init__(tester)
         self._journal = journal

@@ -36,7 +36,7 @@ from linerate.lab.tester._with_dut import WithDut
 from linerate.lab.tester.engine import EngineTester
 from linerate.model.counting import generates
 from linerate.model.ledger import PacketLedger
-from linerate.model.measurement import Load, Measurement, Progress, ToolCpu
+from linerate.model.measurement import Asked, Load, Measurement, Progress, ToolCpu
 from linerate.model.measurement.counters import counters_since
 from linerate.model.suites import DUT_MACS, Loadtest
 from linerate.model.testbed import Testbed
@@ -254,7 +254,18 @@ class Rig:
         """The same; whatever trials read is noted for those who watch the run."""
         if self._journal is None:
             return trials
-        about = {"label": label, "loadtest": loadtest.name, "text": loadtest.text}
+        traffic = loadtest.traffic
+        asked = Asked(
+            frame_bytes=traffic.frame_bytes,
+            directions=loadtest.links,
+            link_bps=self._testbed.line_bps,
+        )
+        about: dict[str, str | int] = {
+            "label": label,
+            "loadtest": loadtest.name,
+            "text": loadtest.text,
+            "line_pps": round(asked.line.packets_per_second),
+        }
         return replace(trials, tester=Watched(trials.tester, self._journal, about))
 
     def by_tool(self, loadtest: Loadtest, load: Load, label: str) -> Measurement:

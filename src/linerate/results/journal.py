@@ -42,6 +42,8 @@ class TrialLine(_TrialLine):
     label: str
     loadtest: str
     text: str
+    #: The line's rate over all directions; unknown of older runs.
+    line_pps: int = 0
 
 
 class SendingLine(_TrialLine):

@@ -8,9 +8,10 @@ from urllib.parse import quote
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
+from linerate.base.drivers import INTERFACE_DRIVERS
 from linerate.model.nic_presets import PRESETS
 from linerate.model.suites import SUITES
-from linerate.model.testbed import ENGINE_MODES, RX_MODES, WIRES
+from linerate.model.testbed import ENGINE_MODES, RX_MODES, STARTED, TESTERS, WIRES
 from linerate.report import comparison
 from linerate.report.of_run import document_of
 from linerate.report.render import html
@@ -159,9 +160,11 @@ def _start(state: str, name: str) -> str:
         "suites": options(list(SUITES), "standard", "standard").replace(
             '<option value="">standard</option>', ""
         ),
-        "duts": options(list(ENGINE_MODES), "", "router"),
+        "duts": options([*ENGINE_MODES, *STARTED], "", "router"),
         "wires": options(list(WIRES), "", "card"),
         "rx_modes": options(list(RX_MODES), "", "polling"),
+        "testers": options(list(TESTERS), "", "engine"),
+        "drivers": options(list(INTERFACE_DRIVERS), "", "default"),
         "cards": "".join(f'<option value="{escape(name)}">' for name in PRESETS),
     }
     return template("start.html").substitute(words)

@@ -14,8 +14,17 @@ from typing import IO, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from linerate.base.drivers import INTERFACE_DRIVERS
 from linerate.model.suites import SUITES, select
-from linerate.model.testbed import ENGINE_MODES, RX_MODES, STARTED, WIRES, Testbed, with_options
+from linerate.model.testbed import (
+    ENGINE_MODES,
+    RX_MODES,
+    STARTED,
+    TESTERS,
+    WIRES,
+    Testbed,
+    with_options,
+)
 
 #: Time in which a stopped bench has measured its last trial.
 STOP_SECONDS = 20.0
@@ -23,6 +32,8 @@ OUTPUT_BYTES = 4_000
 
 #: No word begins with a dash, and none has a blank: it can't become an option.
 _WORD = r"^[A-Za-z0-9][A-Za-z0-9=,.:@_-]*$"
+#: A share of the line, a factor, packets or bits a second.
+_RATE = r"^[0-9][0-9.]*(%|[A-Za-z]{1,5})?$"
 Word = Field(default=None, max_length=80, pattern=_WORD)
 
 
@@ -40,12 +51,24 @@ class Order(BaseModel):
     rx_mode: Literal[RX_MODES] | None = None  # type: ignore[valid-type]
     wire: Literal[WIRES] | None = None  # type: ignore[valid-type]
     link: str | None = Word
+    traffic: str | None = Word
+    rate: str | None = Field(
+        default=None, max_length=20, pattern=r"^[0-9][0-9.]*(%|[A-Za-z]{1,5})?$"
+    )
+    directions: Literal[1, 2] | None = None
+    repeat: int | None = Field(default=None, ge=1, le=100)
+    tester: Literal[TESTERS] | None = None  # type: ignore[valid-type]
+    driver: Literal[tuple(INTERFACE_DRIVERS)] | None = None  # type: ignore[valid-type]
+    dut_driver: Literal[tuple(INTERFACE_DRIVERS)] | None = None  # type: ignore[valid-type]
+    latency: bool = False
+    accept_suspect: bool = False
 
     def check(self) -> None:
         """Refuse what the command would refuse. Raises ValueError, TestbedError."""
         with_options(
-            Testbed(), self.dut, self.card, self.workers, self.rx_mode, self.wire, link=self.link
-        )
+            Testbed(), self.dut, self.card, self.workers, self.rx_mode, self.wire, self.tester,
+            self.driver, self.dut_driver, self.link,
+        )  # fmt: skip
         select(self.suite, self.only)
 
     def words(self) -> list[str]:
@@ -60,8 +83,19 @@ class Order(BaseModel):
             "rx-mode": self.rx_mode,
             "wire": self.wire,
             "link": self.link,
+            "traffic": self.traffic,
+            "rate": self.rate,
+            "directions": self.directions,
+            "repeat": self.repeat,
+            "tester": self.tester,
+            "driver": self.driver,
+            "dut-driver": self.dut_driver,
         }
-        return [f"--{name}={value}" for name, value in given.items() if value is not None]
+        chosen = {"latency": self.latency, "accept-suspect": self.accept_suspect}
+        return [
+            *(f"--{name}={value}" for name, value in given.items() if value is not None),
+            *(f"--{name}" for name, wanted in chosen.items() if wanted),
+        ]
 
 
 class BusyError(Exception):

@@ -14,6 +14,7 @@ const Charts = (function () {
 	const [CALLS, VECTORS, CLOCKS, IDLE_CLOCKS] = [0, 1, 2, 4];
 	// Samples of a long run that are drawn, and kept; all are counted.
 	const DRAWN = 600;
+	const WIDE = 8;
 	const looks = new Map();
 
 	function look(name) {
@@ -89,9 +90,9 @@ const Charts = (function () {
 		return {
 			autosize: true, height: 320, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
 			font: { family: "system-ui, sans-serif", size: 13 },
-			margin: { l: 60, r: 12, t: 44, b: 96 },
+			margin: { l: 60, r: 12, t: 44, b: 48 },
 			hoverlabel: { align: "left", namelength: -1 },
-			showlegend: true, legend: { orientation: "h", y: -0.22 },
+			showlegend: true,
 			xaxis: { title: { text: "seconds", standoff: 4 }, showgrid: false, range: [0, Math.max(data.end, 1)] },
 			...marks, ...more,
 		};
@@ -118,6 +119,14 @@ const Charts = (function () {
 		return value > 0 ? value : null;
 	}
 
+	// Logarithmic where rates differ much; else from zero, so that a dip looks as large as it is.
+	function scale(samples) {
+		const known = samples.flatMap((s) => [s.sent_pps, s.received_pps]).filter((value) => value > 0);
+		const most = Math.max(...known);
+		if (most > WIDE * Math.min(...known)) return { type: "log" };
+		return { range: [0, 1.12 * most] };
+	}
+
 	function rates(data) {
 		const lines = [
 			["sent", "#0072B2", "solid", (s) => positive(s.sent_pps)],
@@ -127,8 +136,15 @@ const Charts = (function () {
 			type: "scatter", mode: "lines+markers", name, marker: { size: 4 },
 			line: { color, dash, width: 2 }, ...series(data.samples, value),
 		}));
-		const yaxis = { type: "log", dtick: 1, exponentformat: "SI", automargin: true };
-		return [traces, layout(data, { yaxis })];
+		const made = layout(data, { yaxis: { ...scale(data.samples), exponentformat: "SI", automargin: true } });
+		// The line of each trial, where it is known.
+		for (const trial of data.trials.filter((one) => one.line)) {
+			made.shapes.push({
+				type: "line", x0: trial.start, x1: trial.end ?? data.end, y0: trial.line, y1: trial.line,
+				line: { dash: "dot", width: 2 },
+			});
+		}
+		return [traces, made];
 	}
 
 	function names(samples) {
@@ -191,10 +207,10 @@ const Charts = (function () {
 			x: found.map((kinds) => kinds[name]), marker: { color },
 			hovertemplate: `${name} %{x:.1f} %<extra></extra>`,
 		}));
-		const height = 150 + 40 * workers.length;
+		const height = 64 + 40 * workers.length;
 		return [traces, layout(data, {
 			barmode: "stack", height, shapes: [], annotations: [],
-			margin: { l: 60, r: 12, t: 10, b: 100 }, legend: { orientation: "h", y: -0.5 },
+			margin: { l: 60, r: 12, t: 8, b: 44 },
 			xaxis: { range: [0, 100.5], title: { text: "% of the time, last sample", standoff: 4 } },
 			yaxis: { automargin: true },
 		})];

@@ -12,7 +12,7 @@
 	let due = null;
 
 	function empty() {
-		return { samples: [], trials: [], end: 0, start: null, places: new Map(), seconds: 0 };
+		return { samples: [], trials: [], end: 0, start: null, places: new Map(), seconds: 0, sent: 0, received: 0, line: 0, tests: 0 };
 	}
 
 	function say(text) {
@@ -56,14 +56,33 @@
 		return at - data.start;
 	}
 
+	// A line is never more than full, whatever two clocks make of it.
+	const percent = (value) => figure(Math.min(value, 100), 1);
+
+	// The latest figures, large: those of the last sample in which packets were sent.
+	function now(line) {
+		if (line.event === "closed" || !line.received_pps) return;
+		const trial = current();
+		element("figures-now").hidden = false;
+		element("trial").textContent = `${trial?.label}: ${trial?.text || ""}`;
+		element("mpps").textContent = figure(line.received_pps / 1e6, line.received_pps >= 1e7 ? 2 : 3);
+		element("percent").textContent = data.line ? `${percent((100 * line.received_pps) / data.line)} %` : "–";
+		element("lost").textContent = data.sent ? `${figure(Math.max(0, 100 * (1 - data.received / data.sent)), 3)} %` : "–";
+		element("left").textContent = data.seconds ? `${figure(Math.max(0, data.seconds - line.at_us / 1e6), 1)} s` : "–";
+		element("count").textContent = `${trial?.number}${data.tests ? `, ${data.tests} tests in all` : ""}`;
+	}
+
 	const take = {
 		status(line) {
+			data.tests = line.tests.length;
 			if (line.status === "running") say(`${line.dut}: ${line.tests.join(", ")} are to be measured`);
 			else say(`${run}: ${line.status}${line.problem ? `, ${line.problem}` : ""}`);
 		},
 		trial(line) {
 			data.places = new Map();
-			data.trials.push({ number: line.number, label: line.label, loadtest: line.loadtest, start: seconds(line.at), end: null });
+			data.sent = data.received = 0;
+			data.line = line.line_pps || 0;
+			data.trials.push({ number: line.number, label: line.label, loadtest: line.loadtest, text: line.text, line: data.line, start: seconds(line.at), end: null });
 			say(`${line.label}, ${line.text}: preparing`);
 		},
 		sending(line) {
@@ -82,6 +101,9 @@
 			data.samples.push({ ...sample, nodes: Charts.nodes(sample) });
 			// Points that are not drawn any more have been counted.
 			if (data.samples.length > Charts.DRAWN) data.samples.shift();
+			data.sent += line.sent_pps * line.seconds;
+			data.received += line.received_pps * line.seconds;
+			now(line);
 			element("progress").value = data.seconds ? Math.min(1, line.at_us / 1e6 / data.seconds) : 0;
 		},
 		draining() {
@@ -94,7 +116,8 @@
 		},
 		measured() {},
 		result(line) {
-			const rates = line.valid ? [figure(line.received_pps / 1e6, 3), figure(line.loss_percent, 4)] : ["–", "–"];
+			const rates = line.valid ? [figure(line.received_pps / 1e6, 3), percent(line.line_percent), figure(line.loss_percent, 4)] : ["–", "–", "–"];
+			element("results-part").hidden = false;
 			const why = line.valid ? line.sentence : line.invalid[0];
 			const limit = line.valid ? line.limit : "invalid";
 			element("results").append(row([line.trial, ...rates, limit, why], 1, line.valid ? "" : "invalid"));
@@ -140,6 +163,8 @@
 		run = name;
 		data = empty();
 		element("results").replaceChildren();
+		element("results-part").hidden = true;
+		element("figures-now").hidden = true;
 		const link = document.createElement("a");
 		link.href = `/runs/${encodeURIComponent(name)}`;
 		link.textContent = name;
@@ -207,8 +232,9 @@
 			return;
 		}
 		element("stop").disabled = !state.running;
-		if (state.running) setTimeout(watchBench, 2000);
-		else if (state.exit_code && state.output && state.exit_code < 128) {
+		element("go").disabled = state.running || Boolean(state.run);
+		if (state.running || state.run) setTimeout(watchBench, 2000);
+		if (!state.running && state.exit_code && state.output && state.exit_code < 128) {
 			const lines = state.output.trim().split("\n");
 			element("start-error").textContent = `linerate bench ended with ${state.exit_code}: ${lines[lines.length - 1]}`;
 		}
@@ -219,12 +245,14 @@
 		form.addEventListener("submit", async (event) => {
 			event.preventDefault();
 			const fields = [...new FormData(form)].filter(([, value]) => value !== "");
-			const numbers = ["duration_seconds", "workers"];
-			const wanted = Object.fromEntries(
-				fields.map(([name, value]) => [name, numbers.includes(name) ? Number(value) : value]),
-			);
+			const numbers = ["duration_seconds", "workers", "repeat", "directions"];
+			const choices = ["latency", "accept_suspect"];
+			const wanted = Object.fromEntries(fields.map(([name, value]) => (
+				[name, numbers.includes(name) ? Number(value) : choices.includes(name) ? true : value]
+			)));
 			if (await order("POST", JSON.stringify(wanted))) {
 				say("Starting…");
+				element("go").disabled = true;
 				watchBench();
 			}
 		});
