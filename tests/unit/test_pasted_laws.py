@@ -15,6 +15,9 @@ from linerate.analysis.explain import explain
 from linerate.parsers.files import evidence_of_files
 from linerate.parsers.text import TextError
 
+HOST = Path(__file__).parents[1] / "data" / "pasted_host"
+#: Samples of a host's own tools, each of a kind that has a limit.
+SAMPLES = ("tc-class.txt", "iptables-docker.txt")
 LIVE = Path(__file__).parents[1] / "data" / "cases" / "vpp-memif"
 #: Outputs that say nothing of packets.
 UNRELATED = (
@@ -25,11 +28,12 @@ UNRELATED = (
 
 
 def readings():
-    """Texts by case: those of a live VPP, and the published ones to develop with."""
+    """Texts by case: those of a live VPP, published ones to develop with, a few samples."""
     found = {case.name: [file.read_text() for file in case.files] for case in cases("develop")}
     names = sorted({path.name.partition(".")[0] for path in LIVE.glob("*.txt")})
     live = {name: [one.read_text() for one in sorted(LIVE.glob(f"{name}.*"))] for name in names}
-    return found | live
+    samples = {name: [(HOST / name).read_text()] for name in SAMPLES}
+    return found | live | samples
 
 
 READINGS = readings()
@@ -111,3 +115,40 @@ def test_a_loss_turns_a_clean_reading_into_its_limit(row, limit):
     names = sorted(LIVE.glob("d-idle10.*"))
     texts = [one.read_text() + row * ("errors" in one.name) for one in names]
     assert limit_of(texts) == limit
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "limit"),
+    [
+        (
+            "qdisc tbf 1: dev eth0 root refcnt 2 rate 10Mbit burst 4Kb lat 400.0ms\n"
+            " Sent 100000 bytes {sent} pkt (dropped {lost}, overlimits 900 requeues 0)\n",
+            {"sent": 9000, "lost": 1000},
+            "shaper",
+        ),
+        (
+            "Chain FORWARD (policy ACCEPT {sent} packets, 0 bytes)\n pkts bytes target prot opt in"
+            " out source destination\n {lost} 0 DROP all -- * * 0.0.0.0/0 0.0.0.0/0\n",
+            {"sent": 9000, "lost": 1000},
+            "configuration",
+        ),
+        (
+            "#kernel\nIpInReceives {sent} 0.0\nIpInAddrErrors {lost} 0.0\n",
+            {"sent": 9000, "lost": 1000},
+            "configuration",
+        ),
+        (
+            "@[NETFILTER_DROP]: {lost}\n@[QDISC_DROP]: 1\n",
+            {"lost": 1000},
+            "configuration",
+        ),
+    ],
+    ids=["tc", "iptables", "nstat", "reasons"],
+)
+def test_a_loss_that_is_counted_is_judged_by_its_share(text, more, limit):
+    """What a thousandth or less is lost of is noted; ten times what came changes no limit."""
+    assert limit_of([text.format(**more)]) == limit
+    assert limit_of([text.format(**(more | {"lost": 0}))]) in ("unknown", "refused")
+    assert limit_of([text.format(**(more | {"lost": 9}))]) == "unknown"
+    tenfold = {name: 10 * value for name, value in more.items()}
+    assert limit_of([text.format(**tenfold)]) == limit

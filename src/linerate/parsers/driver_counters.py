@@ -83,6 +83,8 @@ _GROUPS = (
     # mvneta, mvpp2.
     _Group("rx-ring", ("rx_overrun|rx_fifo_overrun|rx_ppv2_overrun",)),
     _Group("rx-ring", (r"rxq_\d{1,5}_queue_full_drops", "rx_discard")),
+    # mlx4, by queue.
+    _Group("other", (r"rx\d{1,5}_dropped",)),
     # vmxnet3, gve, mana.
     _Group("rx-ring", (r"rxq\d{1,5} pkts rx (?:OOB|out of buf)",)),
     _Group("rx-ring", (r"rx_no_buffers_posted\[\d{1,5}\]", r"rx_queue_drop_cnt\[\d{1,5}\]")),
@@ -93,6 +95,9 @@ _GROUPS = (
     _Group("buffers", (rf"{_RING}rx_skb_alloc_discard", "rx_skb_alloc_discard")),
     _Group("buffers", (rf"{_RING}rx_oom_discards", "rx_total_oom_discards")),
     _Group("buffers", (r"rxq_\d{1,5}_packets_bm_drops|rx_ppv2_bm_drop",)),
+    # hv_netvsc.
+    _Group("buffers", ("tx_no_memory",)),
+    _Group("tx-ring", ("vf_tx_dropped",)),
     _Group("buffers", ("rx_no_memory", r"\[hw\] rx nobuffer discards")),
     # mlx5 counters.rst: no flow rule wanted them. An XDP program drops by what it was made for.
     _Group("configuration", ("rx_steer_missed_packets",)),
@@ -106,6 +111,9 @@ _GROUPS = (
     ),
     _Group("configuration", ("rx_if_down_packets",)),
     _Group("configuration", ("(?:mftag|mac)_filter_discards|rx_drops_mtu",)),
+    # gve: frames above the largest that it receives; damaged ones.
+    _Group("configuration", (r"rx_drops_packet_over_mru\[\d{1,5}\]",)),
+    _Group("damaged", (r"rx_drops_invalid_checksum\[\d{1,5}\]",)),
     _Group("link", (r"port\.tx_dropped_link_down|tx_dropped_link_down\.nic|tx_link_down_dropped",)),
     _Group(
         "damaged",

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from linerate.model.evidence import Cause, Evidence, PcieLink
+from linerate.model.evidence import Evidence, Loss, PcieLink
 from linerate.parsers.bundles import sources_of
 from linerate.parsers.text import Text, TextError, text_of
 from linerate.parsers.tools import parsers
@@ -69,17 +69,26 @@ def _counted_once(evidence: Evidence) -> Evidence:
     }
     decided = any(_DECIDED.search(loss.place) for loss in evidence.losses)
 
-    def again(place: str, cause: Cause) -> bool:
+    missed: Counter[str] = Counter()
+    for loss in evidence.losses:
+        name, _, counter = loss.place.partition(": ")
+        if loss.cause == "rx-ring" and "_" in counter:
+            missed[name] += loss.packets
+
+    def again(loss: Loss) -> bool:
+        place, cause = loss.place, loss.cause
         name, _, counter = place.partition(": ")
         if name in kernel and _OF_KERNEL.fullmatch(counter):
-            return (name, cause) in by_driver
+            # Old ifconfig adds what a driver missed to what the kernel dropped.
+            also = counter == "rx dropped" and loss.packets == missed[name]
+            return (name, cause) in by_driver or also
         return (
             (counter == "tx-error" and f"{name}-tx" in at_nodes)
             or (counter in ("rx missed", "rx no bufs") and interfaces[name] > 1)
             or (decided and _MESSAGE.fullmatch(place) is not None)
         )
 
-    losses = tuple(loss for loss in evidence.losses if not again(loss.place, loss.cause))
+    losses = tuple(loss for loss in evidence.losses if not again(loss))
     return evidence.model_copy(update={"losses": losses, "pcie": _by_device(evidence.pcie)})
 
 

@@ -36,6 +36,9 @@ _MAIL_QUOTE = re.compile(r"^(?:[>|] ?)*> ?")
 #: `diff -u`: where a part begins; and the lines before the parts, with the files' names.
 _HUNK = re.compile(r"^@@ -\d{1,9}(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@")
 _DIFF_HEAD = re.compile(r"^(?:@@ -|--- |\+\+\+ |diff )")
+#: Plain `diff`: where a part begins; earlier lines have `<` before them, later ones `>`.
+_PLAIN_HUNK = re.compile(r"^\d{1,9}(?:,\d{1,9})?[acd]\d{1,9}(?:,\d{1,9})?\s*$")
+_PLAIN_SIDE = re.compile(r"^[<>] ")
 #: Lines that only draw.
 _DECORATION = re.compile(r"^[\s\-=_*+|#~.]*$")
 
@@ -125,7 +128,7 @@ def text_of(content: str, source: str) -> Text:
     """Clean a whole text."""
     numbered = _joined(list(enumerate(re.split(r"\r\n|\n|\r", content), start=1)))
     lines = []
-    for number, raw in _two_readings(_unquoted(numbered)):
+    for number, raw in _two_readings(_unquoted(_plain_readings(numbered))):
         cleaned = clean(raw)
         prompt = _PROMPT.match(cleaned.lstrip())
         lines.append(Line(number, cleaned, typed=prompt is not None))
@@ -162,6 +165,28 @@ def _unquoted(lines: list[_Numbered]) -> list[_Numbered]:
         plain = _MAIL_QUOTE.sub("", raw) if quoted[at] and any(beside) else raw
         found.append((number, plain))
     return found
+
+
+def _plain_readings(lines: list[_Numbered]) -> list[_Numbered]:
+    """Undo plain `diff` of two readings: what changed as it was, then as it is."""
+    hunks = [
+        at
+        for at, (_, raw) in enumerate(lines[:-1])
+        if _PLAIN_HUNK.match(raw) and _PLAIN_SIDE.match(lines[at + 1][1])
+    ]
+    if not hunks:
+        return lines
+    sides: dict[str, list[_Numbered]] = {"<": [], ">": []}
+    others: list[_Numbered] = []
+    for at, (number, raw) in enumerate(lines):
+        inside = hunks[0] <= at and (
+            _PLAIN_SIDE.match(raw) or _PLAIN_HUNK.match(raw) or raw.strip() == "---"
+        )
+        if not inside:
+            others.append((number, raw))
+        elif raw[0] in sides:
+            sides[raw[0]].append((number, raw[2:]))
+    return [*others, (0, ""), *sides["<"], (0, ""), *sides[">"], (0, "")]
 
 
 def _two_readings(lines: list[_Numbered]) -> list[_Numbered]:

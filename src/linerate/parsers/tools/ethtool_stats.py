@@ -42,6 +42,7 @@ _QUEUE = re.compile(
     r"|(?P<way3>[rt]x)_?(?P<c>\d{1,5})_packets|queue_(?P<d>\d{1,5})_(?P<way4>[rt]x)_(?:cnt|packets)"
     r"|\[(?P<e>\d{1,5})\]: (?P<way5>[rt]x)_[umb]cast_packets"
     r"|(?P<way6>[rt]x)q(?P<f>\d{1,5}) [umb]cast pkts [rt]x"
+    r"|(?P<way7>[rt]x)q(?P<g>\d{1,5}): [rt]x_pkts"
 )
 #: Without the heading, only a list that has one of these is a card's.
 _SURE = frozenset({"rx_packets", "rx_packets_phy", "rx0_packets", "rx_queue_0_packets"})
@@ -50,6 +51,8 @@ _LIST_MIN = 4
 _GAUGE = re.compile(r"\w*(?:_available|_utilization|_mode|_usecs|temperature|_ifindex|_speed)")
 #: i40e, ice count these of the port.
 _KINDS = ("unicast", "multicast", "broadcast")
+#: Words of which one is in each list, or in the command before it.
+_WORDS = ("NIC statistics", "rx_", "tx_", "Queue#", "_exceeded", "ethtool -S")
 #: Longer lines have no counter.
 _ROW_MAX_CHARS = 300
 
@@ -122,7 +125,7 @@ class _Lists:
 def ethtool_stats(text: Text) -> Evidence | None:
     """Read each list of counters; of several lists of one interface the difference counts."""
     whole = text.whole
-    if not any(word in whole for word in ("NIC statistics", "rx_", "tx_", "Queue#", "_exceeded")):
+    if not any(word in whole for word in _WORDS):
         return None
     lists = _Lists(text, with_dpdk="testpmd" in whole or "rx_good_packets" in whole)
     for line in text:
@@ -217,9 +220,13 @@ def port_of(name: str, reading: Reading) -> Port:
         # Frames seen by the card, where it counts them; otherwise those received by the driver.
         total = first(f"{way}_packets_phy", f"port.{way}_packets")
         kinds = [first(f"port.{way}_{kind}", f"{way}_{kind}.nic") for kind in _KINDS]
+        if kinds[0] is None:
+            # tg3, bnx2, bnx2x, qede.
+            kinds = [first(f"{way}_{kind}_packets") for kind in ("ucast", "mcast", "bcast")]
         if total is None and kinds[0] is not None:
             total = sum(filter(None, kinds))
-        total = first(f"{way}_packets") if total is None else total
+        atlantic = {"rx": "InPackets", "tx": "OutPackets"}[way]
+        total = first(f"{way}_packets", atlantic) if total is None else total
         return sum(queues[way].values()) if total is None and queues[way] else total
 
     return Port(
