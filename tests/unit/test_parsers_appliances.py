@@ -104,9 +104,21 @@ def test_vmstat_is_read_and_limits_nothing():
     assert explain(evidence).limit == "unknown"
 
 
+#: static.xtremeownage.com, a slow 100G link; the last columns of the second row filled in.
+STATS = """\
+[admin@sw-100g] > /interface print stats
+Flags: R - RUNNING; S - SLAVE
+Columns: NAME, RX-BYTE, TX-BYTE, RX-PACKET, TX-PACKET, RX-DROP, TX-DROP, TX-QUEUE-DROP, RX-ERROR, TX-ERROR
+ #    NAME                  RX-BYTE            TX-BYTE      RX-PACKET      TX-PACKET  RX-DROP  TX-DROP  TX-QUEUE-DROP  RX-ERROR  TX-ERROR
+ 0 R  ether1            201 163 444      3 040 455 588      2 264 797      2 543 603        0        0              1         0         0
+;;; Kube01: 100G
+ 1 RS qsfp28-1-1  2 969 461 776 402  3 316 576 813 413  1 381 885 242  1 640 058 300        0        0              0         0         0
+"""
+
+
 @pytest.mark.parametrize("paste", PASTES)
 def test_thousands_of_routeros_are_one_number(paste):
-    evidence = read(paste(sample("routeros-stats.txt")))
+    evidence = read(paste(STATS))
     ports = {port.name: (port.rx_packets, port.tx_packets) for port in evidence.ports}
     assert ports == {
         "ether1": (2_264_797, 2_543_603),
@@ -115,6 +127,10 @@ def test_thousands_of_routeros_are_one_number(paste):
     assert losses(evidence) == [("ether1: tx-queue-drop", "other", 1, 2_543_604)]
     assert not evidence.unread
     assert explain(evidence).limit == "unknown"
+
+
+def test_columns_that_look_like_thousands_are_not_read():
+    assert read(re.sub(" +", " ", STATS)) is None
 
 
 ETHERNET = """\

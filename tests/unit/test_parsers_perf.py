@@ -45,11 +45,31 @@ def test_functions_belong_to_parts_of_the_kernel():
     assert rows[-1] == ("nf_conntrack_in", 2.41, "conntrack")
 
 
+#: As the archive of a mailing list saves it (quoted-printable).
+SAVED = """\
+ PerfTop:    4223 irqs/sec  kernel:96.9%  exact: 100.0% lost: 0/0 drop: =
+0/0 [4000Hz cycles],  (target_pid: 1208268)
+=
+--------------------------------------------------------------------------=
+-----------------------------------------------------------
+
+    28.48%  [kernel]        [k] __ipv6_dev_get_saddr
+     1.29%  [kernel]                                         [k] =
+__netif_receive_skb_core.constprop.0
+"""
+
+
 def test_rows_that_a_mail_broke_are_whole():
     evidence = read(sample("perf-top-pppoe.txt"))
     assert not evidence.unread
     assert len(evidence.symbols) == 12
     assert "its cycles: __ipv6_dev_get_saddr 28 %, fib 13 %" in explain(evidence).sentence
+    evidence = read(SAVED)
+    assert not evidence.unread
+    assert [name for name, *_ in shares(evidence)] == [
+        "__ipv6_dev_get_saddr",
+        "__netif_receive_skb_core.constprop.0",
+    ]
 
 
 def test_a_function_has_its_own_cycles_without_those_of_what_it_calls():

@@ -146,7 +146,7 @@ def test_a_loss_turns_a_clean_reading_into_its_limit(row, limit):
     ids=["tc", "iptables", "nstat", "reasons"],
 )
 def test_a_loss_that_is_counted_is_judged_by_its_share(text, more, limit):
-    """What a thousandth or less is lost of is noted; ten times what came changes no limit."""
+    """A thousandth or less is noted; ten times as many packets change no limit."""
     assert limit_of([text.format(**more)]) == limit
     assert limit_of([text.format(**(more | {"lost": 0}))]) in ("unknown", "refused")
     assert limit_of([text.format(**(more | {"lost": 9}))]) == "unknown"

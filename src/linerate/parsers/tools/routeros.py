@@ -1,6 +1,6 @@
 """RouterOS: `/interface print stats`, `/interface ethernet print stats`, `/tool profile`.
 
-Thousands are set apart by a blank, columns by several. Counters of Ethernet ports stand in a line
+A blank separates thousands, several separate columns. Counters of Ethernet ports stand in a line
 each, with a column for each port.
 """
 
@@ -97,7 +97,7 @@ class _Reader:
 
     def _row(self, line: Line, row: re.Match[str]) -> None:
         names = [name for name in self.columns if name != "name"]
-        # Without their blanks, thousands and columns can't be told from each other.
+        # Without their blanks, thousands and columns are the same.
         values = _split(row["values"].strip(), len(names))
         if values is None:
             return
