@@ -237,3 +237,15 @@ def test_interfaces_of_sonic(change, limit):
     if limit == "none":
         text = text.replace("101.", "41.")
     assert explain(read(text)).limit == limit
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Applying 9..2000 Gbps of load.\n    TX 5 packets (1 MPPS)\n    RX 5 packets (1 MPPS)\n",
+        "NODE BATCHES PACKETS CYCLES/BATCH\nport_rx 1 0.5 3\neth_input 1 0.5 3\n",
+        "main thread:\n  port: p0 queue-id: 0 (enabled) pmd usage: 5 %\n",
+    ],
+)
+def test_a_damaged_row_raises_nothing(text):
+    read(text)

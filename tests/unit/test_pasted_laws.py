@@ -19,6 +19,9 @@ HOST = Path(__file__).parents[1] / "data" / "pasted_host"
 #: Samples of a host's own tools, each of a kind that has a limit.
 SAMPLES = ("tc-class.txt", "iptables-docker.txt")
 LIVE = Path(__file__).parents[1] / "data" / "cases" / "vpp-memif"
+PASTED = LIVE.parents[1] / "pasted"
+#: Threads, a card and a tester of DPDK's world.
+DATA_PLANES = ("ovs-pmd-rxq.txt", "dpdk-telemetry-knet.txt", "pktgen-loopback.txt")
 #: Outputs that say nothing of packets.
 UNRELATED = (
     "Linux box 6.1.0-18-amd64 #1 SMP PREEMPT_DYNAMIC Debian x86_64 GNU/Linux\n",
@@ -33,6 +36,7 @@ def readings():
     names = sorted({path.name.partition(".")[0] for path in LIVE.glob("*.txt")})
     live = {name: [one.read_text() for one in sorted(LIVE.glob(f"{name}.*"))] for name in names}
     samples = {name: [(HOST / name).read_text()] for name in SAMPLES}
+    samples |= {name: [(PASTED / name).read_text()] for name in DATA_PLANES}
     return found | live | samples
 
 

@@ -33,7 +33,7 @@ COVERAGE = re.compile(r"(datapath_drop_\w+|drop_action_\w+)\s.*\btotal:\s*(\d{1,
 THREAD = re.compile(r"\s*(pmd|main) thread(?: numa_id (\d{1,5}) core_id (\d{1,5}))?:\s*")
 #: A counter of a thread: `emc hits:17461158`, `- Upcalls:  0  (  0.0 %, 0.0 us/upcall)`.
 VALUE = re.compile(
-    r"\s*-?\s*(?P<name>[A-Za-z][\w .()/-]{0,60}?):\s*(?P<value>\d{1,20})(?![\d.])(?P<rest>.*)"
+    r"\s*(?:-\s*)?(?P<name>[A-Za-z][\w .()/-]{0,60}?):\s*(?P<value>\d{1,20})(?![\d.])(?P<rest>.*)"
 )
 
 

@@ -20,8 +20,8 @@ _HEAD = re.compile(r"\"(?P<what>/(?:ethdev/x?stats|eal/lcore/(?:usage|info)))\"\
 _PAIR = re.compile(r"\"(?P<name>[\w\- ]{1,80})\"\s*:\s*(?:(?P<one>\d{1,20})|\[(?P<all>[\d,\s]*))")
 _MORE = re.compile(r"[\s\d,]*")
 _OTHER = re.compile(
-    r"\s*(?:-->.*|\{\"(?:version|/ethdev/(?:list|info|link_status))\": .*|Connect(?:ing|ed) to .*"
-    r"|[\s\]\[{}.,]*)\s*"
+    r"\s*(?:-->.*|\{\"(?:version|/ethdev/(?:list|info|link_status))\": .*|Connect(?:ing|ed) to .*)"
+    r"|[\s\]\[{}.,]*"
 )
 _LCORE = re.compile(
     r"\s*lcore (?P<lcore>\d{1,4}), socket \d{1,3}, role \w{1,20}, cpuset [\d,@()-]{1,60}, "

@@ -97,7 +97,7 @@ def _polls(name: str) -> bool:
 
 
 def _node(name: str, row: dict[str, float], quote: Quote) -> Node:
-    calls, packets = int(grout.calls(row)), int(row["PACKETS"])
+    calls, packets = int(grout.calls(row)), max(1, int(row["PACKETS"]))
     return Node(
         name=name,
         state="polling" if name.startswith(grout.SOURCE) else "active",

@@ -133,7 +133,7 @@ class _Reader:
         self._used("overhead", queue["overhead"])
 
     def _used(self, name: str, percent: str | None) -> None:
-        if percent is not None:
+        if percent is not None and self.thread != "main":
             self.usage.setdefault(self.thread, {})[name] = int(percent)
 
     def _value(self, line: Line, match: re.Match[str]) -> None:

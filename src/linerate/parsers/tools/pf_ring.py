@@ -33,9 +33,7 @@ _PFCOUNT = re.compile(
 _ZCOUNT = re.compile(
     rf".{{0,120}}?Absolute Stats: (?P<received>{_N}) pkts \((?P<dropped>{_N}) drops\).*"
 )
-_PROC = re.compile(
-    r"\s*(?P<name>Bound Device\(s\)|Tot Packets|Tot Pkt Lost)\s*:\s*(?P<value>\S.*?)\s*"
-)
+_PROC = re.compile(r"\s*(?P<name>Bound Device\(s\)|Tot Packets|Tot Pkt Lost)\s*:\s*(?P<value>\S.*)")
 _PASSED = re.compile(
     r"\s*(?:Actual Stats: .*|\[[\d',]{1,26} pkts rcvd\].*|Total Pkts=\d.*|.{0,120}?=====*"
     r"|(?:Active|Breed|Appl\. Name|Socket Mode|Capture Direction|Sampling Rate|IP Defragment"

@@ -12,7 +12,7 @@ from linerate.parsers.numbers import count
 from linerate.parsers.text import Text
 from linerate.parsers.tools import parser
 
-_ROW = re.compile(r"\s*(?P<name>[A-Z][\w/%: .]{1,24}?)\s*:\s+(?P<cells>\S.*?)\s*")
+_ROW = re.compile(r"\s*(?P<name>[A-Z][\w/%: .]{1,24}?)\s*:\s+(?P<cells>\S.*)")
 _LINK = re.compile(
     r"<(?P<state>UP|DOWN|--Down--)(?:-(?P<mbps>\d{1,7}))?(?:-[FH]D)?>", re.IGNORECASE
 )

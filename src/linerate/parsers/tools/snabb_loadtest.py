@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from linerate.model.evidence import Evidence, Quote, Tester
+from linerate.parsers.numbers import number
 from linerate.parsers.text import Text
 from linerate.parsers.tools import parser
 
@@ -38,7 +39,7 @@ def snabb_loadtest(text: Text) -> Evidence | None:
     steps: list[_Step] = []
     for line in text.rows:
         if match := _LOAD.fullmatch(line.text):
-            name = f"Snabb at {float(match['load'][:8].rstrip('.') or 0):g} {match['unit']}"
+            name = f"Snabb at {number(match['load']) or 0.0:g} {match['unit']}"
             steps.append(_Step(name, text.take(line)))
         elif steps and (count := _COUNT.fullmatch(line.text)):
             quote = text.take(line)

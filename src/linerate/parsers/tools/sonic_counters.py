@@ -11,7 +11,7 @@ from linerate.parsers.numbers import count, number
 from linerate.parsers.text import Text
 from linerate.parsers.tools import parser
 
-_HEAD = re.compile(r"\s*IFACE\s+STATE\s+(?P<names>RX_OK\s.*?)\s*")
+_HEAD = re.compile(r"\s*IFACE\s+STATE\s+(?P<names>RX_OK\s.*)")
 _ROW = re.compile(
     r"\s*(?P<name>(?:Ethernet|PortChannel)[\w/-]{1,20})\s+(?P<state>[UDX])\s+(?P<cells>\S.*)"
 )

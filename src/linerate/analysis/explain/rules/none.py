@@ -1,5 +1,7 @@
 """No limit: all offered packets were received, and more could have been offered."""
 
+from collections.abc import Iterable
+
 from linerate.analysis.explain.model import Finding
 from linerate.analysis.explain.reading import (
     NOISE_SHARE,
@@ -178,8 +180,7 @@ def ports_forwarded_all(evidence: Evidence) -> Finding | None:
         or len(ports) < MIN_PORTS
     ):
         return None
-    counts = any(_is_loss_counter(name) for port in ports for name in port.counters)
-    if abs(received - sent) > FORWARDED_WITHIN * received or not counts:
+    if abs(received - sent) > FORWARDED_WITHIN * received or not counts_losses(ports):
         return None
     if any(worker.saturated for worker in forwarders(evidence)):
         return None
@@ -207,6 +208,11 @@ def _full(ports: list[Port]) -> str:
     fullest = max(ports, key=lambda port: port.line_percent or 0.0)
     others = f" ({len(ports)} such ports)" if len(ports) > 1 else ""
     return f"; {fullest.name} uses its link to {fullest.line_percent or 0.0:.3g} %{others}"
+
+
+def counts_losses(ports: Iterable[Port]) -> bool:
+    """Whether counters of losses are among those of some ports."""
+    return any(_is_loss_counter(name) for port in ports for name in port.counters)
 
 
 def _is_loss_counter(name: str) -> bool:

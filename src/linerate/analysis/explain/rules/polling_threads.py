@@ -9,6 +9,7 @@ from linerate.analysis.explain.reading import (
     total,
 )
 from linerate.analysis.explain.rules import Stage, rule
+from linerate.analysis.explain.rules.none import counts_losses
 from linerate.model.evidence import CpuTime, Evidence
 
 #: So the parsers name them: of the last minute, and of the time since the program was started.
@@ -86,13 +87,14 @@ def threads_had_time(evidence: Evidence) -> Finding | None:
 
 @rule("none", Stage.LAST, reference=REFERENCE)
 def threads_have_time(evidence: Evidence) -> Finding | None:
-    """All threads are half idle or more, and nothing is known to be lost."""
+    """All threads are half idle or more, and the ports' counters of losses are zero."""
     threads = _threads(evidence)
     if not threads or evidence.losses or threads[0].busy_percent > SPARE_PERCENT:
         return None
-    busiest = threads[0]
-    if not busiest.busy_percent and not offered_packets(evidence):
+    # Without them another thread, cut off, may have no time.
+    if not counts_losses(evidence.ports) or not offered_packets(evidence):
         return None
+    busiest = threads[0]
     return Finding(
         limit="none",
         confidence="low",
@@ -101,7 +103,7 @@ def threads_have_time(evidence: Evidence) -> Finding | None:
             f"works on packets for {busiest.busy_percent:.3g} % of its time"
         ),
         evidence=(busiest.quote,),
-        try_=("give the ports' counters as well: what was lost, and how much came",),
+        try_=("offer more",),
     )
 
 
