@@ -35,7 +35,7 @@ WHOLE = {
     "contrail": published("contrail-vif-lcore-queue"),
     "sonic": published("sonic-counters-at-line-rate"),
 }
-#: What is left when blanks are collapsed has its columns by their names.
+#: Each has its columns by their names, so that collapsed blanks change nothing.
 LIMITS = {
     "grout": "none",
     "dpvs": "rx-ring",
