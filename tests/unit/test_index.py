@@ -294,6 +294,7 @@ def test_tables_hold_what_the_runs_hold(linerate, runs, tmp_path):
     wanted = {
         "runs": len(measured),
         "results": len(results),
+        "labels": sum(len(run.labels) for run in measured),
         "goals": sum(len(search.goals) for run in measured for search in run.searches),
         "losses": sum(len(result.packets.losses) for result in results),
         "node_cycles": sum(len(worker.nodes) for result in results for worker in result.time),

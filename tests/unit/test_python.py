@@ -52,7 +52,7 @@ def test_five_lines(fake_environment, tmp_path, monkeypatch, capsys):
     assert found.ndr_pps == found["U2"].ndr_pps == pytest.approx(5e6, rel=0.01)
 
 
-def test_what_can_not_be_measured_is_said(fake_environment, tmp_path, monkeypatch, capsys):
+def test_what_can_not_be_measured_has_a_reason(fake_environment, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match="expected"):
         lr.bench(dut="no-such-mode")

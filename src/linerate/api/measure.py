@@ -31,6 +31,7 @@ def bench(
     workers: int | None = None,
     duration: str | float | None = None,
     repeat: int | None = None,
+    labels: Mapping[str, str] | None = None,
     latency: bool = False,
     accept_suspect: bool = False,
     wait: bool = False,
@@ -61,6 +62,7 @@ def bench(
             "wait": wait,
             "runs": runs,
         },
+        *_labels(labels),
     )
 
 
@@ -78,6 +80,7 @@ def search(
     link: str | None = None,
     workers: int | None = None,
     duration: str | float | None = None,
+    labels: Mapping[str, str] | None = None,
     wait: bool = False,
     runs: str | Path = "runs",
 ) -> SearchRun:
@@ -104,7 +107,13 @@ def search(
             "runs": runs,
         },
         *(word for goal in goals for word in ("--goal", goal)),
+        *_labels(labels),
     )
+
+
+def _labels(labels: Mapping[str, str] | None) -> Iterator[str]:
+    for key, value in (labels or {}).items():
+        yield from ("--label", f"{key}={value}")
 
 
 def _expected(

@@ -145,7 +145,7 @@ class Comparison:
 
     @property
     def sentence(self) -> str:
-        """Which is faster, by how much, and whether that is more than noise."""
+        """The faster one, by how much, and whether that is more than noise."""
         return " ".join(pair.sentence for pair in self.pairs)
 
     def _repr_html_(self) -> str:

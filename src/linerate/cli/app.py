@@ -78,7 +78,15 @@ COMMANDS = (
         "linerate.cli.commands.report:compare",
         "Put runs side by side: which is faster, by how much, is it more than the spread.",
         "Examples:\n\n[bold]linerate compare runs/…-router runs/…-io[/]\n\n"
-        "[bold]linerate compare A1,A2,A3 B1,B2,B3 -o compared.html --format html[/] # repeated",
+        "[bold]linerate compare A1,A2,A3 B1,B2,B3 -o compared.html --format html[/] # repeated\n\n"
+        "[bold]linerate compare --baseline main runs/…-io --fail-if 'cycles>3%'[/] # a gate",
+    ),
+    Listed(
+        "baseline",
+        "linerate.cli.commands.baseline:baseline",
+        "Keep runs by a name, for others to be compared with; or list those that are kept.",
+        "Examples:\n\n[bold]linerate baseline main runs/20261121-101500-router[/]\n\n"
+        "[bold]linerate compare --baseline main runs/20261122-101500-router[/]",
     ),
     Listed(
         "datasheet",

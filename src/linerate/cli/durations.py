@@ -1,5 +1,7 @@
 """Words of the command line that several commands read."""
 
+import re
+
 import typer
 
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
@@ -22,6 +24,16 @@ def as_long_seconds(text: str) -> float:
     if not 1 <= value <= LONGEST_DAYS * UNITS["d"]:
         raise typer.BadParameter(f"expected 1s to {LONGEST_DAYS}d, as 8h; not '{text}'")
     return value
+
+
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,39}=[^\x00-\x1f\x7f]{0,200}")
+
+
+def as_label(text: str) -> str:
+    """Check a label: `commit=1f2e3d`."""
+    if not _LABEL.fullmatch(text):
+        raise typer.BadParameter(f"expected KEY=VALUE, as commit=1f2e3d; not '{text}'")
+    return text
 
 
 def _seconds(text: str) -> float:

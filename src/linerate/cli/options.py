@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from linerate.cli.ci_files import JunitOption, SummaryOption
-from linerate.cli.durations import as_seconds
+from linerate.cli.durations import as_label, as_seconds
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
 DurationOption = Annotated[
@@ -30,6 +30,15 @@ class RunOptions:
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait while another run uses the CPUs, rather than end.")
     ] = False
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--label",
+            help="Words by which the run is found again; again for more.",
+            metavar="KEY=VALUE",
+            parser=as_label,
+        ),
+    ] = None
     as_json: JsonOption = False
     junit: JunitOption = None
     summary: SummaryOption = None

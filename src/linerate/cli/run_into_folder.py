@@ -143,6 +143,7 @@ def run_folder(testbed: Testbed, label: str, options: RunOptions) -> Iterator[Ru
         try:
             with held_back():
                 folder = RunFolder.create(options.runs, label)
+                folder.labels = dict(one.split("=", 1) for one in options.labels or ())
             yield folder
         except BaseException:
             if folder:

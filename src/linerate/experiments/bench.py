@@ -119,6 +119,7 @@ class Bench:
         }
         self.run = Run(
             command=plan.command,
+            labels=folder.labels,
             started=datetime.now(UTC),
             suite=plan.suite,
             tests=plan.tests,

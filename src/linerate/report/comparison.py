@@ -7,6 +7,7 @@ from pydantic import Field
 
 from linerate.base.published import Number, Output, published
 from linerate.model.power import Estimate
+from linerate.report import gates
 from linerate.report.compared_lead import outcome, times
 from linerate.report.document import (
     Document,
@@ -32,6 +33,7 @@ from linerate.results.compare import (
     Side,
     sentence,
 )
+from linerate.results.gates import Outcome
 from linerate.results.statistics import p_text, repeats_needed
 
 #: Largest changes of a test's ledgers that are printed.
@@ -101,6 +103,7 @@ def document(pairs: list[Pair]) -> Document:
         sections=filled((*map(outcome, pairs), *map(_in_a_sentence, pairs), bars(pairs), *parts)),
         data=partial(outputs, pairs),
         schema="compare",
+        cases=partial(gates.cases, pairs),
         sheet=partial(as_rows, pairs),
         page_title=f"{pairs[0].other.called} against {pairs[0].base.called}: linerate",
         about=tuple((side.called, ", ".join(_runs(side))) for side in _sides(pairs)),
@@ -150,6 +153,7 @@ def _pair(number: int, pair: Pair) -> list[Section]:
     )
     return [
         Heading(title, f"pair-{number}"),
+        *gates.sections(pair),
         rates,
         *([costs] if (costs := _costs(pair)).rows else []),
         diverging.of_costs(number, pair),
@@ -241,6 +245,26 @@ class ConditionOutput(Output):
     other: str
 
 
+class GateOutput(Output):
+    """A change, judged by a gate."""
+
+    gate: str
+    test: str
+    #: `all`, a node or a stream.
+    part: str
+    #: Medians.
+    base: Number
+    other: Number
+    change: Number
+    #: Whether the change is in per cent of the base.
+    percent: bool
+    #: Probability that chance alone changes it this way; one-sided.
+    p: Number
+    outcome: Outcome
+    #: Repeats of each that could tell.
+    repeats_needed: int
+
+
 class PairOutput(Output):
     """A device against the first."""
 
@@ -257,6 +281,8 @@ class PairOutput(Output):
     #: Power, where both were measured.
     power: tuple[PowerChangeOutput, ...] = ()
     conditions: tuple[ConditionOutput, ...]
+    #: Where changes were to be judged (`--fail-if`).
+    gates: tuple[GateOutput, ...] = ()
 
 
 published("compare", "JSON of `linerate compare --json`")(list[PairOutput])
@@ -278,6 +304,7 @@ def outputs(pairs: list[Pair]) -> list[PairOutput]:
                 ConditionOutput(what=what, base=base, other=other)
                 for what, base, other in pair.conditions
             ),
+            **({"gates": tuple(map(GateOutput.model_validate, pair.gates))} if pair.gates else {}),
         )
         for pair in pairs
     ]

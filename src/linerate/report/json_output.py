@@ -139,6 +139,8 @@ class RunOutput(Output):
     status: Status
     #: Why it ended early.
     problem: str
+    #: Given by `--label`.
+    labels: dict[str, str] = {}
 
 
 class UnmeasuredOutput(Output):
@@ -189,7 +191,8 @@ def _unmeasured(one: Absent) -> UnmeasuredOutput:
 
 def run_fields(run: Run, folder: Path) -> dict[str, Any]:
     """Fields of RunOutput."""
-    return {"run": str(folder), "status": run.status, "problem": run.problem}
+    about = {"run": str(folder), "status": run.status, "problem": run.problem}
+    return about | ({"labels": run.labels} if run.labels else {})
 
 
 def trial(result: Result) -> TrialOutput:

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from linerate.model.findings import faults
 from linerate.model.ledger import forwarder_ledgers
 from linerate.model.power import Estimate, PowerFigures
+from linerate.results.gates import Gate, GateResult, judge
 from linerate.results.side_titles import titles
 from linerate.results.statistics import RankTest, Rates, p_text, rank_test, rates_of, repeats_needed
 from linerate.results.store import Result, Run, sound
@@ -166,6 +167,8 @@ class Pair:
     held_back: tuple[str, ...]
     #: Other differences: name, of base, of other.
     conditions: tuple[tuple[str, str, str], ...]
+    #: Changes that were to be judged.
+    gates: tuple[GateResult, ...] = ()
 
     @property
     def repeated(self) -> bool:
@@ -202,15 +205,15 @@ def _numbered(name: str, number: int) -> str:
     return name if number == 1 else f"{name} ({number})"
 
 
-def compare(devices: Sequence[Side]) -> list[Pair]:
-    """Each device against the first. Raises CompareError."""
+def compare(devices: Sequence[Side], gates: Sequence[Gate] = ()) -> list[Pair]:
+    """Each device against the first, judged by gates. Raises CompareError."""
     if len(devices) < 2:
         raise CompareError("these runs are of one device: nothing to compare it with")
     base, *others = devices
-    return [_pair(base, other) for other in others]
+    return [_pair(base, other, gates) for other in others]
 
 
-def _pair(base: Side, other: Side) -> Pair:
+def _pair(base: Side, other: Side, gates: Sequence[Gate]) -> Pair:
     tests = dict.fromkeys(test for side in (base, other) for run in side.runs for test in run.tests)
     common = {
         test: (before, after)
@@ -252,6 +255,7 @@ def _pair(base: Side, other: Side) -> Pair:
             if all(result.verdict.limit in OUTSIDE for result in (*before, *after))
         ),
         conditions=_conditions(base.runs[0], other.runs[0]),
+        gates=tuple(one for gate in gates for one in judge(gate, common)),
     )
 
 

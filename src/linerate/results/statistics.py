@@ -8,9 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
 from statistics import median
+from typing import Literal
 
 from linerate.results.store import Result, Run, sound
 
+Alternative = Literal["two-sided", "greater"]
 #: A difference that chance makes no more often than this is one.
 SIGNIFICANCE = 0.05
 #: Ways of sharing the trials between two that are all counted when some are equal.
@@ -85,7 +87,14 @@ def rank_test(base: Sequence[float], other: Sequence[float]) -> RankTest:
     return RankTest(_p(base, other), len(base), len(other))
 
 
-def _p(base: Sequence[float], other: Sequence[float]) -> float:
+def one_sided_p(lower: Sequence[float], upper: Sequence[float]) -> float:
+    """Probability that chance alone puts the second set above the first this way."""
+    return _p(upper, lower, "greater")
+
+
+def _p(
+    base: Sequence[float], other: Sequence[float], alternative: Alternative = "two-sided"
+) -> float:
     """Exact; with equal trials by all ways to share them out, or as an approximation of many."""
     values = {*base, *other}
     if len(values) == 1:
@@ -99,7 +108,7 @@ def _p(base: Sequence[float], other: Sequence[float]) -> float:
         single = min(len(base), len(other)) == 1
         few = comb(len(base) + len(other), len(base)) <= WAYS_MAX and not single
         method = stats.PermutationMethod(n_resamples=WAYS_MAX) if few else "asymptotic"
-    return float(stats.mannwhitneyu(base, other, alternative="two-sided", method=method).pvalue)
+    return float(stats.mannwhitneyu(base, other, alternative=alternative, method=method).pvalue)
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,6 +189,8 @@ class Run(FrozenModel):
     finished: datetime | None = None
     status: Status = "running"
     problem: str = ""
+    #: By key, words of the user by which it is found again.
+    labels: dict[str, str] = {}
     suite: str
     tests: tuple[str, ...]
     testbed: Testbed
@@ -306,6 +308,8 @@ class RunFolder:
         self.path = path
         #: For those who watch.
         self.journal = Journal(path / LIVE_FILE)
+        #: Of the user, for the run.
+        self.labels: dict[str, str] = {}
         self._noted = 0
         self._status = ""
 

@@ -7,21 +7,29 @@ from typing import Annotated, Literal
 import typer
 
 from linerate.base.atomic_write import write_whole
+from linerate.cli.ci_files import JunitOption, SummaryOption, write_ci_files
 from linerate.cli.completion import complete_run
 from linerate.cli.options import JsonOption
-from linerate.cli.usage import USAGE
+from linerate.cli.usage import USAGE, mistaken
 from linerate.report import comparison
+from linerate.report.document import Document
 from linerate.report.of_run import document_of
 from linerate.report.render import csv, html, terminal
 from linerate.report.render import json as as_json_text
 from linerate.report.render import markdown as as_markdown
+from linerate.results import baselines
 from linerate.results import compare as comparing
+from linerate.results.gates import GateError, parse_gate
 from linerate.results.store import Run, StoreError, load_run
 from linerate.ui.console import Console
 from linerate.ui.screen import complain, say
 
 #: Columns of text that goes into a file.
 FILE_WIDTH = 100
+#: Exit codes of `compare`: a gate fails; none does, but one has too few repeats to tell.
+GATE_FAILS = 3
+GATE_UNKNOWN = 4
+Form = Literal["text", "html", "markdown", "csv"]
 
 
 Output = Annotated[
@@ -62,20 +70,69 @@ def compare(
     ],
     output: Output = None,
     form: Annotated[
-        Literal["text", "html", "markdown", "csv"],
+        Form,
         typer.Option("--format", help="Text, Markdown and CSV go to standard output without -o."),
     ] = "text",
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-if",
+            help="End with 3 where a figure changed by more, and by more than noise: cycles (all "
+            "and by node), rate, loss, p99; again for more.",
+            metavar="'cycles>3%'",
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(help="Compare with the runs that `linerate baseline` keeps.", metavar="NAME"),
+    ] = None,
+    runs_folder: Annotated[
+        Path, typer.Option("--runs", help="Where baselines are.", metavar="DIR")
+    ] = Path("runs"),
     as_json: JsonOption = False,
+    junit: JunitOption = None,
+    summary: SummaryOption = None,
 ) -> None:
-    """Put runs side by side: which is faster, by how much, is it more than the spread."""
+    """Put runs side by side: which is faster, by how much, is it more than the spread.
+
+    The exit code is 3 where a change of --fail-if was found; 4 where none was, but there are too
+    few repeats to tell of one that is as large.
+    """
+    try:
+        gates = [parse_gate(one) for one in fail_if or ()]
+    except GateError as error:
+        mistaken(str(error))
     if form == "html" and output is None and not as_json:
         complain("the command line: --format html needs -o FILE.html")
         raise typer.Exit(USAGE)
     try:
-        pairs = comparing.compare(comparing.sides([group(words) for words in runs]))
+        groups = [group(words) for words in runs]
+        if baseline is not None:
+            groups.insert(0, _kept(runs_folder, baseline))
+        pairs = comparing.compare(comparing.sides(groups), gates)
     except comparing.CompareError as error:
         raise StoreError(str(error)) from error
     document = comparison.document(pairs)
+    _show(document, form, output, as_json)
+    write_ci_files(document, junit, summary)
+    raise typer.Exit(_gated(pairs))
+
+
+def _gated(pairs: list[comparing.Pair]) -> int:
+    """Exit code of gates."""
+    outcomes = {one.outcome for pair in pairs for one in pair.gates}
+    if "fails" in outcomes:
+        return GATE_FAILS
+    return GATE_UNKNOWN if "unknown" in outcomes else 0
+
+
+def _kept(runs: Path, name: str) -> list[tuple[str, Run]]:
+    """Runs of a baseline, named after it."""
+    return [(name, load_run(folder)) for folder in baselines.find(runs, name)]
+
+
+def _show(document: Document, form: Form, output: Path | None, as_json: bool) -> None:
+    """Print a comparison, or write it."""
     if as_json:
         say_or_write(output, as_json_text.render(document))
     elif form == "html" and output is not None:

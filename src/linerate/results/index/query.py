@@ -11,6 +11,7 @@ COLUMNS = {
     "started": "TIMESTAMPTZ",
     "command": "VARCHAR",
     "suite": "VARCHAR",
+    "labels": "VARCHAR",
     "dut": "VARCHAR",
     "wire": "VARCHAR",
     "card": "VARCHAR",

@@ -34,6 +34,8 @@ class RunRow(FrozenModel):
     started: str | None
     command: str
     suite: str
+    #: As KEY=VALUE, with commas between them.
+    labels: str
     dut: str
     wire: str
     card: str
@@ -71,6 +73,7 @@ def row_of(name: str, run: Run) -> dict[str, Any]:
         "started": run.started.isoformat(),
         "command": _command(run),
         "suite": run.suite,
+        "labels": ",".join(f"{key}={value}" for key, value in run.labels.items()),
         "dut": testbed.dut.name,
         "wire": testbed.wire,
         "card": _card(testbed.card) if testbed.wire == "card" else "",
@@ -93,8 +96,8 @@ def row_of(name: str, run: Run) -> dict[str, Any]:
 
 def broken_row(name: str, problem: str) -> dict[str, Any]:
     """A folder that is no run that this version reads, and why."""
-    words = ("command", "suite", "dut", "wire", "card", "loadtests", "best_test", "verdict", "cpu",
-             "host", "commit")  # fmt: skip
+    words = ("command", "suite", "labels", "dut", "wire", "card", "loadtests", "best_test",
+             "verdict", "cpu", "host", "commit")  # fmt: skip
     figures = ("received_pps", "line_percent", "ndr_pps", "started")
     return {
         **dict.fromkeys(words, ""),

@@ -1,4 +1,4 @@
-"""Runs as tables for other programs: runs, results, goals of searches, losses, node cycles."""
+"""Runs as tables for other programs: runs, labels, results, goals, losses, node cycles."""
 
 import json
 import tempfile
@@ -46,6 +46,7 @@ TABLES: dict[str, dict[str, str]] = {
         "confidence": "VARCHAR",
         "sentence": "VARCHAR",
     },
+    "labels": {"run": "VARCHAR", "key": "VARCHAR", "value": "VARCHAR"},
     "goals": {
         "run": "VARCHAR",
         "loadtest": "VARCHAR",
@@ -145,6 +146,8 @@ def _spent(node: NodeTime) -> Row:
 def _rows(name: str, run: Run) -> Iterator[tuple[str, Row]]:
     """All rows of one run, with their tables."""
     yield "runs", row_of(name, run)
+    for key, value in run.labels.items():
+        yield "labels", {"run": name, "key": key, "value": value}
     for search in run.searches:
         about = {"run": name, "loadtest": search.loadtest, "frame_bytes": search.frame_bytes}
         for goal in search.goals:

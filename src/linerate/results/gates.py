@@ -1,0 +1,201 @@
+"""Gates: changes for which a comparison fails, each larger than its limit and than noise.
+
+A change counts where the medians differ by more than the limit, and a one-sided rank test says that
+the trials do: by Holm's method, so that many nodes and tests together invent none.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import comb
+from statistics import median
+from typing import Literal
+
+from linerate.base.errors import UserError
+from linerate.model.ledger import NodeTime, forwarder_ledgers
+from linerate.results.statistics import SIGNIFICANCE, one_sided_p
+from linerate.results.store import Result
+
+Outcome = Literal["holds", "fails", "unknown"]
+#: Sound trials of a test, of the base and of the other.
+Trials = tuple[Sequence[Result], Sequence[Result]]
+#: The part that stands for all: `cycles@all`.
+WHOLE = "all"
+_GATE = re.compile(
+    r"\s*(?P<figure>\w+)(@(?P<part>[^<>]+?))?\s*(?P<sign>[<>])\s*(?P<limit>[+-]?\d+(\.\d+)?)\s*"
+    r"(?P<percent>%?)\s*"
+)
+EXPECTED = "expected a change as 'cycles>3%', 'cycles@ip4-lookup>5%', 'rate<-2%', 'loss>0.1'"
+
+
+class GateError(UserError):
+    """A gate that can't be read."""
+
+
+def _cycles(result: Result) -> dict[str, float]:
+    """Cycles of all nodes for each packet received, and of each node for a packet of its own."""
+    sums: dict[str, NodeTime] = {}
+    for ledger in forwarder_ledgers(result.time_at_load):
+        for name, node in ledger.nodes.items():
+            sums[name] = sums.get(name, NodeTime()).plus(node)
+    found = {
+        name: node.clocks_per_packet
+        for name, node in sums.items()
+        if node.clocks_per_packet is not None
+    }
+    if sums and result.packets.received:
+        found[WHOLE] = sum(node.clocks for node in sums.values()) / result.packets.received
+    return found
+
+
+def _latency(result: Result) -> dict[str, float]:
+    tops = {one.stream: one.p99_us for one in result.latency if one.p99_us is not None}
+    return tops | ({WHOLE: max(tops.values())} if tops else {})
+
+
+#: What can change, by name; each of a trial, by part.
+FIGURES: dict[str, Callable[[Result], Mapping[str, float]]] = {
+    "cycles": _cycles,
+    "rate": lambda result: {WHOLE: result.received_pps},
+    "loss": lambda result: {WHOLE: result.loss_percent},
+    "p99": _latency,
+}
+#: The same by their names in outputs.
+ALIASES = {
+    "cycles_per_packet": "cycles",
+    "received_pps": "rate",
+    "loss_percent": "loss",
+    "p99_us": "p99",
+}
+#: Per cent by itself: its change is in points, with `%` and without.
+POINTS = ("loss",)
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One `--fail-if`."""
+
+    text: str
+    figure: str
+    #: A node or a stream alone, or `all`; nothing: `all` and each part.
+    part: str
+    grows: bool
+    limit: float
+    #: Whether the limit is in per cent of the base.
+    relative: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """A figure's change in one test, judged by a gate."""
+
+    gate: str
+    test: str
+    #: `all`, a node or a stream.
+    part: str
+    base: float
+    other: float
+    change: float
+    #: Unit of the change: per cent of the base, or the figure's own.
+    percent: bool
+    #: Probability that chance alone changes it this way; one-sided.
+    p: float
+    outcome: Outcome
+    #: Repeats of each that could tell.
+    repeats_needed: int
+
+
+def parse_gate(text: str) -> Gate:
+    """Read `cycles>3%`. Raises GateError."""
+    match = _GATE.fullmatch(text)
+    if match is None:
+        raise GateError(f"--fail-if '{text}': {EXPECTED}")
+    figure = ALIASES.get(match["figure"], match["figure"])
+    if figure not in FIGURES:
+        known = ", ".join((*FIGURES, *ALIASES))
+        raise GateError(f"--fail-if '{text}': no such figure; expected one of {known}")
+    limit, grows = float(match["limit"]), match["sign"] == ">"
+    if limit < 0 if grows else limit > 0:
+        raise GateError(f"--fail-if '{text}': expected > with a growth, < with a fall, as rate<-2%")
+    relative = bool(match["percent"]) and figure not in POINTS
+    return Gate(text.strip(), figure, (match["part"] or "").strip(), grows, limit, relative)
+
+
+def judge(gate: Gate, tests: Mapping[str, Trials]) -> list[GateResult]:
+    """Each part's change in each test; the whole and the parts are corrected each by itself."""
+    found = [one for test, trials in tests.items() for one in _changes(gate, test, trials)]
+    whole = [one for one in found if one.part == WHOLE]
+    parts = [one for one in found if one.part != WHOLE]
+    return [*_judged(gate, whole), *_judged(gate, parts)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    test: str
+    part: str
+    base: tuple[float, ...]
+    other: tuple[float, ...]
+    p: float
+
+    @property
+    def least_p(self) -> float:
+        """Smallest p of this number of trials."""
+        return 1 / comb(len(self.base) + len(self.other), len(self.base))
+
+    def by(self, gate: Gate) -> float | None:
+        """Change of the median; None where it has no size."""
+        before, after = median(self.base), median(self.other)
+        if not gate.relative:
+            return after - before
+        return 100 * (after / before - 1) if before else None
+
+
+def _changes(gate: Gate, test: str, trials: Trials) -> Iterable[_Change]:
+    """Parts that every trial of both has."""
+    base, other = ([FIGURES[gate.figure](one) for one in side] for side in trials)
+    names = [name for name in base[0] if all(name in one for one in (*base, *other))]
+    for name in names:
+        if gate.part not in ("", name):
+            continue
+        before = tuple(one[name] for one in base)
+        after = tuple(one[name] for one in other)
+        lower, upper = (before, after) if gate.grows else (after, before)
+        yield _Change(test, name, before, after, one_sided_p(lower, upper))
+
+
+def _judged(gate: Gate, family: list[_Change]) -> Iterable[GateResult]:
+    """Holm's method: the k-th smallest of m probabilities is held against α / (m - k)."""
+    told = True
+    for rank, one in enumerate(sorted(family, key=lambda one: one.p)):
+        bound = SIGNIFICANCE / (len(family) - rank)
+        told = told and one.p <= bound
+        by = one.by(gate)
+        if by is None:
+            continue
+        beyond = by > gate.limit if gate.grows else by < gate.limit
+        yield GateResult(
+            gate=gate.text,
+            test=one.test,
+            part=one.part,
+            base=median(one.base),
+            other=median(one.other),
+            change=by,
+            percent=gate.relative,
+            p=one.p,
+            outcome=_outcome(beyond, told, one.least_p <= SIGNIFICANCE / len(family)),
+            repeats_needed=_repeats_needed(len(family)),
+        )
+
+
+def _outcome(beyond: bool, told: bool, can_tell: bool) -> Outcome:
+    if not beyond:
+        return "holds"
+    if told:
+        return "fails"
+    return "holds" if can_tell else "unknown"
+
+
+def _repeats_needed(changes: int) -> int:
+    """Trials of each with which one of so many changes can be told."""
+    bound = SIGNIFICANCE / changes
+    return next(n for n in range(1, 100) if 1 / comb(2 * n, n) <= bound)
