@@ -150,3 +150,11 @@ def test_a_bit_rate_without_its_unit():
     with pytest.raises(ValueError, match="expected a bit rate with its unit, as 10G, not '10'"):
         parse_bps("10")
     assert parse_bps("1000") == 1000
+
+
+def test_several_runs_are_compared_not_reported(linerate):
+    done = linerate("report", "a", "b")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "the command line: one run at a time; linerate compare a b puts them side by side\n"
+    )

@@ -94,7 +94,10 @@ def document(run: Run, folder: Path, evidence: Evidence = load_measurement) -> D
         ],
         data=partial(json_output.bench, run, folder),
         schema="bench",
-        more=(f"each packet and cycle: linerate show ledger {folder}",),
+        more=(
+            f"each packet and cycle: linerate show ledger {folder}",
+            f"a page with pictures: linerate report {folder}",
+        ),
     )
 
 

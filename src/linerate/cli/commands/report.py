@@ -38,8 +38,9 @@ Output = Annotated[
 
 
 def report(
-    run: Annotated[
-        Path, typer.Argument(help="A run's folder.", metavar="RUN", autocompletion=complete_run)
+    runs: Annotated[
+        list[Path],
+        typer.Argument(help="A run's folder.", metavar="RUN", autocompletion=complete_run),
     ],
     output: Output = None,
     form: Annotated[
@@ -49,6 +50,10 @@ def report(
     as_json: JsonOption = False,
 ) -> None:
     """Make a page of a run's pictures that opens offline; or Markdown, or CSV."""
+    if len(runs) > 1:
+        several = " ".join(map(str, runs))
+        mistaken(f"one run at a time; linerate compare {several} puts them side by side")
+    (run,) = runs
     folder = _folder(run)
     document = document_of(load_run(run), folder)
     if as_json:
