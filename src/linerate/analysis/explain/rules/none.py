@@ -173,11 +173,13 @@ def ports_forwarded_all(evidence: Evidence) -> Finding | None:
         sum((port.rx_packets if way == "rx" else port.tx_packets) or 0 for port in ports)
         for way in ("rx", "tx")
     )
+    # A log and settings name ports, too.
+    counting = {port.name for port in ports if port.rx_packets or port.tx_packets}
     if (
         evidence.conditions is not None
         or _loses(evidence)
         or not received
-        or len(ports) < MIN_PORTS
+        or len(counting) < MIN_PORTS
     ):
         return None
     if abs(received - sent) > FORWARDED_WITHIN * received or not counts_losses(ports):
