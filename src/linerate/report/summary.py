@@ -28,7 +28,7 @@ def about(run: Run) -> tuple[tuple[str, str], ...]:
     environment, testbed = run.environment, run.testbed
     nice = environment.autogroup_nice
     pairs = (
-        ("command", shlex.join(run.command)),
+        ("command", shlex.join(("linerate", *run.command[1:]))),
         ("started", f"{run.started:%Y-%m-%d %H:%M:%S %Z}"),
         ("finished", f"{run.finished:%Y-%m-%d %H:%M:%S %Z}" if run.finished else ""),
         ("testbed", testbed.name),
