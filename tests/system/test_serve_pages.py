@@ -102,7 +102,7 @@ def test_list_open_compare_by_keyboard_alone(browser: Browser, server: Served) -
     press_until(page, "Shift+Tab", ".bar button")
     page.keyboard.press("Enter")
     page.wait_for_url("**/compare?*")
-    expect(page.locator(".verdict")).to_contain_text("against")
+    expect(page.locator("main > .verdict")).to_contain_text("against")
     expect(page.locator("#rates .chart").first).to_be_visible()
     press_until(page, "Tab", ".links a")
     page.keyboard.press("Enter")

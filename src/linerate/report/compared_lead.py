@@ -7,6 +7,8 @@ from linerate.report.terminal import mpps
 from linerate.results.compare import LARGE, Difference, Pair
 from linerate.results.statistics import p_text, repeats_needed
 
+#: Rates that reach the same line, or tester, are nearer to each other than this.
+SAME_PERCENT = 5.0
 #: Tests beside the one that is named.
 FACTS_MAX = 7
 
@@ -34,8 +36,8 @@ def outcome(pair: Pair) -> Lead:
 
 def _is_hidden(pair: Pair, one: Difference) -> bool:
     """Whether line or tester keep both from showing a difference."""
-    seen = one.is_large or one.judgement in ("faster", "slower")
-    return one.test in pair.held_back and not seen
+    judged = one.judgement in ("faster", "slower")
+    return one.test in pair.held_back and not judged and abs(one.percent or 0.0) < SAME_PERCENT
 
 
 def _rest(pair: Pair) -> str:
