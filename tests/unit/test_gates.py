@@ -114,7 +114,7 @@ def test_a_fall_of_the_rate(trial):
 
 @dataclass
 class Loss:
-    """What a gate on losses reads of a result."""
+    """Part of a result that a gate on losses reads."""
 
     loss_percent: float
 

@@ -12,7 +12,9 @@ import yaml
 from tests.command import run_command
 from tests.schemas import KINDS, keeps_to, valid_result
 
-from linerate.model.testbed import load
+from linerate.base.drivers import INTERFACE_DRIVERS
+from linerate.model.port_queues import PortQueues
+from linerate.model.testbed import DUTS, WIRES, load
 from linerate.results.store import load_run
 
 ROOT = Path(__file__).parents[2]
@@ -34,6 +36,29 @@ def test_the_kept_schemas_are_current():
     kept = {path.stem: path.read_text() for path in (ROOT / "docs" / "schemas").glob("*.json")}
     made = {name: json.dumps(kind.schema(), indent=1) + "\n" for name, kind in KINDS.items()}
     assert kept == made
+
+
+def test_the_reference_of_testbeds_is_current(linerate):
+    """Mended by `linerate schema testbed --markdown > docs/testbed-reference.md`."""
+    kept = (ROOT / "docs" / "testbed-reference.md").read_text()
+    assert linerate("schema", "testbed", "--markdown").stdout == kept
+
+
+@pytest.mark.parametrize("part", ["Dut", "TesterSpec", "TesterPort", "Memory"])
+def test_every_key_of_a_testbed_is_described(part):
+    schema = KINDS["testbed"].schema()
+    fields = schema["properties"] | schema["$defs"][part]["properties"]
+    shared = PortQueues.model_fields.keys()
+    assert [
+        key for key, one in fields.items() if "description" not in one and key not in shared
+    ] == []
+
+
+def test_an_editor_finds_the_words_of_a_key():
+    schema = KINDS["testbed"].schema()
+    assert schema["properties"]["wire"]["enum"] == list(WIRES)
+    for key, words in (("kind", DUTS), ("driver", INTERFACE_DRIVERS)):
+        assert f'"{words[0]}"' in json.dumps(schema["$defs"]["Dut"]["properties"][key])
 
 
 def test_the_page_has_every_schema():

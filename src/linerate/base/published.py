@@ -178,6 +178,10 @@ class _Described(GenerateJsonSchema):
 def _described(made: dict[str, Any], model: type) -> dict[str, Any]:
     """Give each field its comment; titles that repeat a field's name are left out."""
     texts = _comments(model)
+    fields = getattr(model, "model_fields", {})
+    texts = texts | {
+        one.alias: texts[name] for name, one in fields.items() if one.alias and name in texts
+    }
     for name, field in made.get("properties", {}).items():
         field.pop("title", None)
         if name in texts:

@@ -1,6 +1,7 @@
 """The testbed file, read with one clear line for each mistake."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
@@ -10,13 +11,16 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     Tag,
     ValidationError,
     ValidationInfo,
     field_validator,
     model_validator,
 )
-from pydantic_core import ErrorDetails
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from linerate.base.drivers import INTERFACE_DRIVERS, WITH_BATCH
 from linerate.base.frozen_model import StrictModel
@@ -96,17 +100,30 @@ def _mac(value: str) -> str:
 Mac = Annotated[str, AfterValidator(_mac)]
 
 
-def _one_of(words: tuple[str, ...]) -> AfterValidator:
-    def check(value: str) -> str:
-        if value not in words:
-            raise ValueError(f"expected one of {', '.join(words)}, not '{value}'")
-        return value
+@dataclass(frozen=True, slots=True)
+class _OneOf:
+    """A word of several, which an editor completes by the schema."""
 
-    return AfterValidator(check)
+    words: tuple[str, ...]
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return handler(schema) | {"enum": list(self.words)}
+
+    def _check(self, value: str) -> str:
+        if value not in self.words:
+            raise ValueError(f"expected one of {', '.join(self.words)}, not '{value}'")
+        return value
 
 
 #: Driver of a port on a kernel interface.
-Driver = Annotated[str, _one_of(INTERFACE_DRIVERS)]
+Driver = Annotated[str, _OneOf(INTERFACE_DRIVERS)]
 
 
 #: A socket's path has 107 bytes at most; what separates devargs can't be in it.
@@ -128,12 +145,15 @@ FlowControl = Annotated[
 class Port(PortQueues):
     """A DPDK device: a PCI address (`0000:05:00.0`) or a virtual one (`net_af_packet0`)."""
 
+    #: PCI address, or a virtual device of DPDK.
     device: Annotated[str, AfterValidator(check_device)] = Field(min_length=1)
+    #: Arguments of its DPDK driver.
     devargs: str = ""
+    #: MAC address; else its own.
     mac: Mac | None = None
     #: IEEE 802.3 PAUSE frames that it obeys (rx), sends (tx), both.
     flow_control: FlowControl = "off"
-    #: FCS included.
+    #: Largest frame, FCS included.
     max_frame_bytes: int | None = Field(default=None, ge=64, le=9728)
 
     @property
@@ -159,7 +179,9 @@ class TesterSpec(TesterAddresses):
     There are two ports; one where a box has one, that both sends and receives a packet.
     """
 
-    kind: Annotated[str, _one_of(TESTERS)] = "engine"
+    #: Program that sends and receives.
+    kind: Annotated[str, _OneOf(TESTERS)] = "engine"
+    #: With `wire: ethdev`: DPDK devices, t0 and t1; one of a hairpin.
     ports: Annotated[tuple[TesterPort, ...], PORTS_OF_TESTER] | None = None
     #: With `wire: memif` and an external device: paths of the sockets; `@name` is abstract.
     sockets: Annotated[tuple[Socket, ...], PORTS_OF_TESTER] | None = None
@@ -171,6 +193,7 @@ class TesterSpec(TesterAddresses):
     interfaces: Annotated[tuple[Interface, ...], PORTS_OF_TESTER] | None = None
     #: Driver of ports on the kernel's interfaces.
     driver: Driver | None = None
+    #: Cycles that it wastes, to try what a slow tester looks like.
     burn: TesterBurn | None = None
     #: Whether received frames are checked for damage, by their checksums.
     check_payload: bool = False
@@ -231,13 +254,15 @@ HandoffRing = Annotated[int, Field(ge=32, le=32768), AfterValidator(_power_of_tw
 class Dut(StrictModel):
     """The forwarder under test."""
 
-    kind: Annotated[str, _one_of(DUTS)] = "engine"
+    #: Our engine, a program that the lab starts, or a kind of box (docs/boxes-kinds.md).
+    kind: Annotated[str, _OneOf(DUTS)] = "engine"
     #: Mode, of the kinds that have several.
     mode: str = ""
     #: Driver of ports on the kernel's interfaces.
     driver: Driver | None = None
     #: Packets a system call, of the drivers that take several at once.
     batch: int | None = Field(default=None, ge=1, le=256)
+    #: Threads that forward.
     workers: int = Field(default=1, ge=1, le=16)
     #: Method by which workers detect received packets.
     rx_mode: RxMode = "polling"
@@ -249,10 +274,15 @@ class Dut(StrictModel):
     threading: Threading = "run-to-completion"
     #: Packets that a reader or writer moves through that queue at once.
     queue_batch: int | None = Field(default=None, ge=1, le=256)
+    #: Cycles wasted on each packet, a limit set on purpose.
     burn: Burn | None = None
+    #: Loss set on purpose.
     lose: Lose | None = None
+    #: Delay set on purpose.
     delay: Delay | None = None
+    #: File of commands for the router, routes and neighbours among them.
     cli_file: Path | None = None
+    #: Flow table of mode `flowtable`.
     flowtable: FlowTable | None = None
     #: DPDK devices of the engine's, or ports of a box by their names there: two, one where packets
     #: go out as they come in, or more in the order in which a packet comes by.
@@ -261,8 +291,9 @@ class Dut(StrictModel):
     macs: Annotated[tuple[Mac, ...], Field(min_length=1, max_length=2)] | None = None
     #: Where commands of a box run: `local`, `netns:NAME`, `container:NAME`, `ssh://LOGIN@HOST`.
     at: At | None = None
-    #: Commands run on a box before the first trial, and after the last whatever happens.
+    #: Commands run on a box before the first trial.
     setup: tuple[str, ...] = ()
+    #: Commands after the last trial, whatever happened.
     teardown: tuple[str, ...] = ()
     #: Questions of the user's, beside those of the kind.
     commands: tuple[Command, ...] = ()
@@ -378,7 +409,9 @@ class Dut(StrictModel):
 class Memory(StrictModel):
     """Packet memory, in the engine's words."""
 
+    #: Pages that it is of; `auto`: hugepages where there are enough.
     pages: Literal["auto", "hugepages", "thp", "4k"] = "auto"
+    #: Size for each engine.
     megabytes: int = Field(default=MEGABYTES, ge=64)
 
 
@@ -388,14 +421,21 @@ class Testbed(StrictModel):
 
     __test__ = False
 
+    #: Name of the testbed, in reports.
     name: str = Field(default="card", pattern=r"^[A-Za-z0-9_-]{1,40}$")
-    wire: Annotated[str, _one_of(WIRES)] = "card"
+    #: Kind of the links between tester and device.
+    wire: Annotated[str, _OneOf(WIRES)] = "card"
+    #: Virtual card: a preset's name, or `{preset: NAME, …}` with what differs from it.
     card: Card = DEFAULT
     #: Nominal link rate of links other than the card's.
     link_bps: int | None = Field(default=None, gt=0, alias="link")
+    #: Tester; left out, it is our engine with ports of the wire.
     tester: TesterSpec | None = None
+    #: Device under test.
     dut: Dut = Dut()
+    #: CPUs that may be used; else those that the process may use.
     cpus: tuple[int, ...] | None = None
+    #: Packet memory of our engines.
     memory: Memory = Memory()
 
     model_config = ConfigDict(populate_by_name=True)

@@ -53,7 +53,7 @@ def _latency(result: Result) -> dict[str, float]:
     return tops | ({WHOLE: max(tops.values())} if tops else {})
 
 
-#: What can change, by name; each of a trial, by part.
+#: Figures that can change, by name; each of a trial, by part.
 FIGURES: dict[str, Callable[[Result], Mapping[str, float]]] = {
     "cycles": _cycles,
     "rate": lambda result: {WHOLE: result.received_pps},
@@ -165,10 +165,10 @@ def _changes(gate: Gate, test: str, trials: Trials) -> Iterable[_Change]:
 
 def _judged(gate: Gate, family: list[_Change]) -> Iterable[GateResult]:
     """Holm's method: the k-th smallest of m probabilities is held against α / (m - k)."""
-    told = True
+    significant = True
     for rank, one in enumerate(sorted(family, key=lambda one: one.p)):
         bound = SIGNIFICANCE / (len(family) - rank)
-        told = told and one.p <= bound
+        significant = significant and one.p <= bound
         by = one.by(gate)
         if by is None:
             continue
@@ -182,20 +182,20 @@ def _judged(gate: Gate, family: list[_Change]) -> Iterable[GateResult]:
             change=by,
             percent=gate.relative,
             p=one.p,
-            outcome=_outcome(beyond, told, one.least_p <= SIGNIFICANCE / len(family)),
+            outcome=_outcome(beyond, significant, one.least_p <= SIGNIFICANCE / len(family)),
             repeats_needed=_repeats_needed(len(family)),
         )
 
 
-def _outcome(beyond: bool, told: bool, can_tell: bool) -> Outcome:
+def _outcome(beyond: bool, significant: bool, can_tell: bool) -> Outcome:
     if not beyond:
         return "holds"
-    if told:
+    if significant:
         return "fails"
     return "holds" if can_tell else "unknown"
 
 
 def _repeats_needed(changes: int) -> int:
-    """Trials of each with which one of so many changes can be told."""
+    """Trials of each with which one of this number of changes can be significant."""
     bound = SIGNIFICANCE / changes
     return next(n for n in range(1, 100) if 1 / comb(2 * n, n) <= bound)

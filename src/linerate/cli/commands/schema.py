@@ -12,6 +12,7 @@ from linerate.base.published import KINDS, Kind, Output, printed, published
 from linerate.cli.app import COMMANDS
 from linerate.cli.options import JsonOption
 from linerate.cli.usage import mistaken
+from linerate.report.reference import reference
 from linerate.ui.screen import say
 
 
@@ -55,6 +56,9 @@ def schema(
         Path | None,
         typer.Option(help="Write all schemas into this folder, NAME.json each.", metavar="DIR"),
     ] = None,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="With a NAME: a reference of its keys instead.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Print the JSON Schema of what a command prints as JSON, or of a file; or list them."""
@@ -74,6 +78,11 @@ def schema(
         width = max(map(len, kinds))
         say("\n".join(f"{one.name:<{width}}  {one.text}" for one in kinds.values()))
     elif name in kinds:
-        say(_text(kinds[name]))
+        kind = kinds[name]
+        say(
+            reference(f"{kind.text}: reference", name, kind.schema())
+            if as_markdown
+            else _text(kind)
+        )
     else:
         mistaken(f"'{name}': no such schema; expected one of {', '.join(kinds)}")
