@@ -108,7 +108,8 @@ def journal(tmp_path):
 def trial(journal, monkeypatch, measure=run_trial, tester=None):
     monkeypatch.setattr("linerate.lab.recorder.SAMPLE_SECONDS", 0.0)
     tester = tester or Counting()
-    about = {"label": "U2", "loadtest": "U2", "text": "many flows", "line_pps": 14_880_952}
+    about: dict[str, str | int] = {"label": "U2", "loadtest": "U2", "text": "many flows"}
+    about["line_pps"] = 14_880_952
     watched = Watched(tester, journal, about)
     return measure(watched, LOAD, lambda _progress: None)
 

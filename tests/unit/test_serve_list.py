@@ -24,7 +24,7 @@ ROW = {
     "status": "complete",
     "problem": "",
     "cpu": "a CPU",
-    "label": "router",
+    "labels": "rack=7",
     "host": "rack-7",
     "commit": "0123456789ab",
 }
@@ -47,6 +47,8 @@ def test_the_outcome_comes_first_and_no_line_is_more_than_full():
     assert ">100.0<" in made
     assert "100.3" not in made
     assert "rack-7" in made
+    assert "rack=7" in made
+    assert ">router</a>" in made
     assert "0123456789ab" in made
 
 

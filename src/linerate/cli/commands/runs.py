@@ -25,7 +25,7 @@ from linerate.ui.screen import complain, say
 
 RUNS = Path("runs")
 #: Columns behind the outcome.
-ABOUT = ("dut", "wire", "card", "loadtests", "host", "commit")
+ABOUT = ("dut", "wire", "card", "loadtests", "labels", "host", "commit")
 #: Runs that did not end as wanted.
 STATUS_STYLES = {
     "interrupted": "yellow",

@@ -26,7 +26,6 @@ COLUMNS = {
     "status": "VARCHAR",
     "problem": "VARCHAR",
     "cpu": "VARCHAR",
-    "label": "VARCHAR",
     "host": "VARCHAR",
     "commit": "VARCHAR",
 }

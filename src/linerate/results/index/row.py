@@ -52,8 +52,6 @@ class RunRow(FrozenModel):
     status: str
     problem: str
     cpu: str
-    #: Folder's name without its time.
-    label: str
     #: Machine and source tree that measured; unknown of older runs.
     host: str
     commit: str
@@ -88,7 +86,6 @@ def row_of(name: str, run: Run) -> dict[str, Any]:
         "status": run.status,
         "problem": run.problem,
         "cpu": run.environment.cpu_model,
-        "label": _label(name),
         "host": run.environment.hostname,
         "commit": run.environment.commit,
     }
@@ -103,7 +100,6 @@ def broken_row(name: str, problem: str) -> dict[str, Any]:
         **dict.fromkeys(words, ""),
         **dict.fromkeys(figures),
         "name": name,
-        "label": _label(name),
         "workers": 0,
         "trials": 0,
         "status": "broken",
@@ -111,7 +107,7 @@ def broken_row(name: str, problem: str) -> dict[str, Any]:
     }
 
 
-def _label(name: str) -> str:
+def short_name(name: str) -> str:
     """`router` of `20261125-182912-router`; what a user named is whole."""
     return _TIME.sub("", name) or name
 

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 
 from linerate.report.figures.picture import LIMIT_COLOURS
 from linerate.results.index import Query
-from linerate.results.index.row import loadtests_text
+from linerate.results.index.row import loadtests_text, short_name
 from linerate.ui.serve import trends
 from linerate.ui.serve.shell import options, template
 
@@ -28,6 +28,7 @@ SHOWN = (
     ("wire", "Wire", False),
     ("card", "Card", False),
     ("loadtests", "Loadtests", False),
+    ("labels", "Labels", False),
     ("host", "Host", False),
     ("commit", "Commit", False),
 )
@@ -145,7 +146,7 @@ def _row(row: dict[str, Any]) -> str:
     return (
         f'<tr class="{escape(row["status"])}"><td class="box">{box}</td>'
         f'<th scope="row"><a href="/runs/{quote(row["name"])}" title="{name}">'
-        f"{escape(row['label'])}</a></th>{cells}</tr>"
+        f"{escape(short_name(row['name']))}</a></th>{cells}</tr>"
     )
 
 
