@@ -75,7 +75,7 @@
 	const take = {
 		status(line) {
 			data.tests = line.tests.length;
-			// Of a run that has ended, the results are the figures.
+			// A run that has ended has its results instead.
 			if (line.status !== "running") element("figures-now").hidden = true;
 			if (line.status === "running") say(`${line.dut}: ${line.tests.join(", ")} are to be measured`);
 			else say(`${run}: ${line.status}${line.problem ? `, ${line.problem}` : ""}`);
