@@ -33,6 +33,15 @@ _PROMPT = re.compile(
     r"|\[\S+@\S+\] ?(?:/[\w /-]{0,60})?>|[#$>])\s*"
 )
 _MAIL_QUOTE = re.compile(r"^(?:[>|] ?)*> ?")
+#: Quoted by bars alone, as some mail programs do; a table has further bars.
+_BAR_QUOTE = re.compile(r"^\| ?(?=[^|]*$)")
+#: Markup of Jira and HTML around what a command printed.
+_MARKUP = re.compile(
+    r"</?(?:tt|code|pre|samp|b|kbd)>|\{(?:noformat|code)(?::\w{1,12})?\}"
+    r"|\{\{ ?(?P<inside>[^{}]*)\}\}"
+)
+_ENTITIES = {"&gt;": ">", "&lt;": "<", "&amp;": "&", "&nbsp;": " ", "&quot;": '"'}
+_ENTITY = re.compile("|".join(_ENTITIES))
 #: `diff -u`: where a part begins; and the lines before the parts, with the files' names.
 _HUNK = re.compile(r"^@@ -\d{1,9}(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@")
 _DIFF_HEAD = re.compile(r"^(?:@@ -|--- |\+\+\+ |diff )")
@@ -119,6 +128,9 @@ class Text:
 def clean(raw: str) -> str:
     """Take away colours, carriage returns, time stamps: once per line, so that data stays."""
     plain = _ANSI.sub("", raw).replace("\r", "").replace("\u00a0", " ").replace("\ufeff", "")
+    if "<" in plain or "{" in plain or "&" in plain:
+        plain = _MARKUP.sub(lambda one: one["inside"] or "", plain)
+        plain = _ENTITY.sub(lambda one: _ENTITIES[one[0]], plain)
     stripped = _STAMPS.sub("", plain, count=1)
     # journalctl and `dmesg | ts` put two before a line.
     return _STAMPS.sub("", stripped, count=1).rstrip()
@@ -158,13 +170,15 @@ def _joined(lines: list[_Numbered]) -> list[_Numbered]:
 
 def _unquoted(lines: list[_Numbered]) -> list[_Numbered]:
     """Take away what a mail program puts before quoted lines; one such line alone is a prompt."""
-    quoted = [_MAIL_QUOTE.match(raw) is not None for _, raw in lines]
-    found = []
-    for at, (number, raw) in enumerate(lines):
-        beside = quoted[at - 1 : at] + quoted[at + 1 : at + 2]
-        plain = _MAIL_QUOTE.sub("", raw) if quoted[at] and any(beside) else raw
-        found.append((number, plain))
-    return found
+    for mark in (_MAIL_QUOTE, _BAR_QUOTE):
+        quoted = [mark.match(raw) is not None for _, raw in lines]
+        found = []
+        for at, (number, raw) in enumerate(lines):
+            beside = quoted[at - 1 : at] + quoted[at + 1 : at + 2]
+            plain = mark.sub("", raw) if quoted[at] and any(beside) else raw
+            found.append((number, plain))
+        lines = found
+    return lines
 
 
 def _plain_readings(lines: list[_Numbered]) -> list[_Numbered]:

@@ -18,6 +18,7 @@ _END = re.compile(
 _WAY = re.compile(
     r"\s*(?P<way>Sending on|Receiving from) netmap:\S.*|.*\b(?P<body>sender|receiver)_body\b.*"
 )
+_SPEED = re.compile(r"\s*Speed: [\d.]{1,16} [KMG]?pps Bandwidth: .{1,80}Average batch: .*")
 _PASSED = re.compile(
     r"\s*(?:[\d.]{1,20} [a-z_]{3,30} \[\d{1,6}\] .*"
     r"|Speed: [\d.]{1,16} [KMG]?pps.*)"
@@ -27,7 +28,7 @@ _PASSED = re.compile(
 @parser("netmap pkt-gen")
 def netmap_pkt_gen(text: Text) -> Evidence | None:
     """Read one side; it says nothing of the other."""
-    if "main_thread" not in text.whole and "netmap" not in text.whole:
+    if not any(word in text.whole for word in ("main_thread", "netmap", "Average batch: ")):
         return None
     sends: bool | None = None
     quote: Quote | None = None
@@ -44,6 +45,9 @@ def netmap_pkt_gen(text: Text) -> Evidence | None:
         elif end := _END.fullmatch(line.text):
             quote = text.take(line)
             sends, packets = end["way"] == "Sent", int(end["count"])
+        elif _SPEED.fullmatch(line.text):
+            # The last line of a run, which does not say of which side.
+            quote = text.take(line)
     if quote is None:
         return None
     for line in text.rows:

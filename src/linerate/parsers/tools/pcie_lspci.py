@@ -2,7 +2,7 @@
 
 import re
 
-from linerate.model.evidence import Evidence, PcieLink
+from linerate.model.evidence import Evidence, PcieLink, Quote
 from linerate.parsers.pcie_links import LinkNotes, lanes_of, positive, speed, with_domain
 from linerate.parsers.text import Line, Text
 from linerate.parsers.tools import parser
@@ -27,6 +27,9 @@ _DETAIL = re.compile(
 )
 
 
+_OF_LINK = re.compile(r"^\s*Lnk(?:Cap|Sta|Ctl)2?:\s")
+
+
 @parser("lspci -vv")
 def pcie_lspci(text: Text) -> Evidence | None:
     """Read the blocks of network devices; other devices' blocks are understood and left out."""
@@ -43,7 +46,18 @@ def pcie_lspci(text: Text) -> Evidence | None:
             block = [line] if _DEVICE.match(line.text) else []
         else:
             block.append(line)
+    if not taken and (piece := [line for line in text.rows if _OF_LINK.match(line.text)]):
+        # `lspci -vv -s ADDRESS | grep Lnk`: of one device.
+        links, taken = _piece(text, piece), True
     return Evidence(pcie=tuple(links)) if taken else None
+
+
+def _piece(text: Text, lines: list[Line]) -> list[PcieLink]:
+    """Lines without their heading, where they can be of one device only."""
+    quotes = [text.take(line) for line in lines]
+    if sum(_STATE.match(line.text) is not None for line in lines) > 1:
+        return []
+    return _noted(LinkNotes("the card", quotes=[]), lines, quotes)
 
 
 def _link(text: Text, block: list[Line]) -> list[PcieLink]:
@@ -52,7 +66,11 @@ def _link(text: Text, block: list[Line]) -> list[PcieLink]:
     if head is None or not _NETWORK.match(head["class"]):
         return []
     notes = LinkNotes(with_domain(head["address"].lower()), quotes=quotes[:1])
-    for line, quote in zip(block[1:], quotes[1:], strict=True):
+    return _noted(notes, block[1:], quotes[1:])
+
+
+def _noted(notes: LinkNotes, lines: list[Line], quotes: list[Quote]) -> list[PcieLink]:
+    for line, quote in zip(lines, quotes, strict=True):
         if match := _CAPABLE.match(line.text):
             notes.capable_gigatransfers = positive(match["now"])
             notes.capable_lanes = lanes_of(match["lanes"])

@@ -33,6 +33,8 @@ _PFCOUNT = re.compile(
 _ZCOUNT = re.compile(
     rf".{{0,120}}?Absolute Stats: (?P<received>{_N}) pkts \((?P<dropped>{_N}) drops\).*"
 )
+#: A reader's own file of statistics, as nProbe's and n2disk's.
+_STATISTICS = re.compile(r"\s*(?P<name>Duration|Bytes|Packets|Dropped):\s+(?P<value>\S{1,40})\s*")
 _PROC = re.compile(r"\s*(?P<name>Bound Device\(s\)|Tot Packets|Tot Pkt Lost)\s*:\s*(?P<value>\S.*)")
 _PASSED = re.compile(
     r"\s*(?:Actual Stats: .*|\[[\d',]{1,26} pkts rcvd\].*|Total Pkts=\d.*|.{0,120}?=====*"
@@ -41,6 +43,10 @@ _PASSED = re.compile(
     r"|Slot .*|Insert .*|Pkt .*|Min Num Slots|Bucket Len|Tot (?:Memory|Fwd .*|TX .*)"
     r"|TX: .*|Reflect: .*)\s*:.*)"
 )
+
+
+#: One of them stands in each output.
+_WORDS = (" Stats: ", " pkts Dropped ", "Tot Pkt Lost", "Dropped:")
 
 
 @dataclass(slots=True)
@@ -64,6 +70,18 @@ class _Reader:
             self._note(line, self.rings, "PF_RING", match)
         elif proc := _PROC.fullmatch(line.text):
             self._of_socket(line, proc)
+        elif statistic := _STATISTICS.fullmatch(line.text):
+            self._of_reader(line, statistic)
+
+    def _of_reader(self, line: Line, statistic: re.Match[str]) -> None:
+        quote, value = self.text.take(line), statistic["value"]
+        if statistic["name"] == "Packets" and value.isdecimal() and len(value) <= 20:
+            self.packets = int(value)
+        elif statistic["name"] == "Dropped" and value.isdecimal() and len(value) <= 20:
+            reading = Reading()
+            reading.note("received", self.packets, quote)
+            reading.note("dropped", int(value), quote)
+            self.rings.add(self.device or "PF_RING", reading)
 
     def _note(self, line: Line, readings: Readings, name: str, match: re.Match[str]) -> None:
         quote, reading = self.text.take(line), Reading()
@@ -96,7 +114,7 @@ class _Reader:
 @parser("PF_RING")
 def pf_ring(text: Text) -> Evidence | None:
     """Read each ring and queue; they count from the start, so that the last line has all."""
-    if not any(word in text.whole for word in (" Stats: ", " pkts Dropped ", "Tot Pkt Lost")):
+    if not any(word in text.whole for word in _WORDS):
         return None
     reader = _Reader(text)
     for line in text.rows:

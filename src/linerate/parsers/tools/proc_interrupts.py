@@ -9,7 +9,7 @@ from linerate.parsers.tools import parser
 _HEADER = re.compile(r"^\s*CPU\d{1,5}(?:\s+CPU\d{1,5})*\s*$")
 #: `grep` puts the file's name before a row, and takes the heading away.
 _ROW = re.compile(
-    r"^\s*(?:/proc/interrupts:)?\s*(?P<irq>\d{1,6}|[A-Z][A-Z0-9]{1,5}):\s+(?P<rest>\d.*)$"
+    r"^\s*(?:/proc/interrupts:\s*)?(?P<irq>\d{1,6}|[A-Z][A-Z0-9]{1,5}):\s+(?P<rest>\d.*)$"
 )
 _COUNT = re.compile(r"\d{1,20}", re.ASCII)
 #: Counts, then words of an interrupt controller: a row without the heading.

@@ -29,6 +29,9 @@ _ROW = re.compile(
 _PAIR = re.compile(
     r"\s*(?P<name>(?:driver-)?[rt]x-[a-z0-9-]{2,30}|name):\s+(?P<values>\S.{0,400})", re.ASCII
 )
+#: `stats-detail`: pairs in a row, folded by the terminal.
+_DETAIL = re.compile(r"\b(?P<name>name|(?:driver-)?[rt]x-[a-z0-9-]{1,30})=")
+_DETAIL_ROW = re.compile(r".*\b(?:driver-)?[rt]x-[a-z0-9-]{1,30}=\d.*", re.ASCII)
 _GROUPED = re.compile(r"0|[1-9]\d{0,2}(?: \d{3}){0,6}|\d{1,20}", re.ASCII)
 _PROFILE = re.compile(
     r"\s*(?P<name>[a-z][a-z0-9-]{1,24}(?: [a-z]{2,12})?)\s+(?:(?P<cpu>all|\d{1,3})\s+)?"
@@ -94,6 +97,22 @@ class _Reader:
             self._row(line, row)
         elif pair := _PAIR.fullmatch(line.text):
             self._pair(line, pair["name"], pair["values"].strip())
+        elif _DETAIL_ROW.fullmatch(line.text):
+            self._details(line)
+
+    def _details(self, line: Line) -> None:
+        """Pairs of one port, whose name stands in the first row of them."""
+        quote = self.text.take(line)
+        found = list(_DETAIL.finditer(line.text))
+        ends = [one.start() for one in found[1:]] + [len(line.text)]
+        for one, end in zip(found, ends, strict=True):
+            value = line.text[one.end() : end].strip()
+            if one["name"] == "name":
+                self.end()
+                self.names = [value.split('"')[1] if value.count('"') > 1 else "port"]
+            elif _GROUPED.fullmatch(value):
+                self.current = self.current or [Reading()]
+                self.current[0].note(one["name"], int(value.replace(" ", "")), quote)
 
     def _row(self, line: Line, row: re.Match[str]) -> None:
         names = [name for name in self.columns if name != "name"]

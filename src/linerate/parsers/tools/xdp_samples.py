@@ -15,6 +15,12 @@ _ROW = re.compile(
     rf"\s*(?P<what>XDP-RX|cpumap-enqueue|cpumap_kthread)\s+(?P<cpu>\d{{1,4}}(?::\d{{1,4}})?|total)"
     rf"\s+(?P<pps>{COUNT})\s+(?P<dropped>{COUNT})(?:\s+(?P<extra>[\d.,]{{1,20}}))?(?:\s.*)?"
 )
+#: xdp_rxq_info: its total has no column of issues, which are no drops; then the same by rx queue.
+_RXQ_TOTAL = re.compile(rf"\s*XDP-RX CPU\s+total\s+(?P<pps>{COUNT})(?:\s+{COUNT})?\s*")
+_RXQ_PASSED = re.compile(
+    r"\s*(?:XDP-RX CPU\s+\d.*|rx_queue_index\s+\d.*|XDP stats\s.*|RXQ stats\s.*"
+    r"|Running XDP on dev:.*|options:.*)"
+)
 
 
 @dataclass(slots=True)
@@ -26,6 +32,17 @@ class _Screen:
     #: By CPU: how often its thread slept, in a second.
     slept: dict[int, tuple[int, Quote]] = field(default_factory=dict)
 
+    def row(self, match: re.Match[str], quote: Quote) -> None:
+        """Keep what a row counts."""
+        pps, dropped = count(match["pps"]) or 0, count(match["dropped"]) or 0
+        if match["what"] == "XDP-RX" and match["cpu"] == "total":
+            self.received = (pps, quote)
+        elif match["what"] == "cpumap-enqueue" and ":" in match["cpu"]:
+            source, _, destination = match["cpu"].partition(":")
+            self.queues[int(source), int(destination)] = (pps, dropped, quote)
+        elif match["what"] == "cpumap_kthread" and match["cpu"] != "total" and pps:
+            self.slept[int(match["cpu"])] = (count(match["extra"] or "") or 0, quote)
+
 
 @parser("XDP samples")
 def xdp_samples(text: Text) -> Evidence | None:
@@ -34,20 +51,15 @@ def xdp_samples(text: Text) -> Evidence | None:
         return None
     screen = _Screen()
     for line in text.rows:
-        match = _ROW.fullmatch(line.text)
-        if match is None:
-            continue
-        pps, dropped = count(match["pps"]) or 0, count(match["dropped"]) or 0
-        quote = text.take(line)
-        if match["what"] == "XDP-RX" and match["cpu"] == "total":
-            screen.received = (pps, quote)
-        elif match["what"] == "cpumap-enqueue" and ":" in match["cpu"]:
-            source, _, destination = match["cpu"].partition(":")
-            screen.queues[int(source), int(destination)] = (pps, dropped, quote)
-        elif match["what"] == "cpumap_kthread" and match["cpu"] != "total" and pps:
-            screen.slept[int(match["cpu"])] = (count(match["extra"] or "") or 0, quote)
+        if total := _RXQ_TOTAL.fullmatch(line.text):
+            screen.received = (count(total["pps"]) or 0, text.take(line))
+        elif match := _ROW.fullmatch(line.text):
+            screen.row(match, text.take(line))
     if screen.received is None and not screen.queues:
         return None
+    for line in text.rows:
+        if _RXQ_PASSED.fullmatch(line.text):
+            text.take(line)
     return _evidence(screen)
 
 

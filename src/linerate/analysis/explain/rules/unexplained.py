@@ -13,7 +13,7 @@ from linerate.analysis.explain.reading import (
 )
 from linerate.analysis.explain.rules import Stage, rule
 from linerate.model.box_path import lost_in, path_of
-from linerate.model.evidence import Conditions, Evidence, Quote
+from linerate.model.evidence import Conditions, Evidence, Quote, Tester
 from linerate.model.measurement import Counters
 
 LAW = "the packet ledger: sent = received + losses at named places"
@@ -58,7 +58,7 @@ def tester_misses(evidence: Evidence) -> Finding | None:
     """A traffic generator that received less than it sent, and no counter of a device beside it."""
     if evidence.conditions is not None or evidence.ports or forwarders(evidence):
         return None
-    for one in evidence.testers:
+    for one in _together(evidence.testers):
         sent, received = one.sent_packets or 0, one.received_packets
         if not sent or received is None:
             continue
@@ -76,6 +76,20 @@ def tester_misses(evidence: Evidence) -> Finding | None:
             try_=(COUNTERS, LESS) if received else (EMPTY_HANDED, COUNTERS),
         )
     return None
+
+
+def _together(testers: tuple[Tester, ...]) -> tuple[Tester, ...]:
+    """The same; a generator that sends and one that receives are the two ends of one."""
+    if len(testers) < 2 or any(one.received_packets is None for one in testers):
+        return testers
+    ends = {(one.sent_packets or 0) > (one.received_packets or 0) for one in testers}
+    if len(ends) == 1:
+        return testers
+    sums = {
+        name: sum(getattr(one, name) or 0 for one in testers)
+        for name in ("sent_packets", "received_packets", "missed_packets")
+    }
+    return (testers[0].model_copy(update=sums),)
 
 
 def _silent(evidence: Evidence, given: Conditions) -> Finding | None:
