@@ -308,7 +308,7 @@ class RunFolder:
         self.path = path
         #: For those who watch.
         self.journal = Journal(path / LIVE_FILE)
-        #: Of the user, for the run.
+        #: Those of the user, for the run.
         self.labels: dict[str, str] = {}
         self._noted = 0
         self._status = ""
