@@ -72,6 +72,9 @@ def test_a_trial_that_sent_nothing_has_no_result(evidence, bursts):
     load = LOAD.model_copy(update={"offered": offered, "scale_ppm": 1_000_000})
     (reason,) = reasons(evidence(sent=0, load=load))
     assert "at 0.25 connections/s none begins within 1 s; give a longer --duration" in reason
+    pushes_back = LOAD.model_copy(update={"pushes_back": True})
+    (reason,) = reasons(evidence(sent=0, load=pushes_back, progress={"elapsed_us": 0}))
+    assert reason.startswith("nothing was sent: the link took no packet")
     # A device that sends by itself is offered nothing, and measured.
     itself = LOAD.model_copy(update={"counted": "other"})
     assert not any("nothing was sent" in one for one in reasons(evidence(sent=0, load=itself)))

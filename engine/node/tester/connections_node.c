@@ -129,7 +129,7 @@ static uint16_t make(struct rte_graph *graph, struct rte_node *node,
 	return (uint16_t)total;
 }
 
-/* A trial that is stopped does not wait for a link that is down to take what is held. */
+/* A trial that is stopped does not wait for a link that takes nothing to take what is held. */
 static void give_up(struct connections *connections, uint32_t number)
 {
 	const struct tester_port *port = connections->ports[SIDE_CLIENT];

@@ -229,7 +229,7 @@ static uint16_t generate_in_steps(
 	return made;
 }
 
-/* A trial that is stopped does not wait for a link that is down to take what is held. */
+/* A trial that is stopped does not wait for a link that takes nothing to take what is held. */
 static void give_up(struct tester_port *port, uint32_t number)
 {
 	uint64_t now = tester_clock(port->port);

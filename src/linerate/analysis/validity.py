@@ -75,7 +75,11 @@ def nothing_sent(measurement: Measurement) -> Iterator[str]:
             f"{load.duration_us / 1e6:g} s; give a longer --duration, or a higher --rate"
         )
     else:
-        yield "nothing was sent: look at the profile's rates, and at the links of the tester"
+        yield (
+            "nothing was sent: the link took no packet; look at what reads at its other end"
+            if load.pushes_back
+            else "nothing was sent: look at the profile's rates, and at the links of the tester"
+        )
 
 
 def offered_below_asked(measurement: Measurement) -> Iterator[str]:
