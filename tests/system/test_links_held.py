@@ -53,6 +53,6 @@ def test_a_bench_ends_where_a_link_takes_nothing(tmp_path: Path) -> None:
         )  # fmt: skip
     assert done.returncode == 1, done.stderr
     run = json.loads(done.stdout)["result"]
-    # It is said of each trial, not that the tester goes on.
+    # Each trial has its reason; none says that the tester goes on.
     assert "still running" not in run["problem"]
     assert run["trials"][0]["invalid"]

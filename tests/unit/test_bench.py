@@ -286,8 +286,8 @@ def test_words_complete_themselves(linerate):
         ).stdout.split()
 
     commands = (
-        "bench sweep search latency soak matrix report compare datasheet power runs export serve "
-        "exporter top trace explain collect testbed doctor clean audit line schema show nic traffic"
+        "bench sweep search latency soak matrix report compare baseline datasheet power runs export "
+        "serve exporter top trace explain collect testbed doctor clean audit line schema show nic traffic"
     )
     assert completed("linerate ", 1) == commands.split()
     assert "cx5-en" in completed("linerate bench --card cx", 3)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from linerate.model.evidence import Evidence, Loss, PcieLink
 from linerate.parsers.bundles import sources_of
+from linerate.parsers.loose_counters import loose_counters
 from linerate.parsers.text import Text, TextError, text_of
 from linerate.parsers.tools import parsers
 
@@ -18,10 +19,10 @@ _MESSAGE = re.compile(r"ip[46]-icmp-error: (?:error message dropped|drop)")
 
 
 def evidence_of_text(text: Text) -> Evidence | None:
-    """Let every parser take what it understands; None when none understood a line."""
+    """Let every parser take what it understands; None where there is no counter in it at all."""
     found = {one.name: part for one in parsers() if (part := one.parse(text)) is not None}
     if not found:
-        return None
+        return loose_counters(text)
     evidence = Evidence(unread=text.unread, outputs=tuple(found))
     for part in found.values():
         evidence = evidence.joined(part)

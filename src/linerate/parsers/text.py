@@ -21,7 +21,7 @@ _STAMPS = re.compile(
     | \[?(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\s\w{3}\s+\d+\s[\d:.]+\s\d{4}\]?     # dmesg -T, date
     | \d{4}-\d\d-\d\d[T\s]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?(?=\s)
     | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s+\d+\s\d\d:\d\d:\d\d
-        \s\S+\s[\w./-]+(?:\[\d+\])?:                                   # syslog
+        \s(?:(?!kernel:)\S+\s)?[\w./-]+(?:\[\d+\])?:                  # syslog
     | \[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?=\s)
     | kernel:
     )[ \t]?""",

@@ -115,6 +115,10 @@ def few_of_their_own(losses: Iterable[Loss]) -> list[Loss]:
     return [one for one in losses if one.packets <= NOISE_SHARE * (one.offered or 0)]
 
 
+#: Fewer packets say nothing of a limit, whatever share they are.
+HANDFUL = 20
+
+
 def few_left_out(evidence: Evidence) -> Evidence:
     """The same without losses at exhausted resources that are too few to limit anything: noted.
 
@@ -126,7 +130,8 @@ def few_left_out(evidence: Evidence) -> Evidence:
     few = few_of_their_own(lost)
     offered = offered_packets(evidence)
     many = [one for one in lost if one not in few]
-    if not offered or total(many) > NOISE_SHARE * offered:
+    handful = total(lost) < HANDFUL and not evidence.testers
+    if not handful and (not offered or total(many) > NOISE_SHARE * offered):
         lost = few
     if not lost:
         return evidence

@@ -23,10 +23,14 @@ _WATCHDOG = re.compile(
     rf".*NETDEV WATCHDOG: (?:CPU: \d+: )?(?P<port>{_NAME}) ?\([\w-]{{2,30}}\): transmit queue "
     r"\d{1,4} timed out.*"
 )
+#: The same of Linux 6.6 and later: the interface stands before it.
+_WATCHDOG_LATER = re.compile(
+    rf".*?\b(?P<port>{_NAME}): NETDEV WATCHDOG: (?:CPU: \d+: )?transmit queue \d{{1,4}} timed out.*"
+)
 _LINK = re.compile(
     rf"(?:.*?\s)??(?:(?P<driver>[\w-]{{2,30}})[:\s]\s*(?:(?P<device>[0-9a-f]{{4}}:[0-9a-f]{{2}}:"
-    rf"[0-9a-f]{{2}}\.[0-7])\s+)?)?(?P<port>(?!NIC\b){_NAME}):?\s+(?:NIC\s+)?[lL]ink\s+(?:is\s+)?"
-    r"(?P<state>[uU]p|[dD]own)\b(?P<rest>.{0,120})"
+    rf"[0-9a-f]{{2}}\.[0-7])\s+)?)?(?P<port>(?!NIC\b){_NAME}):?\s+(?:NIC\s+)?[lL]ink\s+"
+    r"(?:is\s+|state changed to\s+)?(?P<state>[uU]p|UP|[dD]own|DOWN)\b(?P<rest>.{0,120})"
 )
 _SPEED = re.compile(r"(?P<speed>\d{1,6}(?:\.\d)?)\s?(?P<unit>[GM])b(?:ps|it/s)", re.IGNORECASE)
 _MEMORY = re.compile(r".*?(?P<who>[\w/:.-]{1,40}): page allocation failure\b.*")
@@ -89,7 +93,7 @@ class _Log:
         elif self.broken and content.strip().startswith("dropping packet"):
             self.text.take(line)
             self.broken = False
-        elif watchdog := _WATCHDOG.fullmatch(content):
+        elif watchdog := _WATCHDOG.fullmatch(content) or _WATCHDOG_LATER.fullmatch(content):
             self.note("tx-timeout", watchdog["port"], line)
         elif memory := _MEMORY.fullmatch(content):
             self.note("no-memory", memory["who"], line)

@@ -23,6 +23,10 @@ _QUEUE = re.compile(
     rf".{{0,120}}?\bQ (?P<name>\d{{1,4}})\s+RX (?P<received>{_N}) pkts "
     rf"Dropped (?P<dropped>{_N}) pkts.*"
 )
+#: zbalance_ipc's sum of its interfaces, where their own lines are not there.
+_RECEIVED = re.compile(
+    rf".{{0,120}}?Absolute Stats: Recv (?P<received>{_N}) pkts \((?P<dropped>{_N}) drops\) - .*"
+)
 _ZBALANCE = re.compile(r".{0,120}?(?:Absolute|Actual) Stats: Recv .* - Forwarded .*")
 #: pfcount: one line, or two with `rcvd` in the second.
 _PFCOUNT = re.compile(
@@ -60,7 +64,9 @@ class _Reader:
 
     def line(self, line: Line) -> None:
         """Understand one line."""
-        if _ZBALANCE.fullmatch(line.text) or "Actual Stats" in line.text:
+        if (match := _RECEIVED.fullmatch(line.text)) and " RX " not in self.text.whole:
+            self._note(line, self.rings, "PF_RING", match)
+        elif _ZBALANCE.fullmatch(line.text) or "Actual Stats" in line.text:
             self.text.take(line)
         elif queue := _QUEUE.fullmatch(line.text):
             self._note(line, self.queues, f"queue {queue['name']}", queue)
