@@ -13,7 +13,9 @@ UNKNOWN = "frames_lost_for_lack_of_magic: 41253\nframes_ok: 9000000\nthings_seen
 
 
 def test_what_looks_like_a_loss_is_quoted():
-    found = explain(evidence_of_text(text_of(UNKNOWN, "x.txt")))
+    evidence = evidence_of_text(text_of(UNKNOWN, "x.txt"))
+    assert evidence is not None
+    found = explain(evidence)
     assert (found.limit, found.confidence) == ("unknown", "low")
     assert "`frames_lost_for_lack_of_magic: 41253` may be a loss, in an unknown form" in (
         found.sentence

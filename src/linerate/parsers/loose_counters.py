@@ -25,7 +25,7 @@ _PAIR = re.compile(
 )
 _LOSS = re.compile(
     r"drop|discard|(?<![a-z])(?:miss(?:ed)?|err(?:s|ors?)?|lost)(?![a-z])|overrun|overflow|no.?buf|denied"
-    r"|exhausted|timed out|exceeded|fail(?:ed|ure)?|collision|link (?:state changed to )?down",
+    r"|exhausted|timed out|exceeded|fail|collision|link (?:state changed to )?down",
     re.IGNORECASE,
 )
 _NONE = re.compile(r"[0.,']*")
