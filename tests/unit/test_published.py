@@ -4,7 +4,7 @@ import pytest
 from tests.published.cases import FOLDER, cases, judged
 
 SURE = "high"
-PARTS = ("develop", "held_out", "second")
+PARTS = ("develop", "held_out", "second", "third", "fourth")
 
 
 @pytest.mark.parametrize("half", PARTS)

@@ -17,14 +17,24 @@ SHARE_MIN = 0.25
 #: Lines that are quoted, and how much of one.
 QUOTED = 3
 QUOTE_CHARS = 70
+#: A number and its unit are no longer.
+VALUE_CHARS = 50
 
-_NUMBER = re.compile(r"(?<![\w.])\d[\d,'.]{0,25}(?:e[+-]?\d{1,3})?[kKMG]?(?![\w])")
-_PAIR = re.compile(
-    r"\s*\"?[A-Za-z][\w .()/\[\]{}\"=,-]{1,100}?\"?\s{0,20}[:=\t ]\s{0,40}\d[\d,'.]{0,25}[kKMG]?"
-    r"(?:\s?(?:/s|%|pps|bps|[KMG]?bits/sec|packets|pkts|bytes|frames))?,?\s*"
+_NUMBER = re.compile(
+    r"(?<![\w.])\d[\d,'.]{0,25}(?:e[+-]?\d{1,3})?(?:[kKMG]?(?:[bp]ps|bit/s)|[kKMG]?)(?!\w)"
 )
+#: The number at the end of a line, and the name before it.
+_VALUE = re.compile(
+    r"(?<=[:=|\s])\d[\d,'.]{0,25}[kKMG]?"
+    r"(?:\s?(?:/s|%|pps|bps|[KMG]?bits/sec|packets|pkts|bytes|frames))?,?$"
+)
+_NAME = re.compile(r"[*+ -]{0,8}\"?[A-Za-z][\w .()/|\[\]{}\"=,:-]{1,140}")
+#: `12 packets dropped by kernel`, and `a=1;b=2;c=3` or `a: 1 b: 2 c: 3`.
+_REVERSED = re.compile(r"\s*\d[\d,']{0,25} (?:packets|frames|datagrams|cells)\b[a-z ]{0,60}")
+_ASSIGNED = re.compile(r"[A-Za-z][\w-]{1,60}(?:=|: ?)\d")
+_ASSIGNED_MIN = 3
 _LOSS = re.compile(
-    r"drop|discard|(?<![a-z])(?:miss(?:ed)?|err(?:s|ors?)?|lost)(?![a-z])|overrun|overflow|no.?buf|denied"
+    r"drop|drp|discard|(?<![a-z])(?:miss(?:ed)?|err(?:s|ors?)?|lost)(?![a-z])|overrun|overflow|no.?buf|denied"
     r"|exhausted|timed out|exceeded|fail|collision|link (?:state changed to )?down",
     re.IGNORECASE,
 )
@@ -33,10 +43,12 @@ _NONE = re.compile(r"[0.,']*")
 
 def loose_counters(text: Text) -> Evidence | None:
     """Say what looks like a loss; None where hardly anything looks like a counter at all."""
-    rows = [line for line in text.rows if _is_row(line)]
+    # Behind a `#` a row may stand that somebody commented.
+    everything = text.rows_and_commands
+    rows = [line for line in everything if _is_row(line)]
     lossy = [line for line in rows if _LOSS.search(line.text) and _counts(line)]
     few = len(rows) < ROWS_MIN and not any(map(_is_pair, lossy))
-    if few or len(rows) < SHARE_MIN * len(text.rows):
+    if few or len(rows) < SHARE_MIN * len(everything):
         return None
     for line in rows:
         text.take(line)
@@ -63,7 +75,13 @@ def _is_row(line: Line) -> bool:
 
 
 def _is_pair(line: Line) -> bool:
-    return _PAIR.fullmatch(line.text) is not None
+    """Whether it is a counter beyond doubt, alone in its line or beside others."""
+    plain = line.text.strip()
+    value = _VALUE.search(plain[-VALUE_CHARS:])
+    name = plain[: len(plain) - len(value[0])].rstrip() if value else ""
+    if _NAME.fullmatch(name) or _REVERSED.fullmatch(plain):
+        return True
+    return len(_ASSIGNED.findall(line.text)) >= _ASSIGNED_MIN
 
 
 def _counts(line: Line) -> bool:

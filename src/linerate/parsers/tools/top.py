@@ -13,8 +13,13 @@ from linerate.parsers.tools import parser
 
 _BEGIN = re.compile(r"top - .{0,200}load average:.{0,100}")
 _SUMMARY = re.compile(r"\s*(?:Tasks|Threads|(?:[KMGT]i?B )?(?:Mem|Swap)\s{0,3}):.{0,200}")
-_CPU = re.compile(r"\s*%?Cpu(?P<cpu>\d{1,4}|\(s\))\s{0,8}:(?P<shares>.{0,200})")
-_SHARE = re.compile(r"(\d{1,3}[.,]\d{1,2})\s?%?\s?(us|sy|ni|id|wa|hi|si|st)\b", re.ASCII)
+_CPU = re.compile(r"\s*(?:%?Cpu|CPU)(?P<cpu>\d{1,4}|\(s\))\s{0,8}:(?P<shares>.{0,200})")
+_SHARE = re.compile(
+    r"(\d{1,3}(?:[.,]\d{1,2})?)\s?%?\s?(us|sy|ni|id|wa|hi|si|st|usr|sys|nic|idle|io|irq|sirq)\b",
+    re.ASCII,
+)
+#: BusyBox has words of its own.
+_BUSYBOX = {"idle": "id", "io": "wa", "sirq": "si"}
 _HEADING = re.compile(r"\s*PID\s+USER\s.*%CPU\s.*COMMAND.*")
 _TASK = re.compile(
     r"\s*\d{1,10}\s+\S{1,40}\s+(?:\S{1,20}\s+){5}[A-Z]\s+(?P<busy>\d{1,5}(?:[.,]\d{1,2})?)"
@@ -61,7 +66,8 @@ def top(text: Text) -> Evidence | None:
 
 def _cpu(text: Text, line: Line, row: re.Match[str], screen: _Screen) -> None:
     shares = {
-        name: number(value.replace(",", ".")) for value, name in _SHARE.findall(row["shares"])
+        _BUSYBOX.get(name, name): number(value.replace(",", "."))
+        for value, name in _SHARE.findall(row["shares"])
     }
     idle = shares.get("id")
     if idle is None:

@@ -20,6 +20,8 @@ from linerate.model.evidence import Evidence, Loss, Quote
 
 #: Nodes whose drops are messages of the device's own, about frames that it dropped before.
 OWN_MESSAGES = ("icmp4-error", "icmp6-error")
+#: A card's counter of frames that none of its rules takes: on most links others' multicast.
+_OF_OTHERS = "rx_steer_missed_packets"
 #: Packets that are worth a word where it is unknown how many came.
 MANY = 1000
 #: Share from which on fewer are, where it is known what came to their place.
@@ -142,6 +144,8 @@ def configuration(evidence: Evidence) -> Finding | None:
     given = evidence.conditions
     lost = [one for one in configured_losses(evidence) if not one.place.startswith(OWN_MESSAGES)]
     few = few_of_their_own(lost)
+    if given is None:
+        few += [one for one in lost if one.place.endswith(_OF_OTHERS) and one not in few]
     lost = [one for one in lost if one not in few]
     gone = missing(evidence) if given is not None else total(evidence.losses) - total(few)
     if not _matters(evidence, min(gone, total(lost))) or total(lost) < MAIN_SHARE * gone:
