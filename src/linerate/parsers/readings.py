@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from linerate.model.evidence import Quote
+from linerate.model.evidence import Port, Quote
 
 
 def counted_between(first: Mapping[str, int], last: Mapping[str, int]) -> dict[str, int]:
@@ -88,3 +88,17 @@ class Readings:
                 counters |= counted_between(before, after)
             found.append((name, Reading(counters, last.quotes, last.quote)))
         return found
+
+
+def port_with(name: str, reading: Reading) -> Port:
+    """Make a port of counters that have the kernel's names."""
+    counters = reading.counters
+    return Port(
+        name=name,
+        rx_packets=counters.get("rx_packets"),
+        tx_packets=counters.get("tx_packets"),
+        rx_bytes=counters.get("rx_bytes"),
+        tx_bytes=counters.get("tx_bytes"),
+        counters=counters,
+        quote=reading.where,
+    )

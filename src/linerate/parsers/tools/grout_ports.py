@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from linerate.model.evidence import Cause, Evidence, Loss, Port
 from linerate.parsers import grout_tables as grout
 from linerate.parsers.dpdk_counters import losses_of, port_of
-from linerate.parsers.readings import Reading, Readings
+from linerate.parsers.readings import Reading, Readings, port_with
 from linerate.parsers.text import Text
 from linerate.parsers.tools import parser
 
@@ -32,7 +32,7 @@ def grout_ports(text: Text) -> Evidence | None:
         quote = text.take(text.lines[at - 1])
         for counter, value in row.items():
             reading.note(counter.lower(), int(value), quote)
-        ports.append(_port(name, reading))
+        ports.append(port_with(name, reading))
         if name not in cards:
             losses += _losses(name, reading)
     for name, card in cards.counted():
@@ -57,19 +57,6 @@ def _cards(text: Text) -> Readings:
     for name, reading in current.items():
         readings.add(name, reading)
     return readings
-
-
-def _port(name: str, reading: Reading) -> Port:
-    counters = reading.counters
-    return Port(
-        name=name,
-        rx_packets=counters.get("rx_packets"),
-        tx_packets=counters.get("tx_packets"),
-        rx_bytes=counters.get("rx_bytes"),
-        tx_bytes=counters.get("tx_bytes"),
-        counters=counters,
-        quote=reading.where,
-    )
 
 
 def _losses(name: str, reading: Reading) -> Iterator[Loss]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from linerate.model.evidence import Cause, Evidence, Loss, Port
 from linerate.parsers.numbers import count
-from linerate.parsers.readings import Reading, Readings
+from linerate.parsers.readings import Reading, Readings, port_with
 from linerate.parsers.text import Line, Text
 from linerate.parsers.tools import parser
 
@@ -152,22 +152,9 @@ def link_counters(text: Text) -> Evidence | None:
     for name, reading in counted:
         if any(port.name == name for port in ports):
             continue
-        ports.append(_port(name, reading))
+        ports.append(port_with(name, reading))
         losses += _losses(name, reading)
     return Evidence(ports=tuple(ports), losses=tuple(losses)) if ports else None
-
-
-def _port(name: str, reading: Reading) -> Port:
-    counters = reading.counters
-    return Port(
-        name=name,
-        rx_packets=counters.get("rx_packets"),
-        tx_packets=counters.get("tx_packets"),
-        rx_bytes=counters.get("rx_bytes"),
-        tx_bytes=counters.get("tx_bytes"),
-        counters=counters,
-        quote=reading.where,
-    )
 
 
 def _losses(name: str, reading: Reading) -> Iterator[Loss]:

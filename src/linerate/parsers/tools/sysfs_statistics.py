@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from linerate.model.evidence import Evidence, Loss, Port
+from linerate.model.evidence import Evidence, Loss
 from linerate.parsers import driver_counters
-from linerate.parsers.readings import Reading, Readings
+from linerate.parsers.readings import Reading, Readings, port_with
 from linerate.parsers.text import Text
 from linerate.parsers.tools import parser
 
@@ -44,21 +44,8 @@ def sysfs_statistics(text: Text) -> Evidence | None:
         return None
     counted = readings.counted()
     return Evidence(
-        ports=tuple(_port(port, reading) for port, reading in counted),
+        ports=tuple(port_with(port, reading) for port, reading in counted),
         losses=tuple(loss for port, reading in counted for loss in _losses(port, reading)),
-    )
-
-
-def _port(name: str, reading: Reading) -> Port:
-    counters = reading.counters
-    return Port(
-        name=name,
-        rx_packets=counters.get("rx_packets"),
-        tx_packets=counters.get("tx_packets"),
-        rx_bytes=counters.get("rx_bytes"),
-        tx_bytes=counters.get("tx_bytes"),
-        counters=counters,
-        quote=reading.where,
     )
 
 
