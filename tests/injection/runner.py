@@ -29,9 +29,10 @@ from linerate.model.testbed import Testbed
 from linerate.results.verdicts import verdicts
 
 CEILING_SECONDS = 0.3
-#: A starved engine is stopped and let go on for this long each, all through the trial.
-TURN_SECONDS = 0.004
-TURNS = 10
+#: A starved engine is stopped and let go on for this long each, all through the trial: less than a
+#: tick (1 ms; engine/tester/slices.h), so that none is undisturbed.
+TURN_SECONDS = 0.0004
+TURNS = 50
 #: An invalid trial is repeated; more often than by the bench, whose trials are longer.
 ATTEMPTS = 5
 #: Other programs on a small machine make trials invalid.
