@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.system import labs
 from tests.system.foreign import LINK, MACS, Links, two_links
@@ -61,9 +62,10 @@ class Box:
         return measured(self.testbed(LINK), folder, test)
 
 
-def measured(testbed: Mapping[str, object], folder: Path, test: str = "U2") -> Measurement:
-    """A trial on a testbed, by the command line."""
-    (folder / "bed.yaml").write_text(json.dumps(testbed))
+def measured(testbed: Mapping[str, Any], folder: Path, test: str = "U2") -> Measurement:
+    """A trial on a testbed, by the command line; also where no packet comes through."""
+    document = {**testbed, "dut": {**testbed["dut"], "first_packets": False}}
+    (folder / "bed.yaml").write_text(json.dumps(document))
     words = ("--only", test, "--duration", "1s", "--runs", str(folder / "runs"))
     with labs.lab("bench", str(folder / "bed.yaml"), *words, "--accept-suspect") as lab:
         _, wrong = lab.communicate(timeout=300)
