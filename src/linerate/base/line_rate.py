@@ -150,7 +150,7 @@ _SCALE = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BPS = re.compile(r"(\d+(?:\.\d+)?)\s*([kMGT]?)(bps|b/s|bit/s|bE)?")
 
 
-#: Nobody means fewer bits a second: `10` is 10G without its unit.
+#: Links are not slower, in bits a second: `10` is 10G without its unit.
 UNIT_FORGOTTEN_BPS = 1000
 
 

@@ -10,24 +10,11 @@ from pydantic import Field, ValidationError
 from linerate.base.errors import UserError
 from linerate.base.frozen_model import FrozenModel
 from linerate.base.safe_load import DocumentError, read_json
+from linerate.model.flow_rule_results import Refusal
 
 Change = Literal["gained", "lost", "another reason"]
 #: Times are of one call in a control thread: nearer to each other they are the same.
 TIMES_ALIKE = 1.25
-
-
-class Reason(FrozenModel):
-    """Refusal by a driver."""
-
-    errno: str
-    type: str
-    cause: str
-    message: str
-
-    def __str__(self) -> str:
-        """In one line."""
-        where = f"{self.type}, {self.cause}" if self.cause else self.type
-        return f"{where}: {self.message} ({self.errno})"
 
 
 class Tried(FrozenModel):
@@ -37,7 +24,7 @@ class Tried(FrozenModel):
     actions: str
     validated: bool
     created: bool
-    reason: Reason | None = None
+    reason: Refusal | None = None
 
 
 class Took(FrozenModel):
