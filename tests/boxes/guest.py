@@ -30,8 +30,8 @@ _RING = r"^e0: rx ring full$"
 #: Whether a NIC of QEMU's pushes back when its ring is full, or drops and counts. An igb drops and
 #: counts nothing, as no real one does.
 _FULL = {"virtio-net": PUSHED_BACK, "e1000e": PUSHED_BACK, "vmxnet3": _RING}
-#: NICs that take nothing from their tap without a link: a tester whose link takes nothing at all does
-#: not end its trial.
+#: NICs that take nothing from their tap without a link: nothing is sent, and no loss is there to
+#: locate.
 _HOLDING = ("e1000e", "igb")
 #: A ring that holds what comes while the guest waits for its emulated CPU.
 _WIDE = "ethtool -G e0 rx 4096"
