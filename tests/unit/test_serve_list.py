@@ -42,14 +42,23 @@ def rendered(*rows):
 def test_the_outcome_comes_first_and_no_line_is_more_than_full():
     made = rendered(row())
     labels = [part.partition('"')[0] for part in made.split('data-label="')[1:]]
-    assert labels[:5] == ["Mpps", "% of line", "NDR Mpps", "Limit", "Status"]
+    assert labels[:5] == ["Mpps", "% of line", "Limit", "Date (UTC)", "Device"]
     assert ">29.500<" in made
     assert ">100.0<" in made
     assert "100.3" not in made
     assert "rack-7" in made
     assert "rack=7" in made
     assert ">router</a>" in made
-    assert "0123456789ab" in made
+    assert 'title="0123456789ab">01234567<' in made
+    assert ">card, 10 Gb/s<" in made
+
+
+def test_a_column_of_which_no_row_has_anything_is_left_out():
+    assert "NDR Mpps</a>" not in rendered(row(labels=""))
+    assert "Labels</a>" not in rendered(row(labels=""))
+    made = rendered(row(labels=""), row(ndr_pps=9e6))
+    assert "NDR Mpps</a>" in made
+    assert "Labels</a>" in made
 
 
 def test_what_went_wrong_is_in_colour():
@@ -57,6 +66,7 @@ def test_what_went_wrong_is_in_colour():
     assert '<span class="warning">invalid</span>' in made
     assert '<span class="badge bad">failed</span>' in made
     assert "no &lt;engine&gt;" in made
+    assert ">complete<" not in made
     assert made.count('class="badge') == 1
     assert "broken" in rendered(broken_row("x", "run.json: no such file"))
 

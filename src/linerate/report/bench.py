@@ -14,6 +14,7 @@ from linerate.report import (
     offered,
     power,
     repeats,
+    soak_lead,
     trial,
 )
 from linerate.report.cycles import cycles_table
@@ -123,12 +124,11 @@ def _power(results: list[Result]) -> list[Section]:
 
 
 def _rates(run: Run, results: list[Result]) -> list[Section]:
-    outcome = [Note(run.soak.verdict, "headline")] if run.soak and run.soak.verdict else []
+    held = [] if run.soak is None else [soak_lead.outcome(run, run.soak)]
     if not results:
-        return [*outcome, NOTHING]
+        return [*held, NOTHING]
     return [
-        lead.of_bench(run),
-        *outcome,
+        *(held or [lead.of_bench(run)]),
         of_line.picture(results),
         bench_table(results),
         Note(EXPLAINED),

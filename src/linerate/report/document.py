@@ -13,9 +13,8 @@ from linerate.report.cases import Case
 
 #: Kind of a cell; a sentence may be broken into lines.
 Side = Literal["text", "figure", "sentence", "limit"]
-#: Explanation, paragraph, outcome, outcome that a terminal leaves to its tables, success, doubt,
-#: failure.
-Weight = Literal["note", "text", "verdict", "headline", "passed", "doubt", "warning"]
+#: Explanation, paragraph, outcome, success, doubt, failure.
+Weight = Literal["note", "text", "verdict", "passed", "doubt", "warning"]
 #: The device is not the limit; it is; there is no result.
 Tone = Literal["good", "limited", "failed"]
 NONE = "–"
@@ -30,6 +29,13 @@ class Column:
     side: Side = "figure"
     #: A narrow terminal leaves it out: those of 1 first, then those of 2; 0 is never left out.
     spare: int = 0
+    #: Its name where there is room; a terminal has little.
+    spelled: str = ""
+
+    @property
+    def heading(self) -> str:
+        """Its name in full."""
+        return self.spelled or self.name
 
 
 def text(*names: str) -> tuple[Column, ...]:
@@ -221,6 +227,8 @@ class Document:
     preface: tuple[Note, ...] = ()
     #: Sections that a terminal leaves out; made when they are asked for.
     details: Callable[[], Iterable[Section]] = tuple
+    #: Short names that only a terminal has, beneath its tables.
+    abbreviations: tuple[Note, ...] = ()
     #: Why it ended early: first in a page, last in a terminal.
     status: Note | None = None
     #: Last lines in a terminal: people copy from them.

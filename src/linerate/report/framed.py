@@ -38,8 +38,12 @@ def framed(
     details: Callable[[], Iterable[Section]] = tuple,
     rows: Callable[[], Iterable[Sequence[object]]] | None = None,
     more: Sequence[str] = (),
+    abbreviated: str = "",
 ) -> Document:
-    """A run's document of these sections; `more`: commands and files that lead on from it."""
+    """A run's document of these sections.
+
+    `more`: commands and files that lead on from it; `abbreviated`: what a terminal shortens.
+    """
     doubt = host_line(run.host)
     places = (f"everything is in {folder}", *more)
     return Document(
@@ -57,6 +61,7 @@ def framed(
         testbed=run.testbed,
         cases=partial(cases.of_run, run),
         sheet=rows or partial(sheet.trials, run),
+        abbreviations=(Note(abbreviated),) if abbreviated else (),
         status=None
         if run.status == "complete"
         else Note(f" {run.problem or 'stopped before the end'}", "warning", f"{run.status}:"),

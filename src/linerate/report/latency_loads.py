@@ -7,7 +7,7 @@ from typing import Any, Literal
 from linerate.base.line_rate import format_pps
 from linerate.base.published import Number, Output, published
 from linerate.model.measurement.latency import LatencyLoads
-from linerate.report import json_output, latency, power, trial
+from linerate.report import json_output, latency, latency_lead, power, trial
 from linerate.report.document import NONE, Document, Heading, Listing, Note, Section, table
 from linerate.report.figures import percentiles, power_loads
 from linerate.report.figures.percentiles import points
@@ -78,17 +78,21 @@ def document(run: Run, folder: Path) -> Document:
 def _sections(run: Run, loads: LatencyLoads) -> list[Section]:
     name = loads.loadtest
     rows = table(latency.TITLE, COLUMNS, load_rows(run, loads), words=(0, 1, 2))
-    return [
+    top = (
         Heading(name, f"latency-of-{name.replace('@', '-')}", loads.text),
-        Note(percentiles.headline(run, loads), "headline"),
+        latency_lead.outcome(run, loads),
+    )
+    return [
+        # One of several stands in its own section.
+        *(top if len(run.latencies) > 1 else reversed(top)),
+        percentiles.over_load(run, loads),
         Note(top_text(loads)),
         rows,
         Listing("Notes", ("load", "note"), tuple(load_notes(run, loads)), titled=False),
         Note(latency.EXPLAINED),
+        percentiles.over_loads(run, loads),
         *power.sections(found := [result for _, _, result in points(run, loads)]),
         *power_loads.pictures(found, f"power-of-{name.replace('@', '-')}"),
-        percentiles.over_load(run, loads),
-        percentiles.over_loads(run, loads),
     ]
 
 

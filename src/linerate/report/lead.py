@@ -1,5 +1,6 @@
 """The outcome of a bench at the top of its page: the figure, its verdict, how sure it is."""
 
+from linerate.base.line_rate import format_pps
 from linerate.report import latency, marks, power
 from linerate.report.document import Lead, Tone
 from linerate.report.summary import at_line, most_limited
@@ -14,21 +15,40 @@ def of_bench(run: Run) -> Lead:
     """The test furthest below its line; of those at the line, the fastest."""
     ordered = most_limited(run)
     if not ordered:
-        return _nothing(run)
+        return nothing(run)
     below = [result for result in ordered if not at_line(result)]
     shown = below[0] if below else max(ordered, key=lambda result: result.received_pps)
+    value, unit = rate(shown.received_pps)
     return Lead(
-        value=mpps(shown.received_pps),
-        unit="Mpps",
+        value=value,
+        unit=unit,
         subject=f"{shown.test}{marks.marks(shown)}: {shown.text}",
         verdict=_verdict(run, ordered, shown),
-        sure=_sure(shown),
-        tone=_tone(shown),
+        sure=sure(shown),
+        tone=tone(shown),
         facts=_facts(shown),
     )
 
 
-def _nothing(run: Run) -> Lead:
+def rate(pps: float) -> tuple[str, str]:
+    """A figure, and its unit."""
+    value, _, unit = rate_text(pps).partition(" ")
+    return value, unit
+
+
+def rate_text(pps: float) -> str:
+    """`9.87 Mpps`; a small one in a unit of its own."""
+    return f"{mpps(pps)} Mpps" if pps >= 1e5 else format_pps(pps, ".4g")
+
+
+def limited(result: Result) -> str:
+    """The limit of a trial in a sentence."""
+    if at_line(result):
+        return "The line limits: the device keeps up with it."
+    return f"Limited by {result.verdict.limit}: {result.verdict.sentence.rstrip('.')}."
+
+
+def nothing(run: Run) -> Lead:
     """Why there is no figure."""
     reasons = list(dict.fromkeys(reason for one in run.reported() for reason in one.invalid))
     tests = len(run.reported())
@@ -44,7 +64,8 @@ def _nothing(run: Run) -> Lead:
     )
 
 
-def _tone(result: Result) -> Tone:
+def tone(result: Result) -> Tone:
+    """Whether the device is the limit."""
     return "good" if result.verdict.limit in OUTSIDE else "limited"
 
 
@@ -65,17 +86,17 @@ def _verdict(run: Run, ordered: list[Result], shown: Result) -> str:
     """One sentence on it, and one on the others."""
     if at_line(shown):
         if len(ordered) == 1:
-            return "The line limits: the device keeps up with it."
+            return limited(shown)
         invalid = len(run.reported()) - len(ordered)
         which = f"All {len(ordered)} {'valid ' if invalid else ''}tests"
         return f"{which} are limited by the line alone."
-    text = shown.verdict.sentence.rstrip(".")
     others = sum(at_line(result) for result in ordered)
     rest = f" {others} of {len(ordered)} tests reach the line." if others else ""
-    return f"Limited by {shown.verdict.limit}: {text}.{rest}"
+    return f"{limited(shown)}{rest}"
 
 
-def _sure(result: Result) -> str:
+def sure(result: Result) -> str:
+    """Confidence in the verdict, and doubts about the figure."""
     doubts = [
         *(["provisional: no trial was valid"] if result.provisional else []),
         *(["suspect: the machine was not the same throughout"] if result.suspect else []),

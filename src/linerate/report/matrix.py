@@ -11,7 +11,7 @@ from rich.text import Text
 
 from linerate.analysis.explain.model import Limit
 from linerate.base.published import Number, Output, published
-from linerate.report import json_output
+from linerate.report import json_output, matrix_lead
 from linerate.report.document import (
     LIMIT,
     NONE,
@@ -22,7 +22,6 @@ from linerate.report.document import (
     Note,
     Section,
     Table,
-    figures,
     text,
 )
 from linerate.report.figures import rates
@@ -32,16 +31,30 @@ from linerate.results.matrix_rows import Group, Row, groups
 from linerate.results.store import Absent, Run
 
 EXPLAINED = (
-    "Mpps and %: what came through, all ports together, and of their line; ±: half of the spread "
-    "of the trials; × slowest, × DPDK: the rate over that of the slowest, and of DPDK's driver, of "
-    "the same table; * suspect: --json says why"
+    "rates of all ports together, medians of the trials; costs are of each packet received, sent "
+    "or, of all nodes, forwarded; –: not counted; * suspect: --json says why"
 )
-COSTS_EXPLAINED = (
-    "Costs, of each packet received (rx) or sent (tx): clk: cycles of the node that does it; "
-    "above: those of sending beside the hop's own; sys: system calls; B: bytes copied; all: cycles "
-    "of all nodes, of each that came through; free: Mpps on a wire that costs nothing; kern: share "
-    "of the time spent in the kernel; –: not counted"
+#: Columns whose names a terminal shortens.
+ABBREVIATED = (
+    "±: half of the spread of the trials; %: of the line; × slowest, × DPDK: the rate over that of "
+    "the slowest, and of DPDK's driver, of the same table; clk: cycles of the node that receives "
+    "(rx) or sends (tx); above: those of sending beside the hop's own; sys: system calls; B: bytes "
+    "copied; all: cycles of all nodes; free: Mpps on a link that costs nothing; kern: share of the "
+    "time spent in the kernel"
 )
+#: Names of columns of costs, where there is room for them.
+SPELLED = {
+    "rx clk": "cycles to receive",
+    "rx sys": "system calls to receive",
+    "rx B": "bytes copied to receive",
+    "tx clk": "cycles to send",
+    "above": "of them beside the hop's own",
+    "tx sys": "system calls to send",
+    "tx B": "bytes copied to send",
+    "all clk": "cycles of all nodes",
+    "free": "Mpps on a link without cost",
+    "kern %": "% of time in the kernel",
+}
 #: Descriptions of a mode's cases.
 SAID = {
     "rx-only": "all is received, nothing sent",
@@ -60,11 +73,17 @@ def document(run: Run, folder: Path, found: list[Row]) -> Document:
         run,
         folder,
         "matrix",
-        [*_by_wire(run, found), *_explained(found), *_absent(run)],
+        [
+            *([matrix_lead.outcome(run, found)] if found else []),
+            *_by_wire(run, found),
+            *_explained(found),
+            *_absent(run),
+        ],
         title=f"matrix: {len(found)} configurations, {_how(run)}",
         data=partial(output, run, found, folder),
         rows=partial(as_rows, found),
         more=(f"the page: {folder}/report.html",),
+        abbreviated=ABBREVIATED if found else "",
     )
 
 
@@ -84,8 +103,8 @@ def _group(group: Group) -> list[Section]:
     costs = cost_table(rows)
     reasons = tuple((row.label, _why(row)) for row in rows)
     return [
-        replace(rate_table(title, rows), titled=bool(group.mode)),
         rates.bars(group),
+        replace(rate_table(title, rows), titled=bool(group.mode)),
         *([costs] if len(costs.columns) > 1 else []),
         Listing("What limits", ("configuration", "what limits"), reasons, titled=False),
     ]
@@ -96,7 +115,7 @@ def _why(row: Row) -> str:
 
 
 def _explained(found: list[Row]) -> list[Section]:
-    return [Note(EXPLAINED), Note(COSTS_EXPLAINED)] if found else [NOTHING]
+    return [Note(EXPLAINED)] if found else [NOTHING]
 
 
 def heading(group: Group) -> str:
@@ -132,7 +151,11 @@ def rate_table(title: str, found: list[Row]) -> Table:
     """Rates and factors."""
     columns = (
         *text("configuration"),
-        *figures("Mpps", "±", "%", "× slowest", "× DPDK"),
+        Column("Mpps"),
+        Column("±", spelled="± half the spread"),
+        Column("%", spelled="% of line"),
+        Column("× slowest", spelled="times the slowest"),
+        Column("× DPDK", spelled="times DPDK's driver"),
         *LIMIT,
     )
     rows = (
@@ -158,7 +181,10 @@ def figure(value: float | None, digits: int) -> str:
 def cost_table(found: list[Row]) -> Table:
     """Costs, rx and tx separate; columns without a counter are left out."""
     names = cost_columns(found)
-    columns = (Column(name, spare=int(name in ("tx clk", "kern %"))) for name in names)
+    columns = (
+        Column(name, spare=int(name in ("tx clk", "kern %")), spelled=SPELLED.get(name, ""))
+        for name in names
+    )
     cells = ((row, cost_cells(row)) for row in found)
     rows = ((row.label, *(by_name[name] for name in names)) for row, by_name in cells)
     made = Table("Costs of a packet", (*text("configuration"), *columns), tuple(rows))
@@ -257,7 +283,7 @@ class RowOutput(Output):
     #: Costs of a packet received, and of one sent.
     rx: CostOutput
     tx: CostOutput
-    #: Cycles of all nodes, over the packets that came through.
+    #: Cycles of all nodes, over the packets that were forwarded.
     cycles_per_packet: Number | None
     #: Cost of the link for its sender per packet.
     hop_cycles_per_packet: Number | None

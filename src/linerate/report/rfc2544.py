@@ -7,9 +7,10 @@ from pydantic import Field
 
 from linerate.base.published import Number, Output, published
 from linerate.model.run_records import FrameSize
-from linerate.report import json_output, marks, power, trial
+from linerate.report import json_output, marks, power, rfc2544_lead, trial
 from linerate.report.document import (
     NONE,
+    Chapter,
     Document,
     Listing,
     Note,
@@ -51,17 +52,27 @@ def document(run: Run, folder: Path) -> Document:
 
 def _sections(run: Run) -> list[Section]:
     return [
+        rfc2544_lead.outcome(run),
+        benchmarks.throughput(run),
         Table("RFC 2544 by frame size", SIZE_COLUMNS, tuple(size_rows(run))),
         Note(LEGEND),
-        benchmarks.throughput(run),
-        table("Frame loss (26.3), % at % of line", *curve_table(run)),
+        Chapter("Loss over load", "loss"),
         benchmarks.loss(run),
+        table("Frame loss (26.3), % at % of line", *curve_table(run)),
+        Chapter("Limits", "limits"),
         Listing(
             "What limits throughput, and how we know", ("frames", "why"), tuple(limit_lines(run))
         ),
-        *power.sections(_at_throughput(run)),
-        *power_loads.pictures(run.results),
+        *_power(run),
         *map(Note, notes(run)),
+    ]
+
+
+def _power(run: Run) -> list[Section]:
+    return [
+        Chapter("Power", "power"),
+        *power_loads.pictures(run.results),
+        *power.sections(_at_throughput(run)),
     ]
 
 

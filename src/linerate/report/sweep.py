@@ -7,10 +7,11 @@ from pathlib import Path
 
 from linerate.base.line_rate import format_bps
 from linerate.base.published import Number, Output, published
-from linerate.report import json_output, power
+from linerate.report import json_output, power, sweep_lead
 from linerate.report.document import (
     LIMIT,
     NONE,
+    Chapter,
     Document,
     Listing,
     Note,
@@ -38,15 +39,18 @@ def document(run: Run, folder: Path) -> Document:
         folder,
         run.suite,
         [
+            *([sweep_lead.outcome(run, found)] if found else []),
+            sizes.picture(run),
+            Chapter("Rates", "rates"),
             Note(_message(run)),
             *([rates] if rates.rows else [NOTHING]),
-            sizes.picture(run),
-            *power.sections(run.reported()),
-            *power_loads.pictures(run.reported()),
             *_notes(run, found),
+            Chapter("Power", "power"),
+            *power_loads.pictures(run.reported()),
+            *power.sections(run.reported()),
         ],
         title=_heading(run),
-        details=lambda: [limits(run)],
+        details=lambda: [Chapter("Limits", "limits"), limits(run)],
         data=partial(output, run, folder),
         rows=partial(as_rows, run),
         more=(
@@ -69,7 +73,7 @@ def _message(run: Run) -> str:
     ways = "one direction" if run.sweep.directions == 1 else "both directions"
     trials = "one trial" if repeats == 1 else f"median of {repeats} trials"
     spread = "" if repeats == 1 else ", ± half of their spread"
-    return f"frames/s and % of line that came through, {ways}; {trials}{spread}"
+    return f"frames/s and % of line received, {ways}; {trials}{spread}"
 
 
 def _rates(run: Run, found: dict[Cell, Point]) -> Table:

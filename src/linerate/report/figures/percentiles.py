@@ -36,15 +36,15 @@ def headline(run: Run, loads: LatencyLoads) -> str:
         return f"{loads.loadtest}: no load was measured."
     ends = valid[:1] + valid[1:][-1:]
     parts = [
-        f"{latency.us(_worst(result, 'p50_us'))} µs at p50 and "
-        f"{latency.us(_worst(result, 'p99_us'))} µs at p99 at {percent:g} % of the load"
+        f"{latency.us(worst(result, 'p50_us'))} µs at p50 and "
+        f"{latency.us(worst(result, 'p99_us'))} µs at p99 at {percent:g} % of the load"
         for percent, _, result in ends
     ]
     return f"{loads.loadtest} ({loads.text}): {', '.join(parts)}."
 
 
-def _worst(result: Result, key: str, own: bool = False) -> float | None:
-    """The worst direction."""
+def worst(result: Result, key: str, own: bool = False) -> float | None:
+    """Worst of the directions."""
     reported = result.own_latency if own else result.latency
     values = [value for one in reported if (value := getattr(one, key)) is not None]
     return max(values, default=None)
@@ -145,7 +145,7 @@ def over_load(run: Run, loads: LatencyLoads) -> Figure:
             "mode": "lines+markers",
             "name": plain(text),
             "x": [pps / 1e6 for _, pps, _ in valid],
-            "y": [_worst(result, key, own) for _, _, result in valid],
+            "y": [worst(result, key, own) for _, _, result in valid],
             "line": {"color": look.colour, "dash": "dot" if own else "solid"},
             "customdata": [f"{percent:g}" for percent, _, _ in valid],
             "hovertemplate": f"{plain(text)} at %{{customdata}} %: %{{y:.2f}} µs<extra></extra>",

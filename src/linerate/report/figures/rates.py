@@ -1,7 +1,7 @@
-"""Rates of configurations that are compared with each other, as bars."""
+"""Rates of configurations that are compared with each other, as bars coloured by what limits."""
 
-from linerate.report.document import Figure
-from linerate.report.figures.picture import BLUE, Plot, layout, plain
+from linerate.report.document import Figure, Style
+from linerate.report.figures.picture import LIMIT_COLOURS, Plot, layout, plain
 from linerate.report.terminal import mpps
 from linerate.results.matrix_rows import Group, Row
 
@@ -23,6 +23,10 @@ def bars(group: Group) -> Figure:
         title=title,
         alt=f"Median Mpps: {words}.",
         plot=_figure(valid),
+        legend=tuple(
+            (limit, Style(LIMIT_COLOURS[limit]))
+            for limit in dict.fromkeys(row.verdict.limit for row in valid)
+        ),
         note="Medians of repeated trials; thin lines reach from the slowest to the fastest.",
     )
 
@@ -36,7 +40,13 @@ def _figure(valid: list[Row]) -> Plot:
                 "orientation": "h",
                 "y": [plain(row.label) for row in valid],
                 "x": middles,
-                "marker": {"color": BLUE},
+                "text": [f"{mpps(row.point.pps or 0.0)} Mpps" for row in valid],
+                "marker": {"color": [LIMIT_COLOURS[row.verdict.limit] for row in valid]},
+                "customdata": [
+                    f"{plain(row.label)}: {mpps(row.point.pps or 0.0)} Mpps"
+                    f"<br>limit: {plain(row.verdict.limit)}"
+                    for row in valid
+                ],
                 "error_x": {
                     "type": "data",
                     "symmetric": False,
@@ -50,7 +60,7 @@ def _figure(valid: list[Row]) -> Plot:
                     ],
                     "color": "#808080",
                 },
-                "hovertemplate": "%{y}: %{x:.3f} Mpps<extra></extra>",
+                "hovertemplate": "%{customdata}<extra></extra>",
             }
         ],
         "layout": layout(

@@ -56,7 +56,7 @@ def _list(section: Listing) -> list[str]:
 
 
 def _table(table: Table) -> str:
-    names = [escaped(column.name) for column in table.columns]
+    names = [escaped(column.heading) for column in table.columns]
     rules = ["---:" if column.side == "figure" else "---" for column in table.columns]
     rows = ([escaped(cell) for cell in row] for row in table.rows)
     return "\n".join(map(_row, (names, rules, *rows)))

@@ -54,6 +54,8 @@ def show(console: Console, document: Document) -> None:
     for section in filter(_in_terminals, document.sections):
         _show(console, section, before)
         before = section
+    for note in document.abbreviations:
+        console.print(_note(note))
     if document.ending or document.status:
         console.print()
     if document.status:
@@ -63,9 +65,8 @@ def show(console: Console, document: Document) -> None:
 
 
 def _in_terminals(section: Section) -> bool:
-    """Whether it is more than the tables beside it say: no plot, no headline."""
-    headline = isinstance(section, Note) and section.weight == "headline"
-    return not headline and not isinstance(section, Chapter | Figure | Lead)
+    """Whether it is more than the tables beside it say."""
+    return not isinstance(section, Chapter | Figure | Lead)
 
 
 def _note(note: Note) -> Text:

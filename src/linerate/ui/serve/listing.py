@@ -16,22 +16,24 @@ ROWS = 100
 #: Columns that a list of their words filters by.
 CHOICES = ("dut", "wire", "card", "verdict", "status")
 LABELS = {"dut": "Device", "wire": "Wire", "card": "Card", "verdict": "Limit", "status": "Status"}
-#: Shown columns: column, heading, whether it is a figure.
-SHOWN = (
+#: Column, heading, whether it is a figure.
+Shown = tuple[str, str, bool]
+SHOWN: tuple[Shown, ...] = (
     ("received_pps", "Mpps", True),
     ("line_percent", "% of line", True),
     ("ndr_pps", "NDR Mpps", True),
     ("verdict", "Limit", False),
-    ("status", "Status", False),
     ("started", "Date (UTC)", False),
     ("dut", "Device", False),
-    ("wire", "Wire", False),
-    ("card", "Card", False),
+    ("wire", "Link", False),
     ("loadtests", "Loadtests", False),
     ("labels", "Labels", False),
     ("host", "Host", False),
     ("commit", "Commit", False),
 )
+#: Columns that are left out where no row has anything in them.
+SPARE = ("ndr_pps", "labels")
+COMMIT_DIGITS = 8
 #: Status of runs that ended otherwise than wanted.
 BAD = ("failed", "killed", "broken")
 
@@ -85,17 +87,29 @@ def render(
     )
     last = asked.offset + len(rows)
     shown = f"{asked.offset + 1:,} to {last:,} of {total:,} runs" if rows else _none(asked)
+    columns = shown_columns(rows, asked)
     kept = {name: escape(asked.fields.get(name, "")) for name in ("q", "since", "until", "ndr")}
     return template("list.html").substitute(
         kept,
         choices=choices,
         sorts=_sorts(asked),
         shown=shown,
-        head="".join(_head(asked, *column) for column in SHOWN),
-        rows="\n".join(map(_row, rows)),
+        head="".join(_head(asked, *column) for column in columns),
+        rows="\n".join(_row(row, columns) for row in rows),
         pages=_pages(asked, last, total),
         trends=trends.strip(rows),
     )
+
+
+def shown_columns(rows: list[dict[str, Any]], asked: Asked) -> list[Shown]:
+    """Those that say something of a row, or that the list is sorted by."""
+    return [
+        column
+        for column in SHOWN
+        if column[0] not in SPARE
+        or column[0] == asked.sort.removeprefix("-")
+        or any(row[column[0]] not in (None, "") for row in rows)
+    ]
 
 
 def _sorts(asked: Asked) -> str:
@@ -132,12 +146,12 @@ def _head(asked: Asked, column: str, label: str, figure: bool) -> str:
     return f'<th scope="col" aria-sort="{text}"{side}><a href="{link}">{label}{mark}</a></th>'
 
 
-def _row(row: dict[str, Any]) -> str:
+def _row(row: dict[str, Any], columns: list[Shown]) -> str:
     name = escape(row["name"])
     broken = row["status"] == "broken"
     cells = "".join(
         f'<td data-label="{escape(label)}"{_class(row, column, figure)}>{_cell(row, column)}</td>'
-        for column, label, figure in SHOWN
+        for column, label, figure in columns
     )
     box = (
         f'<input type="checkbox" name="run" value="{name}" aria-label="compare {name}"'
@@ -152,14 +166,15 @@ def _row(row: dict[str, Any]) -> str:
 
 def _class(row: dict[str, Any], column: str, figure: bool) -> str:
     """Kind of a cell; a phone leaves out those that have nothing."""
-    kind = "figure" if figure else "problem" if column == "status" and row["problem"] else "short"
-    words = [kind, "main" * (column == "received_pps"), "none" * (row[column] in (None, ""))]
+    kind = "figure" if figure else "outcome" if column == "verdict" else "short"
+    empty = row[column] in (None, "") and kind != "outcome"
+    words = [kind, "main" * (column == "received_pps"), "none" * empty]
     return f' class="{" ".join(filter(None, words))}"'
 
 
 def _cell(row: dict[str, Any], column: str) -> str:
     value = row[column]
-    if value in (None, ""):
+    if value in (None, "") and column != "verdict":
         return "–"
     if column in WRITERS:
         return WRITERS[column](row)
@@ -170,20 +185,31 @@ def _started(row: dict[str, Any]) -> str:
     return escape(row["started"].replace("T", " ").removesuffix("Z")[:16])
 
 
+def _outcome(row: dict[str, Any]) -> str:
+    """Limits, behind the status where that is not as wanted; then why."""
+    limits = " ".join(_limit(limit) for limit in row["verdict"].split(", ") if limit)
+    if row["status"] == "complete":
+        return limits or "–"
+    problem = escape(row["problem"])
+    why = f'<span class="problem" title="{problem}">{problem}</span>' if problem else ""
+    return " ".join(filter(None, (_status(row), limits, why)))
+
+
 def _status(row: dict[str, Any]) -> str:
-    """In colour where it is not as wanted, and why."""
     value = escape(row["status"])
     if row["status"] == "running":
         return f'<a href="/live?run={quote(row["name"])}">running</a>'
-    if row["status"] == "complete":
-        return value
-    badge = f'<span class="badge{" bad" * (row["status"] in BAD)}">{value}</span>'
-    problem = escape(row["problem"])
-    return f'{badge} <span title="{problem}">{problem}</span>' if problem else badge
+    return f'<span class="badge{" bad" * (row["status"] in BAD)}">{value}</span>'
 
 
-def _limits(row: dict[str, Any]) -> str:
-    return " ".join(_limit(limit) for limit in row["verdict"].split(", "))
+def _link(row: dict[str, Any]) -> str:
+    """Its kind; of a virtual card, which."""
+    return escape(", ".join(filter(None, (row["wire"], row["card"]))))
+
+
+def _commit(row: dict[str, Any]) -> str:
+    whole = escape(row["commit"])
+    return f'<span title="{whole}">{escape(row["commit"][:COMMIT_DIGITS])}</span>'
 
 
 def _limit(limit: str) -> str:
@@ -198,8 +224,9 @@ def _limit(limit: str) -> str:
 #: Cells that are more than a figure or words.
 WRITERS: dict[str, Callable[[dict[str, Any]], str]] = {
     "started": _started,
-    "status": _status,
-    "verdict": _limits,
+    "verdict": _outcome,
+    "wire": _link,
+    "commit": _commit,
     "line_percent": lambda row: f"{min(row['line_percent'], 100.0):.1f}",
     "loadtests": lambda row: escape(loadtests_text(row["loadtests"])),
 }
