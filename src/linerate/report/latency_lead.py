@@ -12,7 +12,7 @@ RISEN = 2.0
 
 
 def outcome(run: Run, loads: LatencyLoads) -> Lead:
-    """Of two directions the slower."""
+    """p99 at the highest load; of two directions the slower."""
     subject = f"{loads.loadtest}: {loads.text}"
     timed = [
         (percent, p99, result)

@@ -45,7 +45,7 @@ def _of_line(row: Row) -> tuple[tuple[str, str], ...]:
 
 
 def _slowest(row: Row) -> tuple[tuple[str, str], ...]:
-    """How much it is faster than the slowest of those that do the same."""
+    """Factor over the slowest of those that do the same."""
     if row.over_slowest is None or row.over_slowest <= 1:
         return ()
     return (("the slowest beside it", f"{row.over_slowest:.3g} times slower"),)

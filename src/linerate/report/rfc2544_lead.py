@@ -6,7 +6,7 @@ from linerate.report.document import Lead
 from linerate.results.goals import limiting
 from linerate.results.store import Result, Run
 
-#: Of the line's rate; a search ends that near to it.
+#: Share of the line that counts as reached; a search ends that near to it.
 REACHED = 0.99
 #: RFC 2544, 24.
 TRIAL_SECONDS = 60.0
