@@ -368,6 +368,16 @@ def test_the_measured_rate_lies_across_the_ceilings(result, evidence):
     assert len(picture.table.rows) == len(one.verdict.ceilings)
 
 
+def test_a_ceiling_far_above_leaves_the_others_room_though_the_verdict_names_it(result, evidence):
+    one = result("U2", evidence(losses={MISSED: 20_000_000}, idle=0.0))
+    near, *others = one.verdict.ceilings
+    far = near.model_copy(update={"name": "rx ring", "limit": "rx-ring", "mpps": 14_603.0})
+    verdict = one.verdict.model_copy(update={"limit": "rx-ring", "ceilings": (near, *others, far)})
+    picture = ceilings.picture(one.model_copy(update={"verdict": verdict}))
+    assert drawn(picture)["layout"]["xaxis"]["range"][1] < 100
+    assert "Named for other reasons than this ceiling: rx ring 14,603 Mpps." in picture.note
+
+
 def test_a_node_looks_the_same_in_all_pictures(page):
     looks: dict[str, str] = {}
     for name in ("clocks", "over-time"):

@@ -169,6 +169,7 @@ def test_latency_begins_with_p99_at_the_highest_load(run, result, evidence, p99s
     assert found.subject.endswith("at 100 % of the NDR, 1 Mpps")
     assert found.verdict == f"20.00 µs at p99 at 10 % of the load; {verdict}"
     assert found.sure == "3,000 frames timed"
+    assert dict(found.facts)["lost there"] == "0"
 
 
 @pytest.mark.parametrize(

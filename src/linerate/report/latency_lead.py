@@ -2,9 +2,10 @@
 
 from linerate.base.line_rate import format_pps
 from linerate.model.measurement.latency import LatencyLoads
-from linerate.report import latency, marks
+from linerate.report import latency, lead, marks
 from linerate.report.document import Lead
 from linerate.report.figures.percentiles import points, worst
+from linerate.report.terminal import loss
 from linerate.results.store import Result, Run
 
 #: p99 that is this many times that of the lowest load has risen.
@@ -22,12 +23,11 @@ def outcome(run: Run, loads: LatencyLoads) -> Lead:
     if not timed:
         return Lead("No result", "", subject, _why(run, loads), tone="failed")
     percent, p99, result = timed[-1]
-    unit = "µs at p99"
     return Lead(
         value=latency.us(p99),
-        unit=unit,
+        unit="µs at p99",
         subject=f"{subject}; at {percent:g} % of {_top(loads)}",
-        verdict=_rise(timed, loads),
+        verdict=f"{_rise(timed, loads)}{_limit(percent, result)}",
         sure=_sure(timed),
         facts=_facts(timed[0], result),
     )
@@ -56,6 +56,12 @@ def _rise(timed: list[tuple[float, float, Result]], loads: LatencyLoads) -> str:
     return f"{start}more than {RISEN:g} times that from {risen:g} % on, not yet at {below:g} %."
 
 
+def _limit(percent: float, result: Result) -> str:
+    if result.verdict.limit in lead.OUTSIDE:
+        return ""
+    return f" {result.verdict.limit} limits at {percent:g} %."
+
+
 def _sure(timed: list[tuple[float, float, Result]]) -> str:
     frames = sum(one.count for _, _, result in timed for one in result.latency)
     suspect = sum(bool(result.suspect) for _, _, result in timed)
@@ -70,4 +76,5 @@ def _facts(first: tuple[float, float, Result], last: Result) -> tuple[tuple[str,
         (f"typical at {first[0]:g} % of the load", worst(first[2], "p50_us")),
         ("the tester's and the link's own (p50)", worst(last, "p50_us", own=True)),
     )
-    return tuple((name, f"{latency.us(value)} µs") for name, value in known if value is not None)
+    facts = tuple((name, f"{latency.us(value)} µs") for name, value in known if value is not None)
+    return (*facts, ("lost there", loss(last)))

@@ -27,6 +27,8 @@ from linerate.results.store import Absent, Run
 from linerate.results.sweep_points import Point, points
 
 Cell = tuple[str, int]
+#: A spread that would be rounded to nothing is not shown.
+SPREAD_PERCENT = 0.5
 
 
 def document(run: Run, folder: Path) -> Document:
@@ -72,7 +74,9 @@ def _message(run: Run) -> str:
     repeats = run.sweep.repeats
     ways = "one direction" if run.sweep.directions == 1 else "both directions"
     trials = "one trial" if repeats == 1 else f"median of {repeats} trials"
-    spread = "" if repeats == 1 else ", ± half of their spread"
+    spread = (
+        "" if repeats == 1 else f", ± half of their spread where it is {SPREAD_PERCENT:g} % or more"
+    )
     return f"frames/s and % of line received, {ways}; {trials}{spread}"
 
 
@@ -112,7 +116,8 @@ def _cells(point: Point | None) -> tuple[str, str]:
     if point is None or point.pps is None or point.percent is None:
         return NONE if point is None else "invalid", NONE
     mark = "*" * point.result.disturbed
-    spread = "" if point.spread_percent is None else f" ±{point.spread_percent / 2:.0f} %"
+    half = (point.spread_percent or 0.0) / 2
+    spread = f" ±{half:.0f} %" if half >= SPREAD_PERCENT else ""
     return f"{point.pps:,.0f}{mark}", f"{point.percent:.1f}{spread}"
 
 

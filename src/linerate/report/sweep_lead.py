@@ -61,5 +61,5 @@ def _sure(point: Point) -> str:
     trials = len(point.rates_pps)
     spread = point.spread_percent
     count = "one trial" if trials == 1 else f"median of {trials} trials"
-    within = "" if spread is None else f", within ±{spread / 2:.1f} %"
+    within = "" if spread is None else f", within ±{max(spread / 2, 0.1):.1f} %"
     return f"{lead.sure(point.result)}; {count}{within}"

@@ -2,6 +2,7 @@
 
 from linerate.report.document import Figure, Style
 from linerate.report.figures.picture import BLUE, GREY, PALETTE, layout, plain
+from linerate.report.figures.sizes import size_axis
 from linerate.results.store import Run
 
 
@@ -37,7 +38,7 @@ def throughput(run: Run) -> Figure:
             "data": data,
             "layout": layout(
                 380,
-                xaxis={"title": {"text": "frame size, bytes"}, "rangemode": "tozero"},
+                xaxis=size_axis(one.frame_bytes for one in known),
                 yaxis={"title": {"text": "Mpps"}, "automargin": True, "rangemode": "tozero"},
             ),
         },

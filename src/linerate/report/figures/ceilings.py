@@ -6,7 +6,7 @@ from linerate.report.figures.picture import BLUE, SKY, VERMILLION, layout, plain
 from linerate.report.terminal import mpps
 from linerate.results.store import Result
 
-#: Ceilings above this multiple of the line's, or of the rate, can never matter: not drawn.
+#: Ceilings above this multiple of the line's, or of the rate, would leave the others no room.
 NEAR = 2.5
 
 
@@ -18,7 +18,7 @@ def picture(result: Result) -> Figure:
         return Figure(name, title, "", None, "No ceiling is known of this trial.")
     measured = result.received_pps / 1e6
     limits = {result.verdict.limit, *result.verdict.also}
-    ceilings = _near(every, measured, limits)
+    ceilings = _near(every, measured)
     end = 1.08 * max(measured, *(ceiling.mpps for ceiling in ceilings)) or 1.0
     labels = [f"{plain(c.name)}<br>{_rate(c.mpps)} Mpps" for c in ceilings]
     line = {
@@ -82,17 +82,20 @@ def _rate(value: float) -> str:
     return mpps(value * 1e6) if value < 1000 else f"{value:,.0f}"
 
 
-def _near(every: list[Ceiling], measured: float, limits: set[Limit]) -> list[Ceiling]:
-    """Those that could matter on this line, those that the verdict names, and the lowest."""
+def _near(every: list[Ceiling], measured: float) -> list[Ceiling]:
+    """Those that could matter on this line, and the lowest."""
     line = [ceiling.mpps for ceiling in every if ceiling.limit == "line"]
     end = NEAR * max([measured, *line])
-    return [one for one in every if one.mpps <= end or one.limit in limits] or every[:1]
+    return [one for one in every if one.mpps <= end] or every[:1]
 
 
 def _note(every: list[Ceiling], drawn: list[Ceiling], limits: set[Limit]) -> str:
     text = []
     if any(ceiling.limit in limits for ceiling in drawn):
         text.append("The deeper blue is of what the verdict names.")
-    if far := [f"{one.name} {_rate(one.mpps)}" for one in every if one not in drawn]:
-        text.append(f"Too far above to matter: {', '.join(far)} Mpps.")
+    far = [one for one in every if one not in drawn]
+    if named := [f"{one.name} {_rate(one.mpps)} Mpps" for one in far if one.limit in limits]:
+        text.append(f"Named for other reasons than this ceiling: {', '.join(named)}.")
+    if others := [f"{one.name} {_rate(one.mpps)}" for one in far if one.limit not in limits]:
+        text.append(f"Too far above to matter: {', '.join(others)} Mpps.")
     return " ".join(text)

@@ -1,5 +1,7 @@
 """% of line over frame size: a line for each configuration."""
 
+from collections.abc import Iterable
+
 from linerate.report.document import Figure, Style
 from linerate.report.figures.picture import PALETTE, Plot, layout, plain
 from linerate.results.store import Run
@@ -11,7 +13,8 @@ TITLE = "Percent of line over frame size"
 DASHES = ("solid", "dash", "dot", "dashdot")
 NOTE = (
     "Medians of repeated trials; thin lines reach from the slowest to the fastest. "
-    "Sizes count the FCS; the line carries 20 bytes more for each frame."
+    "Sizes count the FCS; the line carries 20 bytes more for each frame. "
+    "The axis of sizes is logarithmic."
 )
 
 
@@ -34,7 +37,7 @@ def picture(run: Run) -> Figure:
             "data": data,
             "layout": layout(
                 420,
-                xaxis={"title": {"text": "frame size, bytes"}, "rangemode": "tozero"},
+                xaxis=size_axis(point.frame_bytes for mine in lines.values() for point in mine),
                 yaxis={"title": {"text": "% of line"}, "range": [0, 104], "automargin": True},
             ),
         },
@@ -43,6 +46,17 @@ def picture(run: Run) -> Figure:
             (name, Style(PALETTE[number % len(PALETTE)])) for number, name in enumerate(lines)
         ),
     )
+
+
+def size_axis(sizes: Iterable[float]) -> Plot:
+    """Frame sizes on a logarithmic axis: most tests are of small ones."""
+    known = sorted(set(sizes))
+    return {
+        "title": {"text": "frame size, bytes"},
+        "type": "log",
+        "tickvals": known,
+        "ticktext": [f"{size:g}" for size in known],
+    }
 
 
 def lines_of(run: Run) -> dict[str, list[Point]]:

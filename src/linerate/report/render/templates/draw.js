@@ -110,7 +110,7 @@ const Draw = (function () {
 
 	function linearTicks(low, high, count) {
 		const step = niceStep(high - low, count);
-		const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9) + (String(step).includes("25") ? 1 : 0));
+		const digits = (String(Number(step.toPrecision(3))).split(".")[1] || "").length;
 		const ticks = [];
 		for (let at = Math.ceil(low / step - 1e-9) * step; at <= high + step * 1e-9; at += step) {
 			// No -0.
