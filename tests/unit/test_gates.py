@@ -3,6 +3,7 @@
 import random
 import shutil
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from tests.unit.conftest import make_result
 from tests.unit.test_ci_files import cases_of
 
 from linerate.model.ledger import NodeTime, TimeLedger
-from linerate.results.gates import GateError, judge, parse_gate
+from linerate.results.compare import Side, compare
+from linerate.results.gates import PAIRS, GateError, judge, parse_gate
 from linerate.results.store import load_run
 
 RUNS = Path(__file__).parents[1] / "data" / "runs-0.1"
@@ -88,6 +90,62 @@ def test_none_is_invented_in_noise_that_is_larger_than_the_limit(trials):
         failed += any(one.outcome == "fails" for one in judged)
     assert beyond > runs / 2
     assert failed <= runs / 10
+
+
+def in_turn(trials, seed, repeats, **factors):
+    """Pairs on a machine that is a quarter slower or faster for one pair than for the next."""
+    chance = random.Random(seed)
+    base, other = [], []
+    for pair in range(repeats):
+        state = dict.fromkeys((name.replace("-", "_") for name in NODES), chance.uniform(0.8, 1.25))
+        planted = {name: factor * factors.get(name, 1) for name, factor in state.items()}
+        base += trials(seed * 100 + pair, 1, 0.01, **state)
+        other += trials(seed * 100 + pair + 50, 1, 0.01, **planted)
+    return base, other
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pairs_find_what_the_machine_hides(trials, seed):
+    sides = {"U2": in_turn(trials, seed, 10, ip4_lookup=1.06)}
+    judged = judge(parse_gate("cycles>3%"), sides, {"U2": PAIRS})
+    assert [one.part for one in judged if one.outcome == "fails"] == ["ip4-lookup"]
+    assert "fails" not in {one.outcome for one in judge(parse_gate("cycles>3%"), sides)}
+
+
+def test_pairs_invent_none(trials):
+    failed = 0
+    for seed in range(40):
+        sides = {"U2": in_turn(trials, seed, 10)}
+        judged = judge(parse_gate("cycles>3%"), sides, {"U2": PAIRS})
+        failed += any(one.outcome == "fails" for one in judged)
+    assert failed == 0
+
+
+def test_too_few_pairs_are_reported(trials):
+    sides = {"U2": in_turn(trials, 1, 4, ip4_lookup=1.08)}
+    judged = judge(parse_gate("cycles>3%"), sides, {"U2": PAIRS})
+    (one,) = [one for one in judged if one.outcome != "holds"]
+    assert (one.part, one.outcome, one.repeats_needed) == ("ip4-lookup", "unknown", 7)
+
+
+def test_runs_measured_in_turn_are_pairs(trials):
+    """Only where they alternate: else the machine's states are not the same for both."""
+    run = load_run(RUNS / "base")
+    base, other = in_turn(trials, 3, 10, ip4_lookup=1.06)
+
+    def side(name, results, first, step):
+        return Side(name, tuple(
+            run.model_copy(update={"started": run.started + timedelta(minutes=first + step * i),
+                                   "tests": ("U2",), "results": (one,)})
+            for i, one in enumerate(results)
+        ))  # fmt: skip
+
+    def failed(*sides):
+        (pair,) = compare(sides, [parse_gate("cycles>3%")])
+        return [one.part for one in pair.gates if one.outcome == "fails"]
+
+    assert failed(side("old", base, 0, 2), side("new", other, 1, 2)) == ["ip4-lookup"]
+    assert failed(side("old", base, 0, 1), side("new", other, 60, 1)) == []
 
 
 def test_too_few_repeats_are_reported_and_not_passed(trials):

@@ -6,8 +6,9 @@ difference is significant. With too few of them there is no conclusion.
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 from pydantic import BaseModel
@@ -15,7 +16,7 @@ from pydantic import BaseModel
 from linerate.model.findings import faults
 from linerate.model.ledger import forwarder_ledgers
 from linerate.model.power import Estimate, PowerFigures
-from linerate.results.gates import Gate, GateResult, judge
+from linerate.results.gates import PAIRS, Gate, GateResult, Trials, judge
 from linerate.results.side_titles import titles
 from linerate.results.statistics import RankTest, Rates, p_text, rank_test, rates_of, repeats_needed
 from linerate.results.store import Result, Run, sound
@@ -255,8 +256,35 @@ def _pair(base: Side, other: Side, gates: Sequence[Gate]) -> Pair:
             if all(result.verdict.limit in OUTSIDE for result in (*before, *after))
         ),
         conditions=_conditions(base.runs[0], other.runs[0]),
-        gates=tuple(one for gate in gates for one in judge(gate, common)),
+        gates=tuple(one for gate in gates for one in _judge(gate, base, other, common)),
     )
+
+
+def _judge(gate: Gate, base: Side, other: Side, tests: Mapping[str, Trials]) -> list[GateResult]:
+    """In pairs those tests whose runs of one trial each were measured in turn."""
+    pairs = _in_turn(base, other)
+    paired = {
+        test: both for test in tests if len((both := _paired(test, pairs))[0]) > 1
+    }  # fmt: skip
+    return judge(gate, {**tests, **paired}, dict.fromkeys(paired, PAIRS))
+
+
+def _in_turn(base: Side, other: Side) -> list[tuple[Run, Run]]:
+    """Runs beside each other in time, where those of the two took turns; else none."""
+    sides = [*((run, 0) for run in base.runs), *((run, 1) for run in other.runs)]
+    order = sorted(sides, key=lambda one: one[0].started)
+    turns = [side for _, side in order]
+    if len(base.runs) != len(other.runs) or any(a == b for a, b in pairwise(turns)):
+        return []
+    runs = [[run for run, side in order if side == which] for which in (0, 1)]
+    return list(zip(*runs, strict=True))
+
+
+def _paired(test: str, pairs: Iterable[tuple[Run, Run]]) -> Trials:
+    """Trials of a test that are sound in both runs of a pair, one in each."""
+    both = [[sound(run.repeats().get(test, [])) for run in pair] for pair in pairs]
+    alone = [(base[0], other[0]) for base, other in both if len(base) == len(other) == 1]
+    return [base for base, _ in alone], [other for _, other in alone]
 
 
 #: Figures of power that are compared.

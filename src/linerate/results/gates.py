@@ -1,7 +1,8 @@
 """Gates: changes for which a comparison fails, each larger than its limit and than noise.
 
 A change counts where the medians differ by more than the limit, and a one-sided rank test says that
-the trials do: by Holm's method, so that many nodes and tests together invent none.
+the trials do: by Holm's method, so that many nodes and tests together invent none. Where runs of
+the two were measured in turn, trials are compared in pairs (Method).
 """
 
 import re
@@ -13,7 +14,7 @@ from typing import Literal
 
 from linerate.base.errors import UserError
 from linerate.model.ledger import NodeTime, forwarder_ledgers
-from linerate.results.statistics import SIGNIFICANCE, one_sided_p
+from linerate.results.statistics import SIGNIFICANCE, one_sided_p, signed_rank_p
 from linerate.results.store import Result
 
 Outcome = Literal["holds", "fails", "unknown"]
@@ -121,9 +122,57 @@ def parse_gate(text: str) -> Gate:
     return Gate(text.strip(), figure, (match["part"] or "").strip(), grows, limit, relative)
 
 
-def judge(gate: Gate, tests: Mapping[str, Trials]) -> list[GateResult]:
-    """Each part's change in each test; the whole and the parts are corrected each by itself."""
-    found = [one for test, trials in tests.items() for one in _changes(gate, test, trials)]
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A comparison of two devices' trials."""
+
+    #: One-sided: of the smaller ones and of the larger ones.
+    p: Callable[[Sequence[float], Sequence[float]], float]
+    #: The smallest that it can be with this number of trials of each.
+    least_p: Callable[[int, int], float]
+    #: The change, of the base and the other.
+    difference: Callable[[Sequence[float], Sequence[float]], float]
+    #: The same, as a factor; None where it has none.
+    factor: Callable[[Sequence[float], Sequence[float]], float | None]
+
+
+#: Two sets of trials: Mann-Whitney, and the difference of medians.
+SETS = Method(
+    p=one_sided_p,
+    least_p=lambda base, other: 1 / comb(base + other, base),
+    difference=lambda base, other: median(other) - median(base),
+    factor=lambda base, other: median(other) / median(base) if median(base) else None,
+)
+
+
+def _factor_of_pairs(base: Sequence[float], other: Sequence[float]) -> float | None:
+    return median(b / a for a, b in zip(base, other, strict=True)) if all(base) else None
+
+
+#: Trials measured in turn, the k-th of the one beside the k-th of the other: Wilcoxon's signed
+#: ranks, and the median of the changes. What the machine does for longer than a trial (where a
+#: hypervisor has the CPUs, who runs beside) is in both of a pair, and changes neither.
+PAIRS = Method(
+    p=signed_rank_p,
+    least_p=lambda base, other: 2.0 ** -min(base, other),
+    difference=lambda base, other: median(b - a for a, b in zip(base, other, strict=True)),
+    factor=_factor_of_pairs,
+)
+
+
+def judge(
+    gate: Gate, tests: Mapping[str, Trials], methods: Mapping[str, Method] | None = None
+) -> list[GateResult]:
+    """Each part's change in each test, by its method, or as SETS.
+
+    The whole and the parts are corrected each by itself.
+    """
+    chosen = methods or {}
+    found = [
+        one
+        for test, trials in tests.items()
+        for one in _changes(gate, test, trials, chosen.get(test, SETS))
+    ]
     whole = [one for one in found if one.part == WHOLE]
     parts = [one for one in found if one.part != WHOLE]
     return [*_judged(gate, whole), *_judged(gate, parts)]
@@ -136,21 +185,22 @@ class _Change:
     base: tuple[float, ...]
     other: tuple[float, ...]
     p: float
+    method: Method
 
     @property
     def least_p(self) -> float:
         """Smallest p of this number of trials."""
-        return 1 / comb(len(self.base) + len(self.other), len(self.base))
+        return self.method.least_p(len(self.base), len(self.other))
 
     def by(self, gate: Gate) -> float | None:
         """Change of the median; None where it has no size."""
-        before, after = median(self.base), median(self.other)
         if not gate.relative:
-            return after - before
-        return 100 * (after / before - 1) if before else None
+            return self.method.difference(self.base, self.other)
+        factor = self.method.factor(self.base, self.other)
+        return None if factor is None else 100 * (factor - 1)
 
 
-def _changes(gate: Gate, test: str, trials: Trials) -> Iterable[_Change]:
+def _changes(gate: Gate, test: str, trials: Trials, method: Method) -> Iterable[_Change]:
     """Parts that every trial of both has."""
     base, other = ([FIGURES[gate.figure](one) for one in side] for side in trials)
     names = [name for name in base[0] if all(name in one for one in (*base, *other))]
@@ -160,7 +210,7 @@ def _changes(gate: Gate, test: str, trials: Trials) -> Iterable[_Change]:
         before = tuple(one[name] for one in base)
         after = tuple(one[name] for one in other)
         lower, upper = (before, after) if gate.grows else (after, before)
-        yield _Change(test, name, before, after, one_sided_p(lower, upper))
+        yield _Change(test, name, before, after, method.p(lower, upper), method)
 
 
 def _judged(gate: Gate, family: list[_Change]) -> Iterable[GateResult]:
@@ -183,7 +233,7 @@ def _judged(gate: Gate, family: list[_Change]) -> Iterable[GateResult]:
             percent=gate.relative,
             p=one.p,
             outcome=_outcome(beyond, significant, one.least_p <= SIGNIFICANCE / len(family)),
-            repeats_needed=_repeats_needed(len(family)),
+            repeats_needed=_repeats_needed(len(family), one.method),
         )
 
 
@@ -195,7 +245,7 @@ def _outcome(beyond: bool, significant: bool, can_tell: bool) -> Outcome:
     return "holds" if can_tell else "unknown"
 
 
-def _repeats_needed(changes: int) -> int:
+def _repeats_needed(changes: int, method: Method) -> int:
     """Trials of each with which one of this number of changes can be significant."""
     bound = SIGNIFICANCE / changes
-    return next(n for n in range(1, 100) if 1 / comb(2 * n, n) <= bound)
+    return next(n for n in range(1, 100) if method.least_p(n, n) <= bound)

@@ -6,7 +6,7 @@ devices as they came: it supposes nothing of how noise is distributed.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import comb
+from math import comb, log
 from statistics import median
 from typing import Literal
 
@@ -90,6 +90,25 @@ def rank_test(base: Sequence[float], other: Sequence[float]) -> RankTest:
 def one_sided_p(lower: Sequence[float], upper: Sequence[float]) -> float:
     """Probability that chance alone puts the second set above the first this way."""
     return _p(upper, lower, "greater")
+
+
+def signed_rank_p(lower: Sequence[float], upper: Sequence[float]) -> float:
+    """Probability that chance alone puts the second of each pair above its first this way.
+
+    Wilcoxon's signed-rank test of the logarithms of their factors, where all are positive; else of
+    their differences.
+    """
+    positive = all(value > 0 for value in (*lower, *upper))
+    changes = [
+        log(after / before) if positive else after - before
+        for before, after in zip(lower, upper, strict=True)
+    ]
+    if not any(changes):
+        return 1.0
+    from scipy import stats  # noqa: PLC0415 -- as in _p()
+
+    method = "exact" if len(set(map(abs, changes))) == len(changes) else "auto"
+    return float(stats.wilcoxon(changes, alternative="greater", method=method).pvalue)
 
 
 def _p(

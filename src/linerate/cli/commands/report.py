@@ -68,7 +68,7 @@ def compare(
     runs: Annotated[
         list[str],
         typer.Argument(
-            help="Runs; commas between those of one device: A1,A2 B1,B2.",
+            help="Runs; commas between those of one device, or a folder of them: A1,A2 B1,B2.",
             metavar="RUN RUN…",
             autocompletion=complete_run,
         ),
@@ -153,9 +153,16 @@ def _show(document: Document, form: Form, output: Path | None, as_json: bool) ->
 
 
 def group(words: str) -> list[tuple[str, Run]]:
-    """Runs of one device: `A1,A2`; a folder may have a comma in its name."""
+    """Runs of one device: `A1,A2`, or a folder of runs; a folder may have a comma in its name."""
     names = [words] if Path(words).exists() else [name for name in words.split(",") if name]
-    return [(_folder(Path(name)).resolve().name, load_run(Path(name))) for name in names]
+    runs = [run for name in names for run in _runs_in(Path(name))]
+    return [(_folder(run).resolve().name, load_run(run)) for run in runs]
+
+
+def _runs_in(path: Path) -> list[Path]:
+    """The runs of a folder of runs; anything else is one."""
+    runs = sorted(found.parent for found in path.glob("*/run.json"))
+    return [path] if not runs or (path / "run.json").exists() else runs
 
 
 def _folder(run: Path) -> Path:
