@@ -11,7 +11,7 @@
 
 static struct worker *workers[WORKERS_MAX];
 static unsigned nb_workers;
-static unsigned nb_forwarders;
+static unsigned nb_forwarders, nb_testers;
 static int main_cpu;
 static char layout[256];
 static bool system_calls; /* some port makes one or more a vector */
@@ -30,6 +30,8 @@ static struct worker *worker_add(const char *name, enum worker_role role, int cp
 	worker->lcore = nb_workers + 1;
 	if (role & WORKER_FORWARDER)
 		worker->forwarder_index = nb_forwarders++;
+	if (role & WORKER_TESTER)
+		worker->tester_index = nb_testers++;
 	workers[nb_workers++] = worker;
 	return worker;
 }
@@ -130,12 +132,17 @@ struct worker *worker_find(const char *name)
 	return NULL;
 }
 
-struct worker *worker_of_tester(void)
+struct worker *worker_of_tester(unsigned tester_index)
 {
 	for (unsigned i = 0; i < nb_workers; i++)
-		if (workers[i]->role & WORKER_TESTER)
+		if ((workers[i]->role & WORKER_TESTER) && workers[i]->tester_index == tester_index)
 			return workers[i];
 	return NULL;
+}
+
+unsigned workers_testers(void)
+{
+	return nb_testers;
 }
 
 struct worker *worker_of_forwarder(unsigned forwarder_index)

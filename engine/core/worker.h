@@ -66,6 +66,7 @@ struct worker {
 	struct waker *waker;      /* NULL: it never sleeps */
 	unsigned index;           /* among all workers */
 	unsigned forwarder_index; /* among the forwarder's: its tx queue and rx queue share */
+	unsigned tester_index;    /* among the tester's */
 	unsigned lcore;
 	int cpu;
 	int socket; /* for allocations */
@@ -155,7 +156,8 @@ struct worker *worker_at(unsigned index);
  * TSC, the second of which is now or nearly: only each one's last pause is known. */
 bool worker_away_within(uint64_t since, uint64_t until);
 struct worker *worker_find(const char *name);
-struct worker *worker_of_tester(void);
+struct worker *worker_of_tester(unsigned tester_index);
+unsigned workers_testers(void);
 struct worker *worker_of_forwarder(unsigned forwarder_index);
 unsigned workers_forwarders(void);
 /* CPU of the thread that configures and answers. */

@@ -155,7 +155,6 @@ static void port_fill_queues(struct port *port)
 			.tx_burst = port->driver->tx_burst,
 			.tx = port->tx_queues[q],
 			.port = port,
-			.received_tsc = port->stamps_rx ? &port->received_tsc : NULL,
 		};
 }
 

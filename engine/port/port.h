@@ -160,11 +160,8 @@ struct port {
 	void *rx_queues[PORT_QUEUES_MAX];
 	void *tx_queues[PORT_QUEUES_MAX];
 	struct port_queue queues[PORT_QUEUES_MAX]; /* of the two above, once configured */
-	/* Time at which the newest frames were fetched. A tester's port has one rx queue; with
-	 * several the last one's time would apply to all: later than it was, never earlier. */
-	uint64_t received_tsc;
-	struct rte_mempool *pool;    /* for received frames */
-	uint16_t max_frame_bytes;    /* FCS included */
+	struct rte_mempool *pool;                  /* for received frames */
+	uint16_t max_frame_bytes;                  /* FCS included */
 	char rss[PORT_RSS_TEXT_MAX]; /* fields that choose the rx queue, where that is known */
 	uint32_t rx_ring, tx_ring;   /* descriptors a queue: pools' sizes go by them */
 };

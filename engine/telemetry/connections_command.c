@@ -49,8 +49,8 @@ static int connections_answer(const char *parameters, struct rte_tel_data *data)
 	answer_u64(data, "total", connections->nb_templates);
 	answer_u64(data, "active", connections_active(connections));
 	answer_u64(data, "max_active", connections->max_active);
-	answer_u64(data, "received_from_clients", connections->received[SIDE_CLIENT]);
-	answer_u64(data, "received_from_servers", connections->received[SIDE_SERVER]);
+	answer_u64(data, "received_from_clients", connections_received_from(SIDE_CLIENT));
+	answer_u64(data, "received_from_servers", connections_received_from(SIDE_SERVER));
 	return answer_templates(data, connections, first);
 }
 

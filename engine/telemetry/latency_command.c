@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* /linerate/latency[,STREAM[,BUCKET]]: which streams are timed, and a stream's histogram. */
 #include "port/port.h"
-#include "tester/latency.h"
+#include "tester/stream_rx.h"
 #include "tester/tester.h"
 #include "command.h"
 
@@ -23,7 +23,7 @@ static int answer_streams(struct rte_tel_data *data)
 	for (unsigned i = 0; i < tester.nb_streams; i++) {
 		const struct stream *stream = tester.streams[i];
 
-		if (stream->latency == NULL)
+		if (!stream->stamped)
 			continue;
 		table_u64(&table, 0, i);
 		table_string(&table, 1, stream->name);
@@ -33,36 +33,67 @@ static int answer_streams(struct rte_tel_data *data)
 	return table_end(&table, data);
 }
 
-static void answer_figures(struct rte_tel_data *data, const struct latency *latency)
+/* Histograms of one stream at all workers that received it in this trial. */
+struct parts {
+	unsigned count;
+	const struct latency *of[TESTER_WORKERS_MAX];
+};
+
+static struct parts parts_of(const struct stream *stream)
 {
-	const struct histogram *clean = &latency->clean, *disturbed = &latency->disturbed;
+	struct parts parts = {0};
+
+	for (unsigned i = 0; i < tester.nb_workers; i++) {
+		const struct latency *latency = stream_rx_latency(tester.workers[i], stream);
+
+		if (latency != NULL)
+			parts.of[parts.count++] = latency;
+	}
+	return parts;
+}
+
+static struct latency_figures sum_of(const struct parts *parts)
+{
+	struct latency_figures sum = {.min = UINT64_MAX};
+
+	for (unsigned i = 0; i < parts->count; i++)
+		latency_add_figures(parts->of[i], &sum);
+	return sum;
+}
+
+static void answer_figures(struct rte_tel_data *data, const struct parts *parts)
+{
+	struct latency_figures sum = sum_of(parts);
 
 	answer_string(data, "unit", "ns");
 	answer_u64(data, "digits", LATENCY_DIGITS);
 	answer_u64(data, "highest", LATENCY_MAX_NS);
-	answer_u64(data, "count", clean->count);
-	answer_u64(data, "min", clean->count == 0 ? 0 : clean->min);
-	answer_u64(data, "max", clean->max);
-	answer_u64(data, "sum", clean->sum);
-	answer_u64(data, "jitter_sum", latency->jitter_sum);
-	answer_u64(data, "jitter_count", latency->jitter_count);
-	answer_u64(data, "damaged", latency->damaged);
-	answer_u64(data, "disturbed_count", disturbed->count);
-	answer_u64(data, "disturbed_max", disturbed->max);
+	answer_u64(data, "count", sum.count);
+	answer_u64(data, "min", sum.count == 0 ? 0 : sum.min);
+	answer_u64(data, "max", sum.max);
+	answer_u64(data, "sum", sum.sum);
+	answer_u64(data, "jitter_sum", sum.jitter_sum);
+	answer_u64(data, "jitter_count", sum.jitter_count);
+	answer_u64(data, "damaged", sum.damaged);
+	answer_u64(data, "disturbed_count", sum.disturbed_count);
+	answer_u64(data, "disturbed_max", sum.disturbed_max);
 }
 
 /* Buckets that are not empty, from `bucket` on; "next" is where to go on, 0 at the end. */
 static int answer_buckets(
-	struct rte_tel_data *data, const struct latency *latency, unsigned long bucket)
+	struct rte_tel_data *data, const struct parts *parts, unsigned long bucket)
 {
 	unsigned count = 0;
 	struct table table;
 
 	table_start(&table, "uuu", "bucket", "packets", "disturbed");
 	for (; bucket < LATENCY_BUCKETS && count < BUCKETS_PER_ANSWER; bucket++) {
-		uint64_t clean = latency->clean.counts[bucket];
-		uint64_t disturbed = latency->disturbed.counts[bucket];
+		uint64_t clean = 0, disturbed = 0;
 
+		for (unsigned i = 0; i < parts->count; i++) {
+			clean += parts->of[i]->clean.counts[bucket];
+			disturbed += parts->of[i]->disturbed.counts[bucket];
+		}
 		if (clean == 0 && disturbed == 0)
 			continue;
 		table_u64(&table, 0, bucket);
@@ -77,6 +108,7 @@ static int answer_buckets(
 static int latency_answer(const char *parameters, struct rte_tel_data *data)
 {
 	unsigned long stream, bucket = 0;
+	struct parts parts;
 	char *end;
 
 	if (parameters == NULL)
@@ -84,11 +116,12 @@ static int latency_answer(const char *parameters, struct rte_tel_data *data)
 	stream = strtoul(parameters, &end, 10);
 	if (*end == ',')
 		bucket = strtoul(end + 1, NULL, 10);
-	if (stream >= tester.nb_streams || tester.streams[stream]->latency == NULL)
+	if (stream >= tester.nb_streams || !tester.streams[stream]->stamped)
 		return answer_error(
 			data, "no latency stream has that number: /linerate/latency lists them");
-	answer_figures(data, tester.streams[stream]->latency);
-	return answer_buckets(data, tester.streams[stream]->latency, bucket);
+	parts = parts_of(tester.streams[stream]);
+	answer_figures(data, &parts);
+	return answer_buckets(data, &parts, bucket);
 }
 
 COMMAND("/linerate/latency", latency_answer,

@@ -13,7 +13,7 @@ static uint64_t nanoseconds(uint64_t clocks)
 
 static int roundtrip_answer(__rte_unused const char *parameters, struct rte_tel_data *data)
 {
-	struct worker *ping = worker_of_tester();
+	struct worker *ping = worker_of_tester(0);
 	struct table table;
 
 	if (trial_active())

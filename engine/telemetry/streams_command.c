@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* /linerate/streams,FIRST: what became of each stream. */
+#include "tester/stream_rx.h"
 #include "tester/tester.h"
 
 #include "command.h"
@@ -18,15 +19,17 @@ static int streams_answer(const char *parameters, struct rte_tel_data *data)
 	for (unsigned long i = first; i < tester.nb_streams && i < first + STREAMS_PER_ANSWER;
 		i++) {
 		const struct stream *stream = tester.streams[i];
+		struct stream_counts counts;
 
+		stream_rx_read(stream, &counts);
 		table_string(&table, 0, stream->name);
 		table_u64(&table, 1, stream->sent);
-		table_u64(&table, 2, stream->sequence.received);
-		table_u64(&table, 3, stream->sequence.lost);
-		table_u64(&table, 4, stream->sequence.duplicated);
-		table_u64(&table, 5, stream->sequence.out_of_order);
-		table_u64(&table, 6, stream->corrupted);
-		table_u64(&table, 7, stream->rx_bytes);
+		table_u64(&table, 2, counts.received);
+		table_u64(&table, 3, counts.lost);
+		table_u64(&table, 4, counts.duplicated);
+		table_u64(&table, 5, counts.out_of_order);
+		table_u64(&table, 6, counts.corrupted);
+		table_u64(&table, 7, counts.rx_bytes);
 	}
 	answer_u64(data, "total", tester.nb_streams);
 	return table_end(&table, data);

@@ -3,6 +3,7 @@
 #include "connections.h"
 
 #include "schedule.h"
+#include "tester.h"
 
 #include <rte_byteorder.h>
 #include <rte_prefetch.h>
@@ -34,9 +35,19 @@ uint64_t connections_sent(const struct connections *connections, enum connection
 	return packets;
 }
 
-uint64_t connections_received(const struct connections *connections)
+uint64_t connections_received_from(enum connection_side side)
 {
-	return connections->received[SIDE_CLIENT] + connections->received[SIDE_SERVER];
+	uint64_t received = 0;
+
+	for (unsigned i = 0; i < tester.nb_workers; i++)
+		received += __atomic_load_n(
+			&tester.workers[i]->connection_received[side], __ATOMIC_RELAXED);
+	return received;
+}
+
+uint64_t connections_received(void)
+{
+	return connections_received_from(SIDE_CLIENT) + connections_received_from(SIDE_SERVER);
 }
 
 uint64_t connections_active(const struct connections *connections)

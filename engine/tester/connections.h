@@ -88,8 +88,6 @@ struct connections {
 	uint64_t slice_clocks; /* of what passed since the last call, no more counts */
 	/* Due time of the first packet that follows one of the other side sent in this call. */
 	uint64_t next_turn;
-	uint64_t received[CONNECTION_SIDES] __rte_cache_aligned; /* sent by that side */
-	uint64_t rx_bytes[CONNECTION_SIDES];
 
 	/* As in the configuration. */
 	int port_indices[CONNECTION_SIDES];
@@ -121,7 +119,9 @@ uint64_t connections_to_begin(
 	const struct connection_template *template, double seconds, double scale);
 uint64_t connections_asked(const struct connections *connections, double seconds, double scale);
 uint64_t connections_sent(const struct connections *connections, enum connection_side side);
-uint64_t connections_received(const struct connections *connections);
+/* Those of the side that came back. */
+uint64_t connections_received_from(enum connection_side side);
+uint64_t connections_received(void);
 
 /* The worker's: a trial begins. */
 void connections_start(struct connections *connections, double seconds, double scale, double hertz);

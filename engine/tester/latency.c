@@ -49,6 +49,19 @@ void latency_restart(struct latency *latency)
 			   RTE_MAX(rte_get_tsc_hz(), 1u));
 }
 
+void latency_add_figures(const struct latency *latency, struct latency_figures *sum)
+{
+	sum->count += latency->clean.count;
+	sum->sum += latency->clean.sum;
+	sum->min = RTE_MIN(sum->min, latency->clean.min);
+	sum->max = RTE_MAX(sum->max, latency->clean.max);
+	sum->jitter_sum += latency->jitter_sum;
+	sum->jitter_count += latency->jitter_count;
+	sum->damaged += latency->damaged;
+	sum->disturbed_count += latency->disturbed.count;
+	sum->disturbed_max = RTE_MAX(sum->disturbed_max, latency->disturbed.max);
+}
+
 void latency_note(
 	struct latency *latency, struct rte_mbuf *const *mbufs, unsigned count, uint64_t received)
 {

@@ -44,6 +44,13 @@ struct latency {
 	struct histogram clean, disturbed;
 };
 
+/* Sums over several. */
+struct latency_figures {
+	uint64_t count, sum, min, max;
+	uint64_t jitter_sum, jitter_count, damaged;
+	uint64_t disturbed_count, disturbed_max;
+};
+
 /* Each takes 410 KB, and all are listed in one answer. */
 #define LATENCY_STREAMS_MAX 128
 
@@ -52,6 +59,8 @@ struct latency *latency_new(void);
 void latency_free(struct latency *latency);
 /* Forgets all; only for the worker that writes. */
 void latency_restart(struct latency *latency);
+
+void latency_add_figures(const struct latency *latency, struct latency_figures *sum);
 
 /* Bucket of a value up to LATENCY_MAX_NS. */
 static inline uint32_t histogram_index(uint64_t ns)

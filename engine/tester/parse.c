@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/frame.h"
 #include "port/port.h"
-#include "latency.h"
 #include "signature.h"
 #include "stream.h"
 #include "template.h"
@@ -91,7 +90,6 @@ void stream_free(struct stream *stream)
 		free(stream->places);
 		free(stream->at);
 		template_free(stream->template);
-		latency_free(stream->latency);
 	}
 	free(stream);
 }

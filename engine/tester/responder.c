@@ -185,11 +185,13 @@ bool responder_take(struct responder *responder, const struct rte_mbuf *mbuf)
 		&responder->host, rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len);
 	if (heard.message == HOST_NOTHING)
 		return false;
+	rte_spinlock_lock(&responder->lock);
 	if (heard.message == HOST_ARP_REPLY || heard.message == HOST_ADVERTISEMENT)
 		taken = hear(responder, &heard);
 	else
 		taken = answer(responder, &heard, mbuf);
 	responder->counters.heard[heard.message] += taken;
+	rte_spinlock_unlock(&responder->lock);
 	return taken;
 }
 
@@ -213,16 +215,21 @@ static void ask(struct responder *responder)
 uint16_t responder_send(struct responder *responder)
 {
 	const struct port *port = responder->port;
+	bool asks = __atomic_load_n(&responder->asks, __ATOMIC_ACQUIRE) != responder->asked;
 	uint16_t sent;
 
-	if (unlikely(__atomic_load_n(&responder->asks, __ATOMIC_ACQUIRE) != responder->asked))
-		ask(responder);
-	if (likely(responder->nb_waiting == 0))
+	if (likely(!asks && __atomic_load_n(&responder->nb_waiting, __ATOMIC_RELAXED) == 0))
 		return 0;
+	/* In the next walk, then. */
+	if (!rte_spinlock_trylock(&responder->lock))
+		return 0;
+	if (asks)
+		ask(responder);
 	sent = port->driver->tx_burst(
 		port->tx_queues[0], responder->waiting, responder->nb_waiting);
 	responder->nb_waiting -= sent;
 	memmove(responder->waiting, responder->waiting + sent,
 		responder->nb_waiting * sizeof(responder->waiting[0]));
+	rte_spinlock_unlock(&responder->lock);
 	return sent;
 }

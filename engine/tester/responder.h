@@ -48,6 +48,8 @@ struct responder {
 	uint32_t asked;
 	struct responder_question question;
 	struct responder_counters counters;
+	rte_spinlock_t
+		lock; /* of what follows: who receives may be another worker than who sends */
 	uint16_t nb_waiting;
 	struct rte_mbuf *waiting[RESPONDER_WAITING_MAX];
 };

@@ -6,13 +6,13 @@
 
 static inline uint64_t *word_of(struct sequence *sequence, uint32_t number)
 {
-	return &sequence->missing[number % SEQUENCE_WINDOW / 64];
+	return &sequence->bits[number % SEQUENCE_WINDOW / 64];
 }
 
 static void forget_missing(struct sequence *sequence)
 {
-	memset(sequence->missing, 0, sizeof(sequence->missing));
-	sequence->gaps = false;
+	memset(sequence->bits, 0, SEQUENCE_WORDS * sizeof(*sequence->bits));
+	sequence->gaps = 0;
 	sequence->nb_missing = 0;
 }
 
@@ -21,7 +21,7 @@ void sequence_restart(struct sequence *sequence, uint32_t next)
 	if (sequence->gaps)
 		forget_missing(sequence);
 	sequence->nb_missing_older = 0;
-	sequence->first = sequence->next = next;
+	sequence->next = next;
 }
 
 /* The slots of the numbers from `number` to `upto`, less than a window, are those of numbers
@@ -65,7 +65,7 @@ static void sequence_gap(struct sequence *sequence, uint32_t number)
 	if (count >= SEQUENCE_WINDOW) {
 		sequence->nb_missing_older += sequence->nb_missing + count - SEQUENCE_WINDOW;
 		sequence->nb_missing = SEQUENCE_WINDOW;
-		memset(sequence->missing, 0xff, sizeof(sequence->missing));
+		memset(sequence->bits, 0xff, SEQUENCE_WORDS * sizeof(*sequence->bits));
 		sequence->next = number;
 	} else {
 		uint32_t first = sequence->next;
@@ -75,7 +75,7 @@ static void sequence_gap(struct sequence *sequence, uint32_t number)
 		for (; first != number; first++)
 			*word_of(sequence, first) |= 1ull << (first % 64);
 	}
-	sequence->gaps = true;
+	sequence->gaps = 1;
 	sequence->last_gap = number - 1;
 }
 

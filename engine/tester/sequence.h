@@ -14,17 +14,26 @@
 
 #define SEQUENCE_WINDOW 65536
 
+/* Its first three fields are all that a stream without gaps needs. Where frames reach several
+ * workers each has one, and uses it by sequence_spread.h alone. */
 struct sequence {
-	uint32_t next;             /* expected */
-	bool gaps;                 /* some bit of `missing` is set */
-	uint32_t first;            /* of the trial; no earlier number is under way */
-	uint32_t last_gap;         /* number of the newest missing one */
-	uint32_t nb_missing;       /* bits of `missing` that are set */
-	uint64_t nb_missing_older; /* of the trial, beyond the window */
-	uint64_t received;         /* each number once */
-	uint64_t lost, duplicated, out_of_order;
-	uint64_t missing[SEQUENCE_WINDOW / 64];
+	uint32_t next;       /* expected */
+	uint32_t gaps;       /* 1: some of `bits` is set */
+	uint64_t received;   /* each number once */
+	uint32_t last_gap;   /* number of the newest missing one */
+	uint32_t nb_missing; /* within the window */
+	union {
+		uint64_t nb_missing_older; /* of the trial, beyond the window */
+		uint64_t older;            /* spread: frames from beyond the window */
+	};
+	union {
+		uint64_t lost;
+		uint64_t passed; /* spread: numbers from the trial's first to `next` */
+	};
+	uint64_t duplicated, out_of_order;
+	uint64_t *bits; /* numbers that are missing, spread: that came; zeroed by their owner */
 };
+#define SEQUENCE_WORDS (SEQUENCE_WINDOW / 64)
 
 /* Expects `next` from now on; counters stay. */
 void sequence_restart(struct sequence *sequence, uint32_t next);

@@ -144,7 +144,7 @@ void slices_begin(const struct tester_port *port)
 		slices.watched[i].first = slices.watched[i].last = *slices.watched[i].packets;
 	slices.last_tsc = port->trial.start_tsc;
 	slices.last_elapsed = slices.last_sent = 0;
-	slices.last_received = tester.received;
+	slices.last_received = tester_received_frames();
 	slices.due_per_clock = due_frames_per_clock();
 	slices_clock.due = next_end(0);
 	slices_clock.port = port;
@@ -320,14 +320,14 @@ static bool is_enough(uint64_t elapsed)
 
 static struct tick read_tick(uint64_t elapsed)
 {
-	uint64_t now = rte_rdtsc(), sent = sent_frames();
+	uint64_t now = rte_rdtsc(), sent = sent_frames(), received = tester_received_frames();
 	struct tick tick = {
 		.counts =
 			{
 				.end_clocks = elapsed,
 				.tsc_clocks = now - slices.last_tsc,
 				.sent = sent - slices.last_sent,
-				.received = tester.received - slices.last_received,
+				.received = received - slices.last_received,
 			},
 		.cell = (slices_clock.due - 1) / (SLICE_TICKS * slices.length),
 	};
@@ -339,7 +339,7 @@ static struct tick read_tick(uint64_t elapsed)
 	look_at_losses(&tick);
 	slices.last_tsc = now;
 	slices.last_sent = sent;
-	slices.last_received = tester.received;
+	slices.last_received = received;
 	return tick;
 }
 

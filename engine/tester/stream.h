@@ -5,7 +5,6 @@
 
 #include "core/config.h"
 #include "flow_ranges.h"
-#include "sequence.h"
 #include "signature.h"
 
 #include <rte_common.h>
@@ -89,10 +88,7 @@ struct stream {
 	uint64_t sent;
 	unsigned nb_gathered; /* buffers of the burst under way that are this stream's */
 	struct rte_mbuf *gathered[STREAM_BURST_MAX];
-	uint64_t rx_bytes __rte_cache_aligned;
-	uint64_t corrupted;      /* its frames that were received damaged */
-	struct latency *latency; /* of a stamped stream, once its port is created */
-	struct sequence sequence;
+	uint32_t first_sequence; /* of the trial; no earlier number is under way */
 
 	char name[48];
 	int port, rx_port; /* indices of ports; rx_port -1: any */

@@ -5,8 +5,8 @@
 #include "core/memory.h"
 #include "core/worker.h"
 #include "connections.h"
-#include "latency.h"
 #include "responder.h"
+#include "stream_rx.h"
 
 #include <errno.h>
 #include <math.h>
@@ -250,15 +250,12 @@ static int create_pool(struct tester_port *port)
 	return 0;
 }
 
-/* 410 KB each: only once it is known that there are few. */
-static int create_latency(struct stream *stream)
+/* Only once it is known that few have histograms. */
+static int create_rx(const struct stream *stream)
 {
-	if (!stream->stamped)
+	if (stream_rx_create(stream) == 0)
 		return 0;
-	stream->latency = latency_new();
-	if (stream->latency != NULL)
-		return 0;
-	fprintf(stderr, "stream %s: no memory for its histograms\n", stream->name);
+	fprintf(stderr, "stream %s: no memory for its counters\n", stream->name);
 	return -ENOMEM;
 }
 
@@ -275,7 +272,7 @@ static int tester_port_create(struct tester_port *port)
 	for (unsigned i = 0; i < port->nb_streams; i++) {
 		rc = stream_set_new_flows(port->streams[i]);
 		if (rc == 0)
-			rc = create_latency(port->streams[i]);
+			rc = create_rx(port->streams[i]);
 		if (rc != 0)
 			return rc;
 	}
@@ -287,9 +284,13 @@ static int tester_port_create(struct tester_port *port)
 
 int tester_create(void)
 {
+	if (tester_workers_create() != 0)
+		return -ENOMEM;
 	for (unsigned i = 0; i < tester.nb_ports; i++) {
 		int rc = tester_port_create(&tester.ports[i]);
 
+		if (tester.ports[i].port->stamps_rx)
+			tester_workers_stamp(tester.ports[i].port);
 		if (rc != 0)
 			return rc;
 	}
@@ -370,9 +371,11 @@ static int create_responder(struct responder *responder, struct worker *worker)
 	return 0;
 }
 
-static int create_port_nodes(struct tester_port *port, struct worker *worker)
+/* Each queue is polled by its own worker. */
+static int create_rx_nodes(unsigned place)
 {
 	const char *const to_analyser[] = {analyser_name(), NULL};
+	const struct tester_port *port = &tester.ports[place];
 	char name[RTE_NODE_NAMESIZE];
 
 	for (unsigned q = 0; q < port->port->nb_rx_queues; q++) {
@@ -381,9 +384,9 @@ static int create_port_nodes(struct tester_port *port, struct worker *worker)
 			RTE_NODE_ID_INVALID)
 			return -EINVAL;
 		snprintf(name, sizeof(name), "port-rx-%s-%u", port->port->name, q);
-		worker_add_node(worker, name);
+		worker_add_node(worker_of_tester(tester_worker_of_queue(place, q)), name);
 	}
-	return create_tx_nodes(port, worker);
+	return 0;
 }
 
 /* A port whose frames connections make has no generator: one of the two finishes a trial. */
@@ -397,14 +400,16 @@ static bool has_generator(const struct tester_port *port)
 
 int tester_create_nodes(void)
 {
-	struct worker *worker = worker_of_tester();
+	struct worker *worker = worker_of_tester(0);
 
-	if (tester.nb_ports > 0)
-		worker_add_node(worker, analyser_name());
+	for (unsigned i = 0; i < tester.nb_workers && tester.nb_ports > 0; i++)
+		worker_add_node(tester.workers[i]->worker, analyser_name());
 	for (unsigned i = 0; i < tester.nb_ports; i++) {
 		struct responder *responder = responders[tester.ports[i].port->index];
-		int rc = create_port_nodes(&tester.ports[i], worker);
+		int rc = create_rx_nodes(i);
 
+		if (rc == 0)
+			rc = create_tx_nodes(&tester.ports[i], worker);
 		if (rc == 0 && responder != NULL)
 			rc = create_responder(responder, worker);
 		if (rc == 0 && has_generator(&tester.ports[i]))
@@ -447,12 +452,30 @@ uint64_t tester_sent(void)
 	return sent;
 }
 
+uint64_t tester_received_frames(void)
+{
+	uint64_t received = 0;
+
+	for (unsigned i = 0; i < tester.nb_workers; i++)
+		received += __atomic_load_n(&tester.workers[i]->received, __ATOMIC_RELAXED);
+	return received;
+}
+
+uint64_t tester_other(void)
+{
+	uint64_t other = 0;
+
+	for (unsigned i = 0; i < tester.nb_workers; i++)
+		other += __atomic_load_n(&tester.workers[i]->other, __ATOMIC_RELAXED);
+	return other;
+}
+
 uint64_t tester_received(void)
 {
-	uint64_t received = __atomic_load_n(&tester.received, __ATOMIC_RELAXED);
+	uint64_t received = tester_received_frames();
 
 	if (tester.connections != NULL)
-		received += connections_received(tester.connections);
+		received += connections_received();
 	return received;
 }
 
@@ -482,12 +505,15 @@ static void read_received(struct ledger *ledger)
 	if (tester.nb_ports == 0)
 		return;
 	for (unsigned i = 0; i < tester.nb_streams; i++) {
-		duplicated += tester.streams[i]->sequence.duplicated;
-		corrupted += tester.streams[i]->corrupted;
+		struct stream_counts counts;
+
+		stream_rx_read(tester.streams[i], &counts);
+		duplicated += counts.duplicated;
+		corrupted += counts.corrupted;
 	}
 	ledger_add(ledger, LEDGER_RECEIVED, tester_received(), "tester");
 	ledger_add(ledger, LEDGER_DUPLICATED, duplicated, "tester: came again");
 	ledger_add(ledger, LEDGER_CORRUPTED, corrupted, "tester: damaged frames");
-	ledger_add(ledger, LEDGER_OTHER, tester.other, "tester: other frames");
+	ledger_add(ledger, LEDGER_OTHER, tester_other(), "tester: other frames");
 }
 LEDGER_SOURCE_REGISTER(LEDGER_STAGE_RECEIVER, read_received)

@@ -8,6 +8,7 @@
 #include "port/port.h"
 #include "schedule.h"
 #include "stream.h"
+#include "tester_worker.h"
 
 #include <rte_cycles.h>
 
@@ -64,9 +65,8 @@ struct tester {
 	uint64_t burn_clocks; /* a frame sent, by "tester-burn"; 0: there is no such node */
 	struct trial_order order;
 	uint64_t end_clocks; /* of the trial: known when it ends; until then the latest */
-	uint64_t received;   /* frames of streams, each once */
-	uint64_t other;      /* frames that are none of ours, by the analyser */
-	uint64_t other_bytes;
+	unsigned nb_workers;
+	struct tester_worker *workers[TESTER_WORKERS_MAX];
 };
 
 extern struct tester tester;
@@ -82,6 +82,10 @@ struct tester_port *tester_port_of(int port);
 /* Frames of all ports since the engine began. */
 uint64_t tester_sent(void);
 uint64_t tester_received(void);
+/* The same, of streams alone: each once. */
+uint64_t tester_received_frames(void);
+/* Frames that are none of ours. */
+uint64_t tester_other(void);
 
 /* Parts of a second that a link has to take what is held of a trial that is stopped. */
 #define TESTER_HELD_PARTS 10

@@ -85,6 +85,13 @@ static int give_order(const struct trial_plan *plan)
 	return slices_prepare();
 }
 
+/* All is drained, and no port sends: what comes from now on is the next trial's. */
+static void note_first_sequences(void)
+{
+	for (unsigned i = 0; i < tester.nb_streams; i++)
+		tester.streams[i]->first_sequence = tester.streams[i]->next_sequence;
+}
+
 int trial_start(const struct trial_plan *plan)
 {
 	double seconds = (double)plan->duration_us / 1e6;
@@ -107,6 +114,7 @@ int trial_start(const struct trial_plan *plan)
 		trial.sent_before = tester_sent();
 		trial.received_before = tester_received();
 		trial.asked = asked_packets(seconds, plan->scale);
+		note_first_sequences();
 		link_watch_start();
 		__atomic_store_n(&tester.order.start, trial.number, __ATOMIC_RELEASE);
 		trial.state = TRIAL_RUNNING;

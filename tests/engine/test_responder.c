@@ -216,7 +216,7 @@ static const struct requests requests[] = {
 static void check_requests(void)
 {
 	for (unsigned i = 0; i < RTE_DIM(requests); i++) {
-		uint64_t other = tester.other;
+		uint64_t other = tester_other();
 		unsigned before = test_failures;
 
 		forget();
@@ -226,11 +226,11 @@ static void check_requests(void)
 		tester_walk();
 		if (requests[i].answer == NULL) {
 			CHECK_EQUAL(nb_came, 0);
-			CHECK_EQUAL(tester.other, other + 1);
+			CHECK_EQUAL(tester_other(), other + 1);
 		} else {
 			CHECK_EQUAL(nb_came, 1);
 			CHECK(same(&came[0], requests[i].answer));
-			CHECK_EQUAL(tester.other, other);
+			CHECK_EQUAL(tester_other(), other);
 		}
 		if (test_failures != before)
 			fprintf(stderr, "  with %s\n", requests[i].name);
@@ -260,7 +260,7 @@ static void requests_while_a_trial_runs(void)
 	check_requests();
 	CHECK(trial_active() && nb_streamed > 0);
 	CHECK_EQUAL(kind_sum(LEDGER_SENT), nb_streamed);
-	CHECK_EQUAL(kind_sum(LEDGER_OTHER), tester.other);
+	CHECK_EQUAL(kind_sum(LEDGER_OTHER), tester_other());
 	for (unsigned kind = 0; kind < LEDGER_KINDS; kind++)
 		if (kind != LEDGER_SENT && kind != LEDGER_OTHER)
 			CHECK_EQUAL(kind_sum((enum ledger_kind)kind), 0);
@@ -271,14 +271,14 @@ static void cut_requests(void)
 {
 	for (unsigned i = 0; i < RTE_DIM(requests); i++)
 		for (unsigned length = 1; length < strlen(requests[i].request) / 2; length++) {
-			uint64_t other = tester.other;
+			uint64_t other = tester_other();
 
 			forget();
 			give(requests[i].request);
 			goes[0].length = length;
 			tester_walk();
 			tester_walk();
-			CHECK_EQUAL(nb_came + (tester.other - other), 1);
+			CHECK_EQUAL(nb_came + (tester_other() - other), 1);
 		}
 }
 
@@ -301,7 +301,7 @@ static void answers_wait_for_room(void)
 	CHECK_EQUAL(nb_came, 0);
 	CHECK_EQUAL(responder->nb_waiting, RESPONDER_WAITING_MAX);
 	CHECK_EQUAL(responder->counters.unanswered, extra);
-	CHECK_EQUAL(tester.other, extra);
+	CHECK_EQUAL(tester_other(), extra);
 	full = false;
 	tester_walk();
 	CHECK_EQUAL(nb_came, RESPONDER_WAITING_MAX);

@@ -46,7 +46,7 @@ static void pass_ms(unsigned ms)
 
 	while (device_clock < until) {
 		device_clock += clocks(20);
-		worker_of_tester()->last_tsc = rte_rdtsc();
+		worker_of_tester(0)->last_tsc = rte_rdtsc();
 		tester_walk();
 	}
 }
@@ -61,7 +61,7 @@ static void start(unsigned duration_ms, unsigned clean_ms, unsigned limit_ms)
 	};
 
 	CHECK(trial_start(&plan) > 0);
-	worker_of_tester()->last_tsc = rte_rdtsc();
+	worker_of_tester(0)->last_tsc = rte_rdtsc();
 	tester_walk();
 }
 
@@ -98,7 +98,7 @@ static void an_undisturbed_trial_ends_on_time(void)
 /* It was away in the tick that is under way: the TSC goes slower here than the device's clock. */
 static void be_away(double us)
 {
-	struct worker *worker = worker_of_tester();
+	struct worker *worker = worker_of_tester(0);
 
 	worker->away_clocks += clocks(us);
 	worker->away_until = rte_rdtsc();
@@ -141,7 +141,7 @@ static void a_disturbed_tick_is_made_up_for(void)
 	for (unsigned i = 0; i < slices_count(); i++) {
 		const struct slice *slice = slices_at(i);
 
-		CHECK((slice->worker == worker_of_tester()) == slice->disturbed);
+		CHECK((slice->worker == worker_of_tester(0)) == slice->disturbed);
 		CHECK_EQUAL(slice->away_clocks, slice->disturbed ? clocks(300) : 0);
 	}
 	CHECK(slices_clean().clocks >= clocks(50000) && slices_clean().clocks < clocks(51100));
@@ -170,10 +170,10 @@ static void a_stall_with_a_loss_disturbs(void)
 
 	start(40, 40, 40);
 	pass_ms(5);
-	worker_of_tester()->long_stalls++;
+	worker_of_tester(0)->long_stalls++;
 	*lost += 1;
 	pass_ms(10);
-	worker_of_tester()->long_stalls++;
+	worker_of_tester(0)->long_stalls++;
 	pass_ms(10);
 	*lost += 1;
 	pass_ms(16);
@@ -194,7 +194,7 @@ static void a_stall_disturbs_lossy_neighbours(void)
 	pass_ms(4);
 	for (unsigned ms = 5; ms <= 8; ms++) {
 		*lost += 1;
-		worker_of_tester()->long_stalls += ms == 6;
+		worker_of_tester(0)->long_stalls += ms == 6;
 		pass_ms(1);
 	}
 	pass_ms(13);
@@ -226,7 +226,7 @@ static void pause_over_a_boundary_disturbs_both(void)
 	pass_ms(9);
 	usleep(1000);
 	device_clock += clocks(1500);
-	worker_of_tester()->last_tsc = rte_rdtsc() - 2 * worker_away_limit();
+	worker_of_tester(0)->last_tsc = rte_rdtsc() - 2 * worker_away_limit();
 	tester_walk();
 	be_away(250);
 	pass_ms(30);
@@ -264,7 +264,7 @@ static void it_ends_at_the_limit(void)
 {
 	start(20, 20, 50);
 	for (unsigned i = 0; i < 60; i++) {
-		worker_of_tester()->away_clocks += clocks(300);
+		worker_of_tester(0)->away_clocks += clocks(300);
 		pass_ms(1);
 	}
 	CHECK(is_over());
@@ -283,7 +283,7 @@ static void losses_are_distinguished(void)
 	pass_ms(5);
 	*lost += 3;
 	pass_ms(10);
-	worker_of_tester()->away_clocks += clocks(300);
+	worker_of_tester(0)->away_clocks += clocks(300);
 	*lost += 40;
 	pass_ms(16);
 	*lost += 2;

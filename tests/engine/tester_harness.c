@@ -112,6 +112,6 @@ void tester_start(const char *text)
 
 void tester_walk(void)
 {
-	worker_of_tester()->loops++;
-	rte_graph_walk(worker_of_tester()->graph);
+	worker_of_tester(0)->loops++;
+	rte_graph_walk(worker_of_tester(0)->graph);
 }

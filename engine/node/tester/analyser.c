@@ -13,10 +13,11 @@
  */
 #include "core/free.h"
 #include "core/vector.h"
+#include "core/worker.h"
 #include "tester/frame_check.h"
-#include "tester/latency.h"
 #include "tester/responder.h"
 #include "tester/signature.h"
+#include "tester/stream_rx.h"
 #include "tester/tester.h"
 
 #include <rte_ether.h>
@@ -39,77 +40,77 @@ static bool is_sent(const struct signature *signature)
 		return false;
 	stream = tester.streams[signature->stream];
 	return signature->stamped == stream->stamped &&
-	       signature->sequence - stream->sequence.first <
-		       stream->next_sequence - stream->sequence.first;
+	       signature->sequence - stream->first_sequence <
+		       stream->next_sequence - stream->first_sequence;
 }
 
-static void note_foreign(const struct run *run)
+static void note_foreign(struct tester_worker *worker, const struct run *run)
 {
-	tester.other += run->count;
-	tester.other_bytes += run->bytes;
+	worker->other += run->count;
+	worker->other_bytes += run->bytes;
 }
 
 /* Frames that are no test frames of ours: perhaps for the port itself. */
-static void note_unknown(const struct run *run, struct rte_mbuf *const *mbufs)
+static void note_unknown(
+	struct tester_worker *worker, const struct run *run, struct rte_mbuf *const *mbufs)
 {
 	struct responder *responder = responders[run->port];
 
 	for (uint32_t i = 0; i < run->count; i++)
 		if (responder == NULL || !responder_take(responder, mbufs[i])) {
-			tester.other++;
-			tester.other_bytes += mbufs[i]->pkt_len + RTE_ETHER_CRC_LEN;
+			worker->other++;
+			worker->other_bytes += mbufs[i]->pkt_len + RTE_ETHER_CRC_LEN;
 		}
 }
 
 /* Frames whose signature is none, or damaged. */
-static void note_unsigned(const struct run *run, struct rte_mbuf *const *mbufs)
+static void note_unsigned(
+	struct tester_worker *worker, const struct run *run, struct rte_mbuf *const *mbufs)
 {
 	struct signature signature;
 
 	if (mbufs[0]->data_len >= SIGNATURE_BYTES &&
-		signature_repair(run->next - SIGNATURE_FACTOR, is_sent, &signature))
-		tester.streams[signature.stream]->corrupted++;
+		signature_repair(run->next - SIGNATURE_FACTOR, is_sent, &signature) &&
+		worker->streams[signature.stream].stream != NULL)
+		worker->streams[signature.stream].corrupted++;
 	else
-		note_unknown(run, mbufs);
+		note_unknown(worker, run, mbufs);
 }
 
 /* Frames of a stream whose checksums are to be looked at. */
 static void note_checked(
-	struct stream *stream, uint32_t number, struct rte_mbuf *const *mbufs, uint32_t count)
+	struct stream_rx *rx, uint32_t number, struct rte_mbuf *const *mbufs, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (frame_checksums_hold(
 			    rte_pktmbuf_mtod(mbufs[i], const uint8_t *), mbufs[i]->data_len))
-			sequence_note(&stream->sequence, number + i);
+			sequence_note(&rx->sequence, number + i);
 		else
-			stream->corrupted++;
+			rx->corrupted++;
 }
 
 /* Frames of a stream that follow each other from `number` on. */
-static void note_ours(struct stream *stream, uint32_t number, const struct run *run,
-	struct rte_mbuf *const *mbufs)
+static void note_ours(struct tester_worker *worker, struct stream_rx *rx, uint32_t number,
+	const struct run *run, struct rte_mbuf *const *mbufs)
 {
-	uint64_t before = stream->sequence.received;
+	uint64_t received = rx->sequence.received;
 
-	if (unlikely(stream->check_payload))
-		note_checked(stream, number, mbufs, run->count);
+	if (unlikely(rx->checks_payload))
+		note_checked(rx, number, mbufs, run->count);
 	else
-		sequence_note_run(&stream->sequence, number, run->count);
-	tester.received += stream->sequence.received - before;
-	stream->rx_bytes += run->bytes;
-	if (unlikely(stream->latency != NULL))
-		latency_note(stream->latency, mbufs, run->count, port_at(run->port)->received_tsc);
-}
-
-/* Whether some may be longer than they were sent, as a message is that quotes one. */
-static bool may_quote(const struct stream *stream, const struct run *run)
-{
-	return run->longest > stream->frame_bytes || stream->mean_bytes < stream->frame_bytes;
+		sequence_note_run(&rx->sequence, number, run->count);
+	received = rx->sequence.received - received;
+	worker->received += received;
+	rx->rx_bytes += run->bytes;
+	if (unlikely(rx->port != run->port))
+		stream_rx_note_elsewhere(rx, run->port, received, run->bytes);
+	if (unlikely(rx->latency != NULL))
+		latency_note(rx->latency, mbufs, run->count, worker->received_tsc[run->port]);
 }
 
 /* The same, and between them ICMP errors on some that did not come through. */
-static void note_ours_and_quotes(struct stream *stream, uint32_t number, const struct run *run,
-	struct rte_mbuf *const *mbufs)
+static void note_ours_and_quotes(struct tester_worker *worker, struct stream_rx *rx,
+	uint32_t number, const struct run *run, struct rte_mbuf *const *mbufs)
 {
 	for (uint32_t i = 0; i < run->count; i++) {
 		struct run one = {.bytes = mbufs[i]->pkt_len + RTE_ETHER_CRC_LEN,
@@ -118,37 +119,49 @@ static void note_ours_and_quotes(struct stream *stream, uint32_t number, const s
 
 		if (frame_is_icmp_error(
 			    rte_pktmbuf_mtod(mbufs[i], const uint8_t *), mbufs[i]->data_len))
-			note_unknown(&one, mbufs + i);
+			note_unknown(worker, &one, mbufs + i);
 		else
-			note_ours(stream, number + i, &one, mbufs + i);
+			note_ours(worker, rx, number + i, &one, mbufs + i);
 	}
 }
 
+/* Whether the frame is one of the stream's, and of this trial. */
+static __rte_always_inline bool is_expected(
+	struct stream_rx *rx, const struct signature *signature, uint16_t port)
+{
+	uint32_t trial;
+
+	if (unlikely(rx->stream == NULL || signature->stamped != rx->stream->stamped))
+		return false;
+	if (unlikely(rx->rx_port != STREAM_RX_NO_PORT && rx->rx_port != port))
+		return false;
+	trial = __atomic_load_n(&tester.order.start, __ATOMIC_ACQUIRE);
+	if (unlikely(rx->trial != trial))
+		stream_rx_restart(rx, trial);
+	/* What is just ahead was sent: to ask its sender costs a line of another worker's. */
+	return likely(signature->sequence == rx->sequence.next) ||
+	       stream_rx_was_sent(rx, signature->sequence);
+}
+
 /* `mbufs` are the frames of the run. */
-static void note(const struct run *run, struct rte_mbuf *const *mbufs)
+static void note(struct tester_worker *worker, const struct run *run, struct rte_mbuf *const *mbufs)
 {
 	struct signature first;
-	struct stream *stream;
+	struct stream_rx *rx;
 
 	if (run->count == 0)
 		return;
 	if (unlikely(!signature_decode(run->next - run->count * SIGNATURE_FACTOR, &first))) {
-		note_unsigned(run, mbufs);
+		note_unsigned(worker, run, mbufs);
 		return;
 	}
-	if (unlikely(!is_sent(&first))) {
-		note_foreign(run);
-		return;
-	}
-	stream = tester.streams[first.stream];
-	if (unlikely(stream->rx_port >= 0 && stream->rx_port != run->port)) {
-		note_foreign(run);
-		return;
-	}
-	if (unlikely(may_quote(stream, run)))
-		note_ours_and_quotes(stream, first.sequence, run, mbufs);
+	rx = &worker->streams[first.stream];
+	if (unlikely(!is_expected(rx, &first, run->port)))
+		note_foreign(worker, run);
+	else if (unlikely(run->longest > rx->longest))
+		note_ours_and_quotes(worker, rx, first.sequence, run, mbufs);
 	else
-		note_ours(stream, first.sequence, run, mbufs);
+		note_ours(worker, rx, first.sequence, run, mbufs);
 }
 
 static __rte_always_inline uint64_t read_signature(const struct rte_mbuf *mbuf)
@@ -172,9 +185,16 @@ static uint64_t find_signature(const struct rte_mbuf *mbuf, uint64_t word)
 	return found != 0 ? found : word;
 }
 
-static uint16_t analyser_process(__rte_unused struct rte_graph *graph,
-	__rte_unused struct rte_node *node, void **objs, uint16_t count)
+static int analyser_init(struct node_state *state, struct rte_node *node)
 {
+	node_context(node)->object = tester.workers[state->worker->tester_index];
+	return 0;
+}
+
+static uint16_t analyser_process(
+	__rte_unused struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+{
+	struct tester_worker *worker = node_object(node);
 	struct rte_mbuf **mbufs = (struct rte_mbuf **)objs;
 	struct run run = {0};
 
@@ -196,10 +216,10 @@ static uint16_t analyser_process(__rte_unused struct rte_graph *graph,
 			run.longest = RTE_MAX(run.longest, bytes);
 			continue;
 		}
-		note(&run, mbufs + i - run.count);
+		note(worker, &run, mbufs + i - run.count);
 		run = (struct run){word + SIGNATURE_FACTOR, bytes, bytes, 1, mbufs[i]->port};
 	}
-	note(&run, mbufs + count - run.count);
+	note(worker, &run, mbufs + count - run.count);
 	free_mbufs(mbufs, count);
 	return count;
 }
@@ -207,5 +227,6 @@ static uint16_t analyser_process(__rte_unused struct rte_graph *graph,
 static struct node_type analyser = {
 	.name = "analyser",
 	.process = analyser_process,
+	.init = analyser_init,
 };
 NODE_REGISTER(analyser)

@@ -6,6 +6,7 @@
  */
 #include "core/free.h"
 #include "core/vector.h"
+#include "core/worker.h"
 #include "tester/connections.h"
 #include "tester/responder.h"
 #include "tester/tester.h"
@@ -75,7 +76,7 @@ static inline unsigned side_of(const struct connections *connections, const stru
 }
 
 /* Looks again at a vector with frames that no connection has sent. */
-static __rte_noinline void note_unknown(
+static __rte_noinline void note_unknown(struct tester_worker *worker,
 	const struct connections *connections, struct rte_mbuf **mbufs, uint16_t count)
 {
 	for (uint16_t i = 0; i < count; i++) {
@@ -84,14 +85,21 @@ static __rte_noinline void note_unknown(
 		if (side_of(connections, mbufs[i]) != NOT_OURS ||
 			(responder != NULL && responder_take(responder, mbufs[i])))
 			continue;
-		tester.other++;
-		tester.other_bytes += mbufs[i]->pkt_len + RTE_ETHER_CRC_LEN;
+		worker->other++;
+		worker->other_bytes += mbufs[i]->pkt_len + RTE_ETHER_CRC_LEN;
 	}
 }
 
-static uint16_t connection_analyser_process(__rte_unused struct rte_graph *graph,
-	__rte_unused struct rte_node *node, void **objs, uint16_t count)
+static int connection_analyser_init(struct node_state *state, struct rte_node *node)
 {
+	node_context(node)->object = tester.workers[state->worker->tester_index];
+	return 0;
+}
+
+static uint16_t connection_analyser_process(
+	__rte_unused struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
+{
+	struct tester_worker *worker = node_object(node);
 	struct connections *connections = tester.connections;
 	struct rte_mbuf **mbufs = (struct rte_mbuf **)objs;
 	uint64_t packets[NOT_OURS + 1] = {0}, bytes[NOT_OURS + 1] = {0};
@@ -108,11 +116,11 @@ static uint16_t connection_analyser_process(__rte_unused struct rte_graph *graph
 		bytes[side] += mbufs[i]->pkt_len + RTE_ETHER_CRC_LEN;
 	}
 	for (unsigned side = 0; side < CONNECTION_SIDES; side++) {
-		connections->received[side] += packets[side];
-		connections->rx_bytes[side] += bytes[side];
+		worker->connection_received[side] += packets[side];
+		worker->connection_rx_bytes[side] += bytes[side];
 	}
 	if (unlikely(packets[NOT_OURS] > 0))
-		note_unknown(connections, mbufs, count);
+		note_unknown(worker, connections, mbufs, count);
 	free_mbufs(mbufs, count);
 	return count;
 }
@@ -120,5 +128,6 @@ static uint16_t connection_analyser_process(__rte_unused struct rte_graph *graph
 static struct node_type connection_analyser = {
 	.name = "connection-analyser",
 	.process = connection_analyser_process,
+	.init = connection_analyser_init,
 };
 NODE_REGISTER(connection_analyser)

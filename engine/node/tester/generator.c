@@ -4,7 +4,6 @@
  * STREAM_BURST_MAX frames a call; when the worker was late it catches up at no more than 1 /
  * SCHEDULE_CATCH_UP of the rate, so that bursts stay separate.
  */
-#include "tester/latency.h"
 #include "tester/slices.h"
 #include "tester/tester.h"
 
@@ -63,12 +62,6 @@ static void trial_start(struct tester_port *port, uint32_t number, uint64_t now)
 	port->paced = 0;
 	for (unsigned i = 0; i < port->nb_schedules; i++)
 		schedule_start(&port->schedules[i], &tester.order);
-	/* All is drained: what comes from now on is this trial's. */
-	for (unsigned i = 0; i < port->nb_streams; i++) {
-		sequence_restart(&port->streams[i]->sequence, port->streams[i]->next_sequence);
-		if (port->streams[i]->latency != NULL)
-			latency_restart(port->streams[i]->latency);
-	}
 	port->trial.start_clock = common_start(port, number, now);
 	port->trial.start_tsc = rte_rdtsc();
 	slices_begin(port);

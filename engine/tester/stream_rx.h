@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What one worker of the tester's received of one stream: a worker has one for each id that a
+ * signature can name, and alone writes to it. The control thread makes those of streams that can
+ * come to the worker, and sums over workers.
+ *
+ * A trial begins for a worker with the first frame that it receives of a stream.
+ */
+#ifndef LINERATE_STREAM_RX_H
+#define LINERATE_STREAM_RX_H
+
+#include "latency.h"
+#include "sequence.h"
+#include "stream.h"
+
+#include <rte_common.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tester_worker;
+
+/* Frames of a stream that came in at one port. */
+struct stream_rx_port {
+	uint64_t received, rx_bytes;
+};
+
+#define STREAM_RX_NO_PORT UINT16_MAX
+
+struct stream_rx {
+	/* Fields that each frame needs are one cache line, up to `received` of the sequence: there
+	 * may be thousands of streams, each with one frame in turn. */
+	const struct stream *stream; /* NULL: none of that id can come to this worker */
+	struct latency *latency;     /* NULL: its frames have no time stamps */
+	uint64_t rx_bytes;
+	uint32_t trial;   /* whose numbers `sequence` expects */
+	uint32_t sent;    /* numbers before it are known to have been sent */
+	uint16_t longest; /* a longer frame may be a message that quotes one of ours */
+	uint16_t rx_port; /* the only one, or STREAM_RX_NO_PORT: any */
+	uint16_t port;    /* at which its frames come, but for those `elsewhere` */
+	bool checks_payload;
+	struct sequence sequence;
+
+	uint64_t corrupted;               /* its frames that were received damaged */
+	struct stream_rx_port *elsewhere; /* by port; NULL: there is one port only */
+} __rte_cache_aligned;
+_Static_assert(
+	offsetof(struct stream_rx, sequence.received) + sizeof(uint64_t) <= RTE_CACHE_LINE_SIZE,
+	"what a frame needs is one line");
+_Static_assert(sizeof(struct stream_rx) == 2 * RTE_CACHE_LINE_SIZE, "two lines a stream");
+
+/* Sums over all workers. */
+struct stream_counts {
+	uint64_t received, rx_bytes; /* each number once; all of its frames */
+	uint64_t lost, duplicated, out_of_order, corrupted;
+};
+
+/* Control thread, while no frame of that id can come: makes what the workers need that can receive
+ * the stream. Returns 0 or -ENOMEM. */
+int stream_rx_create(const struct stream *stream);
+/* Frames of that id are none of ours any more; what was counted is forgotten. The stream itself is
+ * in use until all workers walked once more (rcu.h). */
+void stream_rx_remove(const struct stream *stream);
+void stream_rx_read(const struct stream *stream, struct stream_counts *counts);
+/* Adds what all workers received of the stream at the port. */
+void stream_rx_read_port(const struct stream *stream, uint16_t port, struct stream_rx_port *counts);
+/* The worker's latencies of the trial that runs or ran last; NULL: there are none. */
+const struct latency *stream_rx_latency(
+	const struct tester_worker *worker, const struct stream *stream);
+
+/* The worker's: the first frame of a trial came. */
+void stream_rx_restart(struct stream_rx *rx, uint32_t trial);
+/* Whether the trial sent that number: for one that is not near what is expected. */
+bool stream_rx_was_sent(struct stream_rx *rx, uint32_t number);
+/* For frames that came in at a port that is not `port`. */
+void stream_rx_note_elsewhere(
+	struct stream_rx *rx, uint16_t port, uint64_t received, uint64_t rx_bytes);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tester_worker.h"
+
+#include "core/memory.h"
+#include "core/worker.h"
+#include "signature.h"
+#include "stream_rx.h"
+#include "tester.h"
+
+#include <errno.h>
+#include <linux/mempolicy.h>
+#include <rte_lcore.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* By which memory for a worker is taken from the kernel. */
+#define ROOM_BYTES ((size_t)2 << 20)
+
+/* New pages on the worker's socket, if the machine has several. */
+static void *map_near(const struct tester_worker *worker, size_t bytes)
+{
+	unsigned socket = rte_lcore_to_socket_id(worker->worker->lcore);
+	unsigned long nodes = 1ul << socket % (8 * sizeof(nodes));
+	void *start = memory_map(bytes);
+
+	/* Where the kernel does not do so, it still is memory. */
+	if (start != NULL && rte_socket_count() > 1)
+		(void)syscall(
+			SYS_mbind, start, bytes, MPOL_PREFERRED, &nodes, 8 * sizeof(nodes), 0);
+	return start;
+}
+
+void *tester_worker_memory(struct tester_worker *worker, size_t bytes)
+{
+	void *start;
+
+	bytes = RTE_ALIGN_CEIL(bytes, RTE_CACHE_LINE_SIZE);
+	if (bytes > worker->room_bytes) {
+		size_t whole = RTE_ALIGN_CEIL(bytes, ROOM_BYTES);
+
+		start = map_near(worker, whole);
+		if (start == NULL)
+			return NULL;
+		worker->room = start;
+		worker->room_bytes = whole;
+	}
+	start = worker->room;
+	worker->room += bytes;
+	worker->room_bytes -= bytes;
+	/* Written now, so that no frame waits for a page. */
+	memset(start, 0, bytes);
+	return start;
+}
+
+unsigned tester_worker_of_queue(unsigned place, unsigned queue)
+{
+	return (place + queue) % RTE_MAX(tester.nb_workers, 1u);
+}
+
+static struct tester_worker *worker_new(struct worker *thread)
+{
+	struct tester_worker own = {.worker = thread}, *worker;
+
+	worker = map_near(&own, sizeof(*worker));
+	if (worker == NULL)
+		return NULL;
+	*worker = own;
+	worker->streams = map_near(worker, SIGNATURE_STREAMS * sizeof(*worker->streams));
+	return worker->streams == NULL ? NULL : worker;
+}
+
+int tester_workers_create(void)
+{
+	for (unsigned i = 0; i < RTE_MIN(workers_testers(), (unsigned)TESTER_WORKERS_MAX); i++) {
+		tester.workers[i] = worker_new(worker_of_tester(i));
+		if (tester.workers[i] == NULL)
+			return -ENOMEM;
+		tester.nb_workers++;
+	}
+	for (unsigned i = 0; i < tester.nb_ports && tester.nb_workers > 0; i++)
+		for (unsigned q = 0; q < tester.ports[i].port->nb_rx_queues; q++)
+			tester.workers[tester_worker_of_queue(i, q)]->ports |=
+				1ull << tester.ports[i].port->index;
+	return 0;
+}
+
+void tester_workers_stamp(struct port *port)
+{
+	for (unsigned i = 0; i < tester.nb_ports; i++)
+		for (unsigned q = 0; tester.ports[i].port == port && q < port->nb_rx_queues; q++) {
+			struct tester_worker *worker = tester.workers[tester_worker_of_queue(i, q)];
+
+			__atomic_store_n(&port_queue(port, q)->received_tsc,
+				&worker->received_tsc[port->index], __ATOMIC_RELEASE);
+		}
+}
