@@ -88,7 +88,7 @@ def test_a_matrix_begins_with_the_fastest_of_all(run, point):
     names = [name for name, _ in found.facts]
     assert names[0] == "of the line"
     assert any(name.endswith("fastest over veth") for name in names)
-    assert names[-1] == "the slowest beside it"
+    assert names[-1] == "over the slowest beside it"
 
 
 def test_a_matrix_without_a_valid_trial_says_why(run, result, evidence):
@@ -134,7 +134,7 @@ def test_rfc2544_begins_with_the_throughput_of_the_smallest_frames(
     assert dict(found.facts) == {"of the line": f"{100 * share:.1f} %"}
     assert found.verdict.endswith(line)
     assert found.tone == tone
-    assert "trials of 2 s, RFC 2544 wants 60" in found.sure
+    assert "trials of 2 s, RFC 2544 wants 60 s" in found.sure
 
 
 def timed(result, evidence, number, p50, p99):
@@ -179,14 +179,14 @@ def test_a_soak_begins_with_what_it_held(run, result, evidence, lost, unexplaine
     soak = SoakState(
         loadtest="U2", pps=11.9e6, asked_seconds=28_800, every_seconds=60, stop_at="unexplained",
         seconds=600.0, intervals=10, sent=10**9, received=10**9 - lost, lost=lost,
-        unexplained=unexplained, lossy_intervals=bool(lost), verdict="what it says.",
+        unexplained=unexplained, lossy_intervals=bool(lost), verdict="a load for long: what it says.",
     )  # fmt: skip
     measured = run(result("U2", evidence()), soak=soak)
     found = soak_lead.outcome(measured, soak)
     assert (found.value, found.unit, found.tone) == ("11.90", "Mpps for 10 min", tone)
     assert dict(found.facts)["intervals with a loss"] == f"{int(bool(lost))} of 10"
     assert found.sure.startswith("8 h were asked for")
-    assert "what it says." in html.page(document_of(measured, Path("s"), lambda *_: None)).body
+    assert ">What it says." in html.page(document_of(measured, Path("s"), lambda *_: None)).body
 
 
 @pytest.mark.parametrize(

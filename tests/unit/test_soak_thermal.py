@@ -7,7 +7,7 @@ import pytest
 
 from linerate.lab.power._hosts import HERE
 from linerate.lab.thermal import ThermalReader
-from linerate.report.figures.soak_thermal import pictures, throttling
+from linerate.report.figures.soak_intervals import pictures, throttling
 from linerate.results.soak_minutes import Interval, intervals
 
 
@@ -80,16 +80,29 @@ def test_picture():
         "temperature",
         "power",
     ]
-    assert pictures([Interval(60.0 * n, 5.0, None, None, None) for n in range(9)]) == []
+
+
+@pytest.mark.parametrize(
+    ("every", "unit"), [(1.0, "seconds"), (60.0, "minutes"), (3600.0, "hours")]
+)
+def test_a_guest_has_rate_and_losses(every: float, unit: str):
+    lossy = [Interval(every * n, 5.0, None, None, None, 7.0 * (n == 3)) for n in range(1, 10)]
+    (figure,) = pictures(lossy)
+    assert figure.title == "Over the soak: rate and packets lost"
+    assert figure.plot is not None
+    assert figure.plot["layout"]["xaxis"]["title"]["text"] == unit
+    assert max(figure.plot["data"][1]["y"]) == 7
+    assert max(figure.plot["data"][0]["x"]) == 9
+    assert pictures(lossy[:1]) == []
 
 
 def test_lines_that_are_no_minutes(tmp_path: Path):
     lines = [
-        json.dumps({"seconds": 60, "pps": 5e6, "celsius_most": 61}),
+        json.dumps({"seconds": 60, "pps": 5e6, "celsius_most": 61, "lost": 2}),
         "{",
         "7",
         '{"seconds": "x"}',
     ]
     (tmp_path / "minutes.jsonl").write_text("\n".join(lines))
-    assert intervals(tmp_path) == [Interval(60.0, 5.0, None, 61.0, None)]
+    assert intervals(tmp_path) == [Interval(60.0, 5.0, None, 61.0, None, 2.0)]
     assert intervals(tmp_path / "none") == []

@@ -101,8 +101,13 @@ class HostReading:
 def _percent(
     after: dict[str, float], before: dict[str, float], took_seconds: float
 ) -> dict[str, float]:
-    """Seconds between two readings, as a share of the time that passed."""
+    """Seconds between two readings, as a share of the time that passed.
+
+    The two clocks are read one after the other: of a short time there may be a little more.
+    """
     return {
-        name: round(100 * (after[name] - seconds) / took_seconds, 1) if took_seconds else 0.0
+        name: min(round(100 * (after[name] - seconds) / took_seconds, 1), 100.0)
+        if took_seconds
+        else 0.0
         for name, seconds in before.items()
     }

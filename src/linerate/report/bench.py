@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from linerate.model.measurement import Measurement
+from linerate.model.run_records import SoakState
 from linerate.report import (
     flow_table,
     json_output,
@@ -40,7 +41,7 @@ from linerate.report.figures import (
     over_time,
     power_loads,
     slices,
-    soak_thermal,
+    soak_intervals,
     time_shares,
 )
 from linerate.report.figures.picture import node_styles
@@ -75,7 +76,7 @@ def document(run: Run, folder: Path, evidence: Evidence = load_measurement) -> D
         folder,
         "report",
         [
-            *_rates(run, results),
+            *_rates(run, folder, results),
             *offered.sections(results, folder),
             *flow_table.sections(results),
             *_explained(run, results),
@@ -84,7 +85,6 @@ def document(run: Run, folder: Path, evidence: Evidence = load_measurement) -> D
             *cycles_table(valid),
             time_shares.picture(valid),
             *_power(results),
-            *_soak(run, folder),
             *latency.sections(valid, [latency_tests.picture(valid)]),
             *repeats.sections(run),
         ],
@@ -102,13 +102,15 @@ def document(run: Run, folder: Path, evidence: Evidence = load_measurement) -> D
     )
 
 
-def _soak(run: Run, folder: Path) -> list[Section]:
-    """A soak's hour: frequency, temperature and power, where they are known."""
-    if run.soak is None:
-        return []
+def _soak(folder: Path, soak: SoakState, run: Run) -> list[Section]:
+    """Its outcome, and its intervals."""
     found = soak_minutes.intervals(folder)
-    hotter = soak_thermal.throttling(found)
-    return [*soak_thermal.pictures(found), *([Note(hotter, "doubt")] if hotter else [])]
+    hotter = soak_intervals.throttling(found)
+    return [
+        soak_lead.outcome(run, soak),
+        *soak_intervals.pictures(found),
+        *([Note(hotter, "doubt")] if hotter else []),
+    ]
 
 
 def _power(results: list[Result]) -> list[Section]:
@@ -123,13 +125,12 @@ def _power(results: list[Result]) -> list[Section]:
     ]
 
 
-def _rates(run: Run, results: list[Result]) -> list[Section]:
-    held = [] if run.soak is None else [soak_lead.outcome(run, run.soak)]
+def _rates(run: Run, folder: Path, results: list[Result]) -> list[Section]:
+    held = [] if run.soak is None else _soak(folder, run.soak, run)
     if not results:
         return [*held, NOTHING]
     return [
-        *(held or [lead.of_bench(run)]),
-        of_line.picture(results),
+        *(held or [lead.of_bench(run), of_line.picture(results)]),
         bench_table(results),
         Note(EXPLAINED),
         *power.notes(results),

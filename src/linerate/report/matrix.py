@@ -92,7 +92,7 @@ def _by_wire(run: Run, found: list[Row]) -> Iterator[Section]:
     for group in groups(found):
         if group.wire != wire:
             wire = group.wire
-            yield Heading(f"Over wire {wire}{bare(run, wire)}", f"wire-{wire}")
+            yield Heading(f"Over wire {wire}", f"wire-{wire}", bare(run, wire))
         yield from _group(group)
 
 
@@ -136,15 +136,10 @@ def bare(run: Run, wire: str) -> str:
     found = [ceiling.pps for ceiling in run.ceilings if ceiling.wire == wire and ceiling.pps]
     if not found:
         return ""
-    message = (
-        f"; bare, the tester does {mpps(max(found))} Mpps, {1e9 / max(found):,.0f} ns a packet"
-    )
+    message = f"bare, the tester does {mpps(max(found))} Mpps, {1e9 / max(found):,.0f} ns a packet"
     hop = run.sweep.hop if run.sweep and wire == "veth" else None
-    return (
-        f"{message}; a hop costs its sender {hop.clocks:,.0f} cycles ({hop.call})"
-        if hop
-        else message
-    )
+    cost = f"; a hop costs its sender {hop.clocks:,.0f} cycles ({hop.call})" if hop else ""
+    return message + cost
 
 
 def rate_table(title: str, found: list[Row]) -> Table:

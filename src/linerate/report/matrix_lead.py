@@ -5,6 +5,9 @@ from linerate.report.document import Lead
 from linerate.results.matrix_rows import Row
 from linerate.results.store import Run
 
+#: Factors nearer to 1 say nothing.
+NOTABLE = 1.05
+
 
 def outcome(run: Run, found: list[Row]) -> Lead:
     """Links differ in what they can carry: each has a fastest of its own."""
@@ -46,6 +49,6 @@ def _of_line(row: Row) -> tuple[tuple[str, str], ...]:
 
 def _slowest(row: Row) -> tuple[tuple[str, str], ...]:
     """Factor over the slowest of those that do the same."""
-    if row.over_slowest is None or row.over_slowest <= 1:
+    if row.over_slowest is None or row.over_slowest < NOTABLE:
         return ()
-    return (("the slowest beside it", f"{row.over_slowest:.3g} times slower"),)
+    return (("over the slowest beside it", f"{row.over_slowest:.3g} times"),)

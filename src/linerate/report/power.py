@@ -42,8 +42,8 @@ def measured(results: Iterable[Result]) -> list[Result]:
 
 
 def columns(results: Iterable[Result]) -> tuple[Column, ...]:
-    """Columns of a table of results: none where no power was measured."""
-    return COLUMNS if measured(results) else ()
+    """Columns of a table of results: none where no power is known."""
+    return COLUMNS if any(one.power and one.power.watts for one in results) else ()
 
 
 def spare_columns(results: Iterable[Result]) -> tuple[Column, ...]:

@@ -63,8 +63,8 @@ def _sections(run: Run) -> list[Section]:
         Listing(
             "What limits throughput, and how we know", ("frames", "why"), tuple(limit_lines(run))
         ),
-        *_power(run),
         *map(Note, notes(run)),
+        *_power(run),
     ]
 
 

@@ -57,7 +57,7 @@ def _sure(run: Run, result: Result | None) -> str:
     parts = [] if result is None else [lead.sure(result)]
     if run.searches:
         seconds = run.searches[0].duration_seconds
-        wanted = f", RFC 2544 wants {TRIAL_SECONDS:g}" * (seconds < TRIAL_SECONDS)
+        wanted = f", RFC 2544 wants {TRIAL_SECONDS:g} s" * (seconds < TRIAL_SECONDS)
         parts.append(f"trials of {seconds:g} s{wanted}")
     return "; ".join(parts)
 

@@ -15,7 +15,7 @@ def outcome(run: Run, soak: SoakState) -> Lead:
         value=value,
         unit=f"{unit} for {duration(soak.seconds)}",
         subject=": ".join(filter(None, (soak.loadtest, result.text if result else ""))),
-        verdict=soak.verdict or run.problem or "It has not ended.",
+        verdict=_verdict(soak) or run.problem or "It has not ended.",
         sure=_sure(soak, lead.sure(result) if result is not None and result.valid else ""),
         tone=_tone(soak, result is not None and result.valid),
         facts=(
@@ -25,6 +25,12 @@ def outcome(run: Run, soak: SoakState) -> Lead:
             ("intervals with a loss", f"{soak.lossy_intervals:,} of {soak.intervals:,}"),
         ),
     )
+
+
+def _verdict(soak: SoakState) -> str:
+    """The verdict without the load and length that stand above it."""
+    found = soak.verdict.partition(": ")[2] or soak.verdict
+    return found[:1].upper() + found[1:]
 
 
 def _tone(soak: SoakState, valid: bool) -> Tone:

@@ -21,6 +21,8 @@ class Interval:
     mhz_mean: float | None
     celsius_most: float | None
     watts: float | None
+    #: Packets lost in it.
+    lost: float | None = None
 
 
 def intervals(folder: Path) -> list[Interval]:
@@ -43,6 +45,7 @@ def _read(text: str) -> Iterator[Interval]:
                     mhz_mean=_number(found, "mhz_mean"),
                     celsius_most=_number(found, "celsius_most"),
                     watts=_number(found, "watts"),
+                    lost=_number(found, "lost"),
                 )
         except (ValueError, KeyError, TypeError, RecursionError):
             continue

@@ -15,7 +15,7 @@ from linerate.ui.serve.shell import options, template
 ROWS = 100
 #: Columns that a list of their words filters by.
 CHOICES = ("dut", "wire", "card", "verdict", "status")
-LABELS = {"dut": "Device", "wire": "Wire", "card": "Card", "verdict": "Limit", "status": "Status"}
+LABELS = {"dut": "Device", "wire": "Link", "card": "Card", "verdict": "Limit", "status": "Status"}
 #: Column, heading, whether it is a figure.
 Shown = tuple[str, str, bool]
 SHOWN: tuple[Shown, ...] = (

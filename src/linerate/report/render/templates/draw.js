@@ -478,8 +478,11 @@ const Draw = (function () {
 		for (const [key, traces] of panels) {
 			const [x, y] = key.split(" ").map((name) => axes.get(name));
 			const panel = { left: x.start, right: x.end, top: y.end, bottom: y.start, width };
+			// An axis of several panels stands beneath the last.
+			const shared = [...panels.keys()].filter((one) => one.split(" ")[0] === x.name).length > 1;
 			for (const axis of [x, y]) {
-				if (!seen.has(axis) && axis.spec.visible !== false) drawAxis(under, over, axis, panel, pen);
+				const around = axis === x && shared ? { ...panel, top: box.top, bottom: box.bottom } : panel;
+				if (!seen.has(axis) && axis.spec.visible !== false) drawAxis(under, over, axis, around, pen);
 				seen.add(axis);
 			}
 			const clip = `clip-${defs.dataset.number}-${panels.size}-${key.replace(" ", "-")}`;

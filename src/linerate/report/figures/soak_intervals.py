@@ -1,13 +1,15 @@
-"""A soak's hour: rate, frequency, temperature and power, one above the other."""
+"""Intervals of a soak: rate, losses, frequency, temperature, power, one above the other."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from linerate.report.document import NONE, Figure, Style, Table, figures
-from linerate.report.figures.picture import BLUE, GREEN, ORANGE, VERMILLION, layout
+from linerate.report.figures.picture import BLUE, GREEN, ORANGE, PURPLE, VERMILLION, layout
 from linerate.results.soak_minutes import Interval
 
-NAME, TITLE = "soak-thermal", "Rate, frequency, temperature and power over the soak"
+NAME = "soak-intervals"
+#: The longest soak whose axis is in this unit, seconds.
+UNITS = ((120.0, 1.0, "seconds"), (7200.0, 60.0, "minutes"), (float("inf"), 3600.0, "hours"))
 #: Rows of the table below the picture: of more each n-th.
 ROWS_MAX = 200
 #: A mean frequency that falls by this share at a rising temperature is throttling.
@@ -21,6 +23,8 @@ class _Curve:
     unit: str
     colour: str
     values: list[float | None]
+    #: A small change is no large one.
+    from_zero: bool = False
 
     @property
     def known(self) -> list[float]:
@@ -30,7 +34,8 @@ class _Curve:
 
 def _curves(found: Sequence[Interval]) -> list[_Curve]:
     curves = (
-        _Curve("rate", "Mpps", BLUE, [one.mpps for one in found]),
+        _Curve("rate", "Mpps", BLUE, [one.mpps for one in found], from_zero=True),
+        _Curve("packets lost", "lost", PURPLE, [one.lost for one in found], from_zero=True),
         _Curve("frequency", "MHz", GREEN, [one.mhz_mean for one in found]),
         _Curve("temperature", "°C", VERMILLION, [one.celsius_most for one in found]),
         _Curve("power", "W", ORANGE, [one.watts for one in found]),
@@ -39,11 +44,14 @@ def _curves(found: Sequence[Interval]) -> list[_Curve]:
 
 
 def pictures(found: Sequence[Interval]) -> list[Figure]:
-    """The picture, where more than the rate is known."""
+    """The picture, where there is more than one interval."""
     curves = _curves(found)
-    if len(curves) < 2 or len(found) < 2:
+    if len(found) < 2:
         return []
-    minutes = [one.seconds / 60 for one in found]
+    scale, unit = _unit(found)
+    times = [one.seconds / scale for one in found]
+    names = [curve.name for curve in curves]
+    title = f"Over the soak: {', '.join(names[:-1])} and {names[-1]}" if names[1:] else "Rate"
     height = 1 / len(curves)
     axes: dict[str, object] = {}
     data = []
@@ -54,47 +62,54 @@ def pictures(found: Sequence[Interval]) -> list[Figure]:
             "title": {"text": curve.unit},
             "domain": [top - 0.85 * height, top],
             "automargin": True,
-        }
+        } | ({"rangemode": "tozero"} if curve.from_zero else {})
         data.append(
             {
                 "type": "scatter",
                 "mode": "lines",
                 "name": curve.name,
-                "x": minutes,
+                "x": times,
                 "y": curve.values,
                 "yaxis": f"y{axis}",
                 "line": {"color": curve.colour},
-                "hovertemplate": f"minute %{{x:.0f}}: %{{y:.4g}} {curve.unit}<extra></extra>",
+                "hovertemplate": f"{unit}: %{{x:.4g}}<br>%{{y:.6g}} {curve.unit}<extra></extra>",
             }
         )
     return [
         Figure(
             name=NAME,
-            title=TITLE,
+            title=title,
             alt="; ".join(
                 f"{curve.name} {min(curve.known):.4g} to {max(curve.known):.4g} {curve.unit}"
                 for curve in curves
             ),
             plot={
                 "data": data,
-                "layout": layout(150 * len(curves), xaxis={"title": {"text": "minutes"}}, **axes),
+                "layout": layout(150 * len(curves), xaxis={"title": {"text": unit}}, **axes),
             },
-            table=_table(found, curves),
+            table=_table(found, curves, title),
             legend=tuple((curve.name, Style(curve.colour)) for curve in curves),
         )
     ]
 
 
-def _table(found: Sequence[Interval], curves: Sequence[_Curve]) -> Table:
+def _unit(found: Sequence[Interval]) -> tuple[float, str]:
+    """Seconds of the axis's unit, and its name."""
+    last = max(one.seconds for one in found)
+    return next((scale, name) for most, scale, name in UNITS if last <= most)
+
+
+def _table(found: Sequence[Interval], curves: Sequence[_Curve], title: str) -> Table:
+    scale, unit = _unit(found)
     step = 1 + len(found) // ROWS_MAX
     rows = tuple(
         (
-            f"{one.seconds / 60:.1f}",
-            *(NONE if (value := curve.values[at]) is None else f"{value:.4g}" for curve in curves),
+            f"{one.seconds / scale:.4g}",
+            *(NONE if (value := curve.values[at]) is None else f"{value:,.6g}" for curve in curves),
         )
         for at, one in list(enumerate(found))[::step]
     )
-    return Table(TITLE, figures("minute", *(curve.unit for curve in curves)), rows, titled=False)
+    return Table(title, figures(unit, *(curve.unit for curve in curves)), rows, titled=False)
 
 
 def throttling(found: Sequence[Interval]) -> str:
