@@ -117,6 +117,7 @@ struct card_flow_limits {
 	uint32_t programming_us;
 	char refuse[16]; /* "none", "all", or the word of an item or action */
 	bool silent;     /* rules are taken and have no effect */
+	char ignore[16]; /* "none", or the word of an action without effect; "ports": not matched */
 };
 
 struct card {

@@ -21,13 +21,15 @@ static const char *const preset_names[] = {"x710", "x710-patched", NULL};
 
 static const char *const refusals[] = {"none", "all", "eth", "vlan", "ipv4", "ipv6", "udp", "tcp",
 	"sctp", "icmp", "mark", "queue", "rss", "drop", "count", NULL};
+static const char *const ignored[] = {
+	"none", "mark", "queue", "rss", "drop", "count", CARD_IGNORE_PORTS, NULL};
 
 void card_parse_flow_table(struct card_flow_limits *limits, const struct config_node *node)
 {
 	const struct card_flow_limits *preset;
 
-	if (!config_object(
-		    node, "preset", "capacity", "guaranteed", "programming_us", "refuse", "silent"))
+	if (!config_object(node, "preset", "capacity", "guaranteed", "programming_us", "refuse",
+		    "silent", "ignore"))
 		return;
 	preset = &presets[config_choice(node, "preset", preset_names, PRESET_UNSET)];
 	limits->capacity =
@@ -39,4 +41,6 @@ void card_parse_flow_table(struct card_flow_limits *limits, const struct config_
 	snprintf(limits->refuse, sizeof(limits->refuse), "%s",
 		refusals[config_choice(node, "refuse", refusals, 0)]);
 	limits->silent = config_bool(node, "silent", false);
+	snprintf(limits->ignore, sizeof(limits->ignore), "%s",
+		ignored[config_choice(node, "ignore", ignored, 0)]);
 }

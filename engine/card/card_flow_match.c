@@ -171,6 +171,8 @@ void card_flow_match(const struct card_flow_table *table, struct rte_mbuf *const
 	for (uint16_t i = 0; i < count; i++) {
 		key_of(rte_pktmbuf_mtod(mbufs[i], const uint8_t *), mbufs[i]->data_len, &keys[i],
 			&tags[i]);
+		if (unlikely(table->any_ports))
+			memset(keys[i].ports, 0, sizeof(keys[i].ports));
 		words[i] = hash_of(&keys[i]);
 		rte_prefetch0(&table->heads[(words[i] >> 8) & table->mask]);
 	}

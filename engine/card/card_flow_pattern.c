@@ -3,7 +3,8 @@
  * Rules that the card supports: on ingress, group 0, priority 0, for a full 5-tuple (eth / [vlan /]
  * ipv4 or ipv6 / tcp, udp, sctp or icmp; all of addresses and ports, or type and code), with the
  * actions mark, count and one of queue, rss and drop. Like real cards it refuses all others, and
- * reports for each rule the part that it does not support.
+ * reports for each rule the part that it does not support. Like some it can be made to take a part
+ * and ignore it ("ignore").
  */
 #include "card_flow_rules.h"
 
@@ -299,7 +300,10 @@ static const struct {
 
 static int take_action(struct translation *to, const struct rte_flow_action *action)
 {
+	const char *ignore = to->card->flow_limits.ignore;
+	struct card_rule before = *to->rule;
 	unsigned i = 0;
+	int rc;
 
 	while (i < RTE_DIM(actions_known) && actions_known[i].type != action->type)
 		i++;
@@ -311,7 +315,10 @@ static int take_action(struct translation *to, const struct rte_flow_action *act
 	if (actions_known[i].configured && action->conf == NULL)
 		return bad_conf(to, action, "the action lacks its configuration");
 	to->acts = true;
-	return actions_known[i].take(to, action);
+	rc = actions_known[i].take(to, action);
+	if (strcmp(actions_known[i].word, ignore) == 0)
+		*to->rule = before;
+	return rc;
 }
 
 static int take_actions(struct translation *to, const struct rte_flow_action *action)
@@ -365,5 +372,7 @@ int card_flow_translate(const struct card *card, const struct rte_flow_attr *att
 	rc = check_attr(attr, error);
 	if (rc == 0)
 		rc = take_pattern(&to, pattern);
+	if (strcmp(card->flow_limits.ignore, CARD_IGNORE_PORTS) == 0)
+		memset(rule->key.ports, 0, sizeof(rule->key.ports));
 	return rc != 0 ? rc : take_actions(&to, actions);
 }

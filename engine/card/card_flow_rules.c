@@ -10,6 +10,7 @@
 #include <rte_malloc.h>
 #include <rte_pause.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define BUCKET_RULES 8
@@ -55,6 +56,7 @@ struct card_flow_table *card_flow_table_create(const struct card_flow_limits *li
 		return NULL;
 	pthread_mutex_init(&table->lock, NULL);
 	table->limits = *limits;
+	table->any_ports = strcmp(limits->ignore, CARD_IGNORE_PORTS) == 0;
 	table->mask = heads - 1;
 	table->nb_slots = limits->capacity + SPARE_SLOTS;
 	table->nb_buckets =

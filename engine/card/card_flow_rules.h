@@ -37,6 +37,8 @@ struct card_flow_key {
 	uint16_t vlan;
 };
 #define CARD_FLOW_KEY_WORDS 5
+/* Value of "ignore": rules match whatever ports frames have. */
+#define CARD_IGNORE_PORTS "ports"
 _Static_assert(sizeof(struct card_flow_key) == CARD_FLOW_KEY_WORDS * sizeof(uint64_t), "words");
 
 enum card_rule_flags {
@@ -69,6 +71,7 @@ struct card_flow_table {
 	uint32_t nb_linked;
 	uint32_t nb_linked_tagged; /* of these, whose vlan is not CARD_VLAN_ANY */
 	struct card_rule *rules;
+	bool any_ports; /* rules match whatever ports frames have */
 
 	uint64_t marked __rte_cache_aligned; /* frames, by the worker */
 

@@ -182,7 +182,7 @@ static struct card_port port = {.card = &card};
 static void table(uint32_t capacity, uint32_t guaranteed)
 {
 	card.flow_limits = (struct card_flow_limits){
-		.capacity = capacity, .guaranteed = guaranteed, .refuse = "none"};
+		.capacity = capacity, .guaranteed = guaranteed, .refuse = "none", .ignore = "none"};
 	card_flow_table_free(port.flow_table);
 	port.flow_table = card_flow_table_create(&card.flow_limits);
 	CHECK(port.flow_table != NULL);
@@ -344,6 +344,44 @@ static void distinguishes_frames(void)
 	}
 }
 
+static uint16_t flags_of(const struct flow *flow)
+{
+	const struct card_rule *rule = matched_one(flow, -1);
+
+	CHECK(rule != NULL);
+	return rule == NULL ? UINT16_MAX : rule->flags;
+}
+
+/* A card that takes a part of a rule and ignores it. */
+static void ignores_what_it_takes(void)
+{
+	struct flow flow = flow_of(1), other = flow;
+
+	table(8, 8);
+	CHECK(create(&flow, 1) != NULL);
+	CHECK_EQUAL(flags_of(&flow), CARD_RULE_MARK);
+	CHECK_EQUAL(matched_one(&flow, -1)->nb_queues, 1);
+	table(8, 8);
+	snprintf(card.flow_limits.ignore, sizeof(card.flow_limits.ignore), "mark");
+	CHECK(create(&flow, 1) != NULL);
+	CHECK_EQUAL(flags_of(&flow), 0);
+	CHECK_EQUAL(matched_one(&flow, -1)->nb_queues, 1);
+	table(8, 8);
+	snprintf(card.flow_limits.ignore, sizeof(card.flow_limits.ignore), "queue");
+	CHECK(create(&flow, 1) != NULL);
+	CHECK_EQUAL(flags_of(&flow), CARD_RULE_MARK);
+	CHECK_EQUAL(matched_one(&flow, -1)->nb_queues, 0);
+
+	other.ports[1]++;
+	snprintf(card.flow_limits.ignore, sizeof(card.flow_limits.ignore), "ports");
+	card_flow_table_free(port.flow_table);
+	port.flow_table = card_flow_table_create(&card.flow_limits);
+	CHECK(create(&flow, 1) != NULL);
+	CHECK_EQUAL(flags_of(&other), CARD_RULE_MARK);
+	other.protocol = IPPROTO_TCP;
+	CHECK(matched_one(&other, -1) == NULL);
+}
+
 static void vlans_go_first(void)
 {
 	struct flow flow = flow_of(4);
@@ -482,6 +520,7 @@ int main(void)
 		{"refuses with the type of what it stumbled over", refuses_by_type},
 		{"finds what a list finds", agrees_with_a_list},
 		{"distinguishes frames", distinguishes_frames},
+		{"ignores what it takes", ignores_what_it_takes},
 		{"a rule for a VLAN goes first", vlans_go_first},
 		{"guaranteed rules fit, others collide", fills_up},
 		{"a reset takes all rules", reset_takes_all},

@@ -23,6 +23,8 @@ class FlowRules(StrictModel):
     refuse: str | None = None
     #: Takes rules, and does nothing.
     silent: bool | None = None
+    #: An action that it takes and ignores, or `ports`: rules then act on other flows too.
+    ignore: str | None = None
 
 
 class Offload(StrictModel):
