@@ -70,6 +70,11 @@ static handoff_hash_t steering(void)
 	return mode->steer == NULL ? NULL : mode->steer();
 }
 
+static bool receives(void)
+{
+	return mode->entry != NULL || mode->queue_entry != NULL;
+}
+
 /* Its packets are spread over the workers by software. */
 static bool hands_off(const struct port *port)
 {
@@ -98,6 +103,15 @@ static void parse_rx_mode(const struct config_node *node)
 	}
 }
 
+/* Nodes between a queue and the mode's own hide which queue it was. */
+static void check_queue_entry(const struct config_node *node)
+{
+	if (nb_workers > 1 || burn_present() || lose_present() || delay_present())
+		config_mistake(node,
+			"%s notes rx queues: expected one worker, without burn, lose and delay",
+			mode->name);
+}
+
 void forwarder_parse(const struct config_node *node)
 {
 	const char *keys[] = {"mode", "ports", "workers", "rx_mode", "burn", "lose", "delay",
@@ -123,16 +137,18 @@ void forwarder_parse(const struct config_node *node)
 			&threading_key, "%s reads nothing: expected run-to-completion", mode->name);
 	parse_rx_mode(node);
 	burn_parse(&burn, nb_workers);
-	if (burn_present() && mode != NULL && mode->entry == NULL)
+	if (burn_present() && mode != NULL && !receives())
 		config_mistake(&burn, "%s receives nothing", mode->name);
 	lose_parse(&lose);
-	if (lose_present() && mode != NULL && mode->entry == NULL)
+	if (lose_present() && mode != NULL && !receives())
 		config_mistake(&lose, "%s receives nothing", mode->name);
 	delay_parse(&delay);
-	if (delay_present() && mode != NULL && mode->entry == NULL)
+	if (delay_present() && mode != NULL && !receives())
 		config_mistake(&delay, "%s receives nothing", mode->name);
 	if (delay_present() && rx_mode != RX_POLLING)
 		config_mistake(&delay, "a worker that sleeps is late: expected rx_mode polling");
+	if (mode != NULL && mode->queue_entry != NULL)
+		check_queue_entry(node);
 	if (mode != NULL && mode->parse != NULL) {
 		struct config_node own = config_child(node, mode->key);
 
@@ -220,14 +236,12 @@ static void add_delay(const struct port *port)
 	}
 }
 
-/* One port-rx an rx queue. */
-static int create_rx(struct port *port, struct port *peer)
+/* The first of the nodes that a port's frames enter; in a mode that asks for their queues none. */
+static int create_entry(struct port *port, struct port *peer, char entry[RTE_NODE_NAMESIZE])
 {
-	char entry[RTE_NODE_NAMESIZE], name[RTE_NODE_NAMESIZE], suffix[RTE_NODE_NAMESIZE - 16];
-	const char *const nexts[] = {entry, NULL};
 	int rc;
 
-	if (mode->entry == NULL)
+	if (mode->queue_entry != NULL)
 		return 0;
 	rc = mode->entry(port, peer, entry);
 	if (rc == 0 && burn_present())
@@ -238,11 +252,26 @@ static int create_rx(struct port *port, struct port *peer)
 		rc = delay_add_port(port, entry);
 	if (rc == 0 && hands_off(port)) {
 		rc = handoff_add_port(port, entry);
-		snprintf(entry, sizeof(entry), "worker-handoff");
+		snprintf(entry, RTE_NODE_NAMESIZE, "worker-handoff");
 	}
-	if (rc != 0)
-		return rc;
-	for (unsigned q = 0; q < port->nb_rx_queues; q++) {
+	return rc;
+}
+
+/* One port-rx an rx queue. */
+static int create_rx(struct port *port, struct port *peer)
+{
+	char entry[RTE_NODE_NAMESIZE], name[RTE_NODE_NAMESIZE], suffix[RTE_NODE_NAMESIZE - 16];
+	const char *const nexts[] = {entry, NULL};
+	int rc;
+
+	if (!receives())
+		return 0;
+	rc = create_entry(port, peer, entry);
+	for (unsigned q = 0; q < port->nb_rx_queues && rc == 0; q++) {
+		if (mode->queue_entry != NULL)
+			rc = mode->queue_entry(port, q, entry);
+		if (rc != 0)
+			break;
 		snprintf(suffix, sizeof(suffix), "%s-%u", port->name, q);
 		if (node_clone("port-rx", suffix, port_queue(port, q), nexts) ==
 			RTE_NODE_ID_INVALID)
@@ -250,8 +279,9 @@ static int create_rx(struct port *port, struct port *peer)
 		snprintf(name, sizeof(name), "port-rx-%s", suffix);
 		worker_add_node(worker_of_forwarder(worker_of_queue(q)), name);
 	}
-	add_delay(port);
-	return 0;
+	if (rc == 0)
+		add_delay(port);
+	return rc;
 }
 
 int forwarder_create(void)

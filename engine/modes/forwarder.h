@@ -23,6 +23,9 @@ struct forwarding_mode {
 	/* Writes the name of the node that the port's frames enter; `peer` is NULL unless
 	 * `paired`. Returns 0 or -errno. NULL when the mode receives nothing. */
 	int (*entry)(struct port *port, struct port *peer, char name[RTE_NODE_NAMESIZE]);
+	/* Instead of entry(): a node for each rx queue, in a mode that asks which it was. Such a
+	 * mode has one worker, and nothing between the queue and the node. */
+	int (*queue_entry)(struct port *port, unsigned queue, char name[RTE_NODE_NAMESIZE]);
 	/* Chooses the worker for a packet, called after parse(); returns NULL, as when the mode has
 	 * no such function, where any worker will do that keeps flows in order. */
 	handoff_hash_t (*steer)(void);

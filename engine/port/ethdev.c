@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "core/waker.h"
 #include "ethdev_flow.h"
+#include "ethdev_flow_async.h"
 #include "ethdev_link.h"
 #include "ethdev_mac.h"
 #include "ethdev_pause.h"
@@ -27,6 +28,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define FLOW_QUEUE_MAX 65536
 
 struct eth_queue {
 	uint16_t port_id;
@@ -49,6 +52,8 @@ struct eth_port {
 	struct ethdev_settings settings;
 	struct ethdev_pause pause;
 	struct ethdev_link link;
+	uint32_t flow_queue; /* operations of it as configured; 0: none */
+	struct flow_async flow_async;
 	struct rte_eth_conf conf;
 	struct rte_eth_stats before; /* what the device counted before us */
 	unsigned fcs_bytes;          /* of a frame that its counts of bytes leave out */
@@ -101,6 +106,7 @@ static int eth_parse(struct port *port, const struct config_node *node)
 	if (strlen(netns) >= sizeof(eth->netns))
 		config_mistake(&netns_key, "expected the name or path of a network namespace");
 	snprintf(eth->netns, sizeof(eth->netns), "%.255s", netns);
+	eth->flow_queue = (uint32_t)config_u64(node, "flow_queue", 0, 0, FLOW_QUEUE_MAX);
 	eth->link_bps = config_u64(node, "link_bps", 0, 0, 1000000000000);
 	port->max_frame_bytes = (uint16_t)config_u64(
 		node, "max_frame_bytes", FRAME_BYTES_DEFAULT, FRAME_BYTES_MIN, FRAME_BYTES_MAX);
@@ -212,6 +218,9 @@ static int configure(struct port *port, struct eth_port *eth)
 		rc = setup_queues(port, eth, &info);
 	if (rc == 0)
 		ethdev_mac_configure(port, eth->port_id, &eth->mac);
+	if (rc == 0 && eth->flow_queue != 0)
+		flow_async_configure(
+			&eth->flow_async, &ethdev_flow_async_dpdk, eth->port_id, eth->flow_queue);
 	return rc;
 }
 
@@ -477,8 +486,19 @@ static int eth_flow_count(struct port *port, struct rte_flow *flow,
 		((const struct eth_port *)port->device)->port_id, flow, count, error);
 }
 
-static const char *const keys[] = {"device", "devargs", "netns", "link_bps", ETHDEV_QUEUES_KEYS,
-	"max_frame_bytes", ETHDEV_SETTINGS_KEYS, NULL};
+static int eth_flow_batch(
+	struct port *port, struct port_flow_batch *batch, struct rte_flow_error *error)
+{
+	struct eth_port *eth = port->device;
+
+	if (eth->flow_queue == 0)
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"the port was opened without a flow queue (flow_queue)");
+	return flow_async_batch(&eth->flow_async, batch, error);
+}
+
+static const char *const keys[] = {"device", "devargs", "netns", "link_bps", "flow_queue",
+	ETHDEV_QUEUES_KEYS, "max_frame_bytes", ETHDEV_SETTINGS_KEYS, NULL};
 
 static struct port_driver ethdev_driver = {
 	.name = "ethdev",
@@ -504,5 +524,6 @@ static struct port_driver ethdev_driver = {
 	.flow_destroy = eth_flow_destroy,
 	.flow_flush = eth_flow_flush,
 	.flow_count = eth_flow_count,
+	.flow_batch = eth_flow_batch,
 };
 PORT_DRIVER_REGISTER(ethdev_driver)

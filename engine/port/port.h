@@ -71,6 +71,20 @@ struct port_link {
 	uint64_t down_tsc, up_tsc; /* the last time; 0: never */
 };
 
+/* Rules that differ in what vary() changes in `pattern`, through rte_flow's asynchronous API. */
+struct port_flow_batch {
+	const struct rte_flow_attr *attr;
+	const struct rte_flow_item *pattern;
+	const struct rte_flow_action *actions;
+	uint32_t count;
+	void (*vary)(void *rule, uint32_t number);
+	void *rule;
+	/* The answer. */
+	uint32_t queue_size; /* operations that the device's queue holds */
+	uint32_t created, destroyed;
+	uint64_t create_ns, destroy_ns; /* of all together */
+};
+
 struct port_driver {
 	const char *name;
 	const char *const *keys; /* that the driver knows beside "name", "driver", "mac" */
@@ -126,6 +140,10 @@ struct port_driver {
 	/* Reads the counters of a rule's action COUNT. */
 	int (*flow_count)(struct port *port, struct rte_flow *flow,
 		struct rte_flow_query_count *count, struct rte_flow_error *error);
+	/* Makes the batch's rules and removes them, by one thread at a time. NULL when the port has
+	 * no asynchronous API. Returns 0 or -errno with *error. */
+	int (*flow_batch)(
+		struct port *port, struct port_flow_batch *batch, struct rte_flow_error *error);
 	/* As when hardware resets itself: rules are gone without notice, the link stays. May be
 	 * NULL. */
 	void (*reset)(struct port *port);
@@ -215,5 +233,6 @@ int port_flow_destroy(struct port *port, struct rte_flow *flow, struct rte_flow_
 int port_flow_flush(struct port *port, struct rte_flow_error *error);
 int port_flow_count(struct port *port, struct rte_flow *flow, struct rte_flow_query_count *count,
 	struct rte_flow_error *error);
+int port_flow_batch(struct port *port, struct port_flow_batch *batch, struct rte_flow_error *error);
 
 #endif

@@ -52,3 +52,11 @@ int port_flow_count(struct port *port, struct rte_flow *flow, struct rte_flow_qu
 		return no_rules(error);
 	return port->driver->flow_count(port, flow, count, error);
 }
+
+int port_flow_batch(struct port *port, struct port_flow_batch *batch, struct rte_flow_error *error)
+{
+	if (port->driver->flow_batch == NULL)
+		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
+			"the port's driver has no asynchronous rte_flow API");
+	return port->driver->flow_batch(port, batch, error);
+}

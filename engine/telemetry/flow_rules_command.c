@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* /linerate/flow/validate, /create, /destroy, /list, /flush: rules by hand, in testpmd's words. */
-#include "port/port.h"
-#include "rte_flow_text/rule_cause.h"
-#include "rte_flow_text/rule_text.h"
-#include "command.h"
+#include "flow_rule_answer.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,12 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PORT_NAME_BYTES 24
-#define ERROR_BYTES 480
 #define RULES_MAX (1u << 20)
 /* An answer has 16 KiB in all. */
 #define LISTED_MAX 32
-#define NS_PER_SECOND 1000000000ull
 
 /* A rule that one of these commands made. */
 struct made_rule {
@@ -60,99 +54,20 @@ static void forget(size_t index)
 	memmove(&made[index], &made[index + 1], (nb_made - index) * sizeof(struct made_rule *));
 }
 
-/* The port that the parameters begin with; *rest is what follows it. NULL when there is none. */
-static struct port *port_of(const char *parameters, const char *separators, const char **rest)
-{
-	char name[PORT_NAME_BYTES] = "";
-	size_t length;
-
-	if (parameters == NULL)
-		return NULL;
-	length = strcspn(parameters, separators);
-	if (length < sizeof(name))
-		memcpy(name, parameters, length);
-	*rest = parameters + length + strspn(parameters + length, separators);
-	return port_find(name);
-}
-
-/* Says where the text is wrong; an answer's string may be shorter than all that was expected. */
-static void answer_mistake(struct rte_tel_data *data, const struct rule_mistake *mistake)
-{
-	char text[ERROR_BYTES];
-
-	snprintf(text, sizeof(text), "column %u: %s%s%s%s", mistake->column, mistake->message,
-		mistake->word[0] == '\0' ? ", not the end" : ", not \"", mistake->word,
-		mistake->word[0] == '\0' ? "" : "\"");
-	answer_error(data, text);
-	answer_u64(data, "column", mistake->column);
-	answer_string(data, "word", mistake->word);
-}
-
-/* Linux has two names for one of them; DPDK's is the other. */
-static const char *errno_name(int code)
-{
-	const char *name = code == ENOTSUP ? "ENOTSUP" : strerrorname_np(code);
-
-	return name == NULL ? "?" : name;
-}
-
-/* rte_flow's answer about a rule. */
-static void answer_verdict(struct rte_tel_data *data, int rc, const struct rule_text *rule,
-	const struct rte_flow_error *error)
-{
-	char cause[RULE_CAUSE_BYTES] = "", message[RTE_TEL_MAX_STRING_LEN];
-
-	answer_u64(data, "accepted", rc == 0);
-	if (rc == 0)
-		return;
-	if (rule != NULL)
-		rule_cause(rule, error->cause, cause);
-	snprintf(message, sizeof(message), "%s",
-		error->message == NULL ? rte_strerror(-rc) : error->message);
-	answer_string(data, "errno", errno_name(-rc));
-	answer_string(data, "type", rule_error_type(error->type));
-	answer_string(data, "cause", cause);
-	answer_string(data, "message", message);
-}
-
-static uint64_t ns_since(uint64_t start)
-{
-	return (uint64_t)((double)(rte_rdtsc_precise() - start) * (double)NS_PER_SECOND /
-			  (double)rte_get_tsc_hz());
-}
-
-/* "PORT TEXT". Returns the port, and the rule in *rule, or NULL after answering why not. */
-static struct port *parse_rule(const char *parameters, struct rule_text *rule, const char **text,
-	struct rte_tel_data *data)
-{
-	struct port *port = port_of(parameters, " \t", text);
-	struct rule_mistake mistake;
-
-	if (port == NULL) {
-		answer_error(data, "expected PORT RULE, with the name of a port");
-		return NULL;
-	}
-	if (rule_text_parse(*text, rule, &mistake) != 0) {
-		answer_mistake(data, &mistake);
-		return NULL;
-	}
-	return port;
-}
-
 static int validate_answer(const char *parameters, struct rte_tel_data *data)
 {
 	struct rte_flow_error error = {0};
 	struct rule_text rule;
 	const char *text;
-	struct port *port = parse_rule(parameters, &rule, &text, data);
+	struct port *port = flow_rule_parse(parameters, &rule, &text, data);
 	uint64_t start = rte_rdtsc_precise();
 	int rc;
 
 	if (port == NULL)
 		return 0;
 	rc = port_flow_validate(port, &rule.attr, rule.pattern, rule.actions, &error);
-	answer_u64(data, "ns", ns_since(start));
-	answer_verdict(data, rc, &rule, &error);
+	answer_u64(data, "ns", flow_rule_ns_since(start));
+	flow_rule_verdict(data, rc, &rule, &error);
 	return 0;
 }
 
@@ -186,7 +101,7 @@ static int create_answer(const char *parameters, struct rte_tel_data *data)
 	struct made_rule *kept;
 	struct rule_text rule;
 	const char *text;
-	struct port *port = parse_rule(parameters, &rule, &text, data);
+	struct port *port = flow_rule_parse(parameters, &rule, &text, data);
 	uint64_t start;
 
 	if (port == NULL)
@@ -202,9 +117,9 @@ static int create_answer(const char *parameters, struct rte_tel_data *data)
 	start = rte_rdtsc_precise();
 	kept->port = port;
 	kept->flow = port_flow_create(port, &rule.attr, rule.pattern, rule.actions, &error);
-	kept->ns = ns_since(start);
+	kept->ns = flow_rule_ns_since(start);
 	answer_u64(data, "ns", kept->ns);
-	answer_verdict(data, kept->flow == NULL ? -rte_errno : 0, &rule, &error);
+	flow_rule_verdict(data, kept->flow == NULL ? -rte_errno : 0, &rule, &error);
 	if (kept->flow == NULL) {
 		free(kept);
 	} else {
@@ -224,7 +139,7 @@ static struct port *parse_number(
 	const char *parameters, uint64_t *number, bool needed, struct rte_tel_data *data)
 {
 	const char *rest = "";
-	struct port *port = port_of(parameters, ",", &rest);
+	struct port *port = flow_rule_port(parameters, ",", &rest);
 	char *end;
 
 	if (port != NULL && rest[0] == '\0' && !needed)
@@ -263,8 +178,8 @@ static int destroy_answer(const char *parameters, struct rte_tel_data *data)
 	} else {
 		start = rte_rdtsc_precise();
 		rc = port_flow_destroy(port, made[index]->flow, &error);
-		answer_u64(data, "ns", ns_since(start));
-		answer_verdict(data, rc, NULL, &error);
+		answer_u64(data, "ns", flow_rule_ns_since(start));
+		flow_rule_verdict(data, rc, NULL, &error);
 		/* A rule that the port does not know any more is gone as well. */
 		if (rc == 0 || rc == -ENOENT)
 			forget(index);
@@ -331,8 +246,8 @@ static int flush_answer(const char *parameters, struct rte_tel_data *data)
 	pthread_mutex_lock(&lock);
 	start = rte_rdtsc_precise();
 	rc = port_flow_flush(port, &error);
-	answer_u64(data, "ns", ns_since(start));
-	answer_verdict(data, rc, NULL, &error);
+	answer_u64(data, "ns", flow_rule_ns_since(start));
+	flow_rule_verdict(data, rc, NULL, &error);
 	for (size_t i = nb_made; i-- > 0 && rc == 0;)
 		if (made[i]->port == port) {
 			forget(i);
