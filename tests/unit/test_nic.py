@@ -10,7 +10,7 @@ from linerate.experiments.nic_probe import opening, probing
 from linerate.experiments.nic_probe.probing import FULL_AFTER, REMOVED_SINGLY
 from linerate.experiments.nic_probe.rules import RuleTextError
 from linerate.model import flow_rule_patterns
-from linerate.model.flow_rule_results import Answer, Refusal, times
+from linerate.model.flow_rule_results import Answer, Batch, Refusal, times
 from linerate.model.loss_causes import cause_of
 from linerate.report import nic_probe
 
@@ -73,7 +73,7 @@ def best_of(cells):
 
 
 def configured(target, queues=None):
-    found = opening._config(target, queues)
+    found = opening.config_of(target, queues)
     assert found is not None
     return found
 
@@ -240,7 +240,7 @@ def test_what_port_names():
         ("net_null0", "net_null0"),
     ):
         assert configured(device)["ports"][0]["device"] == whole
-    assert opening._config("e0", None) is None
+    assert opening.config_of("e0", None) is None
 
 
 @pytest.mark.parametrize(
@@ -248,8 +248,21 @@ def test_what_port_names():
 )
 def test_what_port_can_not_name(target, message):
     with pytest.raises(opening.TargetError, match=message):
-        opening._config(target, None)
+        opening.config_of(target, None)
 
 
 def test_what_a_rule_drops_is_configured():
     assert cause_of("card0 port 0: dropped by flow rule") == "configuration"
+
+
+def test_a_batch_stands_beside_the_rules_made_one_by_one():
+    filling = probing.fill(Nic(70), nth, 9, no_step, flush=True)
+    filling.batch = Batch(1024, 1000, 1000, 10_000_000, 5_000_000)
+    shown = printed(nic_probe.print_filling, filling)
+    assert "asynchronous API of rte_flow: 1,000 rules at 100,000 a second" in shown
+    assert "removed at 200,000" in " ".join(shown.split())
+    assert plain(nic_probe.filling_output(filling))["batch"]["create_per_s"] == 100_000
+    none = Refusal("ENOTSUP", "unspecified", "", "the device's driver has none")
+    filling.batch = Batch(0, 0, 0, 0, 0, none)
+    shown = printed(nic_probe.print_filling, filling)
+    assert "asynchronous API of rte_flow: none: the device's driver has none" in shown

@@ -64,6 +64,36 @@ def test_what_was_gained_and_lost(linerate, written):
     assert linerate("nic", "compare", str(new), str(new)).returncode == 0
 
 
+def acted(outcome, detail=""):
+    acts = {"outcome": outcome, "detail": detail}
+    return probe(tried("ipv4", True, actions="drop") | {"acts": acts})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change"),
+    [
+        ("acts", "does nothing", "lost"),
+        ("does nothing", "acts", "gained"),
+        ("acts on others", "does nothing", "acts otherwise"),
+        ("acts", "acts", None),
+        ("acts", "not tried", None),
+    ],
+)
+def test_a_rule_that_acts_no_more(linerate, written, before, after, change):
+    old = written("old.json", acted(before))
+    new = written("new.json", acted(after, "0 of 8 dropped"))
+    done = linerate("nic", "compare", str(old), str(new), "--json")
+    assert done.returncode == (change == "lost")
+    rules = json.loads(done.stdout)["result"]["rules"]
+    assert [one["change"] for one in rules] == ([change] if change else [])
+    if change == "lost":
+        assert rules[0]["before"] == "created, acts"
+        assert rules[0]["after"] == "created, does nothing (0 of 8 dropped)"
+    # A probe of an earlier release sent no frames.
+    without = written("oldest.json", probe(tried("ipv4", True, actions="drop")))
+    assert linerate("nic", "compare", str(without), str(new)).returncode == 0
+
+
 def test_a_report_names_its_releases(linerate, written):
     def report(firmware, probed):
         driver = {"driver": "i40e", "firmware-version": firmware}

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from linerate.model import flow_rule_patterns
+from linerate.model.flow_rule_acting import Acting
 from linerate.model.flow_rule_patterns import Words
 
 
@@ -34,6 +35,20 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Batch:
+    """Rules that were made and removed through rte_flow's asynchronous API."""
+
+    #: Operations that the device's queue holds.
+    queue_size: int
+    created: int
+    destroyed: int
+    #: Durations of all together, results included.
+    create_ns: int
+    destroy_ns: int
+    refusal: Refusal | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
     """One pattern with one choice of actions."""
 
@@ -44,6 +59,8 @@ class Cell:
     #: By create, of what validate accepted; None: created, or not tried.
     not_created: Refusal | None
     created: bool
+    #: None: no frames were to be sent.
+    acting: Acting | None = None
 
     @property
     def rule(self) -> str:
@@ -98,6 +115,8 @@ class Filling:
     create_ns: list[int] = field(default_factory=list)
     remove_ns: list[int] = field(default_factory=list)
     not_removed: Refusal | None = None
+    #: None: not asked.
+    batch: Batch | None = None
 
     def create_by_occupancy(self) -> tuple[tuple[int, Times], ...]:
         """Times of creating a rule, by how many stood before the first of a part: ten parts."""

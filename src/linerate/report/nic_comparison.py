@@ -21,7 +21,7 @@ class RuleChangeOutput(Output):
 
     pattern: str
     actions: str
-    #: `gained`, `lost`, `another reason`.
+    #: `gained`, `lost`, `another reason`, `acts otherwise`.
     change: str
     before: str
     after: str
@@ -87,7 +87,7 @@ def _sections(found: NicDifference) -> Iterator[Section]:
 def _summary(found: NicDifference) -> str:
     counts = {
         change: sum(1 for one in found.rules if one.change == change)
-        for change in ("gained", "lost", "another reason")
+        for change in ("gained", "lost", "another reason", "acts otherwise")
     }
     parts = [f"{count:,} {change}" for change, count in counts.items() if count]
     answers = ", ".join(parts) if parts else "all answered alike"

@@ -1,5 +1,6 @@
 """Output of `linerate nic probe`; it fits 80 columns."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from rich.console import Console
@@ -8,8 +9,10 @@ from rich.table import Table
 
 from linerate.base.published import Output, published
 from linerate.model import flow_rule_patterns
+from linerate.model.flow_rule_acting import Acting, Outcome, summary
 from linerate.model.flow_rule_results import (
     OCCUPANCY_PARTS,
+    Batch,
     Cell,
     Filling,
     Refusal,
@@ -26,6 +29,18 @@ LEGEND = (
     "a!: validated, then refused by create. mark+q, flag+q and cnt+q (count) with a queue; "
     "pass: passthru."
 )
+#: The legend of rules that were tried with frames.
+ACTING_LEGEND = (
+    "Created, and tried with frames: acts · idle: taken, and does nothing · wide: acts on "
+    "others too · part: acts in part."
+)
+ACTING_WORDS: dict[Outcome, str] = {
+    "acts": "acts",
+    "does nothing": "idle",
+    "acts on others": "wide",
+    "acts in part": "part",
+    "not tried": "yes",
+}
 
 
 def letter(number: int) -> str:
@@ -34,28 +49,34 @@ def letter(number: int) -> str:
     return (letter(high - 1) if high else "") + LETTERS[low]
 
 
-def _reasons(cells: list[Cell]) -> dict[Refusal, str]:
+def reasons(cells: list[Cell]) -> dict[Refusal, str]:
+    """Letters of the reasons why there can be no rule."""
     found = dict.fromkeys(cell.reason for cell in cells if cell.reason is not None)
     return {reason: letter(number) for number, reason in enumerate(found)}
 
 
-def _word(cell: Cell, names: dict[Refusal, str]) -> str:
+def word(cell: Cell, names: dict[Refusal, str]) -> str:
+    """One cell of the table."""
     if cell.reason is not None:
         return names[cell.reason] + ("!" if cell.not_created else "")
+    if cell.acting is not None:
+        return ACTING_WORDS[cell.acting.outcome]
     return "yes" if cell.created else "valid"
 
 
 def print_table(console: Console, cells: list[Cell]) -> None:
     """Print patterns by actions, and each reason once."""
-    names = _reasons(cells)
+    names = reasons(cells)
     heads = [(actions.name, "left") for actions in flow_rule_patterns.ACTIONS]
     shown = plain_table(("pattern", "left"), *heads, gap=1)
     for pattern in flow_rule_patterns.PATTERNS:
         row = [cell for cell in cells if cell.pattern == pattern]
-        shown.add_row(pattern.name, *(_word(cell, names) for cell in row))
+        shown.add_row(pattern.name, *(word(cell, names) for cell in row))
     console.print(shown)
     console.print()
     console.print(LEGEND, style="dim")
+    if any(cell.acting is not None and cell.acting.outcome != "not tried" for cell in cells):
+        console.print(ACTING_LEGEND, style="dim")
     if names:
         console.print()
         console.print(_legend(cells, names))
@@ -72,16 +93,45 @@ def _legend(cells: list[Cell], names: dict[Refusal, str]) -> Table:
     return table
 
 
+def print_acting(console: Console, cells: list[Cell]) -> None:
+    """Print whether rules act: how many, each that does not, and why others were not tried."""
+    tried = [(cell, cell.acting) for cell in cells if cell.acting is not None]
+    if not tried:
+        return
+    console.print(summary(acting.outcome for _, acting in tried))
+    untried = Counter(acting.detail for _, acting in tried if acting.outcome == "not tried")
+    for why, count in untried.items():
+        console.print(Padding(f"not tried, {count}×: {why}", (0, 0, 0, 2)), soft_wrap=False)
+    amiss = [one for one in tried if one[1].outcome not in ("acts", "not tried")]
+    if amiss:
+        console.print()
+        console.print(_amiss(amiss))
+
+
+def _amiss(rows: list[tuple[Cell, Acting]]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for name in ("pattern", "actions", ""):
+        table.add_column(name, no_wrap=True)
+    table.add_column("seen")
+    for cell, acting in rows:
+        word = ACTING_WORDS[acting.outcome]
+        table.add_row(cell.pattern.name, cell.actions.name, word, acting.detail)
+    return table
+
+
 def print_filling(console: Console, filling: Filling) -> None:
     """Print how many rules fit, and what they took."""
-    console.print(_how_many(filling))
+    console.print(how_many(filling))
     if filling.first_refusal is not None:
         console.print(Padding(str(filling.first_refusal), (0, 0, 0, 2)), soft_wrap=False)
     print_times(console, filling)
+    if filling.batch is not None:
+        console.print(batch_line(filling.batch, filling.create_ns), soft_wrap=False)
     print_occupancy(console, filling)
 
 
-def _how_many(filling: Filling) -> str:
+def how_many(filling: Filling) -> str:
+    """Number of rules that fit, in words."""
     if filling.first_refusal is None:
         return f"rules that fit: at least {filling.created:,} (no more were tried)"
     return (
@@ -102,6 +152,23 @@ def print_times(console: Console, filling: Filling) -> None:
     console.print(shown)
     if filling.not_removed is not None:
         console.print(f"a rule could not be removed: {filling.not_removed}", style="red")
+
+
+def batch_line(batch: Batch, one_by_one_ns: list[int]) -> str:
+    """The asynchronous API beside calls one by one."""
+    if batch.refusal is not None:
+        return f"asynchronous API of rte_flow: none: {batch.refusal.message}"
+    singly = per_second(len(one_by_one_ns), sum(one_by_one_ns))
+    return (
+        f"asynchronous API of rte_flow: {batch.created:,} rules at "
+        f"{per_second(batch.created, batch.create_ns):,.0f} a second, removed at "
+        f"{per_second(batch.destroyed, batch.destroy_ns):,.0f} (one by one: {singly:,.0f})"
+    )
+
+
+def per_second(count: int, ns: int) -> float:
+    """A rate; 0 of nothing."""
+    return count * 1e9 / ns if ns else 0.0
 
 
 def print_occupancy(console: Console, filling: Filling) -> None:
@@ -151,6 +218,19 @@ class OccupancyOutput(TimesOutput):
     rules: int
 
 
+class BatchOutput(Output):
+    """Rules made and removed through rte_flow's asynchronous API."""
+
+    #: None: the port has it.
+    reason: RefusalOutput | None
+    #: Operations that the device's queue holds.
+    queue_size: int
+    created: int
+    removed: int
+    create_per_s: float
+    remove_per_s: float
+
+
 class FillingOutput(Output):
     """Number of rules that fit, and their programming times."""
 
@@ -166,7 +246,17 @@ class FillingOutput(Output):
     #: Ten parts of the filling, the first rules first.
     create_by_occupancy: tuple[OccupancyOutput, ...]
     remove: TimesOutput | None
+    #: None: not asked.
+    batch: BatchOutput | None
     not_removed: RefusalOutput | None
+
+
+class ActsOutput(Output):
+    """Effect of a rule on frames that it is for and on others."""
+
+    outcome: Outcome
+    #: Words on what was seen, or why it was not tried.
+    detail: str
 
 
 class CellOutput(Output):
@@ -178,6 +268,8 @@ class CellOutput(Output):
     validated: bool
     created: bool
     reason: RefusalOutput | None
+    #: None: not created, or no frames were to be sent.
+    acts: ActsOutput | None
 
 
 @published("nic-probe", "JSON of `linerate nic probe --json`")
@@ -211,6 +303,7 @@ def probe_output(port: str, cells: list[Cell], filling: Filling | None) -> Probe
             validated=cell.refused is None,
             created=cell.created,
             reason=_refusal(cell.reason),
+            acts=cell.acting and ActsOutput.model_validate(cell.acting),
         )
         for cell in cells
     )
@@ -240,6 +333,7 @@ def filling_output(filling: Filling) -> FillingOutput:
         create=_times(times(filling.create_ns)),
         create_by_occupancy=tuple(_occupancy(filling)),
         remove=_times(times(filling.remove_ns)),
+        batch=filling.batch and _batch(filling.batch),
         not_removed=_refusal(filling.not_removed),
     )
 
@@ -248,6 +342,17 @@ def _occupancy(filling: Filling) -> Iterator[OccupancyOutput]:
     for rules, part in filling.create_by_occupancy():
         if (taken := _times(part)) is not None:
             yield OccupancyOutput(rules=rules, **dict(taken))
+
+
+def _batch(batch: Batch) -> BatchOutput:
+    return BatchOutput(
+        reason=_refusal(batch.refusal),
+        queue_size=batch.queue_size,
+        created=batch.created,
+        removed=batch.destroyed,
+        create_per_s=per_second(batch.created, batch.create_ns),
+        remove_per_s=per_second(batch.destroyed, batch.destroy_ns),
+    )
 
 
 def _refusal(one: Refusal | None) -> RefusalOutput | None:

@@ -10,11 +10,19 @@ from pydantic import Field, ValidationError
 from linerate.base.errors import UserError
 from linerate.base.frozen_model import FrozenModel
 from linerate.base.safe_load import DocumentError, read_json
+from linerate.model.flow_rule_acting import Outcome
 from linerate.model.flow_rule_results import Refusal
 
-Change = Literal["gained", "lost", "another reason"]
+Change = Literal["gained", "lost", "another reason", "acts otherwise"]
 #: Times are of one call in a control thread: nearer to each other they are the same.
 TIMES_ALIKE = 1.25
+
+
+class Acts(FrozenModel):
+    """Effect of a rule on frames."""
+
+    outcome: Outcome
+    detail: str = ""
 
 
 class Tried(FrozenModel):
@@ -25,6 +33,8 @@ class Tried(FrozenModel):
     validated: bool
     created: bool
     reason: Refusal | None = None
+    #: Probes of earlier releases have none.
+    acts: Acts | None = None
 
 
 class Took(FrozenModel):
@@ -96,7 +106,7 @@ class NicDifference:
 
     @property
     def lost(self) -> int:
-        """Number of rules that were taken before."""
+        """Number of rules that were taken before, or acted."""
         return sum(1 for one in self.rules if one.change == "lost")
 
 
@@ -162,13 +172,34 @@ def _rule_change(before: Tried, after: Tried) -> RuleChange | None:
     change: Change = "another reason"
     if taken[0] != taken[1]:
         change = "gained" if taken[1] else "lost"
-    elif taken[0] or before.reason == after.reason:
+    elif taken[0]:
+        acting = _acting_change(before.acts, after.acts)
+        if acting is None:
+            return None
+        change = acting
+    elif before.reason == after.reason:
         return None
     return RuleChange(before.pattern, before.actions, change, _words(before), _words(after))
 
 
+def _acting_change(before: Acts | None, after: Acts | None) -> Change | None:
+    """Compare two rules that were taken, where both were tried with frames."""
+    if before is None or after is None or before.outcome == after.outcome:
+        return None
+    if "not tried" in (before.outcome, after.outcome):
+        return None
+    if "acts" not in (before.outcome, after.outcome):
+        return "acts otherwise"
+    return "gained" if after.outcome == "acts" else "lost"
+
+
 def _words(tried: Tried) -> str:
-    return str(tried.reason) if tried.reason else "created" if tried.created else "validated"
+    if tried.reason:
+        return str(tried.reason)
+    if tried.acts is not None and tried.acts.outcome != "not tried":
+        seen = f" ({tried.acts.detail})" if tried.acts.detail else ""
+        return f"created, {tried.acts.outcome}{seen}"
+    return "created" if tried.created else "validated"
 
 
 def _figures(before: Filled | None, after: Filled | None) -> Iterator[FigureChange]:

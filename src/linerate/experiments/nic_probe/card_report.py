@@ -16,6 +16,7 @@ from linerate.host.doctor.host_view import Host
 from linerate.host.doctor.iommu_group import group_of
 from linerate.host.doctor.modules import release
 from linerate.host.doctor.nics import PCI, Nic, lanes_of, speed_of
+from linerate.model.flow_rule_acting import summary
 
 #: An address of six bytes, whose last three are a serial number.
 _MAC = re.compile(r"\b([0-9a-f]{2}:[0-9a-f]{2}:[0-9a-f]{2})(?::[0-9a-f]{2}){3}\b", re.IGNORECASE)
@@ -154,8 +155,18 @@ def _summary(nic: Nic, document: dict[str, Any]) -> list[str]:
         if group
         else "IOMMU: none",
         f"kernel: {about['kernel'] or 'unknown'}; engine: {about['dpdk']}",
-        f"nic probe: {'included' if document['probe'] is not None else 'not included'}",
+        f"nic probe: {_of_probe(document['probe'])}",
     ]
+
+
+def _of_probe(probed: object) -> str:
+    """Say what the probe saw of rules that act; its file is anybody's."""
+    if probed is None:
+        return "not included"
+    rows = probed.get("table") if isinstance(probed, dict) else None
+    acts = [row.get("acts") for row in rows or () if isinstance(row, dict)]
+    outcomes = [str(one.get("outcome")) for one in acts if isinstance(one, dict)]
+    return f"included; {summary(outcomes)}" if outcomes else "included"
 
 
 def _id(text: str | None) -> str:

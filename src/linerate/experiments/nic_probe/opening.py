@@ -20,6 +20,8 @@ CARDS = ("x710", "x710-patched")
 CARD = "x710-patched"
 PORT = "p0"
 MEGABYTES = 160
+#: Operations of the asynchronous API that wait at a time, where a device has it.
+FLOW_QUEUE = 1024
 
 
 class TargetError(ValueError):
@@ -39,7 +41,7 @@ class Opened:
 @contextmanager
 def opened(target: str, engine_name: str | None, queues: int | None) -> Iterator[Opened]:
     """Open what PORT names; raises TargetError, EngineError."""
-    config = _config(target, queues)
+    config = config_of(target, queues)
     if config is None:
         with _connected(target, engine_name) as telemetry:
             yield Opened(EngineRules(telemetry, target), f"{target} of a running engine", live=True)
@@ -50,7 +52,7 @@ def opened(target: str, engine_name: str | None, queues: int | None) -> Iterator
             yield Opened(EngineRules(telemetry, PORT), target, live=False)
 
 
-def _config(target: str, queues: int | None) -> dict[str, Any] | None:
+def config_of(target: str, queues: int | None) -> dict[str, Any] | None:
     """Configure an engine that opens the port and nothing else; None: an engine has it open."""
     if target.startswith(("card:", "{")) or target == "card":
         card = {"name": "card0", "rx_queues": queues or 4, "flow_table": _flow_table(target)}
@@ -59,6 +61,7 @@ def _config(target: str, queues: int | None) -> dict[str, Any] | None:
     device, _comma, devargs = target.partition(",")
     if pci.is_address(device) or device.startswith(("net_", "eth_")):
         port = {"driver": "ethdev", "device": pci.normalised(device), "rx_queues": queues or 1}
+        port["flow_queue"] = FLOW_QUEUE
         return _alone(port | ({"devargs": devargs} if devargs else {}))
     return None
 

@@ -3,7 +3,7 @@
 from typing import Any, Protocol
 
 from linerate.engine.telemetry import RefusedError, Telemetry
-from linerate.model.flow_rule_results import Answer, Refusal
+from linerate.model.flow_rule_results import Answer, Batch, Refusal
 
 
 class RuleTextError(Exception):
@@ -82,6 +82,13 @@ class EngineRules:
     def flush(self) -> Answer:
         """Remove all rules of the port."""
         return _answer(self._ask("flush", ""))
+
+    def batch(self, rule: str, count: int) -> Batch:
+        """Make and remove rules through rte_flow's asynchronous API."""
+        answer = self._ask("batch", f" {count} {rule}", rule)
+        names = ("queue_size", "created", "destroyed", "create_ns", "destroy_ns")
+        figures = {name: int(answer[name]) for name in names}
+        return Batch(**figures, refusal=_answer(answer | {"ns": 0}).refusal)
 
 
 def _answer(given: dict[str, Any]) -> Answer:
