@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* /linerate/streams,FIRST: what became of each stream. */
+/*
+ * /linerate/streams,FIRST: what became of each stream; /linerate/streams/received,FIRST: where its
+ * frames came in.
+ */
 #include "tester/stream_rx.h"
 #include "tester/tester.h"
 
@@ -24,10 +27,10 @@ static int streams_answer(const char *parameters, struct rte_tel_data *data)
 		stream_rx_read(stream, &counts);
 		table_string(&table, 0, stream->name);
 		table_u64(&table, 1, stream->sent);
-		table_u64(&table, 2, counts.received);
-		table_u64(&table, 3, counts.lost);
-		table_u64(&table, 4, counts.duplicated);
-		table_u64(&table, 5, counts.out_of_order);
+		table_u64(&table, 2, counts.sequence.received);
+		table_u64(&table, 3, counts.sequence.lost);
+		table_u64(&table, 4, counts.sequence.duplicated);
+		table_u64(&table, 5, counts.sequence.out_of_order);
 		table_u64(&table, 6, counts.corrupted);
 		table_u64(&table, 7, counts.rx_bytes);
 	}
@@ -37,3 +40,44 @@ static int streams_answer(const char *parameters, struct rte_tel_data *data)
 
 COMMAND("/linerate/streams", streams_answer,
 	"Columns of up to 64 streams. Parameter: number of the first")
+
+#define ROWS_PER_ANSWER 256
+
+/* Adds a row for each port at which frames of the stream came in. Returns the number of rows. */
+static unsigned add_ports(struct table *table, const struct stream *stream)
+{
+	unsigned rows = 0;
+
+	for (unsigned i = 0; i < tester.nb_ports; i++) {
+		const struct port *port = tester.ports[i].port;
+		struct stream_rx_port counts = {0};
+
+		stream_rx_read_port(stream, port->index, &counts);
+		if (counts.rx_bytes == 0)
+			continue;
+		table_string(table, 0, stream->name);
+		table_u64(table, 1, stream->id);
+		table_string(table, 2, port->name);
+		table_u64(table, 3, counts.received);
+		table_u64(table, 4, counts.rx_bytes);
+		rows++;
+	}
+	return rows;
+}
+
+static int received_answer(const char *parameters, struct rte_tel_data *data)
+{
+	unsigned long next = parameters == NULL ? 0 : strtoul(parameters, NULL, 10);
+	unsigned rows = 0;
+	struct table table;
+
+	table_start(&table, "susuu", "name", "id", "port", "received", "rx_bytes");
+	for (; next < tester.nb_streams && rows + tester.nb_ports <= ROWS_PER_ANSWER; next++)
+		rows += add_ports(&table, tester.streams[next]);
+	answer_u64(data, "next", next < tester.nb_streams ? next : 0);
+	return table_end(&table, data);
+}
+
+COMMAND("/linerate/streams/received", received_answer,
+	"Columns of streams and the ports that received them. Parameter: number of the first "
+	"stream")

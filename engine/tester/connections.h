@@ -119,7 +119,7 @@ uint64_t connections_to_begin(
 	const struct connection_template *template, double seconds, double scale);
 uint64_t connections_asked(const struct connections *connections, double seconds, double scale);
 uint64_t connections_sent(const struct connections *connections, enum connection_side side);
-/* Those of the side that came back. */
+/* Received packets that the side sent. */
 uint64_t connections_received_from(enum connection_side side);
 uint64_t connections_received(void);
 

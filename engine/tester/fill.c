@@ -248,9 +248,9 @@ static __rte_always_inline uint8_t *frame_of(const struct stream *stream, struct
 static void fill_signed(struct stream *stream, struct rte_mbuf **mbufs, unsigned count)
 {
 	unsigned offset = signature_offset(stream->frame_bytes - RTE_ETHER_CRC_LEN);
-	uint64_t word = signature_word(stream->id, stream->stamped, stream->next_sequence);
+	uint64_t word = signature_word(stream->id, stream->next_sequence);
 	/* The last word before the sequence numbers begin anew. */
-	uint32_t ahead = UINT32_MAX - stream->next_sequence;
+	uint32_t ahead = SIGNATURE_NUMBERS - 1 - stream->next_sequence % SIGNATURE_NUMBERS;
 
 	for (unsigned i = 0; i < count; i++) {
 		uint8_t *frame = frame_of(stream, mbufs[i]);
@@ -260,7 +260,7 @@ static void fill_signed(struct stream *stream, struct rte_mbuf **mbufs, unsigned
 		signature_write(frame + offset, word);
 		word += SIGNATURE_FACTOR;
 		if (unlikely(i == ahead))
-			word = signature_word(stream->id, stream->stamped, 0);
+			word = signature_word(stream->id, 0);
 	}
 	stream->next_sequence += count;
 }

@@ -2,8 +2,8 @@
 /*
  * The mark that a tester's frame carries at the end of its payload: 8 bytes in network order,
  * a number of 48 bits times 65,535: an AN code (D. T. Brown, "Error detecting and correcting
- * binary codes for arithmetic operations", 1960). Of the number's bits 2 are a mark, 1 says
- * whether there is a time stamp, 13 are the stream, 32 the sequence number.
+ * binary codes for arithmetic operations", 1960). Of the number's bits 2 are a mark, 16 are
+ * the stream, 30 the low bits of the sequence number.
  *
  * - A damaged one is found: a flip of one bit never makes another multiple, and of random
  *   words one in 65,535 is one. A single flip is even undone, so that the frame is known to be a
@@ -32,12 +32,13 @@
 #define SIGNATURE_INVERSE (-0x0001000100010001ull)
 /* The two highest bits of the number. */
 #define SIGNATURE_MARK 2u
-#define SIGNATURE_STREAMS 8192u
+#define SIGNATURE_STREAMS 65536u
+/* Sequence numbers begin anew after so many. */
+#define SIGNATURE_NUMBERS (1u << 30)
 
 struct signature {
 	uint16_t stream;
-	bool stamped;
-	uint32_t sequence;
+	uint32_t sequence; /* less than SIGNATURE_NUMBERS */
 };
 
 #define STAMP_BYTES 6
@@ -50,11 +51,10 @@ static inline unsigned signature_offset(unsigned length)
 	return (length - SIGNATURE_BYTES) & ~1u;
 }
 
-/* `stream` is less than SIGNATURE_STREAMS. */
-static inline uint64_t signature_word(uint16_t stream, bool stamped, uint32_t sequence)
+static inline uint64_t signature_word(uint16_t stream, uint32_t sequence)
 {
-	uint64_t number = (uint64_t)SIGNATURE_MARK << 46 | (uint64_t)stamped << 45 |
-			  (uint64_t)stream << 32 | sequence;
+	uint64_t number = (uint64_t)SIGNATURE_MARK << 46 | (uint64_t)stream << 30 |
+			  sequence % SIGNATURE_NUMBERS;
 
 	return number * SIGNATURE_FACTOR;
 }
@@ -79,11 +79,16 @@ static inline bool signature_decode(uint64_t word, struct signature *signature)
 {
 	uint64_t number = word * SIGNATURE_INVERSE;
 
-	signature->sequence = (uint32_t)number;
-	signature->stream = (uint16_t)(number >> 32 & (SIGNATURE_STREAMS - 1));
-	signature->stamped = number >> 45 & 1;
+	signature->sequence = (uint32_t)number % SIGNATURE_NUMBERS;
+	signature->stream = (uint16_t)(number >> 30);
 	/* A number of less than 48 bits times the factor does not overflow: it is the quotient. */
 	return number >> 46 == SIGNATURE_MARK;
+}
+
+/* The newest number before `end` that a signature with these low bits can mean. */
+static inline uint32_t signature_number(uint32_t sequence, uint32_t end)
+{
+	return end - 1 - (end - 1 - sequence) % SIGNATURE_NUMBERS;
 }
 
 static inline bool signature_is(uint64_t word)

@@ -5,6 +5,7 @@
 
 #include "core/config.h"
 #include "flow_ranges.h"
+#include "sequence_spread.h"
 #include "signature.h"
 
 #include <rte_common.h>
@@ -88,7 +89,10 @@ struct stream {
 	uint64_t sent;
 	unsigned nb_gathered; /* buffers of the burst under way that are this stream's */
 	struct rte_mbuf *gathered[STREAM_BURST_MAX];
-	uint32_t first_sequence; /* of the trial; no earlier number is under way */
+
+	/* Written by the control thread when a trial begins. */
+	uint32_t first_sequence __rte_cache_aligned; /* no earlier number is under way */
+	struct sequence_settled settled;
 
 	char name[48];
 	int port, rx_port; /* indices of ports; rx_port -1: any */
@@ -116,7 +120,7 @@ static inline uint32_t stream_tag(const struct stream *stream, unsigned header_b
 /* The signature of the stream's next frame. */
 static inline uint64_t stream_next_signature(struct stream *stream)
 {
-	return signature_word(stream->id, stream->stamped, stream->next_sequence++);
+	return signature_word(stream->id, stream->next_sequence++);
 }
 
 /* Whether the tester's buffer holds a frame of a latency stream. */

@@ -12,6 +12,16 @@ static struct stream_rx *rx_of(const struct tester_worker *worker, const struct 
 	return &worker->streams[stream->id];
 }
 
+/* Whether several workers may receive frames of it. */
+static bool is_spread(const struct stream *stream)
+{
+	unsigned workers = 0;
+
+	for (unsigned i = 0; i < tester.nb_workers; i++)
+		workers += tester_worker_polls(tester.workers[i], stream->rx_port);
+	return workers > 1;
+}
+
 /* Whether the worker receives it at more than one port. */
 static bool has_ports(const struct tester_worker *worker, const struct stream *stream)
 {
@@ -67,6 +77,7 @@ static int create_at(struct tester_worker *worker, const struct stream *stream)
 	/* Where frames differ in size, any may be a message. */
 	rx->longest = stream->mean_bytes < stream->frame_bytes ? 0 : stream->frame_bytes;
 	rx->checks_payload = stream->check_payload;
+	rx->is_spread = is_spread(stream);
 	__atomic_store_n(&rx->stream, stream, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -87,21 +98,72 @@ void stream_rx_remove(const struct stream *stream)
 		__atomic_store_n(&rx_of(tester.workers[i], stream)->stream, NULL, __ATOMIC_RELEASE);
 }
 
+/* Adds up the sequences of a stream that several workers share. */
+static struct sequence_sum sum_of(const struct stream *stream)
+{
+	uint32_t trial = __atomic_load_n(&tester.order.start, __ATOMIC_RELAXED);
+	struct sequence_sum sum = {0};
+
+	for (unsigned i = 0; i < tester.nb_workers; i++) {
+		const struct stream_rx *rx = rx_of(tester.workers[i], stream);
+
+		if (rx->stream != NULL)
+			sequence_spread_add(&sum, &rx->sequence,
+				__atomic_load_n(&rx->trial, __ATOMIC_ACQUIRE) == trial);
+	}
+	return sum;
+}
+
+/* Of one that a single worker receives. */
+static struct sequence_counts counts_of(const struct stream *stream)
+{
+	for (unsigned i = 0; i < tester.nb_workers; i++) {
+		const struct stream_rx *rx = rx_of(tester.workers[i], stream);
+
+		if (rx->stream != NULL)
+			return (struct sequence_counts){rx->sequence.received, rx->sequence.lost,
+				rx->sequence.duplicated, rx->sequence.out_of_order};
+	}
+	return (struct sequence_counts){0};
+}
+
 void stream_rx_read(const struct stream *stream, struct stream_counts *counts)
 {
 	*counts = (struct stream_counts){0};
+	if (is_spread(stream)) {
+		struct sequence_sum sum = sum_of(stream);
+
+		counts->sequence = sequence_spread_counts(&sum, &stream->settled);
+	} else
+		counts->sequence = counts_of(stream);
 	for (unsigned i = 0; i < tester.nb_workers; i++) {
 		const struct stream_rx *rx = rx_of(tester.workers[i], stream);
 
 		if (rx->stream == NULL)
 			continue;
-		counts->received += rx->sequence.received;
 		counts->rx_bytes += rx->rx_bytes;
-		counts->lost += rx->sequence.lost;
-		counts->duplicated += rx->sequence.duplicated;
-		counts->out_of_order += rx->sequence.out_of_order;
 		counts->corrupted += rx->corrupted;
 	}
+}
+
+uint64_t stream_rx_late(const struct stream *stream)
+{
+	struct sequence_sum sum;
+
+	if (!is_spread(stream))
+		return 0;
+	sum = sum_of(stream);
+	return sequence_spread_counts(&sum, &stream->settled).received - sum.received;
+}
+
+void stream_rx_settle(struct stream *stream)
+{
+	if (is_spread(stream)) {
+		struct sequence_sum sum = sum_of(stream);
+
+		sequence_spread_settle(&sum, &stream->settled);
+	}
+	stream->first_sequence = stream->next_sequence;
 }
 
 /* All but what came elsewhere. */
@@ -147,22 +209,28 @@ const struct latency *stream_rx_latency(
 void stream_rx_restart(struct stream_rx *rx, uint32_t trial)
 {
 	/* All was drained: what comes from now on is this trial's. */
-	sequence_restart(&rx->sequence, rx->stream->first_sequence);
+	if (rx->is_spread)
+		sequence_spread_restart(&rx->sequence, rx->stream->first_sequence);
+	else
+		sequence_restart(&rx->sequence, rx->stream->first_sequence);
 	rx->sent = rx->stream->first_sequence;
 	if (rx->latency != NULL)
 		latency_restart(rx->latency);
 	__atomic_store_n(&rx->trial, trial, __ATOMIC_RELEASE);
 }
 
-bool stream_rx_was_sent(struct stream_rx *rx, uint32_t number)
+bool stream_rx_find_number(struct stream_rx *rx, uint32_t sequence, uint32_t *number)
 {
 	uint32_t first = rx->stream->first_sequence;
 
-	if (number - first < rx->sent - first)
+	*number = signature_number(sequence, rx->sent);
+	/* Farther back a newer number is as likely. */
+	if (rx->sent - *number < SIGNATURE_NUMBERS / 2 && *number - first < rx->sent - first)
 		return true;
 	/* A line of the sender's: it is asked no more often than this. */
 	rx->sent = __atomic_load_n(&rx->stream->next_sequence, __ATOMIC_RELAXED);
-	return number - first < rx->sent - first;
+	*number = signature_number(sequence, rx->sent);
+	return *number - first < rx->sent - first;
 }
 
 void stream_rx_note_elsewhere(

@@ -10,7 +10,7 @@
 #define LINERATE_STREAM_RX_H
 
 #include "latency.h"
-#include "sequence.h"
+#include "sequence_spread.h"
 #include "stream.h"
 
 #include <rte_common.h>
@@ -38,6 +38,7 @@ struct stream_rx {
 	uint16_t rx_port; /* the only one, or STREAM_RX_NO_PORT: any */
 	uint16_t port;    /* at which its frames come, but for those `elsewhere` */
 	bool checks_payload;
+	bool is_spread; /* other workers receive frames of it, too: sequence_spread.h */
 	struct sequence sequence;
 
 	uint64_t corrupted;               /* its frames that were received damaged */
@@ -50,8 +51,9 @@ _Static_assert(sizeof(struct stream_rx) == 2 * RTE_CACHE_LINE_SIZE, "two lines a
 
 /* Sums over all workers. */
 struct stream_counts {
-	uint64_t received, rx_bytes; /* each number once; all of its frames */
-	uint64_t lost, duplicated, out_of_order, corrupted;
+	struct sequence_counts sequence;
+	uint64_t rx_bytes; /* of all of its frames */
+	uint64_t corrupted;
 };
 
 /* Control thread, while no frame of that id can come: makes what the workers need that can receive
@@ -61,6 +63,12 @@ int stream_rx_create(const struct stream *stream);
  * in use until all workers walked once more (rcu.h). */
 void stream_rx_remove(const struct stream *stream);
 void stream_rx_read(const struct stream *stream, struct stream_counts *counts);
+/* Before a trial, when all is drained and no port sends: the stream's next frames are the trial's.
+ */
+void stream_rx_settle(struct stream *stream);
+/* Frames that came so late that only the sums over workers tell whether they were missing, and
+ * were: they are not in the workers' `received`. */
+uint64_t stream_rx_late(const struct stream *stream);
 /* Adds what all workers received of the stream at the port. */
 void stream_rx_read_port(const struct stream *stream, uint16_t port, struct stream_rx_port *counts);
 /* The worker's latencies of the trial that runs or ran last; NULL: there are none. */
@@ -69,8 +77,9 @@ const struct latency *stream_rx_latency(
 
 /* The worker's: the first frame of a trial came. */
 void stream_rx_restart(struct stream_rx *rx, uint32_t trial);
-/* Whether the trial sent that number: for one that is not near what is expected. */
-bool stream_rx_was_sent(struct stream_rx *rx, uint32_t number);
+/* The number that the trial sent with these low bits, for one that is not near what is expected.
+ * False: there is none. */
+bool stream_rx_find_number(struct stream_rx *rx, uint32_t sequence, uint32_t *number);
 /* For frames that came in at a port that is not `port`. */
 void stream_rx_note_elsewhere(
 	struct stream_rx *rx, uint16_t port, uint64_t received, uint64_t rx_bytes);

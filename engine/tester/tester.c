@@ -470,9 +470,21 @@ uint64_t tester_other(void)
 	return other;
 }
 
+/* Only once a frame came so late that its worker cannot tell. */
+static uint64_t late_frames(void)
+{
+	uint64_t older = 0, late = 0;
+
+	for (unsigned i = 0; i < tester.nb_workers; i++)
+		older += __atomic_load_n(&tester.workers[i]->older, __ATOMIC_RELAXED);
+	for (unsigned i = 0; older > 0 && i < tester.nb_streams; i++)
+		late += stream_rx_late(tester.streams[i]);
+	return late;
+}
+
 uint64_t tester_received(void)
 {
-	uint64_t received = tester_received_frames();
+	uint64_t received = tester_received_frames() + late_frames();
 
 	if (tester.connections != NULL)
 		received += connections_received();
@@ -508,7 +520,7 @@ static void read_received(struct ledger *ledger)
 		struct stream_counts counts;
 
 		stream_rx_read(tester.streams[i], &counts);
-		duplicated += counts.duplicated;
+		duplicated += counts.sequence.duplicated;
 		corrupted += counts.corrupted;
 	}
 	ledger_add(ledger, LEDGER_RECEIVED, tester_received(), "tester");

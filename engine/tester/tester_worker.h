@@ -28,7 +28,8 @@ struct tester_worker {
 
 	/* Written by the worker. */
 	uint64_t received __rte_cache_aligned; /* frames of streams, each once */
-	uint64_t other;                        /* frames that are none of ours */
+	uint64_t older; /* of streams that several workers share, from beyond the window */
+	uint64_t other; /* frames that are none of ours */
 	uint64_t other_bytes;
 	uint64_t connection_received[2]; /* of connections, by the side that sent them */
 	uint64_t connection_rx_bytes[2];

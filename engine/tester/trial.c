@@ -6,6 +6,7 @@
 #include "drain.h"
 #include "link_watch.h"
 #include "slices.h"
+#include "stream_rx.h"
 #include "tester.h"
 
 #include <errno.h>
@@ -85,11 +86,10 @@ static int give_order(const struct trial_plan *plan)
 	return slices_prepare();
 }
 
-/* All is drained, and no port sends: what comes from now on is the next trial's. */
-static void note_first_sequences(void)
+static void settle_streams(void)
 {
 	for (unsigned i = 0; i < tester.nb_streams; i++)
-		tester.streams[i]->first_sequence = tester.streams[i]->next_sequence;
+		stream_rx_settle(tester.streams[i]);
 }
 
 int trial_start(const struct trial_plan *plan)
@@ -114,7 +114,7 @@ int trial_start(const struct trial_plan *plan)
 		trial.sent_before = tester_sent();
 		trial.received_before = tester_received();
 		trial.asked = asked_packets(seconds, plan->scale);
-		note_first_sequences();
+		settle_streams();
 		link_watch_start();
 		__atomic_store_n(&tester.order.start, trial.number, __ATOMIC_RELEASE);
 		trial.state = TRIAL_RUNNING;

@@ -262,7 +262,7 @@ static void frames_are_right(void)
 			CHECK(!stream->signature ||
 				signature_read(
 					frame.data + signature_offset(frame.mbuf.data_len)) ==
-					signature_word(0, false, i));
+					signature_word(0, i));
 		}
 		stream_free(stream);
 	}

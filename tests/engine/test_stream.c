@@ -93,7 +93,7 @@ static void signature_stands_at_an_even_offset(void)
 		CHECK(signature_offset(length) + SIGNATURE_BYTES <= length);
 		CHECK(signature_offset(length) + SIGNATURE_BYTES >= length - 1);
 	}
-	CHECK(signature_is(signature_word(7, false, 9)));
+	CHECK(signature_is(signature_word(7, 9)));
 	CHECK(!signature_is(0));
 }
 
@@ -117,14 +117,16 @@ static void a_damaged_signature_is_none(void)
 	for (unsigned i = 0; i < 20000; i++) {
 		uint16_t stream = (uint16_t)(rand() % SIGNATURE_STREAMS);
 		uint32_t number = (uint32_t)rand() << 1 ^ (uint32_t)rand();
-		uint64_t word = signature_word(stream, i % 2, number);
+		uint64_t word = signature_word(stream, number);
 		uint64_t damaged = word ^ 1ull << rand() % 64;
 		struct signature signature;
 
 		CHECK(signature_decode(word, &signature));
 		CHECK_EQUAL(signature.stream, stream);
-		CHECK_EQUAL(signature.stamped, i % 2);
-		CHECK_EQUAL(signature.sequence, number);
+		CHECK_EQUAL(signature.sequence, number % SIGNATURE_NUMBERS);
+		CHECK_EQUAL(signature_number(signature.sequence, number + 1), number);
+		CHECK_EQUAL(
+			signature_number(signature.sequence, number + SIGNATURE_NUMBERS), number);
 		CHECK_EQUAL(folded_sum(word), 0xffff);
 		CHECK(!signature_decode(damaged, &signature));
 		CHECK(signature_repair(damaged, is_any, &signature));

@@ -22,6 +22,9 @@
 
 #include <rte_ether.h>
 
+/* Numbers so far ahead of the expected one are taken to have been sent. */
+#define NUMBERS_NEAR 256
+
 /* Frames of one port whose signatures follow each other. */
 struct run {
 	uint64_t next; /* signature that would continue it */
@@ -35,13 +38,14 @@ struct run {
 static bool is_sent(const struct signature *signature)
 {
 	const struct stream *stream;
+	uint32_t number, end;
 
 	if (signature->stream >= tester.nb_streams)
 		return false;
 	stream = tester.streams[signature->stream];
-	return signature->stamped == stream->stamped &&
-	       signature->sequence - stream->first_sequence <
-		       stream->next_sequence - stream->first_sequence;
+	end = __atomic_load_n(&stream->next_sequence, __ATOMIC_RELAXED);
+	number = signature_number(signature->sequence, end);
+	return number - stream->first_sequence < end - stream->first_sequence;
 }
 
 static void note_foreign(struct tester_worker *worker, const struct run *run)
@@ -77,29 +81,47 @@ static void note_unsigned(
 		note_unknown(worker, run, mbufs);
 }
 
-/* Frames of a stream whose checksums are to be looked at. */
-static void note_checked(
-	struct stream_rx *rx, uint32_t number, struct rte_mbuf *const *mbufs, uint32_t count)
+/* Takes note of `count` numbers; returns how many had not come before. */
+static __rte_always_inline uint64_t note_numbers(
+	struct tester_worker *worker, struct stream_rx *rx, uint32_t number, uint32_t count)
 {
+	uint64_t received = rx->sequence.received, older;
+
+	if (likely(!rx->is_spread))
+		sequence_note_run(&rx->sequence, number, count);
+	else {
+		older = rx->sequence.older;
+		sequence_spread_note_run(&rx->sequence, number, count);
+		worker->older += rx->sequence.older - older;
+	}
+	return rx->sequence.received - received;
+}
+
+/* Frames of a stream whose checksums are to be looked at. */
+static uint64_t note_checked(struct tester_worker *worker, struct stream_rx *rx, uint32_t number,
+	struct rte_mbuf *const *mbufs, uint32_t count)
+{
+	uint64_t received = 0;
+
 	for (uint32_t i = 0; i < count; i++)
 		if (frame_checksums_hold(
 			    rte_pktmbuf_mtod(mbufs[i], const uint8_t *), mbufs[i]->data_len))
-			sequence_note(&rx->sequence, number + i);
+			received += note_numbers(worker, rx, number + i, 1);
 		else
 			rx->corrupted++;
+	return received;
 }
 
 /* Frames of a stream that follow each other from `number` on. */
 static void note_ours(struct tester_worker *worker, struct stream_rx *rx, uint32_t number,
 	const struct run *run, struct rte_mbuf *const *mbufs)
 {
-	uint64_t received = rx->sequence.received;
+	uint64_t received;
 
 	if (unlikely(rx->checks_payload))
-		note_checked(rx, number, mbufs, run->count);
+		received = note_checked(worker, rx, number, mbufs, run->count);
 	else
-		sequence_note_run(&rx->sequence, number, run->count);
-	received = rx->sequence.received - received;
+		received = note_numbers(worker, rx, number, run->count);
 	worker->received += received;
 	rx->rx_bytes += run->bytes;
 	if (unlikely(rx->port != run->port))
@@ -125,22 +147,22 @@ static void note_ours_and_quotes(struct tester_worker *worker, struct stream_rx 
 	}
 }
 
-/* Whether the frame is one of the stream's, and of this trial. */
+/* Whether the frame is one of the stream's, and of this trial; *number is its. */
 static __rte_always_inline bool is_expected(
-	struct stream_rx *rx, const struct signature *signature, uint16_t port)
+	struct stream_rx *rx, uint32_t sequence, uint16_t port, uint32_t *number)
 {
-	uint32_t trial;
+	uint32_t trial, ahead;
 
-	if (unlikely(rx->stream == NULL || signature->stamped != rx->stream->stamped))
-		return false;
-	if (unlikely(rx->rx_port != STREAM_RX_NO_PORT && rx->rx_port != port))
+	if (unlikely(rx->stream == NULL ||
+		     (rx->rx_port != STREAM_RX_NO_PORT && rx->rx_port != port)))
 		return false;
 	trial = __atomic_load_n(&tester.order.start, __ATOMIC_ACQUIRE);
 	if (unlikely(rx->trial != trial))
 		stream_rx_restart(rx, trial);
-	/* What is just ahead was sent: to ask its sender costs a line of another worker's. */
-	return likely(signature->sequence == rx->sequence.next) ||
-	       stream_rx_was_sent(rx, signature->sequence);
+	/* To ask its sender whether it was sent costs a line of another worker's. */
+	ahead = (sequence - rx->sequence.next) % SIGNATURE_NUMBERS;
+	*number = rx->sequence.next + ahead;
+	return likely(ahead < NUMBERS_NEAR) || stream_rx_find_number(rx, sequence, number);
 }
 
 /* `mbufs` are the frames of the run. */
@@ -148,6 +170,7 @@ static void note(struct tester_worker *worker, const struct run *run, struct rte
 {
 	struct signature first;
 	struct stream_rx *rx;
+	uint32_t number;
 
 	if (run->count == 0)
 		return;
@@ -156,12 +179,12 @@ static void note(struct tester_worker *worker, const struct run *run, struct rte
 		return;
 	}
 	rx = &worker->streams[first.stream];
-	if (unlikely(!is_expected(rx, &first, run->port)))
+	if (unlikely(!is_expected(rx, first.sequence, run->port, &number)))
 		note_foreign(worker, run);
 	else if (unlikely(run->longest > rx->longest))
-		note_ours_and_quotes(worker, rx, first.sequence, run, mbufs);
+		note_ours_and_quotes(worker, rx, number, run, mbufs);
 	else
-		note_ours(worker, rx, first.sequence, run, mbufs);
+		note_ours(worker, rx, number, run, mbufs);
 }
 
 static __rte_always_inline uint64_t read_signature(const struct rte_mbuf *mbuf)
