@@ -13,9 +13,10 @@ from linerate.model.ledger import Entry, PacketLedger
 from linerate.model.measurement import Sample
 from linerate.model.testbed import parse
 from linerate.report import bench, lead
+from linerate.report.document import Column, Document, Table
 from linerate.report.figures import ceilings, clocks, over_time, sankey, time_shares
 from linerate.report.figures.picture import node_styles
-from linerate.report.render import html
+from linerate.report.render import html, markdown
 
 MISSED = "card0 port 0: rx missed (ring full)"
 HOSTILE = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>"
@@ -376,6 +377,16 @@ def test_a_ceiling_far_above_leaves_the_others_room_though_the_verdict_names_it(
     picture = ceilings.picture(one.model_copy(update={"verdict": verdict}))
     assert drawn(picture)["layout"]["xaxis"]["range"][1] < 100
     assert "Named for other reasons than this ceiling: rx ring 14,603 Mpps." in picture.note
+
+
+def test_a_column_that_a_page_has_elsewhere_is_in_other_forms_alone():
+    columns = (Column("test", "text"), Column("watts", elsewhere=True), Column("Mpps"))
+    made = Document("x", (Table("All tests", columns, (("U2", "41.5", "9.87"),)),), data=dict)
+    body = html.page(made).body
+    assert "9.87" in body
+    assert "watts" not in body
+    assert "41.5" not in body
+    assert "| U2 | 41.5 | 9.87 |" in markdown.render(made)
 
 
 def test_a_node_looks_the_same_in_all_pictures(page):

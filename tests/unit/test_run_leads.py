@@ -55,7 +55,7 @@ def swept(run, point):
 def test_a_sweep_begins_with_its_smallest_frames(swept):
     found = sweep_lead.outcome(swept, points(swept))
     best = points(swept)["io", 64]
-    assert (found.value, found.unit) == lead.rate(best.pps)
+    assert (found.value, found.unit) == lead.rate(best.pps or 0.0)
     assert found.subject == "io, 64-byte frames, the fastest of 2"
     assert "It reaches the line from 1518 bytes on." in found.verdict
     assert [name for name, _ in found.facts] == ["of the line", "router"]

@@ -31,6 +31,8 @@ class Column:
     spare: int = 0
     #: Its name where there is room; a terminal has little.
     spelled: str = ""
+    #: Whether a page has it in a section of its own.
+    elsewhere: bool = False
 
     @property
     def heading(self) -> str:
@@ -130,6 +132,17 @@ class Table:
     #: Whether a page shows it only when it is opened.
     closed: bool = False
     kind: ClassVar[str] = "table"
+
+    @property
+    def in_pages(self) -> "Table":
+        """The same without columns that a page has elsewhere."""
+        kept = [at for at, column in enumerate(self.columns) if not column.elsewhere]
+        if len(kept) == len(self.columns):
+            return self
+        columns = tuple(self.columns[at] for at in kept)
+        return replace(
+            self, columns=columns, rows=tuple(tuple(row[at] for at in kept) for row in self.rows)
+        )
 
     @property
     def untitled(self) -> "Table":

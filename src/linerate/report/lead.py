@@ -100,5 +100,6 @@ def sure(result: Result) -> str:
     doubts = [
         *(["provisional: no trial was valid"] if result.provisional else []),
         *(["suspect: the machine was not the same throughout"] if result.suspect else []),
+        *([f"{result.left_out:,} packets lost to the host left out"] if result.left_out else []),
     ]
     return "; ".join([f"{result.verdict.confidence} confidence", *doubts])

@@ -10,10 +10,10 @@ from linerate.results.store import Result
 
 #: Columns of a test's row; narrow terminals leave some out.
 COLUMNS = (
-    Column("W"),
-    Column("over idle", spare=2),
-    Column("Mpps/W", spare=2),
-    Column("nJ/packet"),
+    Column("W", elsewhere=True),
+    Column("over idle", spare=2, elsewhere=True),
+    Column("Mpps/W", spare=2, elsewhere=True),
+    Column("nJ/packet", elsewhere=True),
 )
 FULL = (
     *text("test"),
@@ -48,7 +48,7 @@ def columns(results: Iterable[Result]) -> tuple[Column, ...]:
 
 def spare_columns(results: Iterable[Result]) -> tuple[Column, ...]:
     """The same for a table that fills a terminal without them."""
-    return tuple(replace(one, spare=1) for one in columns(results))
+    return tuple(replace(one, spare=1, elsewhere=False) for one in columns(results))
 
 
 def cells(result: Result) -> dict[str, str]:
