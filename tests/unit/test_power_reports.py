@@ -11,6 +11,7 @@ from linerate.base.published import json_text
 from linerate.model.power import Estimate, MeterAbout, PowerTrial, PowerWindow
 from linerate.report import comparison, power, sheet
 from linerate.report.document import Listing
+from linerate.report.figures import power_loads
 from linerate.report.of_run import document_of
 from linerate.report.render import csv, html, markdown, terminal
 from linerate.report.render import json as as_json
@@ -93,6 +94,23 @@ class TestBench:
         page = html.page(document(run)).html
         assert "Power over load" in page
         assert "W under load" in page
+
+    def test_a_page_says_each_figure_once(self, run):
+        page = html.page(document(run)).body
+        assert page.count("80.0 ±0.3") == 1
+        assert "nJ/packet over idle" in page
+
+    def test_tests_of_different_traffic_are_not_joined_by_a_line(self, run):
+        results = run.reported()
+        (figure,) = power_loads.pictures(results)
+        assert figure.plot is not None
+        assert {one["mode"] for one in figure.plot["data"]} == {"markers"}
+        of_one = [
+            one.model_copy(update={"test": f"U2.{number}"}) for number, one in enumerate(results)
+        ]
+        (figure,) = power_loads.pictures(of_one)
+        assert figure.plot is not None
+        assert {one["mode"] for one in figure.plot["data"]} == {"lines+markers"}
 
     def test_json(self, run):
         found = result_of(as_json.render(document(run)))["trials"][0]["power"]

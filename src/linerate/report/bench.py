@@ -120,7 +120,7 @@ def _power(results: list[Result]) -> list[Section]:
     valid = [result for result in results if result.valid]
     return [
         Chapter("Power", "power", doubts=marks.doubts_of_all(valid)),
-        *power_loads.pictures(valid),
+        *(one.beside_table for one in power_loads.pictures(valid)),
         power.table(results),
     ]
 

@@ -208,6 +208,11 @@ class Figure:
     closed: str = ""
     kind: ClassVar[str] = "figure"
 
+    @property
+    def beside_table(self) -> "Figure":
+        """The same beside a table of the same figures."""
+        return replace(self, table=None)
+
     def under(self, words: str) -> "Figure":
         """The same, hidden in a page until these words are opened."""
         return replace(self, closed=words)

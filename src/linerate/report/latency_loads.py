@@ -12,7 +12,7 @@ from linerate.report.document import NONE, Document, Heading, Listing, Note, Sec
 from linerate.report.figures import percentiles, power_loads
 from linerate.report.figures.percentiles import points
 from linerate.report.framed import NOTHING, framed
-from linerate.results.store import Run
+from linerate.results.store import Result, Run
 
 #: Behind load, rate and direction: of all figures those that fit.
 FIGURES = tuple(name for name in latency.FIGURES if name != "p99.99")
@@ -91,9 +91,13 @@ def _sections(run: Run, loads: LatencyLoads) -> list[Section]:
         Listing("Notes", ("load", "note"), tuple(load_notes(run, loads)), titled=False),
         Note(latency.EXPLAINED),
         percentiles.over_loads(run, loads),
-        *power.sections(found := [result for _, _, result in points(run, loads)]),
-        *power_loads.pictures(found, f"power-of-{name.replace('@', '-')}"),
+        *_power(f"power-of-{name.replace('@', '-')}", [one for *_, one in points(run, loads)]),
     ]
+
+
+def _power(name: str, results: list[Result]) -> list[Section]:
+    pictures = (one.beside_table for one in power_loads.pictures(results, name))
+    return [*pictures, *power.sections(results)]
 
 
 class _Loaded(Output):

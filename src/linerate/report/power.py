@@ -17,7 +17,8 @@ COLUMNS = (
 )
 FULL = (
     *text("test"),
-    *figures("idle W", "W under load", "W over idle", "Mpps/W", "nJ/packet", "over idle"),
+    *figures("idle W", "W under load", "W over idle", "Mpps/W", "nJ/packet"),
+    Column("over idle", spelled="nJ/packet over idle"),
 )
 #: Columns of a spreadsheet: the figure, and its error.
 SHEET = tuple(

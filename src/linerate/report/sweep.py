@@ -48,7 +48,7 @@ def document(run: Run, folder: Path) -> Document:
             *([rates] if rates.rows else [NOTHING]),
             *_notes(run, found),
             Chapter("Power", "power"),
-            *power_loads.pictures(run.reported()),
+            *(one.beside_table for one in power_loads.pictures(run.reported())),
             *power.sections(run.reported()),
         ],
         title=_heading(run),

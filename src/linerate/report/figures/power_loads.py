@@ -1,5 +1,6 @@
 """Power over load: watts of each trial, and packets a second for each watt."""
 
+import re
 from collections.abc import Sequence
 
 from linerate.model.power import Estimate
@@ -23,6 +24,9 @@ def pictures(results: Sequence[Result], name: str = "power-loads") -> list[Figur
     ]
     if len(points) < 2:
         return []
+    # Between tests of different traffic there is nothing.
+    one_traffic = len({re.split("[.@]", point[3])[0] for point in points}) == 1
+    mode = "lines+markers" if one_traffic else "markers"
     mpps = [point[0] for point in points]
     names = [plain(point[3]) for point in points]
     watts, efficiency = [point[1] for point in points], [point[2] for point in points]
@@ -41,17 +45,16 @@ def pictures(results: Sequence[Result], name: str = "power-loads") -> list[Figur
             ),
             plot={
                 "data": [
-                    _points(WATTS, mpps, watts, names, BLUE, "y"),
-                    _points(EFFICIENCY, mpps, efficiency, names, ORANGE, "y2"),
+                    _points(WATTS, mpps, watts, names, BLUE, "y", mode),
+                    _points(EFFICIENCY, mpps, efficiency, names, ORANGE, "y2", mode),
                 ],
                 "layout": layout(
-                    380,
+                    440,
                     xaxis={"title": {"text": "Mpps received"}, "rangemode": "tozero"},
-                    yaxis={"title": {"text": "W"}, "automargin": True},
+                    yaxis={"title": {"text": "W"}, "domain": [0.54, 1], "automargin": True},
                     yaxis2={
                         "title": {"text": "Mpps/W"},
-                        "overlaying": "y",
-                        "side": "right",
+                        "domain": [0, 0.46],
                         "rangemode": "tozero",
                         "automargin": True,
                     },
@@ -76,16 +79,18 @@ def _points(
     names: list[str],
     colour: str,
     axis: str,
+    mode: str,
 ) -> dict[str, object]:
     return {
         "type": "scatter",
-        "mode": "lines+markers",
+        "mode": mode,
         "name": name,
         "x": mpps,
         "y": [one.value for one in values],
         "error_y": {"type": "data", "array": [one.plus_minus for one in values]},
         "yaxis": axis,
         "line": {"color": colour},
+        "marker": {"color": colour, "size": 9},
         "customdata": names,
         "hovertemplate": f"%{{customdata}}: %{{y:.4g}} {name}<br>%{{x:.4f}} Mpps<extra></extra>",
     }
