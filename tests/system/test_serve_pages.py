@@ -119,6 +119,22 @@ def test_list_open_compare_by_keyboard_alone(browser: Browser, server: Served) -
     watched.check()
 
 
+def test_all_columns_of_the_list_are_seen_on_a_wide_screen(
+    browser: Browser, server: Served
+) -> None:
+    watched = Watched(browser, server, viewport={"width": 1400, "height": 900})
+    page = watched.page
+    page.goto(f"{server.address}/")
+    # The longest names that there are.
+    for cut in page.locator("tbody .cut").all():
+        cut.evaluate("(one) => { one.textContent = 'a-long-name-of-a-test@1518 … '.repeat(9); }")
+    for name in ("Host", "Commit"):
+        expect(page.get_by_role("columnheader", name=name)).to_be_in_viewport(ratio=1)
+    wider = "(one) => one.scrollWidth - one.clientWidth"
+    assert page.locator(".scroll").evaluate(wider) <= 0
+    watched.check()
+
+
 def test_colours_follow_the_system_or_the_switch(browser: Browser, server: Served) -> None:
     watched = Watched(browser, server, color_scheme="dark", viewport=PHONE)
     page = watched.page

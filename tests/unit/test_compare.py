@@ -64,6 +64,18 @@ def test_one_trial_each_tells_nothing(measured):
     assert "linerate bench --repeat" in text
 
 
+def test_a_difference_too_small_to_be_written_has_no_minus(measured):
+    (pair,) = pairs_of([("a", measured(0))], [("b", measured(700))])
+    assert pair.rates[-1].other.middle < pair.rates[-1].base.middle
+    assert "+0.0 %" in sentence(pair)
+    assert "-0.0 %" not in sentence(pair)
+
+
+def test_a_page_does_not_name_a_run_by_its_name(measured):
+    (pair,) = pairs_of([("a", measured(0))], [("b", measured(700))])
+    assert comparison.document([pair]).about == ()
+
+
 def test_runs_of_one_testbed_are_repeats_when_there_is_another(measured):
     devices = sides(
         [

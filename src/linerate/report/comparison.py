@@ -106,7 +106,11 @@ def document(pairs: list[Pair]) -> Document:
         cases=partial(gates.cases, pairs),
         sheet=partial(as_rows, pairs),
         page_title=f"{pairs[0].other.called} against {pairs[0].base.called}: linerate",
-        about=tuple((side.called, ", ".join(_runs(side))) for side in _sides(pairs)),
+        about=tuple(
+            (side.called, runs)
+            for side in _sides(pairs)
+            if (runs := ", ".join(_runs(side))) != side.called
+        ),
     )
 
 

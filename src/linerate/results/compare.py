@@ -464,7 +464,7 @@ def _span(differences: Sequence[Difference]) -> str:
             for word in ("faster", "slower")
         ]
         return ", ".join(filter(None, parts)) + _others(differences)
-    figures = dict.fromkeys(f"{value:+.1f}" for value in (known[0], known[-1]))
+    figures = dict.fromkeys(f"{round(value, 1) or 0.0:+.1f}" for value in (known[0], known[-1]))
     return " to ".join(figures) + " %"
 
 

@@ -221,6 +221,12 @@ def _limit(limit: str) -> str:
     return f'<span class="limit">{dot}{name}</span>'
 
 
+def _cut(text: str) -> str:
+    """Words that a wide page cuts, so that the columns behind them are seen."""
+    whole = escape(text)
+    return f'<span class="cut" title="{whole}">{whole}</span>'
+
+
 #: Cells that are more than a figure or words.
 WRITERS: dict[str, Callable[[dict[str, Any]], str]] = {
     "started": _started,
@@ -228,7 +234,10 @@ WRITERS: dict[str, Callable[[dict[str, Any]], str]] = {
     "wire": _link,
     "commit": _commit,
     "line_percent": lambda row: f"{min(row['line_percent'], 100.0):.1f}",
-    "loadtests": lambda row: escape(loadtests_text(row["loadtests"])),
+    "loadtests": lambda row: _cut(loadtests_text(row["loadtests"])),
+    "labels": lambda row: _cut(row["labels"]),
+    "host": lambda row: _cut(row["host"]),
+    "dut": lambda row: _cut(row["dut"]),
 }
 
 

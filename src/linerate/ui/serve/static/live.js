@@ -61,7 +61,7 @@
 
 	// The latest figures, large: those of the last sample in which packets were sent.
 	function now(line) {
-		if (line.event === "closed" || !line.received_pps) return;
+		if (data.over || line.event === "closed" || !line.received_pps) return;
 		const trial = current();
 		element("figures-now").hidden = false;
 		element("trial").textContent = `${trial?.label}: ${trial?.text || ""}`;
@@ -76,7 +76,8 @@
 		status(line) {
 			data.tests = line.tests.length;
 			// A run that has ended has its results instead.
-			if (line.status !== "running") element("figures-now").hidden = true;
+			data.over = line.status !== "running";
+			if (data.over) element("figures-now").hidden = true;
 			if (line.status === "running") say(`${line.dut}: ${line.tests.join(", ")} are to be measured`);
 			else say(`${run}: ${line.status}${line.problem ? `, ${line.problem}` : ""}`);
 		},
