@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* /linerate/latency[,STREAM[,BUCKET]]: which streams are timed, and a stream's histogram. */
+/*
+ * /linerate/latency[,STREAM[,BUCKET]]: which streams are timed, and a stream's histogram;
+ * /linerate/latency/figures,FIRST: figures of all of them.
+ */
 #include "port/port.h"
 #include "tester/stream_rx.h"
 #include "tester/tester.h"
@@ -9,22 +12,26 @@
 
 /* More do not fit into an answer. */
 #define BUCKETS_PER_ANSWER 256
+#define STREAMS_PER_ANSWER 256
 
 static const char *port_name(int index)
 {
 	return index < 0 ? "" : port_at((unsigned)index)->name;
 }
 
+/* The first of them; /linerate/latency/figures lists all. */
 static int answer_streams(struct rte_tel_data *data)
 {
 	struct table table;
+	unsigned rows = 0;
 
 	table_start(&table, "usss", "stream", "name", "port", "rx_port");
-	for (unsigned i = 0; i < tester.nb_streams; i++) {
+	for (unsigned i = 0; i < tester.nb_streams && rows < STREAMS_PER_ANSWER; i++) {
 		const struct stream *stream = tester.streams[i];
 
 		if (!stream->stamped)
 			continue;
+		rows++;
 		table_u64(&table, 0, i);
 		table_string(&table, 1, stream->name);
 		table_string(&table, 2, port_name(stream->port));
@@ -36,7 +43,7 @@ static int answer_streams(struct rte_tel_data *data)
 /* Histograms of one stream at all workers that received it in this trial. */
 struct parts {
 	unsigned count;
-	const struct latency *of[TESTER_WORKERS_MAX];
+	struct latency *of[TESTER_WORKERS_MAX];
 };
 
 static struct parts parts_of(const struct stream *stream)
@@ -44,7 +51,7 @@ static struct parts parts_of(const struct stream *stream)
 	struct parts parts = {0};
 
 	for (unsigned i = 0; i < tester.nb_workers; i++) {
-		const struct latency *latency = stream_rx_latency(tester.workers[i], stream);
+		struct latency *latency = stream_rx_latency(tester.workers[i], stream);
 
 		if (latency != NULL)
 			parts.of[parts.count++] = latency;
@@ -91,8 +98,10 @@ static int answer_buckets(
 		uint64_t clean = 0, disturbed = 0;
 
 		for (unsigned i = 0; i < parts->count; i++) {
-			clean += parts->of[i]->clean.counts[bucket];
-			disturbed += parts->of[i]->disturbed.counts[bucket];
+			const struct latency *latency = parts->of[i];
+
+			clean += latency_bucket(latency, &latency->clean, (uint32_t)bucket);
+			disturbed += latency_bucket(latency, &latency->disturbed, (uint32_t)bucket);
 		}
 		if (clean == 0 && disturbed == 0)
 			continue;
@@ -127,3 +136,55 @@ static int latency_answer(const char *parameters, struct rte_tel_data *data)
 COMMAND("/linerate/latency", latency_answer,
 	"Latency streams; with the number of one its histogram in ns. Parameters: "
 	"STREAM[,BUCKET], the first bucket of the answer")
+
+/* Ends the period at all workers; returns its largest latency. */
+static uint64_t end_period(const struct parts *parts)
+{
+	uint64_t max = 0;
+
+	for (unsigned i = 0; i < parts->count; i++)
+		max = RTE_MAX(max, latency_end_period(parts->of[i]));
+	return max;
+}
+
+static void add_figures(struct table *table, const struct stream *stream)
+{
+	struct parts parts = parts_of(stream);
+	struct latency_figures sum = sum_of(&parts);
+
+	table_string(table, 0, stream->name);
+	table_u64(table, 1, stream->id);
+	table_u64(table, 2, sum.count);
+	table_u64(table, 3, sum.count == 0 ? 0 : sum.min);
+	table_u64(table, 4, sum.max);
+	table_u64(table, 5, sum.sum);
+	table_u64(table, 6, sum.jitter_sum);
+	table_u64(table, 7, sum.jitter_count);
+	table_u64(table, 8, sum.damaged);
+	table_u64(table, 9, sum.disturbed_count);
+	table_u64(table, 10, sum.disturbed_max);
+	table_u64(table, 11, end_period(&parts));
+}
+
+static int figures_answer(const char *parameters, struct rte_tel_data *data)
+{
+	unsigned long next = parameters == NULL ? 0 : strtoul(parameters, NULL, 10);
+	unsigned rows = 0;
+	struct table table;
+
+	table_start(&table, "suuuuuuuuuuu", "name", "stream", "count", "min", "max", "sum",
+		"jitter_sum", "jitter_count", "damaged", "disturbed_count", "disturbed_max",
+		"last_max");
+	for (; next < tester.nb_streams && rows < STREAMS_PER_ANSWER; next++) {
+		if (!tester.streams[next]->stamped)
+			continue;
+		add_figures(&table, tester.streams[next]);
+		rows++;
+	}
+	answer_u64(data, "next", next < tester.nb_streams ? next : 0);
+	return table_end(&table, data);
+}
+
+COMMAND("/linerate/latency/figures", figures_answer,
+	"Figures of up to 256 latency streams in ns; last_max is of the time since the last such "
+	"answer. Parameter: number of the first stream")

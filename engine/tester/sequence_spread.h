@@ -28,7 +28,7 @@ struct sequence_sum {
 	uint64_t passed; /* in this trial, of the worker that got furthest */
 };
 
-/* What was so when the trial began. */
+/* Sums as they were when the trial began. */
 struct sequence_settled {
 	uint64_t received, older; /* sums */
 	uint64_t lost;

@@ -33,7 +33,7 @@
 /* The two highest bits of the number. */
 #define SIGNATURE_MARK 2u
 #define SIGNATURE_STREAMS 65536u
-/* Sequence numbers begin anew after so many. */
+/* Number of sequence numbers: then they begin anew. */
 #define SIGNATURE_NUMBERS (1u << 30)
 
 struct signature {

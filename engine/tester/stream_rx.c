@@ -40,7 +40,8 @@ static int take_memory(struct tester_worker *worker, const struct stream *stream
 		rx->elsewhere =
 			tester_worker_memory(worker, ports_count() * sizeof(*rx->elsewhere));
 	if (stream->stamped && rx->latency == NULL)
-		rx->latency = latency_new();
+		rx->latency = latency_new(worker->latency_room);
+	worker->latency_room->nb_streams += stream->stamped && rx->latency != NULL;
 	return rx->sequence.bits == NULL || (has_ports(worker, stream) && rx->elsewhere == NULL) ||
 			       (stream->stamped && rx->latency == NULL)
 		       ? -ENOMEM
@@ -89,6 +90,7 @@ int stream_rx_create(const struct stream *stream)
 	for (unsigned i = 0; i < tester.nb_workers && rc == 0; i++)
 		if (tester_worker_polls(tester.workers[i], stream->rx_port))
 			rc = create_at(tester.workers[i], stream);
+	tester_workers_make_room();
 	return rc;
 }
 
@@ -114,7 +116,7 @@ static struct sequence_sum sum_of(const struct stream *stream)
 	return sum;
 }
 
-/* Of one that a single worker receives. */
+/* The counts of a stream that a single worker receives. */
 static struct sequence_counts counts_of(const struct stream *stream)
 {
 	for (unsigned i = 0; i < tester.nb_workers; i++) {
@@ -195,8 +197,7 @@ void stream_rx_read_port(const struct stream *stream, uint16_t port, struct stre
 	}
 }
 
-const struct latency *stream_rx_latency(
-	const struct tester_worker *worker, const struct stream *stream)
+struct latency *stream_rx_latency(const struct tester_worker *worker, const struct stream *stream)
 {
 	const struct stream_rx *rx = rx_of(worker, stream);
 	uint32_t trial = __atomic_load_n(&tester.order.start, __ATOMIC_ACQUIRE);

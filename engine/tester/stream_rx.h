@@ -72,8 +72,7 @@ uint64_t stream_rx_late(const struct stream *stream);
 /* Adds what all workers received of the stream at the port. */
 void stream_rx_read_port(const struct stream *stream, uint16_t port, struct stream_rx_port *counts);
 /* The worker's latencies of the trial that runs or ran last; NULL: there are none. */
-const struct latency *stream_rx_latency(
-	const struct tester_worker *worker, const struct stream *stream);
+struct latency *stream_rx_latency(const struct tester_worker *worker, const struct stream *stream);
 
 /* The worker's: the first frame of a trial came. */
 void stream_rx_restart(struct stream_rx *rx, uint32_t trial);

@@ -3,6 +3,7 @@
 
 #include "core/memory.h"
 #include "core/worker.h"
+#include "latency.h"
 #include "signature.h"
 #include "stream_rx.h"
 #include "tester.h"
@@ -67,7 +68,24 @@ static struct tester_worker *worker_new(struct worker *thread)
 		return NULL;
 	*worker = own;
 	worker->streams = map_near(worker, SIGNATURE_STREAMS * sizeof(*worker->streams));
-	return worker->streams == NULL ? NULL : worker;
+	worker->latency_room = map_near(worker, sizeof(*worker->latency_room));
+	return worker->streams == NULL || worker->latency_room == NULL ? NULL : worker;
+}
+
+void tester_workers_make_room(void)
+{
+	for (unsigned i = 0; i < tester.nb_workers; i++) {
+		struct tester_worker *worker = tester.workers[i];
+
+		while (latency_room_lacks(worker->latency_room) > 0) {
+			void *block = tester_worker_memory(
+				worker, LATENCY_BLOCK * LATENCY_CHUNK * sizeof(uint64_t));
+
+			if (block == NULL)
+				break;
+			latency_room_add(worker->latency_room, block);
+		}
+	}
 }
 
 int tester_workers_create(void)

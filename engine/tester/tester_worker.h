@@ -15,6 +15,7 @@
 
 #define TESTER_WORKERS_MAX 32
 
+struct latency_room;
 struct stream_rx;
 struct worker;
 
@@ -22,6 +23,7 @@ struct tester_worker {
 	struct worker *worker;
 	uint64_t ports;            /* bit P: it polls an rx queue of the port with index P */
 	struct stream_rx *streams; /* by the id in signatures: SIGNATURE_STREAMS of them */
+	struct latency_room *latency_room;
 	/* Memory on its socket that no one has yet; control thread only. */
 	uint8_t *room;
 	size_t room_bytes;
@@ -48,6 +50,8 @@ void tester_workers_stamp(struct port *port);
 /* Zeroed memory of the worker's, in whole cache lines, for as long as the engine runs. NULL: there
  * is none. */
 void *tester_worker_memory(struct tester_worker *worker, size_t bytes);
+/* Often, by the control thread: makes room for latencies, ahead of the workers. */
+void tester_workers_make_room(void);
 /* Whether it polls the port; -1: any port. */
 static inline bool tester_worker_polls(const struct tester_worker *worker, int port)
 {

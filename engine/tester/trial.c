@@ -155,6 +155,7 @@ void trial_tick(void)
 {
 	uint64_t now = rte_rdtsc();
 
+	tester_workers_make_room();
 	pthread_mutex_lock(&lock);
 	if (trial.state == TRIAL_RUNNING && link_watch_look())
 		__atomic_store_n(&tester.order.stop, trial.number, __ATOMIC_RELEASE);

@@ -10,6 +10,24 @@
 #include <rte_cycles.h>
 #include <stdlib.h>
 
+static struct latency_room room;
+static uint64_t block[LATENCY_BLOCK][LATENCY_CHUNK];
+
+/* With a room of its own, of that number of chunks. */
+static struct latency *latency_in_room(uint32_t chunks)
+{
+	memset(&room, 0, sizeof(room));
+	memset(block, 0, sizeof(block));
+	latency_room_add(&room, block);
+	room.made = chunks;
+	return latency_new(&room);
+}
+
+static struct latency *new_latency(void)
+{
+	return latency_in_room(LATENCY_BLOCK);
+}
+
 /* HdrHistogram's layout as its text describes it: a bucket holds 2^k values. */
 static uint32_t index_by_counting(uint64_t ns)
 {
@@ -54,7 +72,7 @@ static void buckets_are_hdr_histograms(void)
 
 static void figures_are_those_of_the_values(void)
 {
-	struct latency *latency = latency_new();
+	struct latency *latency = new_latency();
 	uint64_t sum = 0, min = UINT64_MAX, max = 0, jitter = 0, last = 0, counted = 0;
 
 	for (unsigned i = 0; i < 10000; i++) {
@@ -74,18 +92,18 @@ static void figures_are_those_of_the_values(void)
 	CHECK_EQUAL(latency->jitter_sum, jitter);
 	CHECK_EQUAL(latency->jitter_count, 9999);
 	for (unsigned i = 0; i < LATENCY_BUCKETS; i++)
-		counted += latency->clean.counts[i];
+		counted += latency_bucket(latency, &latency->clean, i);
 	CHECK_EQUAL(counted, 10000);
 	latency_restart(latency);
 	CHECK_EQUAL(latency->clean.count + latency->clean.sum + latency->jitter_count, 0);
 	for (unsigned i = 0; i < LATENCY_BUCKETS; i++)
-		CHECK_EQUAL(latency->clean.counts[i], 0);
+		CHECK_EQUAL(latency_bucket(latency, &latency->clean, i), 0);
 	latency_free(latency);
 }
 
 static void disturbed_frames_are_counted_separately(void)
 {
-	struct latency *latency = latency_new();
+	struct latency *latency = new_latency();
 
 	latency_record(latency, 1000, false);
 	latency_record(latency, 5000000, true);
@@ -102,11 +120,75 @@ static void disturbed_frames_are_counted_separately(void)
 
 static void longer_than_all_buckets(void)
 {
-	struct latency *latency = latency_new();
+	struct latency *latency = new_latency();
 
 	latency_record(latency, LATENCY_MAX_NS + 5, false);
-	CHECK_EQUAL(latency->clean.counts[LATENCY_BUCKETS - 1], 1);
+	CHECK_EQUAL(latency_bucket(latency, &latency->clean, LATENCY_BUCKETS - 1), 1);
 	CHECK_EQUAL(latency->clean.max, LATENCY_MAX_NS + 5);
+	latency_free(latency);
+}
+
+/* Where chunks are used up each value still counts, as one that was no shorter. */
+static void without_room_buckets_are_coarse(void)
+{
+	struct latency *latency = latency_in_room(40);
+	uint64_t counted = 0, sum = 0, in_buckets = 0;
+
+	srand(5);
+	for (unsigned i = 0; i < 10000; i++) {
+		uint64_t ns = random_value();
+
+		latency_record(latency, ns, false);
+		sum += histogram_index(ns);
+	}
+	for (uint32_t i = 0; i < LATENCY_BUCKETS; i++) {
+		uint64_t count = latency_bucket(latency, &latency->clean, i);
+
+		counted += count;
+		in_buckets += count * i;
+	}
+	CHECK_EQUAL(room.taken, 40);
+	CHECK_EQUAL(counted, 10000);
+	CHECK(in_buckets > sum);
+	latency_restart(latency);
+	for (uint32_t i = 0; i < LATENCY_BUCKETS; i++)
+		CHECK_EQUAL(latency_bucket(latency, &latency->clean, i), 0);
+	latency_free(latency);
+}
+
+/* The control thread makes a block more before the worker has taken all that there are. */
+static void rooms_stay_ahead(void)
+{
+	struct latency *latency = latency_in_room(LATENCY_BLOCK);
+
+	CHECK_EQUAL(latency_room_lacks(&room), 0);
+	room.nb_streams = 4;
+	CHECK_EQUAL(latency_room_lacks(&room), 0);
+	room.taken = LATENCY_BLOCK - LATENCY_AHEAD;
+	CHECK_EQUAL(latency_room_lacks(&room), 4 * LATENCY_STREAM_AHEAD);
+	room.nb_streams = 0;
+	CHECK_EQUAL(latency_room_lacks(&room), 0);
+	latency_free(latency);
+}
+
+/* Each value counts in the period in which it came, and once. */
+static void a_period_ends_when_it_is_read(void)
+{
+	struct latency *latency = new_latency();
+
+	CHECK_EQUAL(latency_end_period(latency), 0);
+	latency_record(latency, 1000, false);
+	latency_record(latency, 300, false);
+	latency_record(latency, 5000, true);
+	CHECK_EQUAL(latency_end_period(latency), 1000);
+	CHECK_EQUAL(latency_end_period(latency), 0);
+	CHECK_EQUAL(latency_end_period(latency), 0);
+	latency_record(latency, 20, false);
+	CHECK_EQUAL(latency_end_period(latency), 20);
+	latency_record(latency, 70, false);
+	latency_restart(latency);
+	CHECK_EQUAL(latency_end_period(latency), 0);
+	CHECK_EQUAL(latency->clean.max, 0);
 	latency_free(latency);
 }
 
@@ -350,6 +432,9 @@ static const struct test_case cases[] = {
 	{"figures are those of the values", figures_are_those_of_the_values},
 	{"disturbed frames are counted separately", disturbed_frames_are_counted_separately},
 	{"longer than all buckets", longer_than_all_buckets},
+	{"without room buckets are coarse", without_room_buckets_are_coarse},
+	{"rooms stay ahead", rooms_stay_ahead},
+	{"a period ends when it is read", a_period_ends_when_it_is_read},
 	{"stamps change no checksum", stamps_change_no_checksum},
 	{"a stamp needs room", a_stamp_needs_room},
 	{"reading takes no memory", reading_takes_no_memory},

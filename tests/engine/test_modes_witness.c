@@ -13,7 +13,7 @@ static void put(unsigned port, bool ours, uint32_t sequence)
 	frame_ip4(&frame, port, 0xc6120001, 0xc6130001, 64, 40);
 	if (ours)
 		signature_write(frame.bytes + signature_offset(frame.length),
-			signature_word(STREAM, false, sequence));
+			signature_word(STREAM, sequence));
 	harness_put(port, &frame);
 }
 

@@ -57,12 +57,12 @@ def checksums_are_right(packet: Packet) -> bool:
 
 
 def signature(packet: Packet) -> tuple[int, int, int]:
-    """Mark and stamp, stream, and sequence number."""
+    """Mark, stream, and the low bits of the sequence number."""
     at = (len(packet) - SIGNATURE_BYTES) & ~1
     word = int.from_bytes(raw(packet)[at : at + SIGNATURE_BYTES], "big")
     number, rest = divmod(word, 65535)
     assert rest == 0
-    return number >> 45, number >> 32 & 0x1FFF, number & 0xFFFFFFFF
+    return number >> 46, number >> 30 & 0xFFFF, number & 0x3FFFFFFF
 
 
 TEMPLATES = {
@@ -87,7 +87,7 @@ def test_frames_are_right(
     for number, packet in enumerate(packets):
         assert len(packet) == frame_bytes - 4
         assert checksums_are_right(packet)
-        assert signature(packet) == (0b100, 0, number)
+        assert signature(packet) == (0b10, 0, number)
 
 
 def test_layers_are_as_asked(start_engine: StartEngine, tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_mixed_streams_keep_their_weights(start_engine: StartEngine, tmp_path: P
         assert window == {64: 7, 594: 4, 1518: 1}
     for stream, size in enumerate((64, 594, 1518)):
         numbers = [signature(p) for p in packets if len(p) + 4 == size]
-        assert numbers == [(0b100, stream, i) for i in range(len(numbers))]
+        assert numbers == [(0b10, stream, i) for i in range(len(numbers))]
 
 
 def test_burst_ends(start_engine: StartEngine, tmp_path: Path) -> None:
