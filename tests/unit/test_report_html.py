@@ -389,6 +389,19 @@ def test_a_column_that_a_page_has_elsewhere_is_in_other_forms_alone():
     assert "| U2 | 41.5 | 9.87 |" in markdown.render(made)
 
 
+@given(st.integers(0, 40), st.integers(0, 4))
+def test_a_table_in_parts_has_each_column_once(pairs, block):
+    columns = (Column("test", "text"), *(Column(f"{at}") for at in range(2 * pairs)))
+    whole = Table("All", columns, (tuple(f"cell {one.name}" for one in columns),), block=block)
+    parts = whole.in_pages
+    assert [column for part in parts for column in part.columns[1:]] == list(columns[1:])
+    assert [cell for part in parts for cell in part.rows[0][1:]] == list(whole.rows[0][1:])
+    assert {part.columns[0] for part in parts} == {columns[0]}
+    if block:
+        assert all(len(part.columns) <= 13 for part in parts)
+        assert all((len(part.columns) - 1) % block == 0 for part in parts[:-1])
+
+
 def test_a_node_looks_the_same_in_all_pictures(page):
     looks: dict[str, str] = {}
     for name in ("clocks", "over-time"):

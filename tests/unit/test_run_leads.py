@@ -13,9 +13,11 @@ from linerate.report import (
     matrix_lead,
     rfc2544_lead,
     soak_lead,
+    sweep,
     sweep_lead,
 )
 from linerate.report.document import Lead
+from linerate.report.figures import sizes
 from linerate.report.of_run import document_of
 from linerate.report.render import html, markdown
 from linerate.results.matrix_rows import rows
@@ -25,8 +27,8 @@ MISSED = "card0 port 0: rx missed (ring full)"
 LINE = 14_880_952.0
 
 
-def sweep_of(configurations, sizes):
-    return {"configurations": configurations, "frame_bytes": sizes, "repeats": 1, "directions": 2,
+def sweep_of(configurations, frame_bytes):
+    return {"configurations": configurations, "frame_bytes": frame_bytes, "repeats": 1, "directions": 2,
             "absent": []}  # fmt: skip
 
 
@@ -71,6 +73,36 @@ def test_a_page_says_its_outcome_before_all_pictures_and_lists_its_parts(swept):
         assert f'<a href="#{name}">' in body
         assert f'<section class="part" id="{name}">' in body
     assert found_lead(document).verdict in body.replace("&#39;", "'")
+
+
+def test_sizes_of_one_limit_are_one_line(run, point):
+    losses = {64: 9_000_000, 128: 5_000_000, 256: 0, 512: 0, 1518: 0}
+    points = [point("io", size, lost) for size, lost in losses.items()]
+    measured = run(*points, sweep=sweep_of(["io"], list(losses)), suite="sweep")
+    made = sweep.limits(measured)
+    assert [row[:3] for row in made.rows] == [
+        ("io", "64 to 128 B", "rx-ring"),
+        ("io", "256 to 1518 B", "line"),
+    ]
+
+
+def test_lines_of_one_colour_differ_in_the_legend(run, point):
+    names = [f"device {at}" for at in range(9)]
+    points = [point(name, 64) for name in names]
+    measured = run(*points, sweep=sweep_of(names, [64]), suite="sweep")
+    styles = [style for _, style in sizes.picture(measured).legend]
+    assert len(set(styles)) == len(names)
+    assert 'class="swatch dashed"' in html.page(document_of(measured, Path("s"))).body
+
+
+@pytest.mark.parametrize(("tests", "links"), [(16, 16), (17, 1)])
+def test_many_tests_are_one_line_of_the_contents(run, result, evidence, tests, links):
+    measured = run(*(result(f"U1@{64 + at}", evidence()) for at in range(tests)))
+    body = html.page(document_of(measured, Path("s"), lambda *_: None)).body
+    contents = body[body.index('class="contents"') : body.index("</nav>")]
+    assert contents.count("#test-") == links
+    assert ("U1@64 to U1@80" in contents) == (links == 1)
+    assert body.count('href="#test-U1@64"') > 1
 
 
 def found_lead(document):
@@ -127,8 +159,8 @@ def test_rfc2544_begins_with_the_throughput_of_the_smallest_frames(
     search = Search(loadtest="U2@64", text="64 B", frame_bytes=64, width=0.005,
                     duration_seconds=2.0, min_pps=1e5, max_pps=LINE, line_pps=LINE, found=True,
                     goals=(goal,))  # fmt: skip
-    sizes = (size(64, share * LINE), size(1518, LINE))
-    found = rfc2544_lead.outcome(run(one, searches=(search,), rfc2544=sizes))
+    both = (size(64, share * LINE), size(1518, LINE))
+    found = rfc2544_lead.outcome(run(one, searches=(search,), rfc2544=both))
     assert found.subject.startswith("64-byte frames")
     assert found.unit == "Mpps without loss"
     assert dict(found.facts) == {"of the line": f"{100 * share:.1f} %"}

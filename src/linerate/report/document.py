@@ -18,6 +18,8 @@ Weight = Literal["note", "text", "verdict", "passed", "doubt", "warning"]
 #: The device is not the limit; it is; there is no result.
 Tone = Literal["good", "limited", "failed"]
 NONE = "–"
+#: Columns beside the first that fit a page, where a table may be broken.
+PAGE_COLUMNS = 12
 Row = tuple[str, ...]
 
 
@@ -134,14 +136,19 @@ class Table:
     kind: ClassVar[str] = "table"
 
     @property
-    def in_pages(self) -> "Table":
-        """The same without columns that a page has elsewhere."""
+    def in_pages(self) -> tuple["Table", ...]:
+        """The same without columns that a page has elsewhere; in parts where it has many."""
         kept = [at for at, column in enumerate(self.columns) if not column.elsewhere]
-        if len(kept) == len(self.columns):
-            return self
-        columns = tuple(self.columns[at] for at in kept)
+        step = PAGE_COLUMNS // self.block * self.block if self.block else len(kept)
+        first, *others = kept
+        starts = range(0, len(others), step) if others else [0]
+        return tuple(self._of([first, *others[start : start + step]]) for start in starts)
+
+    def _of(self, columns: list[int]) -> "Table":
         return replace(
-            self, columns=columns, rows=tuple(tuple(row[at] for at in kept) for row in self.rows)
+            self,
+            columns=tuple(self.columns[at] for at in columns),
+            rows=tuple(tuple(row[at] for at in columns) for row in self.rows),
         )
 
     @property

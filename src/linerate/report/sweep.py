@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 from linerate.base.line_rate import format_bps
@@ -97,19 +98,30 @@ def _rates(run: Run, found: dict[Cell, Point]) -> Table:
 
 
 def limits(run: Run) -> Table:
-    """Limit of each point, in words."""
-    rows = (
-        (
-            point.result.test,
-            point.result.verdict.limit,
-            point.result.verdict.sentence
-            if point.pps is not None
-            else "; ".join(point.result.invalid),
+    """Limit of each point in words, sizes of one limit together."""
+    found = sorted(points(run).values(), key=lambda point: point.frame_bytes)
+    assert run.sweep is not None
+    rows = tuple(
+        _limit_row(tuple(mine))
+        for name in run.sweep.configurations
+        for _, mine in groupby(
+            (point for point in found if point.configuration == name),
+            key=lambda point: point.result.verdict.limit,
         )
-        for point in points(run).values()
     )
-    columns = (*text("test"), *LIMIT, *sentences("why"))
-    return Table("What limits", columns, tuple(rows))
+    columns = (*text("configuration", "sizes"), *LIMIT, *sentences("why, at the first"))
+    return Table("What limits", columns, rows)
+
+
+def _limit_row(mine: tuple[Point, ...]) -> tuple[str, ...]:
+    first, last = mine[0], mine[-1]
+    sizes = f"{first.frame_bytes} B" if first is last else f"{first.frame_bytes} to "
+    return (
+        first.configuration,
+        sizes + ("" if first is last else f"{last.frame_bytes} B"),
+        first.result.verdict.limit,
+        first.result.verdict.sentence if first.pps is not None else "; ".join(first.result.invalid),
+    )
 
 
 def _cells(point: Point | None) -> tuple[str, str]:

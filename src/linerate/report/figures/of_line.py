@@ -20,6 +20,8 @@ NAME, TITLE = "of-line", "% of line, and what limits"
 #: End of the axis, per cent; ceilings beyond it are not near enough to matter.
 END = 108.0
 ROW_HEIGHT = 44
+#: More tests than this stand nearer to each other.
+MANY, MANY_HEIGHT = 16, 32
 
 
 def picture(results: Sequence[Result]) -> Figure:
@@ -39,7 +41,7 @@ def picture(results: Sequence[Result]) -> Figure:
         plot={
             "data": data,
             "layout": layout(
-                62 + ROW_HEIGHT * len(results),
+                62 + (ROW_HEIGHT if len(results) <= MANY else MANY_HEIGHT) * len(results),
                 bargap=0.3,
                 margin={"l": 8, "r": 12, "t": 22, "b": 40},
                 xaxis={"title": {"text": "% of line"}, "range": [0, END]},

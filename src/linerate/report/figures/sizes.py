@@ -43,7 +43,8 @@ def picture(run: Run) -> Figure:
         },
         note=NOTE,
         legend=tuple(
-            (name, Style(PALETTE[number % len(PALETTE)])) for number, name in enumerate(lines)
+            (name, Style(PALETTE[number % len(PALETTE)], "dash" * (number >= len(PALETTE))))
+            for number, name in enumerate(lines)
         ),
     )
 

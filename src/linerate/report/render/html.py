@@ -18,6 +18,8 @@ from linerate.report.figures.picture import LIMIT_COLOURS
 
 #: Words that stay in one line, however narrow the page.
 SHORT = 34
+#: Tests that a list of contents has one by one.
+TESTS_LISTED = 16
 #: They draw the figures; the second begins when it is read.
 SCRIPTS = ("draw.js", "page.js")
 
@@ -66,12 +68,22 @@ def page(document: Document) -> Page:
         groups=groups,
         led=next((one for one in sections if isinstance(one, Lead)), None),
         first_headed=headed[0] if headed else -1,
-        contents=contents,
+        contents=_contents(contents),
         names={one.name for one in contents},
         limits=LIMIT_COLOURS,
         short=SHORT,
     )
     return Page(document.page_title, document.title, body, plots_json(plots))
+
+
+def _contents(headings: list[Heading]) -> list[tuple[str, str]]:
+    """Names and texts; many tests are one link, as the table of all tests leads to each."""
+    tests = [one for one in headings if one.name.startswith("test-")]
+    if len(tests) <= TESTS_LISTED:
+        return [(one.name, one.text) for one in headings]
+    both = f"{tests[0].text} to {tests[-1].text}"
+    kept = [one for one in headings if one is tests[0] or one not in tests]
+    return [(one.name, both if one is tests[0] else one.text) for one in kept]
 
 
 def _grouped(sections: tuple[Section, ...]) -> list[tuple[Section, ...]]:
