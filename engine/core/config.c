@@ -11,15 +11,17 @@
 
 static int config_opened(struct config *config, const char *file, const json_error_t *error)
 {
+	FILE *out = config->complaints;
+
 	config->file = file;
 	config->mistakes = 0;
 	if (config->root == NULL) {
-		fprintf(stderr, "%s: line %d, column %d: %s\n", file, error->line, error->column,
+		fprintf(out, "%s: line %d, column %d: %s\n", file, error->line, error->column,
 			error->text);
 		return -1;
 	}
 	if (!json_is_object(config->root)) {
-		fprintf(stderr, "%s: expected a JSON object, { … }\n", file);
+		fprintf(out, "%s: expected a JSON object, { … }\n", file);
 		json_decref(config->root);
 		config->root = NULL;
 		return -1;
@@ -29,8 +31,14 @@ static int config_opened(struct config *config, const char *file, const json_err
 
 int config_open(struct config *config, const char *file)
 {
+	return config_open_to(config, file, stderr);
+}
+
+int config_open_to(struct config *config, const char *file, FILE *complaints)
+{
 	json_error_t error;
 
+	config->complaints = complaints;
 	config->root = json_load_file(file, JSON_REJECT_DUPLICATES, &error);
 	return config_opened(config, file, &error);
 }
@@ -39,6 +47,7 @@ int config_open_text(struct config *config, const char *file, const char *text)
 {
 	json_error_t error;
 
+	config->complaints = stderr;
 	config->root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
 	return config_opened(config, file, &error);
 }
@@ -67,15 +76,16 @@ static void config_path(const struct config_node *node, FILE *out)
 
 void config_mistake(const struct config_node *node, const char *format, ...)
 {
+	FILE *out = node->config->complaints;
 	va_list arguments;
 
-	fprintf(stderr, "%s: ", node->config->file);
-	config_path(node, stderr);
-	fputs(node->parent == NULL ? "" : ": ", stderr);
+	fprintf(out, "%s: ", node->config->file);
+	config_path(node, out);
+	fputs(node->parent == NULL ? "" : ": ", out);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	vfprintf(out, format, arguments);
 	va_end(arguments);
-	fputc('\n', stderr);
+	fputc('\n', out);
 	node->config->mistakes++;
 }
 

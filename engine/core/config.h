@@ -10,12 +10,14 @@
 #include <rte_ether.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* One file being read, and how many mistakes were found in it so far. */
 struct config {
 	const char *file;
 	json_t *root;
 	unsigned mistakes;
+	FILE *complaints; /* where they are written */
 };
 
 /* A place in the file. `parent` and `key` or `index` spell its path in error lines. */
@@ -29,6 +31,8 @@ struct config_node {
 
 /* Reads and parses `file`. Returns 0, or -1 after printing one line. */
 int config_open(struct config *config, const char *file);
+/* The same, mistakes being written to `complaints`. */
+int config_open_to(struct config *config, const char *file, FILE *complaints);
 /* The same from text, `file` being the name to print. */
 int config_open_text(struct config *config, const char *file, const char *text);
 void config_close(struct config *config);

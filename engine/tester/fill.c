@@ -132,7 +132,7 @@ static void switch_template(const struct stream *stream, struct rte_mbuf *mbuf, 
 		memcpy(frame, stream->header, STREAM_HEADER_MAX);
 	mbuf->data_len = length;
 	mbuf->pkt_len = length;
-	mbuf->hash.fdir.hi = stream->id + 1u;
+	mbuf->hash.fdir.hi = stream->tag;
 	mbuf->hash.fdir.lo = stream_tag(stream, stream->header_bytes);
 }
 
@@ -239,7 +239,7 @@ static __rte_always_inline uint8_t *frame_of(const struct stream *stream, struct
 {
 	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
 
-	if (unlikely(mbuf->hash.fdir.hi != stream->id + 1u))
+	if (unlikely(mbuf->hash.fdir.hi != stream->tag))
 		switch_template(stream, mbuf, frame);
 	return frame;
 }

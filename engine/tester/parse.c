@@ -134,6 +134,13 @@ static void parse_layered(struct stream *stream, const struct config_node *node)
 	check_room(stream, node);
 }
 
+uint32_t stream_new_tag(void)
+{
+	static uint32_t last;
+
+	return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+}
+
 struct stream *stream_parse(const struct config_node *node)
 {
 	struct config_node places = config_child(node, "places"), at = config_child(node, "at");
@@ -143,17 +150,20 @@ struct stream *stream_parse(const struct config_node *node)
 
 	if (!config_object(node, "name", "port", "rx_port", "frame_bytes", "rate", "layers",
 		    "modifiers", "flows", "template", "program", "checksums", "burst", "bursts",
-		    "start_us", "signature", "check_payload", "latency", "weight", "places", "at"))
+		    "start_us", "signature", "check_payload", "latency", "weight", "places", "at",
+		    "unscaled"))
 		return NULL;
 	stream = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*stream));
 	if (stream == NULL)
 		return NULL;
 	memset(stream, 0, sizeof(*stream));
+	stream->tag = stream_new_tag();
 	snprintf(stream->name, sizeof(stream->name), "%.47s", config_string(node, "name", ""));
 	stream->port = parse_port(node, "port");
 	stream->rx_port = parse_port(node, "rx_port");
 	parse_bursts(stream, node);
 	stream->weight = (unsigned)config_u64(node, "weight", 1, 1, STREAM_WEIGHT_MAX);
+	stream->unscaled = config_bool(node, "unscaled", false);
 	parse_rate(stream, node);
 	parse_signature(stream, node);
 	stream_parse_places(stream, &places);

@@ -104,12 +104,22 @@ int schedule_create(struct schedule *schedule, struct stream *const *streams, un
 	schedule->nb_slots = used;
 	schedule->full_pps = total;
 	schedule->burst = streams[0]->burst;
+	schedule->unscaled = streams[0]->unscaled;
 	if (schedule_alone(streams[0]))
 		schedule->bursts = streams[0]->bursts;
 	schedule->uneven = schedule->bursts.frames != 0 || schedule->bursts.start_s != 0;
 	free(shares);
 	free(places);
 	return 0;
+}
+
+void schedule_free(struct schedule *schedule)
+{
+	if (schedule == NULL)
+		return;
+	free(schedule->slots);
+	free(schedule->at);
+	free(schedule);
 }
 
 uint64_t schedule_frames(const struct schedule *schedule, double scale, double seconds)

@@ -38,6 +38,10 @@ struct schedule {
 	double slice_clocks; /* frames due in so long are made at once at most */
 	uint64_t rounds;     /* that were sent whole in the trial */
 	uint32_t next;       /* slot */
+	/* Of a profile that runs by itself (profile.h). */
+	uint32_t run;  /* that it is part of */
+	double origin; /* when it began, on the profile's clock */
+	bool unscaled; /* its rate is always its own */
 };
 
 /* Whether all of them say their places. */
@@ -57,6 +61,7 @@ unsigned schedule_timed_due(const struct schedule *schedule, uint64_t elapsed, u
 /* Takes note of frames that were sent then: they are due no more, the next ones in their turn. */
 void schedule_timed_sent(struct schedule *schedule, uint64_t elapsed, unsigned count);
 
+void schedule_free(struct schedule *schedule);
 /* Makes the schedule of these streams, whose pps are known. Returns 0, -EINVAL
  * after saying why, or -ENOMEM. */
 int schedule_create(struct schedule *schedule, struct stream *const *streams, unsigned count);
@@ -64,7 +69,8 @@ int schedule_create(struct schedule *schedule, struct stream *const *streams, un
 /* Whether the stream has a schedule of its own. */
 static inline bool schedule_alone(const struct stream *stream)
 {
-	return stream->burst != 0 || stream->bursts.frames != 0 || stream->bursts.start_s != 0;
+	return stream->burst != 0 || stream->bursts.frames != 0 || stream->bursts.start_s != 0 ||
+	       stream->unscaled;
 }
 
 /*

@@ -69,6 +69,7 @@ struct stream {
 	 * thousands of streams, each with one frame in turn. */
 	uint16_t id;
 	uint16_t frame_bytes; /* FCS included */
+	uint32_t tag;         /* by which buffers know whose template they hold; never 0 */
 	bool signature;
 	bool stamped;        /* its frames carry the time when they are sent */
 	bool check_payload;  /* received frames are checked for damage */
@@ -106,6 +107,9 @@ struct stream {
 	uint32_t nb_places;
 	double *at; /* when each of those is sent, as a part of the round; NULL: evenly */
 	struct stream_bursts bursts;
+	double base_pps, scheduled_pps; /* at scale 1, and as its profile has it in a schedule */
+	bool unscaled;                  /* keeps its rate where a profile's is scaled */
+	bool removed;                   /* with its profile; its counts stay */
 } __rte_cache_aligned;
 
 /* The frame in a buffer of the tester's: header bytes, and: */
@@ -137,6 +141,8 @@ static inline void stream_prefetch(const struct stream *stream)
 	rte_prefetch0(&stream->next_sequence);
 }
 
+/* A tag that no stream had before. */
+uint32_t stream_new_tag(void);
 /* Reads a stream; port names are resolved. Returns NULL after counting mistakes. The caller
  * owns it and gives it its id. */
 struct stream *stream_parse(const struct config_node *node);

@@ -172,7 +172,7 @@ static void switch_template(const struct stream *stream, struct rte_mbuf *mbuf, 
 	memcpy(frame, template->frame, template->bytes);
 	if (dirty > template->bytes)
 		memset(frame + template->bytes, 0, dirty - template->bytes);
-	mbuf->hash.fdir.hi = stream->id + 1u;
+	mbuf->hash.fdir.hi = stream->tag;
 	mbuf->hash.fdir.lo = stream_tag(stream, template->bytes);
 }
 
@@ -186,7 +186,7 @@ static void start_frames(const struct stream *stream, struct rte_mbuf **mbufs,
 	for (unsigned i = 0; i < count; i++) {
 		uint8_t *frame = rte_pktmbuf_mtod(mbufs[i], uint8_t *);
 
-		if (unlikely(mbufs[i]->hash.fdir.hi != stream->id + 1u))
+		if (unlikely(mbufs[i]->hash.fdir.hi != stream->tag))
 			switch_template(stream, mbufs[i], frame);
 		else
 			memcpy(frame + template->fresh_from, template->frame + template->fresh_from,

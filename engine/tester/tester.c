@@ -49,25 +49,35 @@ static void parse_ports(const struct config_node *array)
 	}
 }
 
-static void add_stream(struct stream *stream, const struct config_node *node)
+int tester_stream_add(struct tester_port *port, struct stream *stream)
 {
-	struct tester_port *port = tester_port_of(stream->port);
-	struct stream **streams;
+	struct stream **streams = realloc(port->streams, (port->nb_streams + 1) * sizeof(*streams));
 
-	if (port == NULL) {
-		config_mistake(node, "port: expected the name of one of the tester's ports");
-		return;
-	}
-	streams = realloc(port->streams, (port->nb_streams + 1) * sizeof(*streams));
 	if (streams == NULL)
-		return;
+		return -ENOMEM;
 	port->streams = streams;
-	streams[port->nb_streams++] = stream;
-	port->nb_stamped += stream->stamped;
+	if (tester.nb_streams == STREAMS_MAX)
+		return -ENOSPC;
+	stream->port = port->port->index;
 	stream->id = (uint16_t)tester.nb_streams;
 	if (stream->name[0] == '\0')
 		snprintf(stream->name, sizeof(stream->name), "%u", stream->id);
-	tester.streams[tester.nb_streams++] = stream;
+	streams[port->nb_streams++] = stream;
+	port->nb_stamped += stream->stamped;
+	/* A worker that sees the number sees the stream. */
+	tester.streams[tester.nb_streams] = stream;
+	__atomic_store_n(&tester.nb_streams, tester.nb_streams + 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static void add_stream(struct stream *stream, const struct config_node *node)
+{
+	struct tester_port *port = tester_port_of(stream->port);
+
+	if (port == NULL)
+		config_mistake(node, "port: expected the name of one of the tester's ports");
+	else if (tester_stream_add(port, stream) != 0)
+		config_mistake(node, "no memory");
 }
 
 static void parse_burn(const struct config_node *node)
@@ -85,7 +95,7 @@ static void check_latency(const struct config_node *streams)
 	for (unsigned i = 0; i < tester.nb_ports; i++)
 		stamped += tester.ports[i].nb_stamped;
 	for (unsigned i = 0; i < tester.nb_ports; i++)
-		tester.ports[i].port->stamps_rx = stamped > 0;
+		tester.ports[i].port->stamps_rx = stamped > 0 || tester.takes_profiles;
 	if (stamped > LATENCY_STREAMS_MAX)
 		config_mistake(streams, "%u latency streams, expected at most %d", stamped,
 			LATENCY_STREAMS_MAX);
@@ -100,8 +110,10 @@ void tester_parse(const struct config_node *node)
 	struct config_node connections = config_child(node, "connections");
 	size_t count = json_array_size(streams.json);
 
-	if (!config_object(node, "ports", "addresses", "streams", "connections", "burn"))
+	if (!config_object(
+		    node, "ports", "addresses", "streams", "connections", "burn", "profiles"))
 		return;
+	tester.takes_profiles = config_bool(node, "profiles", false);
 	parse_ports(&ports);
 	responders_parse(&addresses);
 	parse_burn(&burn);
@@ -121,7 +133,7 @@ void tester_parse(const struct config_node *node)
 	check_latency(&streams);
 }
 
-static int stream_set_pps(struct stream *stream, const struct port *port)
+static int stream_set_pps(struct stream *stream, const struct port *port, FILE *complaints)
 {
 	double line_bps = (double)port->driver->link_bps(port);
 	double l1_bits = stream_l1_bits(stream);
@@ -138,7 +150,7 @@ static int stream_set_pps(struct stream *stream, const struct port *port)
 		break;
 	case RATE_PERCENT:
 		if (line_bps == 0) {
-			fprintf(stderr,
+			fprintf(complaints,
 				"stream %s: rate in percent, but port %s has no known line rate; "
 				"give pps, l1_bps or l2_bps\n",
 				stream->name, port->name);
@@ -151,7 +163,7 @@ static int stream_set_pps(struct stream *stream, const struct port *port)
 		break;
 	}
 	if (isinf(stream->pps) && (stream->bursts.frames != 0 || stream->bursts.start_s != 0)) {
-		fprintf(stderr, "stream %s: bursts and start_us go with a rate; give one\n",
+		fprintf(complaints, "stream %s: bursts and start_us go with a rate; give one\n",
 			stream->name);
 		return -EINVAL;
 	}
@@ -221,11 +233,11 @@ static void clear_tag(__rte_unused struct rte_mempool *pool, __rte_unused void *
 	memset(mbuf->buf_addr, 0, mbuf->buf_len);
 }
 
-static int stream_set_new_flows(struct stream *stream)
+static int stream_set_new_flows(struct stream *stream, FILE *complaints)
 {
 	if (stream->flows == NULL || flows_set_rate(stream->flows, stream->pps))
 		return 0;
-	fprintf(stderr,
+	fprintf(complaints,
 		"stream %s: flows.new_per_s: expected at most one for each frame that it sends"
 		" a second; give it a rate\n",
 		stream->name);
@@ -238,8 +250,10 @@ static int create_pool(struct tester_port *port)
 	uint16_t frame_bytes = 64;
 	char name[RTE_MEMPOOL_NAMESIZE];
 
-	if (port->nb_streams == 0)
+	if (port->nb_streams == 0 && !tester.takes_profiles)
 		return 0;
+	if (tester.takes_profiles)
+		frame_bytes = RTE_MAX(frame_bytes, port->port->max_frame_bytes);
 	for (unsigned i = 0; i < port->nb_streams; i++)
 		frame_bytes = RTE_MAX(frame_bytes, port->streams[i]->frame_bytes);
 	snprintf(name, sizeof(name), "stream-%u", port->port->index);
@@ -259,18 +273,27 @@ static int create_rx(const struct stream *stream)
 	return -ENOMEM;
 }
 
+int tester_stream_prepare(struct stream *stream, const struct port *port, FILE *complaints)
+{
+	int rc = stream_set_pps(stream, port, complaints);
+
+	if (rc == 0)
+		rc = stream_set_new_flows(stream, complaints);
+	return rc;
+}
+
 static int tester_port_create(struct tester_port *port)
 {
 	int rc;
 
 	for (unsigned i = 0; i < port->nb_streams; i++) {
-		rc = stream_set_pps(port->streams[i], port->port);
+		rc = stream_set_pps(port->streams[i], port->port, stderr);
 		if (rc != 0)
 			return rc;
 	}
 	share_line(port);
 	for (unsigned i = 0; i < port->nb_streams; i++) {
-		rc = stream_set_new_flows(port->streams[i]);
+		rc = stream_set_new_flows(port->streams[i], stderr);
 		if (rc == 0)
 			rc = create_rx(port->streams[i]);
 		if (rc != 0)

@@ -40,9 +40,12 @@ struct trial_port {
 	uint32_t stopped;  /* number of that trial */
 };
 
+struct profile_set;
+
 struct tester_port {
 	struct port *port;
-	struct rte_mempool *pool; /* of frames to send; only streams write to them */
+	struct profile_set *profiles; /* that run by themselves; NULL: none were loaded */
+	struct rte_mempool *pool;     /* of frames to send; only streams write to them */
 	unsigned nb_streams;
 	unsigned nb_stamped; /* of its streams, those whose frames carry a time stamp */
 	struct stream **streams;
@@ -57,6 +60,7 @@ struct tester_port {
 };
 
 struct tester {
+	bool takes_profiles; /* while it runs */
 	unsigned nb_ports;
 	struct tester_port ports[PORTS_MAX];
 	unsigned nb_streams;
@@ -77,6 +81,11 @@ void tester_parse(const struct config_node *node);
 int tester_create(void);
 /* Clones the tester's nodes and gives them to its worker. */
 int tester_create_nodes(void);
+/* Gives a stream of the port's its rate and flows. Returns 0 or -errno after writing
+ * why. */
+int tester_stream_prepare(struct stream *stream, const struct port *port, FILE *complaints);
+/* Gives the port one more stream, and it an id. Returns 0 or -errno. */
+int tester_stream_add(struct tester_port *port, struct stream *stream);
 /* The tester's port of that index; NULL: it is another's. */
 struct tester_port *tester_port_of(int port);
 /* Frames of all ports since the engine began. */

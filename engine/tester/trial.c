@@ -5,6 +5,7 @@
 #include "connections.h"
 #include "drain.h"
 #include "link_watch.h"
+#include "profile.h"
 #include "slices.h"
 #include "stream_rx.h"
 #include "tester.h"
@@ -100,7 +101,7 @@ int trial_start(const struct trial_plan *plan)
 	if (tester.nb_ports == 0)
 		return -ENODEV;
 	pthread_mutex_lock(&lock);
-	if (trial.state == TRIAL_IDLE || trial.state == TRIAL_DONE)
+	if ((trial.state == TRIAL_IDLE || trial.state == TRIAL_DONE) && !profiles_run())
 		number = give_order(plan);
 	if (number == 0) {
 		/* Between trials the tester's worker does not use them: all ports have reported

@@ -129,7 +129,7 @@ static void die(const char *what)
 static void parse(unsigned ports, json_t *forwarder)
 {
 	json_t *list = json_array(), *names = json_array();
-	struct config config = {.file = "test.json"};
+	struct config config = {.file = "test.json", .complaints = stderr};
 	struct config_node root, child;
 
 	for (unsigned i = 0; i < ports; i++) {
