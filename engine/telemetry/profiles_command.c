@@ -93,6 +93,10 @@ static void answer_outcome(struct rte_tel_data *data, int rc, char *text)
 {
 	if (text != NULL)
 		text[strcspn(text, "\n")] = '\0';
+	/* DPDK's JSON has no right form for some characters, and may cut a string within one. */
+	for (char *at = text; at != NULL && *at != '\0'; at++)
+		if (*at == '"' || *at == '\\' || *at < ' ' || *at > '~')
+			*at = '\'';
 	if (rc == 0)
 		answer_u64(data, "done", 1);
 	else

@@ -297,6 +297,7 @@ int profile_load(const char *port, const char *name, const char *file, FILE *com
 	pthread_mutex_lock(&lock);
 	found = find_port(port, complaints);
 	if (found != NULL && config_open_to(&config, file, complaints) == 0) {
+		config.file = "streams"; /* paths are long, answers short */
 		rc = load(found, name, &config, complaints);
 		config_close(&config);
 	} else if (found != NULL)
@@ -466,6 +467,8 @@ static int set_paused(const char *port, const char *name, bool paused, FILE *com
 	} else if (profile != NULL) {
 		profile->paused = paused;
 		rc = change(profile, complaints);
+		if (rc == 0 && !walked_since(profile->past_token))
+			rc = -EBUSY;
 	}
 	pthread_mutex_unlock(&lock);
 	return rc;

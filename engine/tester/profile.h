@@ -32,7 +32,7 @@ enum profile_state {
 	PROFILE_DONE, /* its time is over, or all of its frames are sent */
 };
 
-/* What a profile shall do; never changed once it is given. */
+/* The task of a profile; never changed once it is given. */
 struct profile_order {
 	uint32_t serial; /* no two of a profile are alike */
 	uint32_t run;    /* number of the start; grows */
@@ -111,11 +111,12 @@ int profile_start(
 	const char *port, const char *name, const struct profile_start *start, FILE *complaints);
 /* Returns when no more of its frames are made. */
 int profile_stop(const char *port, const char *name, FILE *complaints);
+/* The same of a pause. */
 int profile_pause(const char *port, const char *name, FILE *complaints);
 int profile_resume(const char *port, const char *name, FILE *complaints);
 /* From now on; a pause stays one. */
 int profile_set_scale(const char *port, const char *name, double scale, FILE *complaints);
-/* Of one stream, beside the profile's; 0: it pauses. */
+/* Scales one stream, beside its profile; 0: it pauses. */
 int profile_set_stream_scale(
 	const char *port, const char *name, const char *stream, double scale, FILE *complaints);
 

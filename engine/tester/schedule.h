@@ -38,7 +38,7 @@ struct schedule {
 	double slice_clocks; /* frames due in so long are made at once at most */
 	uint64_t rounds;     /* that were sent whole in the trial */
 	uint32_t next;       /* slot */
-	/* Of a profile that runs by itself (profile.h). */
+	/* State in a profile that runs by itself (profile.h). */
 	uint32_t run;  /* that it is part of */
 	double origin; /* when it began, on the profile's clock */
 	bool unscaled; /* its rate is always its own */

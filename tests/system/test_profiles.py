@@ -164,11 +164,11 @@ def test_a_start_at_a_time(tester: LiveTester) -> None:
 
 def test_what_can_not_be_done_is_refused_and_changes_nothing(tester: LiveTester) -> None:
     a = {"port": "t0", "profile": "a"}
-    assert 'no profile "a"' in tester.refused("start", scale=1, **a)
+    assert "no profile 'a'" in tester.refused("start", scale=1, **a)
     assert "no port of the tester" in tester.refused("stop", port="e0", profile="a")
     for streams, problem in (
         ([of(1), {"frames": 64}], "unknown key"),
-        (["stream"], "expected an object"),
+        (["stream"], "expected a"),
         ([of(1, name="same"), of(1, start_us=7, rate={"max": True})], "rate"),
     ):
         assert problem in tester.refused("load", file=tester.file(*streams), **a)
