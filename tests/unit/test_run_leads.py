@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from linerate.base import histogram
 from linerate.model.measurement.latency import LatencyFigures, LatencyLoads, LatencyPoint
 from linerate.model.run_records import FrameSize, Goal, Search, SoakState
 from linerate.report import (
@@ -17,7 +18,7 @@ from linerate.report import (
     sweep_lead,
 )
 from linerate.report.document import Lead
-from linerate.report.figures import sizes
+from linerate.report.figures import percentiles, sizes
 from linerate.report.of_run import document_of
 from linerate.report.render import html, markdown
 from linerate.results.matrix_rows import rows
@@ -202,6 +203,27 @@ def test_latency_begins_with_p99_at_the_highest_load(run, result, evidence, p99s
     assert found.verdict == f"20.00 µs at p99 at 10 % of the load; {verdict}"
     assert found.sure == "3,000 frames timed"
     assert dict(found.facts)["lost there"] == "0"
+
+
+def test_no_load_has_the_grey_of_the_bare_link(run, result, evidence):
+    text = histogram.to_text(histogram.from_buckets([(1000, 5), (2000, 7)]))
+    trials = []
+    for at in range(6):
+        one = timed(result, evidence, at, 10.0, 20.0)
+        (figures,) = one.latency
+        known = figures.model_copy(update={"histogram": text})
+        trials.append(one.model_copy(update={"latency": (known,), "own_latency": (known,)}))
+    loads = LatencyLoads(
+        loadtest="U2", text="64 B", frame_bytes=64, top="NDR", top_pps=1e6, line_pps=LINE,
+        points=tuple(
+            LatencyPoint(percent=10.0 * (at + 1), pps=1e5, trial=one.trial)
+            for at, one in enumerate(trials)
+        ),
+    )  # fmt: skip
+    figure = percentiles.over_loads(run(*trials, latencies=(loads,)), loads)
+    colours = [style.colour for _, style in figure.legend]
+    assert len(colours) == 7
+    assert len(set(colours)) == 7
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from linerate.model.run_records import Goal, Search
-from linerate.report import search_lead
+from linerate.report import search, search_lead
 from linerate.report.of_run import document_of
 from linerate.report.render import html
 
@@ -110,3 +110,9 @@ def test_a_search_whose_lowest_load_loses_names_another_goal(run, trial):
     found = search_lead.outcome(run(trial(1, 0.1, 50), searches=(search,)), search)
     assert found.verdict.startswith("Even the lowest load tried, 0.10 Mpps, lost packets.")
     assert "--goal" in found.verdict
+
+
+def test_a_loss_is_never_written_as_a_power_of_ten(run, trial, goals):
+    tiny = trial(1, 10.0, 1).model_copy(update={"loss_percent": 6.44e-06})
+    rows = search.trial_rows(run(tiny, searches=(searched(goals),)), searched(goals))
+    assert rows[0][5] == "<0.0001 %"

@@ -36,6 +36,8 @@ from linerate.results.goals import (
 )
 from linerate.results.store import Result, Run
 
+#: Smaller losses are written as less than this.
+LEAST_PERCENT = 0.0001
 #: Trials that a page shows without being asked.
 TRIALS_OPEN = 12
 LIMITS = "What limits, and how we know"
@@ -165,7 +167,7 @@ def _trial_row(result: Result, search: Search) -> tuple[str, ...]:
     if not result.valid:
         return (*load, NONE, NONE, NONE, NONE, "invalid")
     lost = round(result.packets.sent * result.loss_percent / 100)
-    share = "0" if not lost else f"{result.loss_percent:.3g} %"
+    share = "0" if not lost else _percent(result.loss_percent)
     return (
         *load,
         count(result.packets.sent),
@@ -174,6 +176,10 @@ def _trial_row(result: Result, search: Search) -> tuple[str, ...]:
         f"{by_host:,}",
         result.verdict.limit,
     )
+
+
+def _percent(value: float) -> str:
+    return f"{value:.3g} %" if value >= LEAST_PERCENT else f"<{LEAST_PERCENT:g} %"
 
 
 def limit_lines(run: Run, search: Search) -> list[tuple[str, str]]:

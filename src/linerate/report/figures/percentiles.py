@@ -77,7 +77,9 @@ def over_loads(run: Run, loads: LatencyLoads) -> Figure:
 
 
 def _percentiles(name: str, title: str, lines: list[Line], own: list[Line]) -> Figure:
-    looks = [Style(PALETTE[at % len(PALETTE)]) for at in range(len(lines))]
+    # Grey is the bare link's.
+    colours = [colour for colour in PALETTE if colour != GREY]
+    looks = [Style(colours[at % len(colours)]) for at in range(len(lines))]
     drawn = [
         (text, one, look) for (text, one), look in zip(lines, looks, strict=True) if one.histogram
     ]

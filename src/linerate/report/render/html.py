@@ -18,6 +18,8 @@ from linerate.report.figures.picture import LIMIT_COLOURS
 
 #: Words that stay in one line, however narrow the page.
 SHORT = 34
+#: Names of rows longer than this take several lines on a phone.
+NAME_LENGTH = 14
 #: Tests that a list of contents has one by one.
 TESTS_LISTED = 16
 #: They draw the figures; the second begins when it is read.
@@ -72,6 +74,7 @@ def page(document: Document) -> Page:
         names={one.name for one in contents},
         limits=LIMIT_COLOURS,
         short=SHORT,
+        name_length=NAME_LENGTH,
     )
     return Page(document.page_title, document.title, body, plots_json(plots))
 
