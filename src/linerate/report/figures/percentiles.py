@@ -120,17 +120,26 @@ def _percentiles(name: str, title: str, lines: list[Line], own: list[Line]) -> F
 
 
 def _curve(text: str, one: LatencyFigures, look: Style, dashed: bool) -> Plot:
-    points = histogram.curve(histogram.from_text(one.histogram))
+    points = _steps(histogram.curve(histogram.from_text(one.histogram)))
     return {
         "type": "scatter",
         "mode": "lines",
         "name": plain(text),
-        "x": [1 / (1 - share) for share, _ in points],
-        "y": [value / NS_PER_US for _, value in points],
+        "x": [float(f"{1 / (1 - share):.5g}") for share, _ in points],
+        "y": [float(f"{value / NS_PER_US:.4g}") for _, value in points],
         "line": {"color": look.colour, "shape": "hv", "dash": "dot" if dashed else "solid"},
         "customdata": [f"{100 * share:.6g}" for share, _ in points],
         "hovertemplate": f"{plain(text)}<br>p%{{customdata}}: %{{y:.2f}} µs<extra></extra>",
     }
+
+
+def _steps(points: list[tuple[float, int]]) -> list[tuple[float, int]]:
+    """Where the line rises, and its end: what a line of steps is drawn from."""
+    return [
+        point
+        for at, point in enumerate(points)
+        if at in (0, len(points) - 1) or point[1] != points[at - 1][1]
+    ]
 
 
 def over_load(run: Run, loads: LatencyLoads) -> Figure:
