@@ -57,13 +57,16 @@ def _chain(
         yield head, _alone(streams[head])
         return
     starts, us = [], 0.0
+    last = next(reversed(order))
     for number in order:
         us += streams[number].start_us
         starts.append(us)
-        us += _lasts_us(name, streams[number])
+        # Nothing waits for the end of the last one, which may have none.
+        if number != last or at is not None:
+            us += _lasts_us(name, streams[number])
     first = len(order) if at is None else order[at]
     lap_us = us - (starts[first] - streams[at].start_us) if at is not None else 0.0
-    laps = streams[next(reversed(order))].action_count
+    laps = streams[last].action_count
     for (number, place), start_us in zip(order.items(), starts, strict=True):
         changes = _alone(streams[number]) | {"start_us": start_us}
         if place >= first:

@@ -1,0 +1,1 @@
+"""A server for TRex's stateless clients: their JSON-RPC, over the engine's tester ports."""

@@ -1,0 +1,13 @@
+"""The server's methods, a file a group; importing this package registers them."""
+
+from linerate.trex_server.methods import (  # noqa: F401
+    captures,
+    connection,
+    groups,
+    ownership,
+    port_settings,
+    refused,
+    statistics,
+    streams,
+    traffic,
+)

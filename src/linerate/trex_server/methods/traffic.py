@@ -1,0 +1,186 @@
+"""Traffic: start, stop, pause, resume, update; of profiles and of single streams."""
+
+import time
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from linerate.trex_server.errors import FailedError
+from linerate.trex_server.events import Kind
+from linerate.trex_server.methods.parameters import OfProfile, OfStreams
+from linerate.trex_server.port import Port
+from linerate.trex_server.profiles import Profile, State, Stream
+from linerate.trex_server.rates import Multiplier, scale_for, total
+from linerate.trex_server.rpc import method
+from linerate.trex_server.server import Server
+
+US_PER_S = 1_000_000
+#: Longest run with an end: 30 days.
+DURATION_MAX_S = 30 * 24 * 3600
+#: Of the line, above which `force` is needed: rounding is no excess.
+FULL = 1.0 + 1e-6
+
+
+class _Started(OfProfile):
+    mul: Multiplier
+    #: -1: without end.
+    duration: Annotated[float, Field(ge=-1, le=DURATION_MAX_S)] = -1
+    force: bool = False
+    start_at_ts: float = 0
+
+
+class _Updated(OfProfile):
+    mul: Multiplier
+    force: bool = False
+
+
+class _StreamsUpdated(OfStreams):
+    mul: Multiplier
+    force: bool = False
+
+
+@method("start_traffic", _Started)
+def start_traffic(server: Server, asked: _Started) -> dict[str, Any]:
+    """Start a profile."""
+    port = server.owned(asked.port_id, asked.handler)
+    profile = port.profile(asked.profile_id)
+    if profile.is_active:
+        raise FailedError(f"port {port.number}: profile '{asked.profile_id}' is sending already")
+    if asked.duration == 0:
+        raise FailedError("duration: 0: expected -1 (without end), or more than 0")
+    link = port.info.link_bps
+    scale = scale_for(asked.mul, *profile.rates(link), link)
+    _check_line(port, profile, scale, asked.force)
+    server.load(port, profile)
+    duration_us = round(asked.duration * US_PER_S) if asked.duration > 0 else None
+    at_us = round(asked.start_at_ts * US_PER_S) if asked.start_at_ts else None
+    for part in profile.loaded:
+        own = scale if part == profile.names[0] else 1.0
+        server.engine.start(port.info.name, part, own, duration_us, at_us)
+    profile.state, profile.scale = State.TX, scale
+    server.event(Kind.PROFILE_STARTED, port, profile_id=asked.profile_id)
+    server.event(Kind.PORT_STARTED, port)
+    return {"multiplier": scale, "ts": time.time()}
+
+
+def _check_line(port: Port, profile: Profile, scale: float, force: bool) -> None:
+    """Raise FailedError where all that sends on the port is more than its line."""
+    link = port.info.link_bps
+    wanted = 0.0
+    for one in port.profiles.values():
+        if one is profile or one.is_active:
+            scaled, fixed = one.rates(link)
+            wanted += (scaled * (scale if one is profile else one.scale) + fixed).l1_bps
+    if link and wanted > FULL * link and not force:
+        raise FailedError(
+            f"port {port.number}: {wanted / 1e9:.3f} Gb/s on the line, which is of "
+            f"{link / 1e9:g} Gb/s: use force"
+        )
+
+
+@method("stop_traffic", OfProfile)
+def stop_traffic(server: Server, asked: OfProfile) -> dict[str, Any]:
+    """Stop a profile, or all."""
+    server.stop(server.owned(asked.port_id, asked.handler), asked.profile_id)
+    return {}
+
+
+@method("remove_rx_filters", OfProfile)
+def remove_rx_filters(server: Server, asked: OfProfile) -> dict[str, Any]:
+    """Nothing: frames are counted by their signatures, which need no filters."""
+    server.owned(asked.port_id, asked.handler)
+    return {}
+
+
+@method("pause_traffic", OfProfile)
+def pause_traffic(server: Server, asked: OfProfile) -> dict[str, Any]:
+    """Hold a profile, or all that send."""
+    port = server.owned(asked.port_id, asked.handler)
+    for name, profile in _in_state(port, asked.profile_id, State.TX).items():
+        for part in profile.loaded:
+            server.engine.pause(port.info.name, part)
+        profile.state = State.PAUSE
+        server.event(Kind.PROFILE_PAUSED, port, profile_id=name)
+    server.event(Kind.PORT_PAUSED, port)
+    return {}
+
+
+@method("resume_traffic", OfProfile)
+def resume_traffic(server: Server, asked: OfProfile) -> dict[str, Any]:
+    """Let a profile go on, or all that are paused."""
+    port = server.owned(asked.port_id, asked.handler)
+    for name, profile in _in_state(port, asked.profile_id, State.PAUSE).items():
+        for part in profile.loaded:
+            server.engine.resume(port.info.name, part)
+        profile.state = State.TX
+        server.event(Kind.PROFILE_RESUMED, port, profile_id=name)
+    server.event(Kind.PORT_RESUMED, port)
+    return {}
+
+
+def _in_state(port: Port, name: str, state: State) -> dict[str, Profile]:
+    found = {one: each for one, each in port.chosen(name).items() if each.state is state}
+    if not found:
+        raise FailedError(f"port {port.number}: profile '{name}' is not in state {state}")
+    return found
+
+
+@method("update_traffic", _Updated)
+def update_traffic(server: Server, asked: _Updated) -> dict[str, Any]:
+    """Another rate, while it sends."""
+    port = server.owned(asked.port_id, asked.handler)
+    link = port.info.link_bps
+    scales = {}
+    for name, profile in _in_state(port, asked.profile_id, State.TX).items():
+        scale = scale_for(asked.mul, *profile.rates(link), link, profile.scale)
+        _check_line(port, profile, scale, asked.force)
+        if profile.names[0] in profile.loaded:
+            server.engine.set_rate(port.info.name, profile.names[0], scale)
+        profile.scale = scales[name] = scale
+    return {"multiplier": next(iter(scales.values()))}
+
+
+@method("pause_streams", OfStreams)
+def pause_streams(server: Server, asked: OfStreams) -> dict[str, Any]:
+    """Hold some streams of a profile."""
+    _scale_streams(server, asked, 0.0)
+    return {}
+
+
+@method("resume_streams", OfStreams)
+def resume_streams(server: Server, asked: OfStreams) -> dict[str, Any]:
+    """Let some streams of a profile go on."""
+    _scale_streams(server, asked, 1.0)
+    return {}
+
+
+@method("update_streams", _StreamsUpdated)
+def update_streams(server: Server, asked: _StreamsUpdated) -> dict[str, Any]:
+    """Another rate of some streams of a profile, all together."""
+    port, profile, streams = _chosen_streams(server, asked)
+    if any(one.is_latency for one in streams):
+        raise FailedError(f"port {port.number}: latency streams are not scaled")
+    link = port.info.link_bps
+    rates = total(one.document.rates(link) for one in streams)
+    # A stream's scale is within its profile's.
+    scale = scale_for(asked.mul, rates * profile.scale, rates * 0, link, 1.0)
+    for one in streams:
+        server.engine.set_stream_rate(port.info.name, profile.name_of(one), one.name, scale)
+    return {}
+
+
+def _scale_streams(server: Server, asked: OfStreams, scale: float) -> None:
+    port, profile, streams = _chosen_streams(server, asked)
+    for one in streams:
+        server.engine.set_stream_rate(port.info.name, profile.name_of(one), one.name, scale)
+
+
+def _chosen_streams(server: Server, asked: OfStreams) -> tuple[Port, Profile, list[Stream]]:
+    port = server.owned(asked.port_id, asked.handler)
+    profile = port.profile(asked.profile_id)
+    if not profile.is_active:
+        raise FailedError(f"port {port.number}: profile '{asked.profile_id}' is not sending")
+    missing = [number for number in asked.stream_ids if number not in profile.streams]
+    if missing or not asked.stream_ids:
+        raise FailedError(f"port {port.number}: stream_ids: no stream {missing[:1] or ''}")
+    return port, profile, [profile.streams[number] for number in asked.stream_ids]

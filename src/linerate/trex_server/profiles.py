@@ -1,0 +1,127 @@
+"""A TRex profile on a port: its streams, its state, and what of it the engine has.
+
+Latency streams keep their rate whatever the multiplier is, so that they are a profile of their own
+in the engine.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from linerate.traffic.profile import TrafficError
+from linerate.traffic.trex.stateless import streams_of
+from linerate.trex_server.errors import FailedError
+from linerate.trex_server.rates import Rates, total
+from linerate.trex_server.traffic_engine import EngineStream, PortInfo
+from linerate.trex_server.translation import StreamDocument, trex_stream
+
+STREAMS_MAX = 8192
+MAC_DIGITS = 12
+
+
+class State(StrEnum):
+    """Of a profile, and of a port by its profiles."""
+
+    IDLE = "IDLE"
+    STREAMS = "STREAMS"
+    TX = "TX"
+    PAUSE = "PAUSE"
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A stream as it came, and as it was understood."""
+
+    given: dict[str, Any]
+    document: StreamDocument
+    #: In the engine: unique there.
+    name: str
+
+    @property
+    def pg_id(self) -> int | None:
+        """The number that its frames are counted by."""
+        stats = self.document.flow_stats
+        return stats.stream_id if stats.enabled else None
+
+    @property
+    def is_latency(self) -> bool:
+        """Whether its frames are timed."""
+        return self.pg_id is not None and self.document.flow_stats.rule_type == "latency"
+
+
+@dataclass(slots=True)
+class Profile:
+    """Streams that start and stop together."""
+
+    #: Of its profiles in the engine, the scaled one and the latency streams' one.
+    names: tuple[str, str]
+    #: By the client's number.
+    streams: dict[int, Stream] = field(default_factory=dict)
+    state: State = State.IDLE
+    scale: float = 1.0
+    #: Whether the engine has the streams as they are.
+    is_loaded: bool = False
+    #: Those of `names` that the engine has.
+    loaded: tuple[str, ...] = ()
+    #: How often it was loaded: counters begin anew.
+    version: int = 0
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it sends, or is paused."""
+        return self.state in (State.TX, State.PAUSE)
+
+    def rates(self, link_bps: int) -> tuple[Rates, Rates]:
+        """Of the scaled streams, and of the latency streams, while all of them send."""
+        sending = [one for one in self.streams.values() if one.document.enabled]
+        scaled, fixed = (
+            total(one.document.rates(link_bps) for one in sending if one.is_latency == is_latency)
+            for is_latency in (False, True)
+        )
+        return scaled, fixed
+
+    def name_of(self, stream: Stream) -> str:
+        """The profile in the engine that has a stream."""
+        return self.names[stream.is_latency]
+
+    def compiled(self, port: PortInfo) -> dict[str, list[EngineStream]]:
+        """Streams in the engine's words, by its profile; raises FailedError."""
+        by_number = {number: one.name for number, one in self.streams.items()}
+        trex = []
+        for one in self.streams.values():
+            following = one.document.next_stream_id
+            if following >= 0 and following not in by_number:
+                raise FailedError(f"stream {one.name}: next_stream_id {following}: no such stream")
+            next_name = by_number[following] if following >= 0 else None
+            trex.append(trex_stream(one.name, next_name, one.document))
+        try:
+            made = streams_of("profile", (trex, trex))
+        except TrafficError as error:
+            raise FailedError(str(error)) from error
+        halves: dict[str, list[EngineStream]] = {}
+        for stream in made:
+            engine_stream = _addressed(stream, port)
+            name = self.names[bool(engine_stream.get("latency"))]
+            halves.setdefault(name, []).append(engine_stream)
+        return halves
+
+
+def check(stream: Stream, port: PortInfo) -> None:
+    """Whether the engine can send a stream by itself; raises FailedError."""
+    alone = stream.document.model_copy(
+        update={"next_stream_id": -1, "self_start": True, "enabled": True, "flags": 0}
+    )
+    Profile(("", ""), {0: Stream(stream.given, alone, stream.name)}).compiled(port)
+
+
+def _addressed(stream: Mapping[str, Any], port: PortInfo) -> EngineStream:
+    """The stream with the port's addresses where its packet has none of its own."""
+    template = stream["template"]
+    dst, src = template[:MAC_DIGITS], template[MAC_DIGITS : 2 * MAC_DIGITS]
+    if not int(dst, 16):
+        dst = port.next_mac.replace(":", "")
+    if not int(src, 16):
+        src = port.mac.replace(":", "")
+    made = {key: value for key, value in stream.items() if key != "port"}
+    return made | {"template": dst + src + template[2 * MAC_DIGITS :]}
