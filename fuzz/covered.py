@@ -25,6 +25,7 @@ TIMEOUT_S = 600
 
 #: The parser's files below engine/, by target.
 C_PARSERS: dict[str, tuple[str, ...]] = {
+    "capture": ("capture/capture_filter.c",),
     "config": (
         "core/config.c", "card/card_flow_limits.c", "modes/forwarder.c", "modes/peers.c",
         "modes/xconnect.c", "port/port.c", "port/ethdev_queues.c", "port/ethdev_settings.c",

@@ -4,6 +4,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+#define WAIT_US 100
+#define WAITS 20000
 
 struct rte_rcu_qsbr *rcu;
 
@@ -18,4 +22,16 @@ int rcu_start(unsigned readers)
 		return -ENOMEM;
 	}
 	return 0;
+}
+
+bool rcu_wait(void)
+{
+	uint64_t token = rcu_token();
+
+	for (unsigned waits = 0; waits < WAITS; waits++) {
+		if (rcu_passed(token))
+			return true;
+		usleep(WAIT_US);
+	}
+	return rcu_passed(token);
 }

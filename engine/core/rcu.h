@@ -57,4 +57,8 @@ static inline bool rcu_passed(uint64_t token)
 	return rte_rcu_qsbr_check(rcu, token, false) == 1;
 }
 
+/* Waits, asleep, until no reader has what was taken out of reach before. Returns false after 2 s:
+ * what a reader that does not walk on may be using must stay. */
+bool rcu_wait(void);
+
 #endif

@@ -8,6 +8,7 @@
 #ifndef LINERATE_ORIGIN_H
 #define LINERATE_ORIGIN_H
 
+#include "capture/capture_tap.h"
 #include "core/config.h"
 #include "core/node.h"
 #include "port/fresh.h"
@@ -74,8 +75,7 @@ static __rte_always_inline uint16_t origin_process(struct rte_node *node, origin
 		queue->count = ORIGIN_BURST;
 		state->originated += ORIGIN_BURST;
 	}
-	sent = queue->queue->tx_burst(
-		queue->queue->tx, queue->mbufs + queue->first, (uint16_t)queue->count);
+	sent = capture_tx_burst(queue->queue, queue->mbufs + queue->first, (uint16_t)queue->count);
 	queue->first += sent;
 	queue->count -= sent;
 	state->held = queue->count;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* port-rx: takes a vector from one rx queue of one port. One clone a queue. */
+#include "capture/capture_tap.h"
 #include "core/node.h"
 #include "port/port.h"
 
@@ -15,6 +16,7 @@ static uint16_t port_rx_process(
 		return 0;
 	if (unlikely(queue->received_tsc != NULL))
 		*queue->received_tsc = rte_rdtsc();
+	capture_rx(queue, (struct rte_mbuf **)node->objs, count);
 	node->idx = count;
 	rte_node_next_stream_move(graph, node, 0);
 	return count;

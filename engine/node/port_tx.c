@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* port-tx: sends a vector on one port, on the worker's own tx queue. One clone a port. */
+#include "capture/capture_tap.h"
 #include "core/node.h"
 #include "core/worker.h"
 #include "port/port.h"
@@ -13,7 +14,7 @@ static uint16_t port_tx_process(
 	struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
 {
 	const struct port_queue *queue = node_object(node);
-	uint16_t sent = queue->tx_burst(queue->tx, (struct rte_mbuf **)objs, count);
+	uint16_t sent = capture_tx_burst(queue, (struct rte_mbuf **)objs, count);
 
 	if (unlikely(sent < count)) {
 		node_state(node)

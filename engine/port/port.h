@@ -22,6 +22,7 @@
 #define PORT_COUNTERS_MAX 64
 #define PORT_RSS_TEXT_MAX 160
 
+struct capture_taps;
 struct ledger;
 struct port;
 struct waker;
@@ -159,6 +160,7 @@ struct port_queue {
 	void *tx; /* NULL: no such tx queue */
 	struct port *port;
 	uint64_t *received_tsc; /* where rx stores the time of reception; NULL: unused */
+	const struct capture_taps *taps; /* captures that are on (capture_tap.h); NULL: none */
 } __rte_cache_aligned;
 
 struct port {

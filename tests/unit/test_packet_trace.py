@@ -3,7 +3,8 @@
 from typing import Any
 
 from linerate.engine.packet_trace import trace_packets
-from linerate.report.packet_trace import describe, trace_text
+from linerate.report.frame_text import describe
+from linerate.report.packet_trace import trace_text
 
 ETHERNET = "0200000000010200000000020800"
 IP4 = "45000020000000004011000010000001300000090400040100000000"

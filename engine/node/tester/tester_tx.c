@@ -7,6 +7,7 @@
  * all of a vector the same, and those that were kept a new one, so that no wait for room in the
  * port's ring counts.
  */
+#include "capture/capture_tap.h"
 #include "tester/signature.h"
 #include "tester/tester.h"
 
@@ -32,8 +33,7 @@ static uint16_t tester_tx_process(
 
 	if (unlikely(port->nb_stamped > 0))
 		stamp((struct rte_mbuf **)objs, count);
-	sent = port->port->driver->tx_burst(
-		port->port->tx_queues[0], (struct rte_mbuf **)objs, count);
+	sent = capture_tx_burst(port_queue(port->port, 0), (struct rte_mbuf **)objs, count);
 	if (unlikely(sent < count)) {
 		memcpy(port->held, objs + sent, (size_t)(count - sent) * sizeof(void *));
 		port->nb_held = (uint16_t)(count - sent);

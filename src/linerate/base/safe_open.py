@@ -1,4 +1,7 @@
-"""Files of others that are opened only if they are files: a pipe would keep its reader for ever."""
+"""Files of others that are opened only if they are files: a pipe would keep its reader for ever.
+
+And files of ours that are written only where no other user has laid anything.
+"""
 
 import errno
 import os
@@ -28,3 +31,24 @@ def read_regular(path: Path, bytes_max: int) -> bytes:
         if os.fstat(file.fileno()).st_size > bytes_max:
             raise OSError(errno.EFBIG, f"more than {bytes_max:,} bytes", str(path))
         return file.read()
+
+
+@contextmanager
+def open_own(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file of this user's to write it anew, or make it; no symbolic link is followed.
+
+    A named pipe of the user's will do: its reader gets what is written at once. Raises OSError:
+    of what belongs to another user too, since that user can read or move it.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+        status = os.fstat(file.fileno())
+        if status.st_uid != os.geteuid():
+            raise OSError(errno.EPERM, "belongs to another user", str(path))
+        if stat.S_ISREG(status.st_mode):
+            if status.st_nlink != 1:
+                raise OSError(errno.EPERM, "has other names (hard links)", str(path))
+            os.ftruncate(file.fileno(), 0)
+        elif not stat.S_ISFIFO(status.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        yield file

@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -33,3 +33,31 @@ def held_back() -> Iterator[None]:
             signal.signal(number, handler)
         for first in came[:1]:
             signal.raise_signal(first)
+
+
+@contextmanager
+def noted() -> Iterator[Callable[[], bool]]:
+    """Note the first signal that ends a command; the caller asks whether it came.
+
+    For a loop that ends between two steps. A second one ends the command at once.
+    """
+    came: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    before = {number: signal.getsignal(number) for number in ENDING}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    def note(number: int, _frame: object) -> None:
+        came.append(number)
+        restore()
+
+    for number in ENDING:
+        signal.signal(number, note)
+    try:
+        yield lambda: bool(came)
+    finally:
+        restore()

@@ -150,6 +150,14 @@ COMMANDS = (
         "[bold]linerate trace --node port-rx-e0-0 --json[/] # from the port on",
     ),
     Listed(
+        "capture",
+        "linerate.cli.commands.capture:capture",
+        "Capture frames of a live engine's port: a line each, or a file for Wireshark.",
+        "Examples:\n\n"
+        "[bold]linerate capture t0 --filter 'arp or icmp'[/]\n\n"
+        "[bold]linerate capture t0 --direction both --count 1000 -w t0.pcapng[/]",
+    ),
+    Listed(
         "explain",
         "linerate.cli.commands.explain:explain_command",
         "Name what limits a forwarder: the evidence, the arithmetic, what to try.",
