@@ -14,11 +14,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct rte_ether_addr mac = {{0x02, 0x4c, 0x52, 0, 0, 0}};
 
-static void add(struct host *host, const char *text, uint16_t vlan)
+static void add(struct host *host, const char *text, struct host_tags tags)
 {
 	struct host_address *own = &host->addresses[host->nb_addresses++];
 
-	own->vlan = vlan;
+	own->tags = tags;
 	if (address_read_prefix(text, text + strlen(text), &own->address, &own->length) == NULL)
 		abort();
 }
@@ -30,10 +30,12 @@ static const struct host *our_host(void)
 	if (host.nb_addresses > 0)
 		return &host;
 	host.mac = mac;
-	add(&host, "100.64.1.2/30", 0);
-	add(&host, "fd00::2/64", 0);
-	add(&host, "10.0.10.2/24", 10);
-	add(&host, "fd00:10::2/64", 10);
+	add(&host, "100.64.1.2/30", (struct host_tags){0});
+	add(&host, "fd00::2/64", (struct host_tags){0});
+	add(&host, "10.0.10.2/24", (struct host_tags){10, 0});
+	add(&host, "fd00:10::2/64", (struct host_tags){10, 0});
+	add(&host, "10.0.20.2/24", (struct host_tags){10, 20});
+	add(&host, "fd00:20::2/64", (struct host_tags){10, 20});
 	return &host;
 }
 
@@ -48,8 +50,7 @@ static void check_answer(const struct host *host, const uint8_t *answer, unsigne
 		bytes < HOST_FRAME_BYTES_MIN)
 		abort();
 	heard = host_read(&other, answer, bytes);
-	if (heard.message != HOST_NOTHING && heard.message != HOST_ARP_REPLY &&
-		heard.message != HOST_ADVERTISEMENT)
+	if (host_is_request(heard.message))
 		abort();
 }
 
@@ -67,8 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	memcpy(frame, data, bytes);
 	heard = host_read(host, frame, bytes);
-	if (heard.message != HOST_NOTHING && heard.message != HOST_ARP_REPLY &&
-		heard.message != HOST_ADVERTISEMENT) {
+	if (host_is_request(heard.message)) {
 		made = host_answer(host, &heard, frame, answer);
 		if (made > room)
 			abort();

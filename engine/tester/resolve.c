@@ -5,6 +5,7 @@
 #include "trial.h"
 
 #include <pthread.h>
+#include <rte_cycles.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -13,6 +14,10 @@
 
 /* One question at a time: commands have a thread a client. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static pthread_mutex_t neighbors_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct neighbor neighbors[NEIGHBORS_MAX];
+static unsigned nb_neighbors;
 
 static uint64_t frames_in(const struct port *port)
 {
@@ -28,22 +33,21 @@ static void set_question(struct responder *responder, const struct host_address 
 	struct responder_question *question = &responder->question;
 
 	rte_spinlock_lock(&question->lock);
-	question->from = from;
+	question->from = *from;
 	question->neighbor = *neighbor;
 	question->open = true;
 	rte_spinlock_unlock(&question->lock);
 }
 
+/* Without the lock until it is: the worker drops an answer that comes while it is held. */
 static bool answered(struct responder *responder, struct rte_ether_addr *mac)
 {
 	struct responder_question *question = &responder->question;
-	bool open;
 
-	rte_spinlock_lock(&question->lock);
-	open = question->open;
+	if (__atomic_load_n(&question->open, __ATOMIC_ACQUIRE))
+		return false;
 	*mac = question->mac;
-	rte_spinlock_unlock(&question->lock);
-	return !open;
+	return true;
 }
 
 /* Later requests are not sent any more. */
@@ -51,7 +55,7 @@ static void close_question(struct responder *responder)
 {
 	rte_spinlock_lock(&responder->question.lock);
 	responder->question.open = false;
-	responder->question.from = NULL;
+	memset(&responder->question.from, 0, sizeof(responder->question.from));
 	rte_spinlock_unlock(&responder->question.lock);
 }
 
@@ -103,23 +107,65 @@ static const char *ask_all(struct responder *responder, const struct host_addres
 	return explain_silence(responder->port, from, frames_in(responder->port) - before, why);
 }
 
-const char *resolve(struct port *port, const struct ip_address *neighbor, int vlan,
-	struct resolved *resolved, char why[RESOLVE_WHY_BYTES])
+static bool is_neighbor(const struct neighbor *known, const struct neighbor *other)
+{
+	return known->port == other->port && host_tags_same(known->tags, other->tags) &&
+	       address_same(&known->address, &other->address);
+}
+
+/* In the place of what was known of it, or of the one that was heard of longest ago. */
+static void keep(const struct neighbor *answered_now)
+{
+	struct neighbor *place = &neighbors[0];
+	unsigned i = 0;
+
+	pthread_mutex_lock(&neighbors_lock);
+	for (; i < nb_neighbors && !is_neighbor(&neighbors[i], answered_now); i++)
+		if (neighbors[i].tsc < place->tsc)
+			place = &neighbors[i];
+	if (i < nb_neighbors)
+		place = &neighbors[i];
+	else if (nb_neighbors < NEIGHBORS_MAX)
+		place = &neighbors[nb_neighbors++];
+	*place = *answered_now;
+	pthread_mutex_unlock(&neighbors_lock);
+}
+
+unsigned resolved_neighbors(struct neighbor copies[NEIGHBORS_MAX])
+{
+	unsigned count;
+
+	pthread_mutex_lock(&neighbors_lock);
+	count = nb_neighbors;
+	memcpy(copies, neighbors, count * sizeof(*copies));
+	pthread_mutex_unlock(&neighbors_lock);
+	return count;
+}
+
+const char *resolve(struct port *port, const struct ip_address *neighbor,
+	const struct host_tags *tags, struct resolved *resolved, char why[RESOLVE_WHY_BYTES])
 {
 	struct responder *responder = responders[port->index];
 	const struct host_address *from;
 	const char *wrong;
+	struct host host;
 
 	if (responder == NULL)
-		return "the port has no address: give it one in the tester's addresses";
-	from = host_towards(&responder->host, neighbor, vlan);
+		return "expected a port of the tester's";
+	host = responder_host(responder);
+	if (host.nb_addresses == 0)
+		return "the port has no address: give it one in the tester's addresses, or by "
+		       "/linerate/responder/set";
+	from = host_towards(&host, neighbor, tags);
 	if (from == NULL)
 		return "on no subnet of the port: ask for the next hop, or correct the prefixes";
-	if (address_same(&from->address, neighbor))
+	if (host_owns(&host, neighbor, from->tags) != NULL)
 		return "that is the port's own address";
 	pthread_mutex_lock(&lock);
 	wrong = trial_active() ? "a trial runs: ask before it or after it"
 			       : ask_all(responder, from, neighbor, resolved, why);
 	pthread_mutex_unlock(&lock);
+	if (wrong == NULL)
+		keep(&(struct neighbor){port, *neighbor, from->tags, resolved->mac, rte_rdtsc()});
 	return wrong;
 }

@@ -7,9 +7,14 @@
 #include <rte_arp.h>
 #include <rte_icmp.h>
 
+/* RFC 792, RFC 4443. */
+#define ICMP4_UNREACHABLE 3
+#define ICMP4_TIME_EXCEEDED 11
+#define ICMP6_ERROR_LAST 4
 #define ECHO_TTL 64
 #define ECHO_HEADER_BYTES 8
 #define VLAN_ID_MASK 0xfff
+#define TAGS_MAX 2
 
 static bool is_station(const struct rte_ether_addr *mac)
 {
@@ -59,10 +64,10 @@ static bool sums_up(const uint8_t *bytes, unsigned count)
 }
 
 const struct host_address *host_owns(
-	const struct host *host, const struct ip_address *address, uint16_t vlan)
+	const struct host *host, const struct ip_address *address, struct host_tags tags)
 {
 	for (unsigned i = 0; i < host->nb_addresses; i++)
-		if (host->addresses[i].vlan == vlan &&
+		if (host_tags_same(host->addresses[i].tags, tags) &&
 			address_same(&host->addresses[i].address, address))
 			return &host->addresses[i];
 	return NULL;
@@ -77,17 +82,47 @@ static bool on_subnet(const struct host_address *own, const struct ip_address *a
 	return own->length == 0 || (own->address.ip4 ^ address->ip4) >> (32 - own->length) == 0;
 }
 
+static bool in_vlan(const struct host_address *own, const struct host_tags *tags)
+{
+	return tags == NULL || host_tags_same(own->tags, *tags);
+}
+
 const struct host_address *host_towards(
-	const struct host *host, const struct ip_address *neighbor, int vlan)
+	const struct host *host, const struct ip_address *neighbor, const struct host_tags *tags)
 {
 	for (unsigned i = 0; i < host->nb_addresses; i++)
-		if ((vlan < 0 || host->addresses[i].vlan == vlan) &&
-			on_subnet(&host->addresses[i], neighbor))
+		if (in_vlan(&host->addresses[i], tags) &&
+			(on_subnet(&host->addresses[i], neighbor) ||
+				address_same(&host->addresses[i].gateway, neighbor)))
 			return &host->addresses[i];
 	return NULL;
 }
 
-/* Where the header after Ethernet and a tag starts, and what it is; 0: in no frame. */
+const struct host_address *host_route(const struct host *host, const struct ip_address *destination,
+	const struct host_tags *tags, struct ip_address *hop)
+{
+	const struct host_address *from = host_towards(host, destination, tags);
+
+	*hop = *destination;
+	if (from != NULL)
+		return from;
+	for (unsigned i = 0; i < host->nb_addresses; i++) {
+		from = &host->addresses[i];
+		if (in_vlan(from, tags) && from->gateway.family == destination->family) {
+			*hop = from->gateway;
+			return from;
+		}
+	}
+	return NULL;
+}
+
+static bool is_tag(uint16_t type)
+{
+	return type == RTE_ETHER_TYPE_VLAN || type == RTE_ETHER_TYPE_QINQ ||
+	       type == RTE_ETHER_TYPE_QINQ1;
+}
+
+/* Where the header after Ethernet and its tags starts, and what it is; 0: in no frame. */
 static uint16_t read_l2(struct host_heard *heard, const uint8_t *frame, unsigned bytes)
 {
 	uint16_t type;
@@ -96,10 +131,14 @@ static uint16_t read_l2(struct host_heard *heard, const uint8_t *frame, unsigned
 		return 0;
 	heard->l3 = RTE_ETHER_HDR_LEN;
 	type = read16(frame + offsetof(struct rte_ether_hdr, ether_type));
-	if (type == RTE_ETHER_TYPE_VLAN || type == RTE_ETHER_TYPE_QINQ) {
-		heard->vlan = read16(frame + heard->l3) & VLAN_ID_MASK;
+	for (unsigned tags = 0; tags < TAGS_MAX && is_tag(type); tags++) {
+		uint16_t *id = tags == 0 ? &heard->tags.outer : &heard->tags.inner;
+
+		if (bytes < (unsigned)heard->l3 + RTE_VLAN_HLEN)
+			return 0;
+		*id = read16(frame + heard->l3) & VLAN_ID_MASK;
+		type = read16(frame + heard->l3 + 2);
 		heard->l3 += RTE_VLAN_HLEN;
-		type = read16(frame + RTE_ETHER_HDR_LEN + 2);
 	}
 	return type;
 }
@@ -118,7 +157,7 @@ static enum host_message read_arp(
 	heard->neighbor = read_ip4(l3 + offsetof(struct rte_arp_hdr, arp_data.arp_sip));
 	heard->mac = arp->arp_data.arp_sha;
 	target = read_ip4(l3 + offsetof(struct rte_arp_hdr, arp_data.arp_tip));
-	heard->own = host_owns(host, &target, heard->vlan);
+	heard->own = host_owns(host, &target, heard->tags);
 	if (heard->own == NULL)
 		return HOST_NOTHING;
 	if (arp->arp_opcode == RTE_BE16(RTE_ARP_OP_REQUEST))
@@ -126,8 +165,47 @@ static enum host_message read_arp(
 	return arp->arp_opcode == RTE_BE16(RTE_ARP_OP_REPLY) ? HOST_ARP_REPLY : HOST_NOTHING;
 }
 
+static void read_echo(struct host_heard *heard, const uint8_t *icmp)
+{
+	heard->identifier = read16(icmp + offsetof(struct rte_icmp_hdr, icmp_ident));
+	heard->sequence = read16(icmp + offsetof(struct rte_icmp_hdr, icmp_seq_nb));
+}
+
+/* The packet that an ICMP error quotes, which the host must have sent. */
+static enum host_message read_error4(struct host_heard *heard, const uint8_t *icmp)
+{
+	const uint8_t *quoted = icmp + ECHO_HEADER_BYTES;
+	unsigned bytes = heard->upper_bytes - ECHO_HEADER_BYTES, header = (quoted[0] & 15u) * 4;
+	struct ip_address from;
+
+	if (bytes < sizeof(struct rte_ipv4_hdr) || quoted[0] >> 4 != 4 ||
+		header < sizeof(struct rte_ipv4_hdr) || bytes < header + ECHO_HEADER_BYTES)
+		return HOST_NOTHING;
+	from = read_ip4(quoted + offsetof(struct rte_ipv4_hdr, src_addr));
+	if (!address_same(&from, &heard->own->address) ||
+		quoted[offsetof(struct rte_ipv4_hdr, next_proto_id)] != IPPROTO_ICMP ||
+		quoted[header] != RTE_IP_ICMP_ECHO_REQUEST)
+		return HOST_NOTHING;
+	heard->type = icmp[0];
+	heard->code = icmp[1];
+	read_echo(heard, quoted + header);
+	return HOST_ERROR;
+}
+
+static enum host_message read_icmp4(struct host_heard *heard, const uint8_t *icmp)
+{
+	if (icmp[0] == ICMP4_UNREACHABLE || icmp[0] == ICMP4_TIME_EXCEEDED)
+		return read_error4(heard, icmp);
+	if (icmp[1] != 0)
+		return HOST_NOTHING;
+	read_echo(heard, icmp);
+	if (icmp[0] == RTE_IP_ICMP_ECHO_REPLY)
+		return HOST_ECHO_REPLY;
+	return icmp[0] == RTE_IP_ICMP_ECHO_REQUEST ? HOST_ECHO : HOST_NOTHING;
+}
+
 /* Options and fragments are not for so small a host. */
-static enum host_message read_ip4_echo(
+static enum host_message read_ip4_packet(
 	struct host_heard *heard, const struct host *host, const uint8_t *l3, unsigned bytes)
 {
 	const struct rte_ipv4_hdr *ip = (const struct rte_ipv4_hdr *)l3;
@@ -140,7 +218,7 @@ static enum host_message read_ip4_echo(
 		return HOST_NOTHING;
 	to = read_ip4(l3 + offsetof(struct rte_ipv4_hdr, dst_addr));
 	heard->neighbor = read_ip4(l3 + offsetof(struct rte_ipv4_hdr, src_addr));
-	heard->own = host_owns(host, &to, heard->vlan);
+	heard->own = host_owns(host, &to, heard->tags);
 	total = rte_be_to_cpu_16(ip->total_length);
 	if (heard->own == NULL || total > bytes || total < sizeof(*ip) + ECHO_HEADER_BYTES ||
 		heard->neighbor.ip4 == 0 || heard->neighbor.ip4 >> 28 >= 0xe ||
@@ -148,10 +226,10 @@ static enum host_message read_ip4_echo(
 		return HOST_NOTHING;
 	heard->upper = (uint16_t)(heard->l3 + sizeof(*ip));
 	heard->upper_bytes = (uint16_t)(total - sizeof(*ip));
-	if (l3[sizeof(*ip)] != RTE_IP_ICMP_ECHO_REQUEST || l3[sizeof(*ip) + 1] != 0 ||
-		!sums_up(l3 + sizeof(*ip), heard->upper_bytes))
+	heard->ttl = ip->time_to_live;
+	if (!sums_up(l3 + sizeof(*ip), heard->upper_bytes))
 		return HOST_NOTHING;
-	return HOST_ECHO;
+	return read_icmp4(heard, l3 + sizeof(*ip));
 }
 
 /* RFC 4861 7.1.1; one from no address asks whether this one is taken. */
@@ -161,7 +239,7 @@ static enum host_message read_solicitation(
 	const struct ip_address target = address_ip6(icmp + ND_AT_TARGET);
 	const struct rte_ether_addr *option;
 
-	heard->own = host_owns(host, &target, heard->vlan);
+	heard->own = host_owns(host, &target, heard->tags);
 	if (heard->own == NULL || !nd_read_options(icmp + ND_AT_OPTIONS, icmp + heard->upper_bytes,
 					  ND_OPT_SOURCE_LINKADDR, &option))
 		return HOST_NOTHING;
@@ -186,18 +264,49 @@ static enum host_message read_advertisement(struct host_heard *heard, const uint
 	return is_station(&heard->mac) ? HOST_ADVERTISEMENT : HOST_NOTHING;
 }
 
-static enum host_message read_icmp6(
+static enum host_message read_error6(struct host_heard *heard, const uint8_t *icmp)
+{
+	const uint8_t *quoted = icmp + ECHO_HEADER_BYTES;
+
+	if (heard->upper_bytes < 2 * ECHO_HEADER_BYTES + IP6_HEADER_BYTES || quoted[0] >> 4 != 6 ||
+		!ip6_same(quoted + IP6_AT_SOURCE, heard->own->address.ip6) ||
+		quoted[IP6_AT_NEXT_HEADER] != IPPROTO_ICMPV6 ||
+		quoted[IP6_HEADER_BYTES] != ICMP6_ECHO_REQUEST)
+		return HOST_NOTHING;
+	heard->type = icmp[0];
+	heard->code = icmp[1];
+	read_echo(heard, quoted + IP6_HEADER_BYTES);
+	return HOST_ERROR;
+}
+
+/* To one of the host's addresses, of which neighbour discovery need not be. */
+static enum host_message read_echo6(
 	struct host_heard *heard, const struct host *host, const uint8_t *ip)
 {
 	const struct ip_address to = address_ip6(ip + IP6_AT_DESTINATION);
 	const uint8_t *icmp = ip + IP6_HEADER_BYTES;
 
-	if (icmp[0] == ICMP6_ECHO_REQUEST) {
-		heard->own = host_owns(host, &to, heard->vlan);
-		return heard->own != NULL && !ip6_is_unspecified(heard->neighbor.ip6)
-			       ? HOST_ECHO6
-			       : HOST_NOTHING;
-	}
+	heard->own = host_owns(host, &to, heard->tags);
+	if (heard->own == NULL || ip6_is_unspecified(heard->neighbor.ip6))
+		return HOST_NOTHING;
+	heard->ttl = ip[IP6_AT_HOP_LIMIT];
+	if (icmp[0] <= ICMP6_ERROR_LAST)
+		return read_error6(heard, icmp);
+	read_echo(heard, icmp);
+	return icmp[0] == ICMP6_ECHO_REQUEST ? HOST_ECHO6 : HOST_ECHO_REPLY;
+}
+
+static enum host_message read_icmp6(
+	struct host_heard *heard, const struct host *host, const uint8_t *ip)
+{
+	const uint8_t *icmp = ip + IP6_HEADER_BYTES;
+
+	if (icmp[0] <= ICMP6_ERROR_LAST)
+		return read_echo6(heard, host, ip);
+	if (icmp[1] != 0)
+		return HOST_NOTHING;
+	if (icmp[0] == ICMP6_ECHO_REQUEST || icmp[0] == ICMP6_ECHO_REPLY)
+		return read_echo6(heard, host, ip);
 	if (ip[IP6_AT_HOP_LIMIT] != ND_HOP_LIMIT || heard->upper_bytes < ND_AT_OPTIONS)
 		return HOST_NOTHING;
 	if (icmp[0] == ND_NEIGHBOR_SOLICIT)
@@ -218,7 +327,7 @@ static enum host_message read_ip6(
 	heard->upper = (uint16_t)(heard->l3 + IP6_HEADER_BYTES);
 	heard->upper_bytes = payload;
 	if (payload < ECHO_HEADER_BYTES || payload > bytes - IP6_HEADER_BYTES ||
-		ip6_is_multicast(heard->neighbor.ip6) || ip[IP6_HEADER_BYTES + 1] != 0 ||
+		ip6_is_multicast(heard->neighbor.ip6) ||
 		icmp6_sum(ip, ip + IP6_HEADER_BYTES, payload) != UINT16_MAX)
 		return HOST_NOTHING;
 	return read_icmp6(heard, host, ip);
@@ -243,8 +352,8 @@ struct host_heard host_read(const struct host *host, const uint8_t *frame, unsig
 	else if (type == RTE_ETHER_TYPE_IPV6)
 		heard.message = read_ip6(&heard, host, l3, rest);
 	else if (type == RTE_ETHER_TYPE_IPV4 && unicast)
-		heard.message = read_ip4_echo(&heard, host, l3, rest);
-	if (heard.message == HOST_ECHO6 && !unicast)
+		heard.message = read_ip4_packet(&heard, host, l3, rest);
+	if (heard.message >= HOST_ECHO && !unicast)
 		heard.message = HOST_NOTHING;
 	return heard;
 }
@@ -387,17 +496,25 @@ unsigned host_answer(const struct host *host, const struct host_heard *heard, co
 	return padded(answer, bytes);
 }
 
-/* Ethernet header and perhaps a tag; returns where the next header starts. */
-static unsigned write_l2(const struct host *host, const struct rte_ether_addr *to, uint16_t vlan,
-	uint16_t type, uint8_t *frame)
+static unsigned write_tag(uint16_t type, uint16_t vlan, uint8_t *frame)
+{
+	write16(frame, type);
+	write16(frame + 2, vlan);
+	return RTE_VLAN_HLEN;
+}
+
+/* Ethernet header and perhaps tags; returns where the next header starts. */
+static unsigned write_l2(const struct host *host, const struct rte_ether_addr *to,
+	struct host_tags tags, uint16_t type, uint8_t *frame)
 {
 	unsigned at = 2 * RTE_ETHER_ADDR_LEN;
 
 	write_ends(host, to, frame);
-	if (vlan != 0) {
-		write16(frame + at, RTE_ETHER_TYPE_VLAN);
-		write16(frame + at + 2, vlan);
-		at += RTE_VLAN_HLEN;
+	if (tags.inner != 0) {
+		at += write_tag(RTE_ETHER_TYPE_QINQ, tags.outer, frame + at);
+		at += write_tag(RTE_ETHER_TYPE_VLAN, tags.inner, frame + at);
+	} else if (tags.outer != 0) {
+		at += write_tag(RTE_ETHER_TYPE_VLAN, tags.outer, frame + at);
 	}
 	write16(frame + at, type);
 	return at + 2;
@@ -418,14 +535,68 @@ unsigned host_ask(const struct host *host, const struct host_address *from,
 	unsigned l3;
 
 	if (neighbor->family == ADDRESS_IP4) {
-		l3 = write_l2(host, &all, from->vlan, RTE_ETHER_TYPE_ARP, frame);
+		l3 = write_l2(host, &all, from->tags, RTE_ETHER_TYPE_ARP, frame);
 		write_arp(host, RTE_ARP_OP_REQUEST, &from->address, neighbor, &none, frame + l3);
 		return padded(frame, l3 + sizeof(struct rte_arp_hdr));
 	}
 	ip6_solicited_node(neighbor->ip6, group);
 	to = group_mac(group);
 	message.to = group;
-	l3 = write_l2(host, &to, from->vlan, RTE_ETHER_TYPE_IPV6, frame);
+	l3 = write_l2(host, &to, from->tags, RTE_ETHER_TYPE_IPV6, frame);
 	write_neighbor(host, &message, frame + l3);
 	return l3 + IP6_HEADER_BYTES + ND_MESSAGE_BYTES;
+}
+
+/* Echo header and data that counts up; the checksum is the caller's. */
+static void write_echo(const struct host_echo *echo, uint8_t type, uint8_t *icmp, unsigned bytes)
+{
+	memset(icmp, 0, ECHO_HEADER_BYTES);
+	icmp[0] = type;
+	write16(icmp + offsetof(struct rte_icmp_hdr, icmp_ident), echo->identifier);
+	write16(icmp + offsetof(struct rte_icmp_hdr, icmp_seq_nb), echo->sequence);
+	for (unsigned i = ECHO_HEADER_BYTES; i < bytes; i++)
+		icmp[i] = (uint8_t)i;
+}
+
+static unsigned ping4(const struct host *host, const struct host_echo *echo, uint8_t *frame)
+{
+	unsigned l3 = write_l2(host, &echo->mac, echo->from.tags, RTE_ETHER_TYPE_IPV4, frame);
+	unsigned headers = l3 + sizeof(struct rte_ipv4_hdr) + ECHO_HEADER_BYTES;
+	unsigned bytes = RTE_MAX((unsigned)echo->bytes, headers);
+	struct rte_ipv4_hdr *ip = (struct rte_ipv4_hdr *)(frame + l3);
+	struct rte_icmp_hdr *icmp = (struct rte_icmp_hdr *)(ip + 1);
+	unsigned upper = bytes - l3 - (unsigned)sizeof(*ip);
+
+	memset(ip, 0, sizeof(*ip));
+	ip->version_ihl = IP4_PLAIN_VERSION_IHL;
+	ip->total_length = rte_cpu_to_be_16((uint16_t)(bytes - l3));
+	ip->packet_id = rte_cpu_to_be_16(echo->sequence);
+	ip->time_to_live = echo->ttl;
+	ip->next_proto_id = IPPROTO_ICMP;
+	write_ip4(frame + l3 + offsetof(struct rte_ipv4_hdr, src_addr), &echo->from.address);
+	write_ip4(frame + l3 + offsetof(struct rte_ipv4_hdr, dst_addr), &echo->to);
+	ip->hdr_checksum = csum_fold(csum_sum((const uint8_t *)ip, sizeof(*ip)));
+	write_echo(echo, RTE_IP_ICMP_ECHO_REQUEST, (uint8_t *)icmp, upper);
+	icmp->icmp_cksum = csum_fold(csum_sum((const uint8_t *)icmp, upper));
+	return padded(frame, bytes);
+}
+
+static unsigned ping6(const struct host *host, const struct host_echo *echo, uint8_t *frame)
+{
+	unsigned l3 = write_l2(host, &echo->mac, echo->from.tags, RTE_ETHER_TYPE_IPV6, frame);
+	unsigned headers = l3 + IP6_HEADER_BYTES + ECHO_HEADER_BYTES;
+	unsigned bytes = RTE_MAX((unsigned)echo->bytes, headers);
+	unsigned upper = bytes - l3 - IP6_HEADER_BYTES;
+	uint8_t *ip = frame + l3, *icmp = ip + IP6_HEADER_BYTES;
+
+	ip6_fill(ip, IPPROTO_ICMPV6, (uint16_t)upper, echo->ttl, echo->from.address.ip6,
+		echo->to.ip6);
+	write_echo(echo, ICMP6_ECHO_REQUEST, icmp, upper);
+	icmp6_set_checksum(ip, icmp, (uint16_t)upper);
+	return padded(frame, bytes);
+}
+
+unsigned host_ping(const struct host *host, const struct host_echo *echo, uint8_t *frame)
+{
+	return echo->to.family == ADDRESS_IP6 ? ping6(host, echo, frame) : ping4(host, echo, frame);
 }

@@ -5,6 +5,7 @@
 #include "core/memory.h"
 #include "core/worker.h"
 #include "connections.h"
+#include "inject.h"
 #include "responder.h"
 #include "stream_rx.h"
 
@@ -382,14 +383,13 @@ static const char *analyser_name(void)
 	return tester.connections == NULL ? "analyser" : "connection-analyser";
 }
 
-static int create_responder(struct responder *responder, struct worker *worker)
+static int create_responder(struct port *port, struct worker *worker)
 {
-	const char *name = responder->port->name;
 	char node[RTE_NODE_NAMESIZE];
 
-	if (node_clone("responder", name, responder, NULL) == RTE_NODE_ID_INVALID)
+	if (node_clone("responder", port->name, port, NULL) == RTE_NODE_ID_INVALID)
 		return -EINVAL;
-	snprintf(node, sizeof(node), "responder-%s", name);
+	snprintf(node, sizeof(node), "responder-%s", port->name);
 	worker_add_node(worker, node);
 	return 0;
 }
@@ -428,13 +428,12 @@ int tester_create_nodes(void)
 	for (unsigned i = 0; i < tester.nb_workers && tester.nb_ports > 0; i++)
 		worker_add_node(tester.workers[i]->worker, analyser_name());
 	for (unsigned i = 0; i < tester.nb_ports; i++) {
-		struct responder *responder = responders[tester.ports[i].port->index];
 		int rc = create_rx_nodes(i);
 
 		if (rc == 0)
 			rc = create_tx_nodes(&tester.ports[i], worker);
-		if (rc == 0 && responder != NULL)
-			rc = create_responder(responder, worker);
+		if (rc == 0)
+			rc = create_responder(tester.ports[i].port, worker);
 		if (rc == 0 && has_generator(&tester.ports[i]))
 			rc = create_generator(&tester.ports[i], worker);
 		if (rc != 0)
@@ -530,6 +529,7 @@ static void read_sent(struct ledger *ledger)
 			ledger_add(ledger, LEDGER_HELD, port->nb_held, "tester %s: tx full",
 				port->port->name);
 	}
+	inject_ledger(ledger);
 }
 LEDGER_SOURCE_REGISTER(LEDGER_STAGE_SENDER, read_sent)
 

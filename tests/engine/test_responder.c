@@ -4,6 +4,7 @@
  * would, byte by byte, or is an `other` frame. Frames are hexadecimal, as scapy makes them.
  */
 #include "core/ledger.h"
+#include "tester/ping.h"
 #include "tester/resolve.h"
 #include "tester/responder.h"
 #include "tester/tester.h"
@@ -315,8 +316,9 @@ static void answers_wait_for_room(void)
 /* A port without addresses keeps quiet. */
 static void other_port_is_none(void)
 {
-	CHECK(responders[0] != NULL);
-	CHECK(responders[1] == NULL);
+	CHECK(responders[0]->host->nb_addresses > 0);
+	CHECK_EQUAL(responders[1]->host->nb_addresses, 0);
+	CHECK(responders[1]->pool == NULL);
 }
 
 struct asked {
@@ -335,10 +337,12 @@ struct asked {
 static void *ask(void *argument)
 {
 	struct asked *asked = argument;
+	const struct host_tags tags = {.outer = (uint16_t)asked->vlan};
 	struct ip_address neighbor;
 
 	address_read(asked->neighbor, asked->neighbor + strlen(asked->neighbor), &neighbor);
-	asked->reason = resolve(port_at(0), &neighbor, asked->vlan, &asked->resolved, asked->text);
+	asked->reason = resolve(port_at(0), &neighbor, asked->vlan < 0 ? NULL : &tags,
+		&asked->resolved, asked->text);
 	__atomic_store_n(&asked->done, true, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -429,6 +433,265 @@ static void none_is_asked_in_a_trial(void)
 	run_question(&asked);
 }
 
+static const char tagged_request[] =
+	"ffffffffffff02aabbccdd0188a8000a810000140806000108000604000102aabbccdd01"
+	"0a0014010000000000000a00140200000000000000000000";
+static const char tagged_answer[] =
+	"02aabbccdd01024c5200000088a8000a8100001408060001080006040002024c52000000"
+	"0a00140202aabbccdd010a00140100000000000000000000";
+static const char our_tagged_request[] =
+	"ffffffffffff024c5200000088a8000a8100001408060001080006040001024c52000000"
+	"0a0014020000000000000a00140100000000000000000000";
+static const char its_tagged_reply[] =
+	"024c5200000002aabbccdd0188a8000a810000140806000108000604000202aabbccdd01"
+	"0a001401024c520000000a00140200000000000000000000";
+static const char our_echo[] =
+	"02aabbccdd01024c5200000088a8000a8100001408004500004e000100004001f9a30a00"
+	"1402630000090800d4c10001000108090a0b0c0d0e0f101112131415161718191a1b1c1d"
+	"1e1f202122232425262728292a2b2c2d2e2f30313233343536373839";
+static const char echo_reply[] =
+	"024c5200000002aabbccdd0188a8000a8100001408004500004e000900003901009c6300"
+	"00090a0014020000dcc10001000108090a0b0c0d0e0f101112131415161718191a1b1c1d"
+	"1e1f202122232425262728292a2b2c2d2e2f30313233343536373839";
+static const char other_reply[] =
+	"024c5200000002aabbccdd0188a8000a8100001408004500004e000900003901009c6300"
+	"00090a0014020000dc75004d000108090a0b0c0d0e0f101112131415161718191a1b1c1d"
+	"1e1f202122232425262728292a2b2c2d2e2f30313233343536373839";
+static const char unreachable[] =
+	"024c5200000002aabbccdd0188a8000a810000140800450000380009000040013eba0a00"
+	"14010a0014020301203b000000004500004e000100004001f9a30a001402630000090800"
+	"d4c100010001";
+static const char exceeded[] =
+	"024c5200000002aabbccdd0188a8000a810000140800450000380009000040013eba0a00"
+	"14010a0014020b00183c000000004500004e000100004001f9a30a001402630000090800"
+	"d4c100010001";
+static const char our_echo6[] =
+	"02aabbccdd01024c5200000086dd60000000002e3a40fd00000000000000000000000000"
+	"0002fd0000000000000000000000000000018000958d0001000108090a0b0c0d0e0f1011"
+	"12131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d";
+static const char echo_reply6[] =
+	"024c5200000002aabbccdd0186dd60000000002e3a3ffd00000000000000000000000000"
+	"0001fd0000000000000000000000000000028100948d0001000108090a0b0c0d0e0f1011"
+	"12131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d";
+static const char unreachable6[] =
+	"024c5200000002aabbccdd0186dd60000000005e3a3ffd00000000000000000000000000"
+	"0001fd00000000000000000000000000000201036a590000000060000000002e3a40fd00"
+	"0000000000000000000000000002fd0000000000000000000000000000018000958d0001"
+	"000108090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20212223242526272829"
+	"2a2b2c2d";
+
+static struct host_address own_of(const char *address, const char *gateway, struct host_tags tags)
+{
+	struct host_address own = {.tags = tags};
+
+	address_read_prefix(address, address + strlen(address), &own.address, &own.length);
+	if (gateway != NULL)
+		address_read(gateway, gateway + strlen(gateway), &own.gateway);
+	return own;
+}
+
+static unsigned answers_to(const char *request)
+{
+	forget();
+	give(request);
+	tester_walk();
+	tester_walk();
+	return nb_came;
+}
+
+/* Given, replaced and taken away while frames come: what is answered is what the port has now. */
+static void addresses_change(void)
+{
+	struct responder *responder = responders[0];
+	const struct host_tags two = {10, 20}, none = {0, 0};
+	const struct host_address own = own_of("10.0.20.2/24", "10.0.20.1", two);
+	struct host_address other = own_of("10.0.21.2/24", NULL, none);
+
+	CHECK_EQUAL(answers_to(arp_request), 1);
+	CHECK_EQUAL(answers_to(tagged_request), 0);
+	CHECK(responder_add(responder, &own, 1) == NULL);
+	CHECK_EQUAL(answers_to(tagged_request), 1);
+	CHECK(same(&came[0], tagged_answer));
+	CHECK_EQUAL(answers_to(arp_request), 1);
+	CHECK(strstr(responder_add(responder, &own, 1), "given twice") != NULL);
+	CHECK(responder_set(responder, &own, 1) == NULL);
+	CHECK_EQUAL(answers_to(arp_request), 0);
+	CHECK_EQUAL(answers_to(tagged_request), 1);
+	/* A mistake changes nothing. */
+	other.gateway = other.address;
+	CHECK(responder_set(responder, &other, 1) != NULL);
+	other.gateway.family = ADDRESS_NONE;
+	CHECK(responder_remove(responder, &other) != NULL);
+	CHECK_EQUAL(responder_host(responder).nb_addresses, 1);
+	CHECK(responder_remove(responder, &own) == NULL);
+	CHECK_EQUAL(answers_to(tagged_request), 0);
+	CHECK_EQUAL(responder_host(responder).nb_addresses, 0);
+}
+
+/* A port that had none, with a link-local one that comes and goes with its IPv6 address. */
+static void the_other_port_gets_addresses(void)
+{
+	const struct host_address own = own_of("fd00::2/64", NULL, (struct host_tags){7, 0});
+	struct responder *responder = responders[1];
+
+	CHECK(responder_set(responder, &own, 1) == NULL);
+	CHECK_EQUAL(responder_host(responder).nb_addresses, 2);
+	CHECK(responder->pool != NULL);
+	CHECK(responder_remove(responder, &own) == NULL);
+	CHECK_EQUAL(responder_host(responder).nb_addresses, 0);
+	for (unsigned i = 0; i < 16; i++) {
+		struct host_address many =
+			own_of("10.0.0.1/24", NULL, (struct host_tags){(uint16_t)(i + 1), 0});
+
+		CHECK(responder_add(responder, &many, 1) == NULL);
+	}
+	CHECK(strstr(responder_add(responder, &own, 1), "16 addresses") != NULL);
+	CHECK(responder_remove(responder, NULL) == NULL);
+	CHECK_EQUAL(responder_host(responder).nb_addresses, 0);
+}
+
+struct pinged {
+	const char *destination;
+	const char *resolution; /* the answer to the request that goes first */
+	const char *request, *answer;
+	enum ping_result result;
+	const char *why; /* part of it; NULL: pinged */
+	bool done;
+	const char *reason;
+	struct ping_reply reply;
+	char text[RESOLVE_WHY_BYTES];
+};
+
+static void *ping_it(void *argument)
+{
+	struct pinged *pinged = argument;
+	const char *end = pinged->destination + strlen(pinged->destination);
+	struct ping_order order = {
+		.port = port_at(0), .bytes = 100, .ttl = 64, .count = 1, .timeout_ms = 100};
+	struct resolved hop;
+
+	address_read(pinged->destination, end, &order.destination);
+	pinged->reason = ping(&order, &pinged->reply, &hop, pinged->text);
+	__atomic_store_n(&pinged->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void run_ping(struct pinged *pinged)
+{
+	pthread_t thread;
+
+	forget();
+	CHECK(pthread_create(&thread, NULL, ping_it, pinged) == 0);
+	while (!__atomic_load_n(&pinged->done, __ATOMIC_ACQUIRE)) {
+		tester_walk();
+		if (pinged->resolution != NULL && nb_came == 1 && nb_goes == 0)
+			give(pinged->resolution);
+		if (pinged->answer != NULL && nb_came == 2 && nb_goes == 1)
+			give(pinged->answer);
+	}
+	pthread_join(thread, NULL);
+	CHECK((pinged->why == NULL) == (pinged->reason == NULL));
+	if (pinged->why != NULL) {
+		CHECK(pinged->reason != NULL && strstr(pinged->reason, pinged->why) != NULL);
+		return;
+	}
+	CHECK_EQUAL(nb_came, 2);
+	/* The identifier counts up with each ping: the first one's is that of the frames. */
+	CHECK(came[1].length == frame_of(pinged->request).length);
+	CHECK_EQUAL(pinged->reply.result, pinged->result);
+	CHECK((pinged->reply.rtt_ns > 0) == (pinged->result != PING_NO_ANSWER));
+}
+
+/* One case, one process: identifiers begin with 1. */
+static void ping_case(struct pinged pinged, bool exact)
+{
+	const struct host_address own =
+		own_of("10.0.20.2/24", "10.0.20.1", (struct host_tags){10, 20});
+
+	CHECK(responder_add(responders[0], &own, 1) == NULL);
+	run_ping(&pinged);
+	CHECK(!exact || same(&came[1], pinged.request));
+	CHECK(pinged.resolution != its_tagged_reply || same(&came[0], our_tagged_request));
+}
+
+static void a_ping_is_answered(void)
+{
+	uint64_t other = tester.other;
+
+	ping_case((struct pinged){.destination = "99.0.0.9",
+			  .resolution = its_tagged_reply,
+			  .request = our_echo,
+			  .answer = echo_reply,
+			  .result = PING_ANSWERED},
+		true);
+	CHECK_EQUAL(tester.other, other);
+	CHECK_EQUAL(responders[0]->counters.heard[HOST_ECHO_REPLY], 1);
+	/* It comes again: no one waits for it. */
+	give(echo_reply);
+	tester_walk();
+	CHECK_EQUAL(tester.other, other + 1);
+}
+
+static void another_ping_is_not(void)
+{
+	uint64_t other = tester.other;
+
+	ping_case((struct pinged){.destination = "99.0.0.9",
+			  .resolution = its_tagged_reply,
+			  .request = our_echo,
+			  .answer = other_reply,
+			  .result = PING_NO_ANSWER},
+		true);
+	CHECK_EQUAL(tester.other, other + 1);
+}
+
+static void a_ping_is_refused(void)
+{
+	ping_case((struct pinged){.destination = "99.0.0.9",
+			  .resolution = its_tagged_reply,
+			  .request = our_echo,
+			  .answer = unreachable,
+			  .result = PING_UNREACHABLE},
+		true);
+}
+
+static void a_ping_exceeds_its_ttl(void)
+{
+	ping_case((struct pinged){.destination = "99.0.0.9",
+			  .resolution = its_tagged_reply,
+			  .request = our_echo,
+			  .answer = exceeded,
+			  .result = PING_EXCEEDED},
+		true);
+}
+
+static void a_ping6_is_answered(void)
+{
+	ping_case((struct pinged){.destination = "fd00::1",
+			  .resolution = box_advertisement,
+			  .request = our_echo6,
+			  .answer = echo_reply6,
+			  .result = PING_ANSWERED},
+		true);
+}
+
+static void a_ping6_is_refused(void)
+{
+	ping_case((struct pinged){.destination = "fd00::1",
+			  .resolution = box_advertisement,
+			  .request = our_echo6,
+			  .answer = unreachable6,
+			  .result = PING_UNREACHABLE},
+		true);
+}
+
+static void a_ping_has_no_way(void)
+{
+	ping_case((struct pinged){.destination = "99.0.0.9", .why = "no answer to 3 ARP requests"},
+		false);
+	run_ping(&(struct pinged){.destination = "2001:db8::9", .why = "no gateway"});
+}
+
 #define ADDRESSES(list) "{\"addresses\": [" list "]}"
 #define OF_E1(keys) "{\"port\": \"e1\", " keys "}"
 
@@ -445,6 +708,8 @@ static void mistakes_are_found(void)
 		ADDRESSES(OF_E1("\"address\": \"10.0.0.1/24\"")),
 		ADDRESSES(OF_E1("\"address\": \"10.0.0.1/24\", \"vlan\": 4094")),
 		ADDRESSES(OF_E1("\"address\": \"fe80::1/64\"")),
+		ADDRESSES(OF_E1("\"address\": \"10.0.9.1/24\", \"gateway\": \"10.0.9.254\"")),
+		ADDRESSES(OF_E1("\"address\": \"10.0.0.1/24\", \"vlan\": 5, \"inner_vlan\": 7")),
 	};
 	static const char *const bad[] = {
 		ADDRESSES(OF_E1("\"address\": \"10.0.0.1/24\"")), /* given twice by now */
@@ -455,7 +720,11 @@ static void mistakes_are_found(void)
 		ADDRESSES(OF_E1("\"address\": \"ff02::1/64\"")),
 		ADDRESSES(OF_E1("\"address\": \"::/64\"")),
 		ADDRESSES(OF_E1("\"address\": \"10.0.0.2/24\", \"vlan\": 4095")),
-		ADDRESSES(OF_E1("\"address\": \"10.0.0.3/24\", \"gateway\": \"10.0.0.1\"")),
+		ADDRESSES(OF_E1("\"address\": \"10.0.0.3/24\", \"router\": \"10.0.0.1\"")),
+		ADDRESSES(OF_E1("\"address\": \"10.0.0.3/24\", \"gateway\": \"10.0.0.\"")),
+		ADDRESSES(OF_E1("\"address\": \"10.0.0.3/24\", \"gateway\": \"fe80::1\"")),
+		ADDRESSES(OF_E1("\"address\": \"10.0.0.3/24\", \"gateway\": \"10.0.0.3\"")),
+		ADDRESSES(OF_E1("\"address\": \"10.0.0.4/24\", \"inner_vlan\": 7")),
 		ADDRESSES(OF_E1("\"vlan\": 10")),
 		ADDRESSES("{\"port\": \"e2\", \"address\": \"10.0.0.1/24\"}"),
 		ADDRESSES("\"10.0.0.1/24\""),
@@ -497,6 +766,15 @@ static const struct tester_case cases[] = {
 	{"the other port is none", other_port_is_none, STREAMS},
 	{"neighbours are asked", neighbors_are_asked, STREAMS},
 	{"mistakes are found", mistakes_are_found, STREAMS},
+	{"addresses change", addresses_change, STREAMS},
+	{"the other port gets addresses", the_other_port_gets_addresses, STREAMS},
+	{"a ping is answered", a_ping_is_answered, STREAMS},
+	{"another ping is not", another_ping_is_not, STREAMS},
+	{"a ping is refused", a_ping_is_refused, STREAMS},
+	{"a ping exceeds its TTL", a_ping_exceeds_its_ttl, STREAMS},
+	{"an IPv6 ping is answered", a_ping6_is_answered, STREAMS},
+	{"an IPv6 ping is refused", a_ping6_is_refused, STREAMS},
+	{"a ping has no way", a_ping_has_no_way, STREAMS},
 	{"none is asked in a trial", none_is_asked_in_a_trial, STREAMS},
 };
 TESTER_MAIN(cases)
