@@ -35,9 +35,9 @@ static bool compile(struct bpf_program *program, const char *text, char why[CAPT
 }
 
 /*
- * Instructions that DPDK 22.11 converts and compiles right: fields at fixed places, compared. Not so
- * arithmetic, fields behind IPv4's options, and BPF_JSET with a constant that fits a byte: x86's TEST
- * has no such form, and what follows is no code.
+ * Instructions that DPDK 22.11 converts and compiles right: fields at fixed places, compared. Not
+ * so arithmetic, fields behind IPv4's options, and BPF_JSET with a constant that fits a byte: x86's
+ * TEST has no such form, and what follows is no code.
  */
 static bool is_compiled_right(const struct bpf_insn *instruction)
 {

@@ -159,7 +159,7 @@ struct port_queue {
 	uint16_t (*tx_burst)(void *queue, struct rte_mbuf **mbufs, uint16_t count);
 	void *tx; /* NULL: no such tx queue */
 	struct port *port;
-	uint64_t *received_tsc; /* where rx stores the time of reception; NULL: unused */
+	uint64_t *received_tsc;          /* where rx stores the time of reception; NULL: unused */
 	const struct capture_taps *taps; /* captures that are on (capture_tap.h); NULL: none */
 } __rte_cache_aligned;
 

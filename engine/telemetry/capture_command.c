@@ -11,7 +11,7 @@
 
 /* Characters of an answer: DPDK sends 16 KiB, and leaves out what does not fit. */
 #define ANSWER_BYTES 12000
-/* Of a frame's columns, and of what stands around a line of hexadecimal digits. */
+/* Those of a frame's columns, and around a line of hexadecimal digits. */
 #define ROW_BYTES 64
 #define LINE_BYTES_MORE 3
 #define LINE_BYTES 63

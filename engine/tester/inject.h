@@ -15,11 +15,6 @@
 
 struct ledger;
 
-/* Of the control side, one thread at a time. */
-struct inject_counters {
-	uint64_t queued, sent;
-};
-
 struct injector {
 	struct port *port;
 	struct rte_mempool *pool;

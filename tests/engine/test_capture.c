@@ -46,7 +46,7 @@ static uint16_t test_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 	return got;
 }
 
-/* What it takes is overwritten: who reads it afterwards reads something else. */
+/* Frames that it takes are overwritten: who reads them afterwards reads something else. */
 static uint16_t test_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 {
 	uint16_t taken = (uint16_t)RTE_MIN((unsigned)count, room);

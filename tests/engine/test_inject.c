@@ -102,7 +102,7 @@ static void no_more_wait_than_there_is_room(void)
 	tester_walk();
 	CHECK_EQUAL(nb_sent, 0);
 	CHECK_EQUAL(in_ledger("tester e0: injected"), 0);
-	/* What the worker has taken is no more in the ring. */
+	/* Frames that the worker has taken are no more in the ring. */
 	CHECK(inject_number(given, 60) == NULL);
 	room = UINT32_MAX;
 	for (unsigned i = 0; i < 10; i++)

@@ -11,7 +11,7 @@ class CapturedFrame:
     time_ns: int
     #: The port sent it; else it received it.
     is_sent: bool
-    #: Of the whole frame, without FCS.
+    #: Length of the whole frame, without FCS.
     length_bytes: int
     data: bytes
 

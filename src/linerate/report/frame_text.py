@@ -37,7 +37,7 @@ def _mac(data: bytes) -> str:
 
 
 def _icmp(protocol: int, message: bytes) -> str:
-    """What an ICMP message is; empty where it is cut short."""
+    """Kind of an ICMP message; empty where it is cut short."""
     if len(message) < 8:
         return ""
     kind = protocol, message[0]
@@ -105,7 +105,7 @@ def describe(frame: bytes) -> str:
 def frame_line(frame: CapturedFrame) -> str:
     """One captured frame in a line: time, direction, MAC addresses, length, contents."""
     seconds, rest = divmod(frame.time_ns, 1_000_000_000)
-    # Of this host's time zone, as tcpdump has it.
+    # In this host's time zone, as tcpdump has it.
     clock = datetime.fromtimestamp(seconds).astimezone().strftime("%H:%M:%S")
     direction = "tx" if frame.is_sent else "rx"
     macs = f"{_mac(frame.data[6:12])} > {_mac(frame.data[:6])}"

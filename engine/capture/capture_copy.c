@@ -44,7 +44,7 @@ static void write_record(struct capture_record *record, const struct capture *ca
 	record->length = mbuf->pkt_len;
 	record->captured = (uint16_t)captured;
 	record->sent = sent;
-	/* Of one segment it is where it was. */
+	/* A frame of one segment is read where it is. */
 	if (bytes != record->bytes)
 		memcpy(record->bytes, bytes, captured);
 }
