@@ -67,7 +67,7 @@ def test_frames_are_cut_from_lines_and_joined_over_answers():
         answer([], []),
     )
     order = CaptureOrder("t0", "both", "arp or (icmp and less 100), really", 96, 10)
-    with FrameCapture(engine, order) as capture:
+    with FrameCapture(engine, order) as capture:  # type: ignore[arg-type]
         reads = [capture.read() for _ in range(4)]
         assert capture.is_empty
         assert not capture.is_over
@@ -84,7 +84,8 @@ def test_frames_are_cut_from_lines_and_joined_over_answers():
 
 def test_an_answer_with_too_few_bytes_is_refused():
     engine = FakeEngine(answer([ARP[:10].hex()], [(5, "rx", 60, 60, 0)]))
-    with FrameCapture(engine, CaptureOrder("t0")) as capture, pytest.raises(TelemetryError):
+    taken = FrameCapture(engine, CaptureOrder("t0"))  # type: ignore[arg-type]
+    with taken as capture, pytest.raises(TelemetryError):
         capture.read()
 
 

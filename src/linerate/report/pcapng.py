@@ -1,7 +1,7 @@
 """Captures as files: pcapng (draft-ietf-opsawg-pcapng), read by Wireshark, tshark and tcpdump."""
 
 import struct
-from typing import BinaryIO
+from typing import IO
 
 from linerate.model.captured_frame import CaptureCounters, CapturedFrame
 
@@ -38,7 +38,7 @@ def _time(time_ns: int) -> bytes:
 class CaptureWriter:
     """One section with one interface, written frame by frame."""
 
-    def __init__(self, file: BinaryIO, port: str, filter_text: str, snap_bytes: int) -> None:
+    def __init__(self, file: IO[bytes], port: str, filter_text: str, snap_bytes: int) -> None:
         """Write the file's header; `snap_bytes` 0: frames are whole."""
         self._file = file
         self._last_ns = 0
