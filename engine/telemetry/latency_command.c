@@ -186,5 +186,5 @@ static int figures_answer(const char *parameters, struct rte_tel_data *data)
 }
 
 COMMAND("/linerate/latency/figures", figures_answer,
-	"Figures of up to 256 latency streams in ns; last_max is of the time since the last such "
-	"answer. Parameter: number of the first stream")
+	"Figures of up to 256 latency streams in ns, last_max since the last answer. Parameter: "
+	"number of the first stream")

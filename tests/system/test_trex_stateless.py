@@ -119,8 +119,8 @@ def test_signatures_change_payload_and_checksums_alone(tmp_path: Path) -> None:
         at = (len(other) - 8) & ~1
         number, damage = divmod(int.from_bytes(other[at : at + 8], "big"), 65535)
         assert (damage, number >> 46) == (0, 0b10)
-        stream = number >> 32 & 0x1FFF
-        assert number & 0xFFFFFFFF == numbers[stream]
+        stream = number >> 30 & 0xFFFF
+        assert number & 0x3FFFFFFF == numbers[stream]
         numbers[stream] += 1
         assert checksums_are_right(other)
         differ = [i for i in range(at) if one[i] != other[i]]
