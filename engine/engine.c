@@ -117,7 +117,7 @@ static void lcores_argument(char *argument, size_t size)
 
 static int eal_start(const char *program)
 {
-	static char lcores[1024], prefix[96];
+	static char lcores[2048], prefix[96];
 	const char *arguments[EAL_ARGUMENTS_MAX];
 	int count = 0, more;
 
@@ -219,8 +219,8 @@ int engine_start(const char *program)
 
 	/* Sockets and files of this process are its user's alone. */
 	umask(0077);
-	if (workers_plan(cpus, nb_cpus, tester.nb_ports > 0, forwarder_workers(),
-		    forwarder_rx_mode()) < 0)
+	if (workers_plan(cpus, nb_cpus, tester.nb_ports > 0 ? tester.asked_workers : 0,
+		    forwarder_workers(), forwarder_rx_mode()) < 0)
 		return -EINVAL;
 	rc = eal_start(program);
 	if (rc != 0)

@@ -363,6 +363,14 @@ static uint64_t wire_clock(const struct port *port)
 
 static const char *const keys[] = {"card", "index", NULL};
 
+/* Both of a card's links end on its PCIe link. */
+static const void *wire_shared(const struct port *port)
+{
+	const struct wire_end *end = port->device;
+
+	return end->card;
+}
+
 static struct port_driver wire_driver = {
 	.name = "wire",
 	.keys = keys,
@@ -374,5 +382,6 @@ static struct port_driver wire_driver = {
 	.stats = wire_stats,
 	.link_bps = wire_link_bps,
 	.clock = wire_clock,
+	.shared = wire_shared,
 };
 PORT_DRIVER_REGISTER(wire_driver)

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <rte_cycles.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ static struct worker *workers[WORKERS_MAX];
 static unsigned nb_workers;
 static unsigned nb_forwarders, nb_testers;
 static int main_cpu;
-static char layout[256];
+static char layout[1024];
 static bool system_calls; /* some port makes one or more a vector */
 
 static struct worker *worker_add(const char *name, enum worker_role role, int cpu)
@@ -50,55 +51,68 @@ static void mark_turns(void)
 			workers[i]->takes_turns |= i != j && workers[i]->cpu == workers[j]->cpu;
 }
 
-/* One CPU: everything on it. Two: tester (with housekeeping) and forwarder. More: one each. */
-int workers_plan(
-	const int *cpus, unsigned nb_cpus, bool tester, unsigned forwarders, enum rx_mode rx_mode)
+/* Adds to the sentence on who runs where. */
+static void layout_add(const char *format, ...)
 {
-	unsigned next = 0, first, used = 0;
-	char name[32];
-	int length;
+	size_t length = strlen(layout);
+	va_list arguments;
 
-	if (forwarders + 1 > WORKERS_MAX) {
+	va_start(arguments, format);
+	vsnprintf(layout + length, sizeof(layout) - length, format, arguments);
+	va_end(arguments);
+}
+
+/* Gives `count` workers the CPUs from `first` to below `end`, in turn. */
+static void add_workers(enum worker_role role, unsigned count, const char *name, const int *cpus,
+	unsigned first, unsigned end)
+{
+	char own[32];
+
+	for (unsigned i = 0; i < count; i++) {
+		int cpu = cpus[first + i % (end - first)];
+
+		if (count == 1 && role == WORKER_TESTER)
+			snprintf(own, sizeof(own), "%s", name);
+		else
+			snprintf(own, sizeof(own), "%s-%u", name, i);
+		worker_add(own, role, cpu);
+		layout_add(", %s on %d", own, cpu);
+	}
+}
+
+/* One CPU: everything on it. Two: tester (with housekeeping) and forwarder. More: one each, and the
+ * forwarder's workers first: what they can do is to be measured. */
+int workers_plan(const int *cpus, unsigned nb_cpus, unsigned testers, unsigned forwarders,
+	enum rx_mode rx_mode)
+{
+	unsigned first, between, ours;
+
+	if (forwarders + testers > WORKERS_MAX - 1) {
 		fprintf(stderr, "at most %d workers\n", WORKERS_MAX - 1);
 		return -1;
 	}
 	main_cpu = cpus[0];
 	/* A tester polls always: who wants to sleep must be another thread. */
-	if (nb_cpus == 1 && tester && forwarders == 1 && rx_mode == RX_POLLING) {
+	if (nb_cpus == 1 && testers == 1 && forwarders == 1 && rx_mode == RX_POLLING) {
 		worker_add("worker", WORKER_BOTH, cpus[0]);
-		snprintf(layout, sizeof(layout),
-			"1 CPU: tester and forwarder take turns on CPU %d; rates are about half",
+		layout_add("1 CPU: tester and forwarder take turns on CPU %d; rates are about half",
 			cpus[0]);
 		return (int)nb_workers;
 	}
-	if (nb_cpus > (tester ? 1u : 0u) + forwarders)
-		next = 1; /* one is left for housekeeping alone */
-	length = snprintf(layout, sizeof(layout), "%u CPU%s: housekeeping on %d", nb_cpus,
-		nb_cpus == 1 ? "" : "s", main_cpu);
-	if (tester) {
-		worker_add("tester", WORKER_TESTER, cpus[next]);
-		length += snprintf(
-			layout + length, sizeof(layout) - length, ", tester on %d", cpus[next]);
-		if (next + 1 < nb_cpus)
-			next++;
-	}
-	first = next;
-	for (unsigned i = 0; i < forwarders; i++) {
-		snprintf(name, sizeof(name), "forwarder-%u", i);
-		worker_add(name, WORKER_FORWARDER, cpus[next]);
-		if ((size_t)length < sizeof(layout))
-			length += snprintf(layout + length, sizeof(layout) - length, ", %s on %d",
-				name, cpus[next]);
-		used++;
-		next = next + 1 < nb_cpus ? next + 1 : first;
-	}
-	if (used > nb_cpus - first && (size_t)length < sizeof(layout))
-		snprintf(layout + length, sizeof(layout) - length,
-			" (more workers than CPUs: they take turns)");
+	/* One is left for housekeeping alone, if there is one. */
+	first = nb_cpus > testers + forwarders ? 1 : 0;
+	ours = nb_cpus - first > forwarders ? nb_cpus - first - forwarders : 1;
+	between = testers == 0 ? first : first + RTE_MIN(testers, ours);
+	layout_add("%u CPU%s: housekeeping on %d", nb_cpus, nb_cpus == 1 ? "" : "s", main_cpu);
+	add_workers(WORKER_TESTER, testers, "tester", cpus, first, between);
+	add_workers(WORKER_FORWARDER, forwarders, "forwarder", cpus, RTE_MIN(between, nb_cpus - 1),
+		nb_cpus);
+	mark_turns();
 	for (unsigned i = 0; i < nb_workers; i++)
 		if (workers[i]->role == WORKER_FORWARDER)
 			workers[i]->rx_mode = rx_mode;
-	mark_turns();
+	if (testers > ours || forwarders > nb_cpus - RTE_MIN(between, nb_cpus - 1))
+		layout_add(" (more workers than CPUs: they take turns)");
 	return (int)nb_workers;
 }
 

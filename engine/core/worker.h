@@ -145,8 +145,8 @@ static inline bool worker_stopping(const struct worker *worker)
 }
 
 /* Plans roles and CPUs. Returns the number of workers, or -1 after saying why. */
-int workers_plan(
-	const int *cpus, unsigned nb_cpus, bool tester, unsigned forwarders, enum rx_mode rx_mode);
+int workers_plan(const int *cpus, unsigned nb_cpus, unsigned testers, unsigned forwarders,
+	enum rx_mode rx_mode);
 /* With EAL up: gives the forwarder's workers what they need to sleep. Returns 0 or -errno after
  * saying why. */
 int workers_create_wakers(void);

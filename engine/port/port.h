@@ -125,6 +125,9 @@ struct port_driver {
 	void (*link_read)(const struct port *port, struct port_link *link);
 	/* The clock that paces this port, in TSC cycles; NULL for the TSC itself. */
 	uint64_t (*clock)(const struct port *port);
+	/* What several ports have in common, so that one worker must do the work of all of them;
+	 * NULL: nothing. */
+	const void *(*shared)(const struct port *port);
 	/* Offload rules, as rte_flow's and with its return values: 0 or -errno, or NULL, and *error
 	 * then says why. From any thread but workers: a rule may take the device over 10 ms. Rules
 	 * are gone without notice after a reset; a handle from before is then refused. NULL when

@@ -111,14 +111,17 @@ void tester_parse(const struct config_node *node)
 	struct config_node connections = config_child(node, "connections");
 	size_t count = json_array_size(streams.json);
 
-	if (!config_object(
-		    node, "ports", "addresses", "streams", "connections", "burn", "profiles"))
+	if (!config_object(node, "ports", "addresses", "streams", "connections", "burn", "profiles",
+		    "workers"))
 		return;
 	tester.takes_profiles = config_bool(node, "profiles", false);
+	tester.asked_workers = (unsigned)config_u64(node, "workers", 1, 1, TESTER_WORKERS_MAX);
 	parse_ports(&ports);
 	responders_parse(&addresses);
 	parse_burn(&burn);
 	tester.connections = connections_parse(&connections);
+	if (connections.json != NULL && tester.asked_workers > 1)
+		config_mistake(&connections, "a tester of connections has one worker");
 	if (count > 0 && connections.json != NULL)
 		config_mistake(&streams, "a tester has streams or connections, not both");
 	if (count > STREAMS_MAX) {
@@ -423,11 +426,11 @@ static bool has_generator(const struct tester_port *port)
 
 int tester_create_nodes(void)
 {
-	struct worker *worker = worker_of_tester(0);
-
-	for (unsigned i = 0; i < tester.nb_workers && tester.nb_ports > 0; i++)
-		worker_add_node(tester.workers[i]->worker, analyser_name());
+	for (unsigned i = 0; i < tester.nb_workers; i++)
+		if (tester.workers[i]->ports != 0)
+			worker_add_node(tester.workers[i]->worker, analyser_name());
 	for (unsigned i = 0; i < tester.nb_ports; i++) {
+		struct worker *worker = worker_of_tester(tester_worker_of_queue(i, 0));
 		int rc = create_rx_nodes(i);
 
 		if (rc == 0)
@@ -439,7 +442,9 @@ int tester_create_nodes(void)
 		if (rc != 0)
 			return rc;
 	}
-	return tester.connections == NULL ? 0 : create_connections(tester.connections, worker);
+	return tester.connections == NULL
+		       ? 0
+		       : create_connections(tester.connections, worker_of_tester(0));
 }
 
 static uint64_t port_sent(const struct tester_port *port)

@@ -36,6 +36,7 @@ struct trial_port {
 	uint32_t finished;                    /* number of the trial that it sent to the end */
 	uint64_t start_clock, end_clock;      /* on the port's clock */
 	uint64_t start_tsc, end_tsc;
+	uint64_t limited;  /* end of the trial, in clocks, that its schedules go by */
 	uint64_t stop_tsc; /* since when one that is stopped has held frames */
 	uint32_t stopped;  /* number of that trial */
 };
@@ -60,7 +61,8 @@ struct tester_port {
 };
 
 struct tester {
-	bool takes_profiles; /* while it runs */
+	bool takes_profiles;    /* while it runs */
+	unsigned asked_workers; /* by the configuration */
 	unsigned nb_ports;
 	struct tester_port ports[PORTS_MAX];
 	unsigned nb_streams;
@@ -68,7 +70,9 @@ struct tester {
 	struct connections *connections; /* instead of streams; NULL: none */
 	uint64_t burn_clocks; /* a frame sent, by "tester-burn"; 0: there is no such node */
 	struct trial_order order;
-	uint64_t end_clocks; /* of the trial: known when it ends; until then the latest */
+	/* Of the trial: known when it ends; until then the latest. Written by the worker that takes
+	 * slices, read by all. */
+	uint64_t end_clocks;
 	unsigned nb_workers;
 	struct tester_worker *workers[TESTER_WORKERS_MAX];
 };

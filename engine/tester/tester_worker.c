@@ -4,6 +4,7 @@
 #include "core/memory.h"
 #include "core/worker.h"
 #include "latency.h"
+#include "responder.h"
 #include "signature.h"
 #include "stream_rx.h"
 #include "tester.h"
@@ -54,9 +55,38 @@ void *tester_worker_memory(struct tester_worker *worker, size_t bytes)
 	return start;
 }
 
+/* What the port shares with others, or the port itself. */
+static const void *shared_by(const struct port *port)
+{
+	return port->driver->shared == NULL ? port : port->driver->shared(port);
+}
+
+/* Number of the port among those that share nothing with one before. */
+static unsigned group_of(unsigned place)
+{
+	const void *own = shared_by(tester.ports[place].port);
+	unsigned group = 0;
+
+	for (unsigned i = 0; i < place; i++) {
+		const void *other = shared_by(tester.ports[i].port);
+		bool first = true;
+
+		if (other == own)
+			return group_of(i);
+		for (unsigned j = 0; j < i; j++)
+			first &= shared_by(tester.ports[j].port) != other;
+		group += first;
+	}
+	return group;
+}
+
 unsigned tester_worker_of_queue(unsigned place, unsigned queue)
 {
-	return (place + queue) % RTE_MAX(tester.nb_workers, 1u);
+	const struct port *port = tester.ports[place].port;
+	/* A responder answers what its port receives, and sends it: all of it is one worker's. */
+	bool whole = shared_by(port) != port || responders[port->index] != NULL;
+
+	return (group_of(place) + (whole ? 0 : queue)) % RTE_MAX(tester.nb_workers, 1u);
 }
 
 static struct tester_worker *worker_new(struct worker *thread)

@@ -159,7 +159,7 @@ static void start(unsigned ports, json_t *forwarder)
 
 	clock_advance(0);
 	parse(ports, forwarder);
-	if (workers_plan(cpus, 1, false, forwarder_workers(), RX_POLLING) < 0 ||
+	if (workers_plan(cpus, 1, 0, forwarder_workers(), RX_POLLING) < 0 ||
 		!eal_start("512", "--lcores=0@0,1@0"))
 		die("EAL does not start");
 	pool = memory_packet_pool("test", POOL_BUFFERS, 1518);

@@ -103,7 +103,7 @@ void tester_start(const char *text)
 		"\"tester\": {\"ports\": [\"e0\", \"e1\"], %s}}",
 		text);
 	parse(whole);
-	if (workers_plan(cpus, 1, true, 0, RX_POLLING) < 0 || !eal_start("256", "--lcores=0@0,1@0"))
+	if (workers_plan(cpus, 1, 1, 0, RX_POLLING) < 0 || !eal_start("256", "--lcores=0@0,1@0"))
 		die("EAL does not start");
 	if (ports_configure() != 0 || tester_create() != 0 || nodes_register() != 0 ||
 		tester_create_nodes() != 0 || workers_create_graphs(SOCKET_ID_ANY) != 0)

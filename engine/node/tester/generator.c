@@ -22,7 +22,8 @@ enum next {
 
 static void schedule_start(struct schedule *schedule, const struct trial_order *order)
 {
-	double seconds = (double)tester.end_clocks / (double)rte_get_tsc_hz();
+	double seconds = (double)__atomic_load_n(&tester.end_clocks, __ATOMIC_RELAXED) /
+			 (double)rte_get_tsc_hz();
 
 	schedule->pps = schedule->full_pps * order->scale;
 	schedule->sent = 0;
@@ -47,7 +48,8 @@ static uint64_t common_start(const struct tester_port *port, uint32_t number, ui
 	for (unsigned i = 0; i < tester.nb_ports; i++) {
 		const struct tester_port *other = &tester.ports[i];
 
-		if (other != port && other->trial.started == number &&
+		if (other != port &&
+			__atomic_load_n(&other->trial.started, __ATOMIC_ACQUIRE) == number &&
 			tester_clock(other->port) - now < near)
 			return RTE_MIN(other->trial.start_clock, now);
 	}
@@ -57,6 +59,7 @@ static uint64_t common_start(const struct tester_port *port, uint32_t number, ui
 static void trial_start(struct tester_port *port, uint32_t number, uint64_t now)
 {
 	port->paced = 0;
+	port->trial.limited = __atomic_load_n(&tester.end_clocks, __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < port->nb_schedules; i++)
 		schedule_start(&port->schedules[i], &tester.order);
 	port->trial.start_clock = common_start(port, number, now);
@@ -71,25 +74,29 @@ static bool trial_over(const struct tester_port *port, uint64_t elapsed, uint32_
 		return true;
 	for (unsigned i = 0; i < port->nb_schedules; i++)
 		if (port->schedules[i].sent < port->schedules[i].limit &&
-			(!isinf(port->schedules[i].pps) || elapsed < tester.end_clocks))
+			(!isinf(port->schedules[i].pps) || elapsed < port->trial.limited))
 			return false;
-	return elapsed >= tester.end_clocks || port->nb_schedules == 0;
+	return elapsed >= port->trial.limited || port->nb_schedules == 0;
 }
 
-/* The trial has what it went on for: it sends what was due by now. */
+/* The trial has what it went on for: each port sends what was due by then. */
 static void end_trial(uint64_t elapsed)
 {
-	double seconds = (double)elapsed / (double)rte_get_tsc_hz();
+	__atomic_store_n(&tester.end_clocks, elapsed, __ATOMIC_RELAXED);
+}
 
-	tester.end_clocks = elapsed;
-	for (unsigned i = 0; i < tester.nb_ports; i++)
-		for (unsigned s = 0; s < tester.ports[i].nb_schedules; s++) {
-			struct schedule *schedule = &tester.ports[i].schedules[s];
-			uint64_t frames = schedule_frames(schedule, schedule->scale, seconds);
+static void limit_schedules(struct tester_port *port, uint64_t end_clocks)
+{
+	double seconds = (double)end_clocks / (double)rte_get_tsc_hz();
 
-			if (!isinf(schedule->pps))
-				schedule->limit = RTE_MAX(schedule->sent, frames);
-		}
+	port->trial.limited = end_clocks;
+	for (unsigned i = 0; i < port->nb_schedules; i++) {
+		struct schedule *schedule = &port->schedules[i];
+		uint64_t frames = schedule_frames(schedule, schedule->scale, seconds);
+
+		if (!isinf(schedule->pps))
+			schedule->limit = RTE_MAX(schedule->sent, frames);
+	}
 }
 
 static void trial_finish(struct tester_port *port, uint64_t now)
@@ -166,7 +173,7 @@ static uint16_t generator_process(struct rte_graph *graph, struct rte_node *node
 {
 	struct tester_port *port = node_object(node);
 	uint32_t number = __atomic_load_n(&tester.order.start, __ATOMIC_ACQUIRE);
-	uint64_t now, elapsed;
+	uint64_t now, elapsed, end_clocks;
 
 	if (port->nb_held > 0) {
 		uint16_t held = port->nb_held;
@@ -187,6 +194,9 @@ static uint16_t generator_process(struct rte_graph *graph, struct rte_node *node
 	elapsed = now - port->trial.start_clock;
 	if (unlikely(slices_due(port, elapsed)) && slices_take(elapsed))
 		end_trial(elapsed);
+	end_clocks = __atomic_load_n(&tester.end_clocks, __ATOMIC_RELAXED);
+	if (unlikely(end_clocks != port->trial.limited))
+		limit_schedules(port, end_clocks);
 	if (unlikely(trial_over(port, elapsed, number))) {
 		trial_finish(port, now);
 		return 0;
