@@ -1,11 +1,14 @@
 """Testers of several workers: the books are exact, whatever the number of workers and ports."""
 
+import time
 from typing import Any
 
 import pytest
 from tests.system.configs import stream
 from tests.system.conftest import StartEngine
 from tests.system.trials import run_trial
+
+from linerate.engine.engine_process import Engine
 
 SECONDS = 0.4
 #: More than one CPU can send when all workers have one together.
@@ -49,8 +52,18 @@ def over_memif(pairs: int, workers: int, folder: Any) -> dict[str, Any]:
     return config
 
 
+def wait_for_links(engine: Engine) -> None:
+    """Both ends of a memif connect a moment after they are there."""
+    deadline = time.monotonic() + 60
+    with engine.connect() as telemetry:
+        while any(row["state"] != "up" for row in telemetry.table("/linerate/links")):
+            assert time.monotonic() < deadline, "a link does not come up"
+            time.sleep(0.05)
+
+
 def check(start_engine: StartEngine, config: dict[str, Any], workers: int) -> None:
     engine = start_engine(config)
+    wait_for_links(engine)
     for _ in range(2):
         outcome = run_trial(engine, SECONDS)
         assert outcome.unexplained == 0
@@ -78,7 +91,6 @@ def test_cards(start_engine: StartEngine, cards: int, workers: int) -> None:
     check(start_engine, over_cards(cards, workers), workers)
 
 
-@pytest.mark.parametrize("workers", [1, 2, 3, 5])
-@pytest.mark.parametrize("pairs", [1, 2, 4])
+@pytest.mark.parametrize(("pairs", "workers"), [(1, 1), (1, 2), (2, 3), (2, 5), (4, 3)])
 def test_memif(start_engine: StartEngine, tmp_path: Any, pairs: int, workers: int) -> None:
     check(start_engine, over_memif(pairs, workers, tmp_path), workers)
