@@ -12,8 +12,8 @@ static int unavailable_parse(__rte_unused struct port *port, const struct config
 }
 
 /* As the driver has them, so that they are not reported beside that. */
-static const char *const keys[] = {
-	"device", "netns", "rx_queues", "link_bps", "max_frame_bytes", "batch", "multishot", NULL};
+static const char *const keys[] = {"device", "netns", "rx_queues", "link_bps", "max_frame_bytes",
+	"qdisc_bypass", "batch", "multishot", NULL};
 
 static struct port_driver unavailable_driver = {
 	.name = "io_uring",

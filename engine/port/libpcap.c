@@ -52,7 +52,7 @@ static int say(const struct packet_port *port, pcap_t *pcap, int status)
 static int open_handle(struct packet_port *port, pcap_t **pcap, int buffer_bytes, bool promiscuous)
 {
 	char error[PCAP_ERRBUF_SIZE] = "";
-	int one = 1, status;
+	int bypass = port->qdisc_bypass, status;
 
 	*pcap = pcap_create(port->device, error);
 	if (*pcap == NULL) {
@@ -69,7 +69,8 @@ static int open_handle(struct packet_port *port, pcap_t **pcap, int buffer_bytes
 		return say(port, *pcap, status);
 	if (pcap_setnonblock(*pcap, 1, error) != 0)
 		return say(port, *pcap, PCAP_ERROR);
-	(void)setsockopt(pcap_fileno(*pcap), SOL_PACKET, PACKET_QDISC_BYPASS, &one, sizeof(one));
+	(void)setsockopt(
+		pcap_fileno(*pcap), SOL_PACKET, PACKET_QDISC_BYPASS, &bypass, sizeof(bypass));
 	return 0;
 }
 

@@ -56,6 +56,7 @@ int packet_port_parse(
 	packet->port = port;
 	packet->method = method;
 	packet->control_fd = packet->fanout = -1;
+	packet->qdisc_bypass = config_bool(node, "qdisc_bypass", true);
 	packet->link_bps = config_u64(node, "link_bps", 0, 0, 1000000000000);
 	if (method->batch != 0)
 		packet->batch = (unsigned)config_u64(node, "batch", method->batch, 1, 256);
@@ -121,12 +122,12 @@ int packet_rx_open(struct packet_port *port, struct packet_rx *rx)
 
 int packet_tx_open(struct packet_port *port, struct packet_tx *tx)
 {
-	int one = 1, rc = open_socket(port, &tx->fd);
+	int bypass = port->qdisc_bypass, rc = open_socket(port, &tx->fd);
 
 	if (rc != 0)
 		return rc;
 	set_buffer(tx->fd, SO_SNDBUFFORCE, SO_SNDBUF);
-	if (setsockopt(tx->fd, SOL_PACKET, PACKET_QDISC_BYPASS, &one, sizeof(one)) != 0)
+	if (setsockopt(tx->fd, SOL_PACKET, PACKET_QDISC_BYPASS, &bypass, sizeof(bypass)) != 0)
 		return packet_say(port, "PACKET_QDISC_BYPASS", errno);
 	return bind_socket(port, tx->fd, 0);
 }

@@ -100,7 +100,8 @@ struct packet_port {
 	unsigned batch;
 	bool option; /* the driver's own switch, read by its parse() */
 	uint64_t link_bps;
-	int index; /* of the interface */
+	bool qdisc_bypass; /* frames are sent past the interface's qdisc */
+	int index;         /* of the interface */
 	unsigned mtu;
 	int control_fd; /* for questions, in the interface's namespace */
 	int fanout;     /* id and kind of the group of rx sockets; < 0: none yet */
@@ -127,7 +128,8 @@ void packet_port_tick(struct port *port);
 void packet_port_link_read(const struct port *port, struct port_link *link);
 /* Registers the driver `text` of the method NAME_method, with NAME_rx_burst() and NAME_tx_burst();
  * its own keys follow. */
-#define PACKET_PORT_KEYS "device", "netns", "rx_queues", "link_bps", "max_frame_bytes"
+#define PACKET_PORT_KEYS \
+	"device", "netns", "rx_queues", "link_bps", "max_frame_bytes", "qdisc_bypass"
 #define PACKET_DRIVER(name_, text, ...) \
 	static int name_##_parse(struct port *port, const struct config_node *node) \
 	{ \
