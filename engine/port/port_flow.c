@@ -57,6 +57,6 @@ int port_flow_batch(struct port *port, struct port_flow_batch *batch, struct rte
 {
 	if (port->driver->flow_batch == NULL)
 		return rte_flow_error_set(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_UNSPECIFIED, NULL,
-			"the port's driver has no asynchronous rte_flow API");
+			"the port's driver has no such API");
 	return port->driver->flow_batch(port, batch, error);
 }

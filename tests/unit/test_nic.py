@@ -259,10 +259,30 @@ def test_a_batch_stands_beside_the_rules_made_one_by_one():
     filling = probing.fill(Nic(70), nth, 9, no_step, flush=True)
     filling.batch = Batch(1024, 1000, 1000, 10_000_000, 5_000_000)
     shown = printed(nic_probe.print_filling, filling)
-    assert "asynchronous API of rte_flow: 1,000 rules at 100,000 a second" in shown
+    assert "asynchronous rte_flow API: 1,000 rules at 100,000 a second" in shown
     assert "removed at 200,000" in " ".join(shown.split())
     assert plain(nic_probe.filling_output(filling))["batch"]["create_per_s"] == 100_000
     none = Refusal("ENOTSUP", "unspecified", "", "the device's driver has none")
     filling.batch = Batch(0, 0, 0, 0, 0, none)
     shown = printed(nic_probe.print_filling, filling)
-    assert "asynchronous API of rte_flow: none: the device's driver has none" in shown
+    assert "asynchronous rte_flow API: none (the device's driver has none)" in shown
+
+
+class AsyncAlone:
+    """Takes rules in batches, and none by itself."""
+
+    def __init__(self, refusal=None):
+        self.refusal = refusal
+
+    def batch(self, _rule, count):
+        return Batch(64, count, count, 1_000_000, 1_000_000, self.refusal)
+
+
+def test_a_device_may_have_the_asynchronous_api_alone():
+    cells = probing.table(Nic(0), probing.make, no_step)
+    filling = probing.batch_alone(AsyncAlone(), cells, 1000)
+    shown = printed(nic_probe.print_filling, filling)
+    assert "rules that fit: 0 before one was refused, 0 in all" in shown
+    assert "the flow table is full" in shown
+    assert "1,000 rules at 1,000,000 a second" in shown
+    assert probing.batch_alone(AsyncAlone(FULL), cells, 1000) is None

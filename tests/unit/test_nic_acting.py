@@ -33,6 +33,7 @@ class Nic:
     """A link to a NIC with a flow table as rte_flow means it, but for its `faults`."""
 
     each = EACH
+    no_tags = ""
 
     def __init__(self, *faults, queues=4):
         self.faults = faults
@@ -240,6 +241,14 @@ def test_what_does_not_arrive_can_not_be_tried():
     assert found["ipv4 tcp flow", "drop"].outcome == "acts"
 
 
+def test_tags_that_say_nothing_are_not_tried():
+    nic = Nic("ignores drop")
+    nic.no_tags = "displaced"
+    found, _ = outcomes(nic)
+    assert found["vlan id", "drop"].detail == "displaced"
+    assert found["ipv4 udp flow", "drop"].outcome == "does nothing"
+
+
 def test_what_is_refused_later_is_not_tried():
     found, _ = outcomes(Nic("refuses"))
     assert found["ipv4 udp flow", "queue"].detail.startswith("refused with queue index ")
@@ -277,10 +286,8 @@ def sender(target, peer):
 def test_who_sends():
     assert sender("card:x710", None)["driver"] == "wire"
     assert peered.peer_of("0000:05:00.0", None) is None
-    assert peered.peer_of("net_tap0,iface=tap7", None) == {
-        "driver": "socket-single",
-        "device": "tap7",
-    }
+    tap = {"driver": "socket-single", "device": "tap7", "qdisc_bypass": False}
+    assert sender("net_tap0,iface=tap7", None) == tap
     assert peered.peer_of("0000:05:00.0", "05:00.1") == {
         "driver": "ethdev",
         "device": "0000:05:00.1",

@@ -23,6 +23,8 @@ from linerate.report.terminal import plain_table
 
 #: Length of the longest bar.
 BAR_WIDTH = 30
+#: Rules that do not act as they say, of which the terminal shows what was seen.
+AMISS_SHOWN = 12
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 LEGEND = (
     "yes: validated and created · valid: validated, not tried · a letter: refused, below · "
@@ -105,7 +107,9 @@ def print_acting(console: Console, cells: list[Cell]) -> None:
     amiss = [one for one in tried if one[1].outcome not in ("acts", "not tried")]
     if amiss:
         console.print()
-        console.print(_amiss(amiss))
+        console.print(_amiss(amiss[:AMISS_SHOWN]))
+        if len(amiss) > AMISS_SHOWN:
+            console.print(f"and {len(amiss) - AMISS_SHOWN:,} more: --json and --html have all")
 
 
 def _amiss(rows: list[tuple[Cell, Acting]]) -> Table:
@@ -157,10 +161,10 @@ def print_times(console: Console, filling: Filling) -> None:
 def batch_line(batch: Batch, one_by_one_ns: list[int]) -> str:
     """The asynchronous API beside calls one by one."""
     if batch.refusal is not None:
-        return f"asynchronous API of rte_flow: none: {batch.refusal.message}"
+        return f"asynchronous rte_flow API: none ({batch.refusal.message})"
     singly = per_second(len(one_by_one_ns), sum(one_by_one_ns))
     return (
-        f"asynchronous API of rte_flow: {batch.created:,} rules at "
+        f"asynchronous rte_flow API: {batch.created:,} rules at "
         f"{per_second(batch.created, batch.create_ns):,.0f} a second, removed at "
         f"{per_second(batch.destroyed, batch.destroy_ns):,.0f} (one by one: {singly:,.0f})"
     )

@@ -258,7 +258,11 @@ def _taken(target: Opened, max_rules: int, creating: bool) -> Found:
     with _bar(len(flow_rule_patterns.PATTERNS)) as step:
         cells = probing.table(target.rules, probing.make if creating else probing.ask, step)
     chosen = probing.best(cells)
-    filling = None if chosen is None else _filled(target, chosen, max_rules)
+    filling: Filling | None = None
+    if chosen is not None:
+        filling = _filled(target, chosen, max_rules)
+    elif not target.live:
+        filling = probing.batch_alone(target.rules, cells, BATCH_MAX)
     return Found(target.text, cells, filling)
 
 

@@ -17,6 +17,8 @@ class Rounds(Protocol):
 
     #: Packets of each frame in a round.
     each: int
+    #: Why tagged frames say nothing here; "": they do.
+    no_tags: str
 
     @property
     def rules(self) -> Rules:
@@ -49,6 +51,8 @@ def tried(cells: Sequence[Cell], rounds: Rounds, step: Step) -> list[Cell]:
 
 
 def _try(cell: Cell, rounds: Rounds, before: Seen) -> Acting:
+    if rounds.no_tags and "vlan" in cell.pattern.text:
+        return Acting("not tried", rounds.no_tags)
     made = case(cell.pattern.text, cell.actions.text, FRAMES, before, rounds.each)
     if isinstance(made, str):
         return Acting("not tried", made)

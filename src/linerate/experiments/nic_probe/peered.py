@@ -33,6 +33,11 @@ QUEUES = 4
 _PAGE = 64
 
 NO_PEER = "no peer that can send: name the other end of its link with --peer"
+#: As packet_parse_headers() of the kernel's af_packet.c does.
+DISPLACED = (
+    "a packet socket's tagged frames pass the interface's qdisc with the network header behind "
+    "the tag, where no rule finds it"
+)
 IN_USE = "the port is in use: others send to it"
 
 _Sightings = dict[tuple[int, int, int | None], int]
@@ -61,7 +66,8 @@ def peer_of(target: str, peer: str | None) -> dict[str, Any] | None:
     if pci.is_address(device) or device.startswith(("net_", "eth_")):
         port = {"driver": "ethdev", "device": pci.normalised(device)}
         return port | ({"devargs": devargs} if devargs else {})
-    return {"driver": "socket-single", "device": name}
+    # Not past the interface's qdisc, as our own sockets send: net_tap has its rules there.
+    return {"driver": "socket-single", "device": name, "qdisc_bypass": False}
 
 
 class PeeredRounds:
@@ -69,8 +75,9 @@ class PeeredRounds:
 
     each = EACH
 
-    def __init__(self, telemetry: Telemetry) -> None:
+    def __init__(self, telemetry: Telemetry, no_tags: str = "") -> None:
         """The engine has the ports `PORT` and `PEER`."""
+        self.no_tags = no_tags
         self._telemetry = telemetry
         self.rules = EngineRules(telemetry, PORT)
         self._before = self._sightings()
@@ -127,24 +134,37 @@ def _seen(grown: _Sightings, counted: int | None) -> Seen:
 @contextmanager
 def peered(ends: Ends) -> Iterator[PeeredRounds]:
     """Open both ends, with several queues where the device has them; raises EngineError."""
-    with (
-        tempfile.TemporaryDirectory(prefix="linerate-") as folder,
-        ExitStack() as stack,
-    ):
+    with tempfile.TemporaryDirectory(prefix="linerate-") as folder, ExitStack() as stack:
         files = Files(Path(folder) / "config.json", Path(folder) / "engine.log")
-        try:
-            started = stack.enter_context(Engine(_config(ends, ends.queues or QUEUES), files))
-        except EngineError:
-            if ends.queues is not None:
-                raise
-            started = stack.enter_context(Engine(_config(ends, 1), files))
-        yield PeeredRounds(stack.enter_context(started.connect()))
+        started = stack.enter_context(_started(ends, files))
+        no_tags = DISPLACED if ends.target.startswith("net_tap") else ""
+        yield PeeredRounds(stack.enter_context(started.connect()), no_tags)
 
 
-def _config(ends: Ends, queues: int) -> dict[str, Any]:
-    config = config_of(ends.target, queues)
+@contextmanager
+def _started(ends: Ends, files: Files) -> Iterator[Engine]:
+    """Start with several queues, as the device takes them, or else with one."""
+    several = ends.queues or QUEUES
+    choices = [{"rx_queues": several}, {"rx_queues": several, "tx_queues": several}]
+    if ends.queues is None:
+        choices.append({"rx_queues": 1})
+    with ExitStack() as stack:
+        for number, queues in enumerate(choices, 1):
+            try:
+                started = stack.enter_context(Engine(_config(ends, queues), files))
+                break
+            except EngineError:
+                if number == len(choices):
+                    raise
+        yield started
+
+
+def _config(ends: Ends, queues: dict[str, int]) -> dict[str, Any]:
+    config = config_of(ends.target, queues["rx_queues"])
     assert config is not None
     assert ends.peer is not None
+    if "cards" not in config:
+        config["ports"][0] |= queues
     config["ports"].append({"name": PEER, **ends.peer})
     config["forwarder"]["mode"] = "witness"
     config["tester"] = {"ports": [PEER], "streams": [_stream(frame) for frame in FRAMES]}

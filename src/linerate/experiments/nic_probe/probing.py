@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from linerate.experiments.nic_probe.rules import Rules
 from linerate.model import flow_rule_patterns
 from linerate.model.flow_rule_patterns import Words
-from linerate.model.flow_rule_results import Answer, Cell, Filling
+from linerate.model.flow_rule_results import Answer, Batch, Cell, Filling
 
 #: Successive refusals after which the table counts as full.
 FULL_AFTER = 64
@@ -26,6 +27,14 @@ def table(rules: Rules, try_out: "TryOut", step: Step) -> list[Cell]:
         step(pattern.name, done)
         cells += [try_out(rules, pattern, actions) for actions in flow_rule_patterns.ACTIONS]
     return cells
+
+
+class Batches(Protocol):
+    """Where rules can be made in batches."""
+
+    def batch(self, rule: str, count: int) -> Batch:
+        """Make and remove rules through rte_flow's asynchronous API."""
+        ...
 
 
 TryOut = Callable[[Rules, Words, Words], Cell]
@@ -121,6 +130,19 @@ def fill(
         filling.created = len(made.ids)
         made.remove(filling, step)
     return filling
+
+
+def batch_alone(rules: Batches, cells: list[Cell], count: int) -> Filling | None:
+    """Ask for a batch of a device that takes no rule by itself; None: it takes no batch either.
+
+    A device may have the asynchronous API alone, as mlx5 with hardware steering.
+    """
+    flow = (flow_rule_patterns.FLOWS[0], "queue")
+    cell = next(one for one in cells if (one.pattern.name, one.actions.name) == flow)
+    made = rules.batch(cell.rule, count)
+    if made.refusal is not None:
+        return None
+    return Filling(cell.rule, count, before_first_refusal=0, first_refusal=cell.reason, batch=made)
 
 
 def _note(filling: Filling, made: _Standing, answer: Answer, in_a_row: int) -> int:
