@@ -307,3 +307,46 @@ def check_neighbours(start_engine: StartEngine, host: Host, link: str, vlan: str
         assert host.run("ping -n -c 1 -W 1 10.9.0.2", check=False).returncode != 0
         ledger = telemetry.table("/linerate/ledger")
     assert {row["kind"] for row in ledger if row["packets"]} <= {"other"}
+
+
+@pytest.mark.parametrize("inner", [None, 20])
+@pytest.mark.smoke("None")
+def test_a_router_is_resolved_and_pinged_in_vlans(
+    start_engine: StartEngine, inner: int | None
+) -> None:
+    """The engine's own router, on a sub-interface of one tag or two."""
+    tags = {"vlan": 10} | ({"inner_vlan": inner, "dot1ad": True} if inner else {})
+    addresses = ["10.9.0.1/24", "2001:db8:9::1/64"]
+    interfaces = [
+        {"port": "e0", "addresses": ["10.1.0.1/24"]},
+        {"port": "e0", "addresses": addresses, **tags},
+    ]
+    router = {"mode": "router", "router": {"interfaces": interfaces}}
+    vlan = f"vlan=10:{inner}" if inner else "vlan=10"
+    engine = start_engine(card_config({}, router, []))
+    order = CaptureOrder("t0", "both", "vlan")
+    with engine.connect() as telemetry, FrameCapture(telemetry, order) as capture:
+        telemetry.ask(
+            "/linerate/responder/set,port=t0,ip4=10.9.0.2,gateway4=10.9.0.1,"
+            f"ip6=2001:db8:9::2/64,gateway6=2001:db8:9::1,{vlan}"
+        )
+        telemetry.ask("/linerate/responder/add,port=t0,ip4=10.1.0.2/24")
+        gateways = telemetry.table("/linerate/resolve,port=t0")
+        assert [row["mac"].lower() for row in gateways] == [DUT_MACS[0]] * 2
+        for address in ("10.9.0.1", "2001:db8:9::1", "10.1.0.1"):
+            (reply,) = telemetry.table(f"/linerate/ping,port=t0,destination={address},size=500")
+            assert (reply["result"], reply["by"]) == ("answered", address)
+        # The untagged address has a subnet, and no gateway; the tagged one has a gateway alone.
+        (reply,) = telemetry.table("/linerate/ping,port=t0,destination=10.7.0.1")
+        assert (reply["result"], reply["by"], reply["code"]) == ("unreachable", "10.9.0.1", 0)
+        with pytest.raises(RefusedError, match="no answer to 3 ARP requests"):
+            telemetry.ask("/linerate/ping,port=t0,destination=10.1.0.9")
+        rows = {(row["address"], row["vlan"], row["inner_vlan"])
+                for row in telemetry.table("/linerate/neighbors")}  # fmt: skip
+        labs.wait_for(lambda: telemetry.table("/linerate/capture")[0]["captured"] >= 10)
+        frames = read_all(capture)
+    assert rows == {
+        ("10.9.0.1", 10, inner or 0), ("2001:db8:9::1", 10, inner or 0), ("10.1.0.1", 0, 0),
+    }  # fmt: skip
+    head = b"\x88\xa8\x00\x0a\x81\x00\x00\x14" if inner else b"\x81\x00\x00\x0a"
+    assert {frame.data[12 : 12 + len(head)] for frame in frames} == {head}

@@ -63,7 +63,7 @@ def capture(
     ] = None,
     name: EngineName = None,
 ) -> None:
-    """Capture frames of a port of a live engine, until Ctrl-C or --count."""
+    """Capture frames of a live engine's port: a line each, or a file for Wireshark."""
     order = CaptureOrder(port, direction, filter_text.strip(), snap, count, ring)
     with (
         connect(name) as telemetry,
