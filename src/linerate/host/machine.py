@@ -5,6 +5,7 @@ import platform
 from pathlib import Path
 from typing import NamedTuple
 
+from linerate.host import cpu_order
 from linerate.host.source_commit import commit
 from linerate.model.environment import Environment
 
@@ -57,8 +58,8 @@ def tsc_hz() -> int:
 
 
 def allowed_cpus() -> tuple[int, ...]:
-    """CPUs that this process may use, lowest first."""
-    return tuple(sorted(os.sched_getaffinity(0)))
+    """CPUs that this process may use, in the order in which workers take them."""
+    return cpu_order.in_order(cpu_order.read(os.sched_getaffinity(0)))
 
 
 def environment(version: str, cpus: tuple[int, ...]) -> Environment:

@@ -390,7 +390,7 @@ class Rig:
         self, config: dict[str, Any], ends: Ends, label: str, cpus: tuple[int, ...]
     ) -> Iterator[Trials]:
         files = Files(config=self._file(f"{label}.config.json"), log=self._file(f"{label}.log"))
-        if cpus != self._cpus:
+        if cpus != self._cpus or list(cpus) != sorted(cpus):
             config = config | {"cpus": list(cpus)}
         cards = cards_of(config)
         with Engine(config, files, cpus) as engine, engine.connect() as telemetry:

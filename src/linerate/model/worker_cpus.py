@@ -10,6 +10,15 @@ def check_cpus(testbed: Testbed, allowed: tuple[int, ...]) -> None:
     through their burnt cycles can share one beside the tester's.
     """
     workers, cpus = testbed.dut.workers, testbed.cpus or allowed
+    testers = 1 if testbed.tester is None else testbed.tester.workers
+    if testers > max(1, len(cpus) - (workers if testbed.dut.built_in else 0)):
+        raise TestbedError(
+            [
+                f"tester.workers: {testers} workers beside the device's need more than the "
+                f"{len(cpus)} CPUs that may be used, and would take turns; expected at most "
+                f"{max(1, len(cpus) - (workers if testbed.dut.built_in else 0))}"
+            ]
+        )
     if testbed.dut.burn is not None and testbed.dut.burn.shares_cpus and len(cpus) > 1:
         return
     if testbed.dut.threading != "run-to-completion" and len(cpus) > 1:
