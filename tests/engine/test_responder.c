@@ -616,7 +616,7 @@ static void ping_case(struct pinged pinged, bool exact)
 
 static void a_ping_is_answered(void)
 {
-	uint64_t other = tester.other;
+	uint64_t other = tester_other();
 
 	ping_case((struct pinged){.destination = "99.0.0.9",
 			  .resolution = its_tagged_reply,
@@ -624,17 +624,17 @@ static void a_ping_is_answered(void)
 			  .answer = echo_reply,
 			  .result = PING_ANSWERED},
 		true);
-	CHECK_EQUAL(tester.other, other);
+	CHECK_EQUAL(tester_other(), other);
 	CHECK_EQUAL(responders[0]->counters.heard[HOST_ECHO_REPLY], 1);
 	/* It comes again: no one waits for it. */
 	give(echo_reply);
 	tester_walk();
-	CHECK_EQUAL(tester.other, other + 1);
+	CHECK_EQUAL(tester_other(), other + 1);
 }
 
 static void another_ping_is_not(void)
 {
-	uint64_t other = tester.other;
+	uint64_t other = tester_other();
 
 	ping_case((struct pinged){.destination = "99.0.0.9",
 			  .resolution = its_tagged_reply,
@@ -642,7 +642,7 @@ static void another_ping_is_not(void)
 			  .answer = other_reply,
 			  .result = PING_NO_ANSWER},
 		true);
-	CHECK_EQUAL(tester.other, other + 1);
+	CHECK_EQUAL(tester_other(), other + 1);
 }
 
 static void a_ping_is_refused(void)
