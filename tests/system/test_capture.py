@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.schemas import valid_result
 from tests.system import labs
 from tests.system.configs import DUT_MACS, TESTER_MACS, card_config, stream
 from tests.system.conftest import StartEngine
@@ -144,6 +145,21 @@ def test_lines_of_a_live_capture_end_at_the_count(engine: Engine) -> None:
     text = f" rx {TESTER_MACS[0]} > {DUT_MACS[0]}, 124 bytes: TCP 16.0.0.2 port 80 > 48.0.0.1 "
     assert all(text in line for line in lines)
     assert errors.startswith("3 frames captured, 3 matched the filter, 0 missed")
+
+
+def test_frames_as_json(engine: Engine) -> None:
+    words = ("capture", "t1", "--engine", engine.name, "--filter", "ip6", "-c", "2", "--json")
+    with engine.connect() as telemetry, labs.lab(*words) as lab:
+        labs.wait_for(lambda: telemetry.table("/linerate/capture"))
+        run_trial(engine, 0.2)
+        output, errors = lab.communicate(timeout=60)
+    assert lab.returncode == 0, errors
+    result = valid_result("capture", output)
+    assert (result["matched"], result["captured"], result["missed"]) == (2, 2, 0)
+    first, second = result["frames"]
+    assert first["text"].startswith("UDP 2001:db8::1 port 53 > 2001:db8::2 port ")
+    assert first["length_bytes"] == len(first["frame"]) // 2 == 1396
+    assert first["time_ns"] <= second["time_ns"]
 
 
 @pytest.mark.parametrize(

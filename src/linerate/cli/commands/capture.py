@@ -8,11 +8,14 @@ from typing import Annotated
 import typer
 
 from linerate.base.errors import UserError
+from linerate.base.published import printed
 from linerate.base.safe_open import open_own
 from linerate.base.signals import noted
 from linerate.cli.live_engine import EngineName, connect
+from linerate.cli.options import JsonOption
 from linerate.engine.frame_capture import CaptureOrder, Direction, FrameCapture, port_names
 from linerate.model.captured_frame import CapturedFrame
+from linerate.report.captured_frame import captured
 from linerate.report.frame_text import frame_line
 from linerate.report.pcapng import CaptureWriter
 from linerate.ui.screen import complain, say
@@ -62,6 +65,7 @@ def capture(
         float | None, typer.Option("--timeout", help="End after that many seconds.", min=0.1)
     ] = None,
     name: EngineName = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Capture frames of a live engine's port: a line each, or a file for Wireshark."""
     order = CaptureOrder(port, direction, filter_text.strip(), snap, count, ring)
@@ -71,17 +75,28 @@ def capture(
         noted() as is_ended,
     ):
         frames = _Frames(running, timeout, is_ended)
-        if out is None:
-            for some in frames:
-                for frame in some:
-                    say(frame_line(frame))
-        else:
+        kept: list[CapturedFrame] = []
+        if out is not None:
             _write(frames, order, out)
+        elif as_json:
+            for some in frames:
+                kept += some
+        else:
+            _print(frames)
     counted = running.counters
+    if as_json:
+        say(printed("capture", captured(counted, kept)))
+        return
     complain(
         f"{counted.captured} frames captured, {counted.matched} matched the filter, "
         f"{counted.missed} missed: no room to wait"
     )
+
+
+def _print(frames: "_Frames") -> None:
+    for some in frames:
+        for frame in some:
+            say(frame_line(frame))
 
 
 class _Frames:
