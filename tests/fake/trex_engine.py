@@ -156,7 +156,8 @@ class FakeEngine:
                 left = min(seconds, max(0.0, profile.duration_us / 1e6 - profile.elapsed))
             profile.elapsed += left
             for name, (stream, scale) in profile.streams.items():
-                self._send(name, stream, left * scale * profile.scale)
+                own = 1.0 if stream.get("unscaled") else profile.scale
+                self._send(name, stream, left * scale * own)
             if left < seconds or self._is_spent(profile):
                 profile.state = "done"
 

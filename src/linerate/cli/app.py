@@ -134,6 +134,13 @@ COMMANDS = (
         "[bold]linerate exporter --listen 0.0.0.0:9470 --token-file /etc/linerate.token[/]",
     ),
     Listed(
+        "trex",
+        "linerate.cli.commands.trex:trex_command",
+        "Serve TRex's stateless clients: the tester of a testbed is what they send with.",
+        "Examples:\n\n[bold]linerate trex[/] # a router on a virtual card: ports 4501, 4500\n\n"
+        "[bold]linerate trex testbed.yaml --listen 0.0.0.0[/] # for clients elsewhere",
+    ),
+    Listed(
         "top",
         "linerate.cli.commands.top:top_command",
         "Watch the engines of this host: nodes, ports, losses, rings, flows, streams.",

@@ -110,6 +110,16 @@ def idle_config(testbed: Testbed, ends: Ends, name: str) -> dict[str, Any]:
     return _tester_alone(testbed, ends, {"streams": []}, name)
 
 
+def profiles_config(testbed: Testbed, ends: Ends, name: str) -> dict[str, Any]:
+    """A tester that takes profiles while it runs; with our forwarder, where both are one engine."""
+    config = idle_config(testbed, ends, name)
+    config["tester"]["profiles"] = True
+    if ends.dut is not None and testbed.dut.built_in:
+        config["ports"] = dut_ports(testbed, ends) + config["ports"]
+        config["forwarder"] = _forwarder(testbed, ((), ()))
+    return config
+
+
 def _checked(testbed: Testbed, its_streams: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The streams; what comes back of signed ones is looked at for damage, if that is asked."""
     if testbed.tester is None or not testbed.tester.check_payload:

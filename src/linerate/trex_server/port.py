@@ -90,8 +90,7 @@ class Port:
             if len(self.profiles) >= PROFILES_MAX:
                 raise FailedError(f"port {self.number}: has {PROFILES_MAX} profiles already")
             self._made += 1
-            base = f"p{self.number}-{self._made}"
-            self.profiles[name] = Profile((base, f"{base}-latency"))
+            self.profiles[name] = Profile(f"trex-{self._made}")
         return self.profiles[name]
 
     def add_stream(self, name: str, number: int, stream: Stream) -> None:
@@ -104,4 +103,4 @@ class Port:
         if sum(len(one.streams) for one in self.profiles.values()) >= STREAMS_MAX:
             raise FailedError(f"port {self.number}: has {STREAMS_MAX} streams already")
         profile.streams[number] = stream
-        profile.state, profile.is_loaded = State.STREAMS, False
+        profile.state, profile.is_current = State.STREAMS, False

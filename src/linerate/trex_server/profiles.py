@@ -1,8 +1,4 @@
-"""A TRex profile on a port: its streams, its state, and what of it the engine has.
-
-Latency streams keep their rate whatever the multiplier is, so that they are a profile of their own
-in the engine.
-"""
+"""A TRex profile on a port: its streams, its state, and whether the engine has it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -54,16 +50,15 @@ class Stream:
 class Profile:
     """Streams that start and stop together."""
 
-    #: Of its profiles in the engine, the scaled one and the latency streams' one.
-    names: tuple[str, str]
+    #: In the engine.
+    name: str
     #: By the client's number.
     streams: dict[int, Stream] = field(default_factory=dict)
     state: State = State.IDLE
     scale: float = 1.0
-    #: Whether the engine has the streams as they are.
+    #: Whether the engine has it, and whether with the streams as they are.
     is_loaded: bool = False
-    #: Those of `names` that the engine has.
-    loaded: tuple[str, ...] = ()
+    is_current: bool = False
     #: How often it was loaded: counters begin anew.
     version: int = 0
 
@@ -81,12 +76,8 @@ class Profile:
         )
         return scaled, fixed
 
-    def name_of(self, stream: Stream) -> str:
-        """The profile in the engine that has a stream."""
-        return self.names[stream.is_latency]
-
-    def compiled(self, port: PortInfo) -> dict[str, list[EngineStream]]:
-        """Streams in the engine's words, by its profile; raises FailedError."""
+    def compiled(self, port: PortInfo) -> list[EngineStream]:
+        """Streams in the engine's words; raises FailedError."""
         by_number = {number: one.name for number, one in self.streams.items()}
         trex = []
         for one in self.streams.values():
@@ -99,12 +90,7 @@ class Profile:
             made = streams_of("profile", (trex, trex))
         except TrafficError as error:
             raise FailedError(str(error)) from error
-        halves: dict[str, list[EngineStream]] = {}
-        for stream in made:
-            engine_stream = _addressed(stream, port)
-            name = self.names[bool(engine_stream.get("latency"))]
-            halves.setdefault(name, []).append(engine_stream)
-        return halves
+        return [_as_sent(stream, port) for stream in made]
 
 
 def check(stream: Stream, port: PortInfo) -> None:
@@ -112,11 +98,14 @@ def check(stream: Stream, port: PortInfo) -> None:
     alone = stream.document.model_copy(
         update={"next_stream_id": -1, "self_start": True, "enabled": True, "flags": 0}
     )
-    Profile(("", ""), {0: Stream(stream.given, alone, stream.name)}).compiled(port)
+    Profile("", {0: Stream(stream.given, alone, stream.name)}).compiled(port)
 
 
-def _addressed(stream: Mapping[str, Any], port: PortInfo) -> EngineStream:
-    """The stream with the port's addresses where its packet has none of its own."""
+def _as_sent(stream: Mapping[str, Any], port: PortInfo) -> EngineStream:
+    """The stream with the port's addresses where its packet has none of its own.
+
+    Latency streams keep their rate whatever the multiplier is.
+    """
     template = stream["template"]
     dst, src = template[:MAC_DIGITS], template[MAC_DIGITS : 2 * MAC_DIGITS]
     if not int(dst, 16):
@@ -124,4 +113,5 @@ def _addressed(stream: Mapping[str, Any], port: PortInfo) -> EngineStream:
     if not int(src, 16):
         src = port.mac.replace(":", "")
     made = {key: value for key, value in stream.items() if key != "port"}
-    return made | {"template": dst + src + template[2 * MAC_DIGITS :]}
+    made["template"] = dst + src + template[2 * MAC_DIGITS :]
+    return made | ({"unscaled": True} if stream.get("latency") else {})

@@ -95,8 +95,7 @@ class Server:
             return
         states = self.engine.profile_states()
         for port, name, profile in sending:
-            theirs = [states.get((port.info.name, part), "done") for part in profile.loaded]
-            if all(state in ("done", "idle") for state in theirs):
+            if states.get((port.info.name, profile.name), "done") in ("done", "idle"):
                 profile.state = State.STREAMS
                 self.event(Kind.PROFILE_FINISHED, port, profile_id=name)
                 if not any(one.is_active for one in port.profiles.values()):
@@ -108,29 +107,26 @@ class Server:
 
     def load(self, port: Port, profile: Profile) -> None:
         """Let the engine have a profile's streams as they are."""
-        if profile.is_loaded:
+        if profile.is_current:
             return
-        halves = profile.compiled(port.info)
+        streams = profile.compiled(port.info)
         self.unload(port, profile)
-        for name, streams in halves.items():
-            self.engine.load(port.info.name, name, streams)
-            profile.loaded = (*profile.loaded, name)
-        profile.is_loaded = True
+        self.engine.load(port.info.name, profile.name, streams)
+        profile.is_loaded = profile.is_current = True
         profile.version += 1
 
     def unload(self, port: Port, profile: Profile) -> None:
         """Take a profile's streams from the engine."""
-        for name in profile.loaded:
-            self.engine.remove(port.info.name, name)
-        profile.loaded, profile.is_loaded = (), False
+        if profile.is_loaded:
+            self.engine.remove(port.info.name, profile.name)
+        profile.is_loaded = profile.is_current = False
 
     def stop(self, port: Port, name: str) -> None:
         """Stop a profile, or all of a port."""
         chosen = port.chosen(name) if name == ALL or name in port.profiles else {}
         for one, profile in chosen.items():
             if profile.is_active:
-                for part in profile.loaded:
-                    self.engine.stop(port.info.name, part)
+                self.engine.stop(port.info.name, profile.name)
                 profile.state = State.STREAMS
                 self.event(Kind.PROFILE_STOPPED, port, profile_id=one)
         if chosen and not any(one.is_active for one in port.profiles.values()):

@@ -54,9 +54,7 @@ def start_traffic(server: Server, asked: _Started) -> dict[str, Any]:
     server.load(port, profile)
     duration_us = round(asked.duration * US_PER_S) if asked.duration > 0 else None
     at_us = round(asked.start_at_ts * US_PER_S) if asked.start_at_ts else None
-    for part in profile.loaded:
-        own = scale if part == profile.names[0] else 1.0
-        server.engine.start(port.info.name, part, own, duration_us, at_us)
+    server.engine.start(port.info.name, profile.name, scale, duration_us, at_us)
     profile.state, profile.scale = State.TX, scale
     server.event(Kind.PROFILE_STARTED, port, profile_id=asked.profile_id)
     server.event(Kind.PORT_STARTED, port)
@@ -97,8 +95,7 @@ def pause_traffic(server: Server, asked: OfProfile) -> dict[str, Any]:
     """Hold a profile, or all that send."""
     port = server.owned(asked.port_id, asked.handler)
     for name, profile in _in_state(port, asked.profile_id, State.TX).items():
-        for part in profile.loaded:
-            server.engine.pause(port.info.name, part)
+        server.engine.pause(port.info.name, profile.name)
         profile.state = State.PAUSE
         server.event(Kind.PROFILE_PAUSED, port, profile_id=name)
     server.event(Kind.PORT_PAUSED, port)
@@ -110,8 +107,7 @@ def resume_traffic(server: Server, asked: OfProfile) -> dict[str, Any]:
     """Let a profile go on, or all that are paused."""
     port = server.owned(asked.port_id, asked.handler)
     for name, profile in _in_state(port, asked.profile_id, State.PAUSE).items():
-        for part in profile.loaded:
-            server.engine.resume(port.info.name, part)
+        server.engine.resume(port.info.name, profile.name)
         profile.state = State.TX
         server.event(Kind.PROFILE_RESUMED, port, profile_id=name)
     server.event(Kind.PORT_RESUMED, port)
@@ -134,8 +130,7 @@ def update_traffic(server: Server, asked: _Updated) -> dict[str, Any]:
     for name, profile in _in_state(port, asked.profile_id, State.TX).items():
         scale = scale_for(asked.mul, *profile.rates(link), link, profile.scale)
         _check_line(port, profile, scale, asked.force)
-        if profile.names[0] in profile.loaded:
-            server.engine.set_rate(port.info.name, profile.names[0], scale)
+        server.engine.set_rate(port.info.name, profile.name, scale)
         profile.scale = scales[name] = scale
     return {"multiplier": next(iter(scales.values()))}
 
@@ -165,14 +160,14 @@ def update_streams(server: Server, asked: _StreamsUpdated) -> dict[str, Any]:
     # A stream's scale is within its profile's.
     scale = scale_for(asked.mul, rates * profile.scale, rates * 0, link, 1.0)
     for one in streams:
-        server.engine.set_stream_rate(port.info.name, profile.name_of(one), one.name, scale)
+        server.engine.set_stream_rate(port.info.name, profile.name, one.name, scale)
     return {}
 
 
 def _scale_streams(server: Server, asked: OfStreams, scale: float) -> None:
     port, profile, streams = _chosen_streams(server, asked)
     for one in streams:
-        server.engine.set_stream_rate(port.info.name, profile.name_of(one), one.name, scale)
+        server.engine.set_stream_rate(port.info.name, profile.name, one.name, scale)
 
 
 def _chosen_streams(server: Server, asked: OfStreams) -> tuple[Port, Profile, list[Stream]]:

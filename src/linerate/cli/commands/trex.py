@@ -1,0 +1,98 @@
+"""`linerate trex`: the tester for TRex's stateless clients; and `t-rex-64`, as they start it."""
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from linerate.base.errors import UserError
+from linerate.cli.option_classes import with_option_classes
+from linerate.cli.run_into_folder import signals
+from linerate.cli.testbed_options import TestbedOptions
+from linerate.cli.usage import FAILED, USAGE, mistaken, report_user_errors, usage
+from linerate.experiments.bench import Interrupted
+from linerate.host import cpu_locks, session_share
+from linerate.host import machine as host
+from linerate.lab import rig
+from linerate.model.testbed import Testbed, TestbedError
+from linerate.trex_server import trex_config, trex_flags
+from linerate.trex_server.server import Server
+from linerate.trex_server.serving import Listening, serve
+from linerate.trex_server.sockets import REQUESTS_PORT, WAKE_PORT, Sockets
+from linerate.ui.screen import complain, one_line, say
+
+PORT_MAX = 65535
+
+
+@with_option_classes
+def trex_command(
+    *,
+    options: TestbedOptions,
+    listen: Annotated[
+        str, typer.Option(help="Address to listen at; clients need no password.", metavar="HOST")
+    ] = "127.0.0.1",
+    sync_port: Annotated[
+        int, typer.Option(help="Port of requests; 0: any.", min=0, max=PORT_MAX)
+    ] = REQUESTS_PORT,
+    async_port: Annotated[
+        int, typer.Option(help="Port that wakes clients; 0: any.", min=0, max=PORT_MAX)
+    ] = WAKE_PORT,
+) -> None:
+    """Serve TRex's stateless clients: the tester of a testbed is what they send with."""
+    with report_user_errors():
+        testbed = options.load()
+        if not listen:
+            mistaken("--listen: expected an address, as 127.0.0.1")
+        _serve(testbed, Listening(listen, sync_port, async_port))
+
+
+def _serve(testbed: Testbed, listening: Listening) -> None:
+    """Until a client or a signal ends it."""
+    if lacking := rig.missing(testbed):
+        usage("\n".join(map(str, lacking)))
+    cpus = testbed.cpus or host.allowed_cpus()
+    try:
+        with (
+            signals(),
+            cpu_locks.held(cpus, None),
+            session_share.raised(),
+            # Nobody else reads streams on their way to the engine: it is made for us alone.
+            tempfile.TemporaryDirectory(prefix="linerate-trex-") as folder,
+        ):
+            serve(testbed, Path(folder), listening, _ready, _waiting, complain)
+    except Interrupted:
+        say("stopped by a signal")
+
+
+def _waiting(text: str, _seconds: float) -> None:
+    complain(text)
+
+
+def _ready(server: Server, sockets: Sockets) -> None:
+    """What programs wait for that start TRex's own."""
+    names = ", ".join(f"{port.number} ({port.info.name})" for port in server.ports)
+    say(f"TRex clients: ports {sockets.requests_port} and {sockets.wake_port}; tester: {names}")
+    say("-Per port stats table", end="\n")
+    sys.stdout.flush()
+
+
+def t_rex_64(words: Sequence[str] | None = None) -> NoReturn:
+    """`t-rex-64` with TRex's flags; those that change nothing here are accepted."""
+    try:
+        flags = trex_flags.parsed(sys.argv[1:] if words is None else words)
+        _serve(trex_config.load(flags.config), Listening(flags.host))
+    except trex_flags.FlagError as error:
+        complain(one_line(f"t-rex-64: {error}"))
+        sys.exit(USAGE)
+    except TestbedError as error:
+        complain("\n".join(map(one_line, error.lines)))
+        sys.exit(USAGE)
+    except UserError as error:
+        complain(one_line(f"t-rex-64: {error}"))
+        sys.exit(FAILED)
+    except typer.Exit as error:
+        sys.exit(error.exit_code)
+    sys.exit(0)

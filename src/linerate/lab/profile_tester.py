@@ -1,0 +1,73 @@
+"""A testbed whose tester waits for profiles: for those who say what is sent while it runs."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from linerate.base.errors import SetupError
+from linerate.engine.engine_process import Engine, Files, own_prefix
+from linerate.engine.telemetry import Telemetry
+from linerate.host import machine
+from linerate.lab import dut, links
+from linerate.lab.dut import Place
+from linerate.lab.engine_config import devices_of, dut_macs, profiles_config
+from linerate.lab.links import OnWait
+from linerate.lab.tester._links import PortLinks, Say, await_links
+from linerate.model.suites import DUT_PORTS, tester_ports
+from linerate.model.testbed import Testbed
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileTester:
+    """The engine, ready."""
+
+    telemetry: Telemetry
+    #: The tester's, in order.
+    ports: tuple[str, ...]
+    #: Where frames of a port go: MAC addresses of the device.
+    next_macs: dict[str, str]
+
+
+@contextmanager
+def running(
+    testbed: Testbed,
+    file: Callable[[str], Path],
+    on_wait: OnWait = lambda _text, _seconds: None,
+    say: Say = lambda _text: None,
+) -> Iterator[ProfileTester]:
+    """Start links, device and tester; raises SetupError, EngineError."""
+    if testbed.by_tool:
+        raise SetupError("tester: profiles need our tester, expected kind: engine")
+    cpus = testbed.cpus or machine.allowed_cpus()
+    wire, device = links.find(testbed.wire), dut.of_testbed(testbed)
+    together = testbed.dut.built_in and not wire.two_processes
+    name = f"{own_prefix()}profiles"
+    with wire.joined(testbed) as ends:
+        config = profiles_config(testbed, ends, name)
+        place = Place(
+            cpus=cpus[1:] or cpus,
+            shared=len(cpus) == 1,
+            tester_cpus=cpus[:1],
+            name=f"{name}-dut",
+            file=lambda kind: file(f"dut.{kind}"),
+        )
+        beside = nullcontext() if together else device.running(testbed, ends, place)
+        own = cpus if together else cpus[:1]
+        if own != cpus:
+            config = config | {"cpus": list(own)}
+        files = Files(config=file("config.json"), log=file("log"))
+        with beside, Engine(config, files, own) as engine, engine.connect() as telemetry:
+            if ends.await_peers is not None:
+                ends.await_peers(telemetry, on_wait)
+            await_links(PortLinks(telemetry, devices_of(config), testbed.link_bps, say))
+            ports = tester_ports(testbed)
+            yield ProfileTester(telemetry, ports, _next_macs(telemetry, testbed, ports))
+
+
+def _next_macs(telemetry: Telemetry, testbed: Testbed, ports: tuple[str, ...]) -> dict[str, str]:
+    """By port; where the device is in this engine, as its ports report them."""
+    reported = {row["name"]: str(row["mac"]) for row in telemetry.table("/linerate/ports")}
+    configured = zip(DUT_PORTS, dut_macs(testbed), strict=True)
+    macs = [reported.get(name, mac).lower() for name, mac in configured]
+    return dict(zip(ports, macs, strict=False))
