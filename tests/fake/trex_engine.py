@@ -46,7 +46,7 @@ class FakeEngine:
         ]  # fmt: skip
 
     def utilization(self):
-        return Utilization(cpu_percent=12.5, buffers_free=100, buffers=200)
+        return Utilization(cpu_percent=12.5)
 
     def load(self, port, profile, streams):
         self._note("load", port, profile)

@@ -154,7 +154,7 @@ def test_each_command_starts_in_a_fresh_process(listed):
 
 
 #: Servers: they print where they listen, and run until they are stopped.
-WITHOUT_JSON = {"serve", "exporter"}
+WITHOUT_JSON = {"serve", "exporter", "trex"}
 
 
 def commands_of(command, words=()):

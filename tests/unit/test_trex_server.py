@@ -21,7 +21,7 @@ from linerate.trex_server.smoothing import Smoothed
 
 ETHERNET = bytes.fromhex("000000010000000000020000")
 UDP4 = bytes.fromhex("0800 45000056 00010000 4011 0000 10000001 30000001 0401000c 0042 1234")
-#: The same with an echo request: no payload that is nobody's.
+#: The same with an echo request: no payload that is free.
 ICMP = base64.b64encode(ETHERNET + UDP4.replace(b"\x40\x11", b"\x40\x01")).decode()
 
 

@@ -51,7 +51,7 @@ class Events:
         self._put({"name": "trex-barrier", "type": key, "data": {}, "baseline": baseline})
 
     def taken(self, session: int | str, now: float) -> list[dict[str, Any]]:
-        """What waits for a session, which may be a new one."""
+        """Events that wait for a session, which may be a new one."""
         self._forget(now)
         queue = self._queues.get(session)
         if queue is None:

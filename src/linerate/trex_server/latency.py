@@ -25,7 +25,7 @@ class LatencyPeriods:
         self._seen: dict[str, dict[int, int]] = {}
 
     def last_max_us(self, name: str, latency: StreamLatency) -> float:
-        """Of the period that ends now."""
+        """Highest latency of the period that ends now."""
         if latency.last_max_us is not None:
             return latency.last_max_us
         before = self._seen.get(name, {})

@@ -9,7 +9,7 @@ from linerate.traffic.trex.profile_process import Checksum
 UDP, TCP = 17, 6
 #: Headers' lengths, the shortest.
 IPV4_BYTES, IPV6_BYTES, UDP_BYTES, TCP_BYTES = 20, 40, 8, 20
-#: Protocols whose data nobody reads: none, any host's, reserved, experiments.
+#: Protocols whose data no host reads: none, any host's, reserved, experiments.
 OPAQUE = frozenset((0, 59, 61, 63, 253, 254, 255))
 
 

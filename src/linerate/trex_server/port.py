@@ -7,7 +7,7 @@ from linerate.trex_server.profiles import STREAMS_MAX, Profile, State, Stream
 from linerate.trex_server.smoothing import Smoothed
 from linerate.trex_server.traffic_engine import PortCounters, PortInfo
 
-#: Of all profiles, and of one.
+#: Names for all profiles, and for the default one.
 ALL, DEFAULT = "*", "_"
 PROFILES_MAX = 256
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from linerate.traffic.profile import TrafficError
+from linerate.traffic.profile import TrafficError, engine_keys
 from linerate.traffic.trex.stateless import streams_of
 from linerate.trex_server.errors import FailedError
 from linerate.trex_server.rates import Rates, total
@@ -17,7 +17,7 @@ MAC_DIGITS = 12
 
 
 class State(StrEnum):
-    """Of a profile, and of a port by its profiles."""
+    """State of a profile, and of a port by its profiles."""
 
     IDLE = "IDLE"
     STREAMS = "STREAMS"
@@ -59,7 +59,7 @@ class Profile:
     #: Whether the engine has it, and whether with the streams as they are.
     is_loaded: bool = False
     is_current: bool = False
-    #: How often it was loaded: counters begin anew.
+    #: Number of times that it was loaded: counters begin anew.
     version: int = 0
 
     @property
@@ -68,7 +68,7 @@ class Profile:
         return self.state in (State.TX, State.PAUSE)
 
     def rates(self, link_bps: int) -> tuple[Rates, Rates]:
-        """Of the scaled streams, and of the latency streams, while all of them send."""
+        """Rates of the scaled streams, and of the latency streams, while all of them send."""
         sending = [one for one in self.streams.values() if one.document.enabled]
         scaled, fixed = (
             total(one.document.rates(link_bps) for one in sending if one.is_latency == is_latency)
@@ -112,6 +112,6 @@ def _as_sent(stream: Mapping[str, Any], port: PortInfo) -> EngineStream:
         dst = port.next_mac.replace(":", "")
     if not int(src, 16):
         src = port.mac.replace(":", "")
-    made = {key: value for key, value in stream.items() if key != "port"}
+    made = {key: value for key, value in engine_keys(stream).items() if key != "port"}
     made["template"] = dst + src + template[2 * MAC_DIGITS :]
     return made | ({"unscaled": True} if stream.get("latency") else {})

@@ -20,7 +20,7 @@ HISTORY = 20
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a client sees of how the server was started."""
+    """Facts that a client sees of how the server was started."""
 
     version: str = "0"
     #: Histograms in get_pgid_stats.
@@ -65,7 +65,7 @@ class Server:
         return port
 
     def tick(self) -> None:
-        """What happens by itself: profiles end, rates are read. Raises TrafficEngineError."""
+        """Do what happens by itself: profiles end, rates are read. Raises TrafficEngineError."""
         self.end_profiles()
         if self.clock() - self._read_at >= READING_SECONDS:
             self.read_counters()

@@ -15,7 +15,7 @@ from linerate.trex_server.traffic_engine import TrafficEngineError
 REQUESTS_PORT, WAKE_PORT = 4501, 4500
 WAKE_SECONDS = 0.5
 POLL_MS = 50
-#: What clients wait for before they ask for events.
+#: Message that clients wait for before they ask for events.
 WAKE = b"{}"
 
 

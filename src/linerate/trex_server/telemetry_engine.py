@@ -41,7 +41,6 @@ class TelemetryEngine:
         self._names = tuple(ports)
         self._next_macs = next_macs
         self._file = folder / "profile.json"
-        self._pools = self._ask("/mempool/list")
         workers = self._table("/linerate/workers")
         self._worker = next(str(row["name"]) for row in workers if row["role"] != "forwarder")
         self._busy, self._busy_at = 0, 0
@@ -67,20 +66,13 @@ class TelemetryEngine:
         return {name: _counters(self._ask(f"/linerate/port,{name}")) for name in self._names}
 
     def utilization(self) -> Utilization:
-        """Of the tester's worker since the last reading; of all packet buffers."""
+        """Busy share of the tester's worker since the last reading."""
         runtime = self._ask(f"/linerate/runtime,{self._worker}")
         busy, now = sum(runtime["clocks"]), int(runtime["tsc"])
         cycles = now - self._busy_at
         percent = 100 * (busy - self._busy) / cycles if self._busy_at and cycles > 0 else 0.0
         self._busy, self._busy_at = busy, now
-        pools = [self._ask(f"/mempool/info,{name}") for name in self._pools]
-        return Utilization(
-            cpu_percent=round(max(0.0, min(100.0, percent)), 2),
-            buffers=sum(int(pool["size"]) for pool in pools),
-            buffers_free=sum(
-                int(pool["common_pool_count"]) + int(pool["total_cache_count"]) for pool in pools
-            ),
-        )
+        return Utilization(round(max(0.0, min(100.0, percent)), 2))
 
     def load(self, port: str, profile: str, streams: Sequence[EngineStream]) -> None:
         """Add streams to a profile, by a file."""
@@ -152,7 +144,7 @@ class TelemetryEngine:
         }
 
     def latencies(self, names: Iterable[str]) -> dict[str, StreamLatency]:
-        """Of these latency streams, by name."""
+        """Latency of these latency streams, by name."""
         wanted = frozenset(names)
         figures = {
             str(row["name"]): row
@@ -166,7 +158,7 @@ class TelemetryEngine:
         return StreamLatency(
             count=int(row["count"]),
             min_ns=int(row["min"]),
-            max_ns=max(int(row["max"]), int(row["disturbed_max"])),
+            max_ns=int(row["max"]),
             sum_ns=int(row["sum"]),
             jitter_sum_ns=int(row["jitter_sum"]),
             jitter_count=int(row["jitter_count"]),
@@ -175,13 +167,13 @@ class TelemetryEngine:
         )
 
     def _buckets(self, number: int) -> Iterator[tuple[int, int]]:
-        """Those of disturbed frames too: a client sees each frame."""
+        """Those of frames that were not disturbed, as all the figures are."""
         first = 0
         while True:
             reply = self._ask(f"/linerate/latency,{number},{first}")
-            columns = (reply["bucket"], reply["packets"], reply["disturbed"])
-            for bucket, clean, disturbed in zip(*columns, strict=True):
-                yield int(bucket), int(clean) + int(disturbed)
+            for bucket, packets in zip(reply["bucket"], reply["packets"], strict=True):
+                if packets:
+                    yield int(bucket), int(packets)
             # Buckets come in their order: one that does not go on would never end.
             if int(reply["next"]) <= first:
                 return
@@ -218,7 +210,7 @@ class TelemetryEngine:
 
 
 def _reported(ask: Callable[[], Any]) -> Any:  # noqa: ANN401 (as Telemetry's)
-    """What it answers; its refusals and its end as errors of the server."""
+    """The answer; its refusals and its end as errors of the server."""
     try:
         return ask()
     except RefusedError as error:

@@ -1,4 +1,4 @@
-"""What the server asks of an engine: ports, profiles of streams at run time, counters."""
+"""Requests of the server to an engine: ports, profiles of streams at run time, counters."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class PortInfo:
 
 @dataclass(frozen=True, slots=True)
 class PortCounters:
-    """Of one port since the engine started; bytes without FCS."""
+    """Counters of one port since the engine started; bytes without FCS."""
 
     tx_packets: int = 0
     rx_packets: int = 0
@@ -44,7 +44,7 @@ class PortCounters:
 
 @dataclass(frozen=True, slots=True)
 class StreamCounters:
-    """Of one stream since it was loaded."""
+    """Counters of one stream since it was loaded."""
 
     sent: int = 0
     lost: int = 0
@@ -72,11 +72,9 @@ class StreamLatency:
 
 @dataclass(frozen=True, slots=True)
 class Utilization:
-    """Busy share of the tester's worker in percent; packet buffers free and in all."""
+    """Busy share of the tester's worker."""
 
     cpu_percent: float = 0.0
-    buffers_free: int = 1
-    buffers: int = 1
 
 
 class TrafficEngine(Protocol):
@@ -91,7 +89,7 @@ class TrafficEngine(Protocol):
         ...
 
     def utilization(self) -> Utilization:
-        """Of the tester."""
+        """Busy share of the tester's worker."""
         ...
 
     def load(self, port: str, profile: str, streams: Sequence[EngineStream]) -> None:
@@ -142,5 +140,5 @@ class TrafficEngine(Protocol):
         ...
 
     def latencies(self, names: Iterable[str]) -> Mapping[str, StreamLatency]:
-        """Of these latency streams, by name."""
+        """Latency of these streams, by name."""
         ...

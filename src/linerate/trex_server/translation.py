@@ -18,7 +18,7 @@ from linerate.trex_server.rates import Rates, rates_of
 OWN_SRC, DST_SHIFT, DST_MODES, DST_OF_PACKET, DUMMY = 1, 1, 3, 1, 8
 RATE_KINDS = {"pps": "pps", "bps_L1": "l1_bps", "bps_L2": "l2_bps", "percentage": "percent"}
 L4_KINDS = {11: "udp", 13: "tcp", 17: "ip"}
-#: Of a tuple's flags: any port, and any number of flows.
+#: Bit of a tuple's flags: any port, and any number of flows.
 ANY_TUPLE = 1
 FIRST_PORT, LAST_PORT = 1025, 65535
 

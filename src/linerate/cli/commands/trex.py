@@ -72,7 +72,7 @@ def _waiting(text: str, _seconds: float) -> None:
 
 
 def _ready(server: Server, sockets: Sockets) -> None:
-    """What programs wait for that start TRex's own."""
+    """The lines that programs wait for that start TRex's own."""
     names = ", ".join(f"{port.number} ({port.info.name})" for port in server.ports)
     say(f"TRex clients: ports {sockets.requests_port} and {sockets.wake_port}; tester: {names}")
     say("-Per port stats table", end="\n")

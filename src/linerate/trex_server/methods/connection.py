@@ -12,7 +12,7 @@ from linerate.trex_server.port import Port
 from linerate.trex_server.rpc import method, method_names
 from linerate.trex_server.server import Server
 
-#: Of the stateless API: the client's minor may be lower.
+#: Version of the stateless API: the client's minor may be lower.
 API_NAME, API_MAJOR, API_MINOR = "STL", 5, 1
 #: The TRex release whose protocol this is.
 TREX_VERSION = "v3.08"
@@ -27,6 +27,8 @@ DRIVERS = {
     "vmxnet3": "net_vmxnet3",
 }
 OTHER_DRIVER = "net_virtio"
+#: The virtual card's ports, as the engine names their drivers.
+VIRTUAL = ("card", "wire")
 
 
 class _Api(BaseModel):
@@ -64,7 +66,7 @@ def api_sync(server: Server, asked: _Api) -> dict[str, str]:
 
 @method("get_version", Nothing, free=True)
 def get_version(server: Server, _: Nothing) -> dict[str, str]:
-    """What the server is."""
+    """Version and mode of the server."""
     return {
         "version": TREX_VERSION,
         "mode": API_NAME,
@@ -122,7 +124,7 @@ def _port(port: Port) -> dict[str, Any]:
         "is_prom_supported": False,
         "is_vxlan_supported": False,
         "is_ieee1588_supported": False,
-        "is_virtual": "card" in info.driver or "vdev" in info.driver,
+        "is_virtual": info.driver in VIRTUAL,
     }
 
 

@@ -76,7 +76,7 @@ def _latencies(
     timed: dict[int, list[Member]],
     counters: Any,  # noqa: ANN401
 ) -> dict[str, Any]:
-    """Of a group with streams on several ports, the first: histograms of two can't be one here."""
+    """Latency of a group with streams on several ports, the first: histograms of two can't be one here."""
     first = {
         number: next(one.stream.name for one in members if one.stream.is_latency)
         for number, members in timed.items()

@@ -47,7 +47,7 @@ def release(server: Server, asked: Owned) -> dict[str, Any]:
 
 @method("get_owner", OfPort)
 def get_owner(server: Server, asked: OfPort) -> dict[str, str]:
-    """Who has a port."""
+    """Owner of a port."""
     return {"owner": server.port(asked.port_id).owner}
 
 
@@ -73,7 +73,7 @@ def get_port_status(server: Server, asked: OfPort) -> dict[str, Any]:
 
 
 def attributes(port: Port) -> dict[str, Any]:
-    """Of the link and the layers above it."""
+    """Attributes of the link and the layers above it."""
     info = port.info
     has_next = bool(int(info.next_mac.replace(":", ""), 16))
     return {

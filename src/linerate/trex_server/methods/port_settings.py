@@ -7,7 +7,7 @@ from linerate.trex_server.methods.parameters import Owned
 from linerate.trex_server.rpc import method
 from linerate.trex_server.server import Server
 
-#: What each attribute is on a tester port, whatever is asked.
+#: Attributes as they are on a tester port, whatever is asked.
 FIXED: dict[str, dict[str, Any]] = {
     "promiscuous": {"enabled": True},
     "multicast": {"enabled": True},

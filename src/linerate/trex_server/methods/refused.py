@@ -1,4 +1,4 @@
-"""What TRex has and this server refuses, each with its reason."""
+"""Methods of TRex that are refused, each with its reason."""
 
 from typing import Any
 

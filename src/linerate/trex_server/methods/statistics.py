@@ -6,14 +6,15 @@ from linerate.trex_server.methods.parameters import Nothing, OfPort
 from linerate.trex_server.rpc import method
 from linerate.trex_server.server import Server
 
-#: Pools of packet buffers as TRex has them; the engine has one.
+#: Pools of packet buffers as TRex has them. What is free in the engine's is not counted, and a
+#: client divides by a pool's size: one buffer, free.
 POOLS = ("64b", "128b", "256b", "512b", "1024b", "2048b", "4096b", "9kb")
-OWN_POOL = "2048b"
+UNCOUNTED = [1, 1]
 
 
 @method("get_port_stats", OfPort)
 def get_port_stats(server: Server, asked: OfPort) -> dict[str, float]:
-    """Of one port: bytes without FCS, as TRex counts them."""
+    """Counters of one port: bytes without FCS, as TRex counts them."""
     port = server.port(asked.port_id)
     counters = server.engine.counters()[port.info.name]
     rates = port.rates
@@ -34,7 +35,7 @@ def get_port_stats(server: Server, asked: OfPort) -> dict[str, float]:
 
 @method("get_global_stats", Nothing)
 def get_global_stats(server: Server, _: Nothing) -> dict[str, float]:
-    """Of all ports together; what only TRex's stateful mode has is 0."""
+    """Rates of all ports together; what only TRex's stateful mode has is 0."""
     rates = [port.rates for port in server.ports]
     tx_bps = sum(8 * one.tx_bytes.rate for one in rates)
     rx_bps = sum(8 * one.rx_bytes.rate for one in rates)
@@ -85,12 +86,10 @@ def _names(server: Server) -> list[str]:
 
 @method("get_utilization", Nothing)
 def get_utilization(server: Server, _: Nothing) -> dict[str, Any]:
-    """CPU of the tester's worker every half a second, the newest first; packet buffers."""
-    own = [server.utilization.buffers_free, max(1, server.utilization.buffers)]
-    pools = {name: own if name == OWN_POOL else [1, 1] for name in POOLS}
+    """CPU of the tester's worker every half a second, the newest first."""
     return {
         "cpu": [{"history": server.history, "ports": _two_ports(server)}],
-        "mbuf_stats": {"cpu-socket-0": pools},
+        "mbuf_stats": {"cpu-socket-0": dict.fromkeys(POOLS, UNCOUNTED)},
     }
 
 

@@ -17,7 +17,7 @@ from linerate.trex_server.server import Server
 US_PER_S = 1_000_000
 #: Longest run with an end: 30 days.
 DURATION_MAX_S = 30 * 24 * 3600
-#: Of the line, above which `force` is needed: rounding is no excess.
+#: Share of the line above which `force` is needed: rounding is no excess.
 FULL = 1.0 + 1e-6
 
 
