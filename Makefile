@@ -79,7 +79,7 @@ help:
 	@awk '!/^#/ {exit} {sub(/^# ?/, ""); print}' Makefile
 
 setup: $(STAMPS)/apt-build .venv/build.stamp
-setup-test: setup $(STAMPS)/apt-test .venv/test.stamp
+setup-test: setup $(STAMPS)/apt-test .venv/test.stamp .venv/trex-client.stamp
 setup-servers: setup-test $(STAMPS)/apt-servers
 setup-nics: setup-test $(STAMPS)/apt-nics
 setup-peers: setup $(STAMPS)/apt-peers
@@ -115,6 +115,12 @@ $(STAMPS)/apt-fuzz: Makefile
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "linerate: needs Python 3.11 or newer, $(PYTHON) is older" >&2; exit 1; }
 	@$(STEP) "making a virtual environment in .venv" venv $(PYTHON) -m venv .venv
+	@touch $@
+
+# TRex's client has a scapy of its own, which must not be found beside ours: a folder of its own.
+.venv/trex-client.stamp: requirements/trex-client.txt | .venv/test.stamp
+	@$(STEP) "installing TRex's client" pip-trex-client $(BIN)/python -m pip install \
+		--disable-pip-version-check --no-deps --upgrade --target .venv/trex-client -r $<
 	@touch $@
 
 .venv/%.stamp: requirements/%.txt | .venv/python.stamp

@@ -75,8 +75,7 @@ def _ready(server: Server, sockets: Sockets) -> None:
     """The lines that programs wait for that start TRex's own."""
     names = ", ".join(f"{port.number} ({port.info.name})" for port in server.ports)
     say(f"TRex clients: ports {sockets.requests_port} and {sockets.wake_port}; tester: {names}")
-    say("-Per port stats table", end="\n")
-    sys.stdout.flush()
+    say("-Per port stats table")
 
 
 def t_rex_64(words: Sequence[str] | None = None) -> NoReturn:

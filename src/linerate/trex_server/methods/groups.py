@@ -76,7 +76,7 @@ def _latencies(
     timed: dict[int, list[Member]],
     counters: Any,  # noqa: ANN401
 ) -> dict[str, Any]:
-    """Latency of a group with streams on several ports, the first: histograms of two can't be one here."""
+    """Latency of the first stream of each group: those of several ports are not merged."""
     first = {
         number: next(one.stream.name for one in members if one.stream.is_latency)
         for number, members in timed.items()
