@@ -78,6 +78,8 @@ PYTHON_PARSERS: dict[str, tuple[str, ...]] = {
     "meters": (
         "parsers/meter_csv.py", "lab/power/[inprst]*.py", "lab/power/command.py",
     ),
+    "requests": ("trex_server/framing.py", "trex_server/rpc.py", "trex_server/translation.py",
+                 "trex_server/payload.py", "trex_server/methods/*.py"),
     "parsers": ("parsers/*.py", "parsers/tools/*.py", "model/evidence.py", "model/loss_causes.py"),
 }  # fmt: skip
 #: Where seeds are that are no corpus of their own.

@@ -45,10 +45,16 @@ with atheris.instrument_imports(include=["linerate"]):
     from linerate.traffic.capture.capture_file import read_capture
     from linerate.traffic.trex.profile_process import _Document
     from linerate.traffic.trex.stateless import streams_of
+    from linerate.trex_server import methods  # noqa: F401 (registers them)
+    from linerate.trex_server.rpc import answer
+    from linerate.trex_server.server import Server
     from linerate.ui.serve.stream import _read as read_events
 
     # Kinds are files that are found when they are first asked for: too late to be instrumented.
     kinds()
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from tests.fake.trex_engine import FakeEngine
 
 Target = Callable[[bytes], None]
 TARGETS: dict[str, Target] = {}
@@ -218,6 +224,19 @@ def tables(content: bytes) -> None:
     """Published tables."""
     with contextlib.suppress(TableError):
         audit(table_of(content, "fuzzed", LINK_BPS))
+
+
+@target
+def requests(content: bytes) -> None:
+    """Messages to the server for TRex's clients: one a line, and all of them as one."""
+    server = Server(FakeEngine())
+    for message in (content, *content.split(b"\n")[:16]):
+        message = message.replace(b"API_H", server.api_handle.encode())  # noqa: PLW2901
+        for port in server.ports:
+            if port.handler is not None:
+                name = f"HANDLER{port.number}".encode()
+                message = message.replace(name, port.handler.encode())  # noqa: PLW2901
+        assert answer(server, message)
 
 
 @target

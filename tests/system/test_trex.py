@@ -20,6 +20,8 @@ def serving():
     with subprocess.Popen(
         COMMAND, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
     ) as server:
+        assert server.stdout is not None
+        assert server.stderr is not None
         lines = []
         try:
             for line in server.stdout:

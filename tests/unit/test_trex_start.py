@@ -1,4 +1,4 @@
-"""How programs start TRex: its flags and its configuration file, read for a server of ours."""
+"""Flags and the configuration file that programs start TRex with, read for a server of ours."""
 
 from pathlib import Path
 
@@ -65,8 +65,10 @@ def test_a_file_of_trex_is_a_testbed(tmp_path):
     path.write_text(WRITTEN)
     testbed = load(path)
     assert testbed.wire == "ethdev"
-    assert [port.device for port in testbed.tester.ports] == ["0000:18:00.0", "0000:3b:00.1"]
-    assert [port.mac for port in testbed.tester.ports] == ["3c:fd:fe:9c:ee:f4", "3c:fd:fe:9c:ee:f5"]
+    assert testbed.tester is not None
+    ports = testbed.tester.ports or ()
+    assert [port.device for port in ports] == ["0000:18:00.0", "0000:3b:00.1"]
+    assert [port.mac for port in ports] == ["3c:fd:fe:9c:ee:f4", "3c:fd:fe:9c:ee:f5"]
     assert testbed.dut.macs == ("3c:fd:fe:9c:ee:f5", "3c:fd:fe:9c:ee:f4")
 
 
