@@ -34,5 +34,6 @@ def run_client(script, ports):
 
 
 def _zmq():
-    """Where pyzmq is, if not in the venv itself."""
-    return (str(Path(zmq.__file__).parent.parent),)
+    """The folder of pyzmq, if it is not in the venv itself."""
+    folder = Path(zmq.__file__).parent.parent
+    return () if folder.is_relative_to(sys.prefix) else (str(folder),)
