@@ -140,6 +140,9 @@ class FakeEngine:
             for name in names
         }  # fmt: skip
 
+    def inject(self, port, frames):
+        self._note("inject", port, *frames)
+
     def _note(self, *words):
         if self.refuses is not None:
             raise TrafficEngineError(self.refuses)

@@ -48,3 +48,4 @@ def test_frames_of_clients_come_back_through_the_router():
         assert all(average > 0 for average in made["average_us"])
         made = run_client("session", ports)
         assert made["bursts"] == 150
+        assert made["pushed"] == 2

@@ -21,7 +21,7 @@ PORTS = {"server": "127.0.0.1", "sync_port": int(sys.argv[1]), "async_port": int
 PACKET = STLPktBuilder(
     pkt=Ether() / IP(src="16.0.0.1", dst="48.0.0.1") / UDP(sport=1, dport=2) / ("x" * 40)
 )
-made = {}
+made: dict[str, object] = {}
 
 
 def refused(call, **given):
@@ -42,11 +42,12 @@ for mult in ("2", "5kpps", "5mbps", "5mbpsl1", "0.1%"):
     client.start(ports=[0], mult=mult, duration=-1)
     client.update(ports=[0], mult=mult)
     client.stop(ports=[0])
-made["states"] = []
+states: list[str] = []
 client.start(ports=[0], mult="2kpps")
 for change in (client.pause, client.resume, client.stop):
-    made["states"].append(client.ports[0].get_port_state_name())
+    states.append(client.ports[0].get_port_state_name())
     change(ports=[0])
+made["states"] = states
 client.start(ports=[0])
 client.pause_streams(port=0, stream_ids=[first])
 client.update_streams(port=0, mult="500pps", stream_ids=[second])
@@ -71,8 +72,11 @@ other.acquire(ports=[0], force=True)
 time.sleep(1.5)
 made["lost"] = refused(client.start, ports=["0.a"])
 made["pcap"] = refused(other.push_remote, pcap_filename="/etc/passwd", ports=[0])
-made["capture"] = ""
 other.set_service_mode(ports=[0])
+other.clear_stats()
+other.push_packets([bytes(PACKET.pkt), bytes(600)], ports=[0])
+time.sleep(1)
+made["pushed"] = other.get_stats()[0]["opackets"]
 made["capture"] = refused(other.start_capture, rx_ports=[0])
 other.set_service_mode(ports=[0], enabled=False)
 other.disconnect()

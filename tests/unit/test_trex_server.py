@@ -451,7 +451,7 @@ class TestCounters:
 
 
 @pytest.mark.parametrize(
-    "name", ["push_remote", "conf_ns_batch", "enable_tpg", "start_capture_port", "push_pkts"]
+    "name", ["push_remote", "conf_ns_batch", "enable_tpg", "start_capture_port", "set_vlan"]
 )
 def test_what_is_refused_has_a_reason(client, name):
     assert name in client.refused(name, port_id=0)
@@ -464,6 +464,20 @@ def test_attributes_that_a_port_has_anyway_are_taken(client):
     for name, value in (("led_status", {"on": True}), ("vxlan_fs", [4789])):
         refused = client.refused("set_port_attr", port_id=0, handler=handler, attr={name: value})
         assert name in refused
+
+
+def test_frames_are_sent_with_the_ports_addresses_where_they_are_asked_for(client, engine):
+    frame = bytes(range(60))
+    words = {"binary": base64.b64encode(frame).decode()}
+    pushed = {"pkts": [words, words | {"use_port_dst_mac": True, "use_port_src_mac": True}]}
+    assert "not acquired" in client.refused("push_pkts", port_id=0, **pushed)
+    client.acquire()
+    client.call("push_pkts", port_id=0, **pushed)
+    addresses = bytes.fromhex("020000000000" + "020000000100")
+    assert engine.asked == [("inject", "t0", frame, addresses + frame[12:])]
+    assert "13 bytes" in client.refused(
+        "push_pkts", port_id=0, pkts=[{"binary": base64.b64encode(bytes(13)).decode()}]
+    )
 
 
 def test_a_server_ends_when_it_is_asked(client):

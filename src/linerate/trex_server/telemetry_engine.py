@@ -22,6 +22,8 @@ from linerate.trex_server.traffic_engine import (
 #: Losses at a port, as errors of its direction.
 RX_ERRORS = ("rx_missed", "rx_no_mbuf")
 TX_ERRORS = ("tx_full",)
+#: Bytes of a frame in one command, which has 1,023 characters.
+PART_BYTES = 448
 #: A stream or a profile can't be scaled further.
 SCALE_MAX = 1e9
 
@@ -118,6 +120,14 @@ class TelemetryEngine:
     def set_stream_rate(self, port: str, profile: str, stream: str, scale: float) -> None:
         """Give one of its streams a scale of its own."""
         self._profile("rate", port, profile, stream=stream, scale=_decimal(scale))
+
+    def inject(self, port: str, frames: Sequence[bytes]) -> None:
+        """Send frames, each in as many parts as it needs."""
+        for frame in frames:
+            parts = [frame[at : at + PART_BYTES] for at in range(0, len(frame), PART_BYTES)]
+            for number, part in enumerate(parts, 1):
+                more = int(number < len(parts))
+                self._ask(f"/linerate/inject,port={port},id=1,more={more},frame={part.hex()}")
 
     def profile_states(self) -> dict[tuple[str, str], ProfileState]:
         """By port and profile."""

@@ -131,6 +131,10 @@ class TrafficEngine(Protocol):
         """Give one of its streams a scale of its own; 0 pauses it."""
         ...
 
+    def inject(self, port: str, frames: Sequence[bytes]) -> None:
+        """Send frames, without FCS, out of a port."""
+        ...
+
     def profile_states(self) -> Mapping[tuple[str, str], ProfileState]:
         """By port and profile."""
         ...

@@ -3,6 +3,7 @@
 from linerate.trex_server.methods import (  # noqa: F401
     captures,
     connection,
+    frames,
     groups,
     ownership,
     port_settings,

@@ -1,4 +1,4 @@
-"""Captures, queues of received frames, frames from the client: none of them is there yet."""
+"""Captures, queues of received frames, addresses of ports: none of them is there yet."""
 
 from typing import Any
 
@@ -12,7 +12,6 @@ from linerate.trex_server.server import Server
 #: Need frames between the engine and its control side.
 LATER = (
     "get_rx_queue_pkts",
-    "push_pkts",
     "set_l2",
     "set_l3",
     "set_vlan",
