@@ -68,7 +68,8 @@ _Static_assert(sizeof(struct connection) <= 40, "two of three share a line at mo
 
 struct connections {
 	/* Written by the tester's worker. */
-	struct connection_wheel wheel; /* connections, then templates that wait for a start */
+	/* Connections, then templates that wait for a start. */
+	struct connection_wheel wheel __rte_cache_aligned;
 	struct connection *living;
 	uint32_t *free_numbers;
 	uint32_t nb_free;

@@ -287,7 +287,8 @@ def test_words_complete_themselves(linerate):
 
     commands = (
         "bench sweep search latency soak matrix report compare baseline datasheet power runs export "
-        "serve exporter top trace explain collect testbed doctor clean audit line schema show nic traffic"
+        "serve exporter trex top trace capture explain collect testbed doctor clean audit line schema "
+        "show nic traffic"
     )
     assert completed("linerate ", 1) == commands.split()
     assert "cx5-en" in completed("linerate bench --card cx", 3)
