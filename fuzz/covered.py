@@ -33,7 +33,7 @@ C_PARSERS: dict[str, tuple[str, ...]] = {
     ),
     "connections": ("tester/connection*_parse.c", "tester/connection_ranges.c"),
     "flow_key": ("flow/flow_key.c", "flow/flow_fragments.c"),
-    "frames": ("card/card_rss.c", "tester/signature.c", "tester/sequence.c"),
+    "frames": ("card/card_rss.c", "core/signature.c", "tester/sequence.c"),
     "modes_frames": ("modes/csum.c", "modes/l2*.c", "modes/mac*.c", "modes/icmpecho.c",
                      "flow/flowtable_node.c"),
     "priority": ("handoff/priority.c",),

@@ -2,7 +2,7 @@
 /* The card's and the analyser's parsers on foreign frames: RSS and the signature. */
 #include "card/card.h"
 #include "tester/sequence.h"
-#include "tester/signature.h"
+#include "core/signature.h"
 
 #include <stdlib.h>
 

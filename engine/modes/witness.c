@@ -3,7 +3,7 @@
 #include "witness.h"
 
 #include "core/node.h"
-#include "tester/signature.h"
+#include "core/signature.h"
 #include "forwarder.h"
 
 #include <stdio.h>

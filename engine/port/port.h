@@ -125,8 +125,8 @@ struct port_driver {
 	void (*link_read)(const struct port *port, struct port_link *link);
 	/* The clock that paces this port, in TSC cycles; NULL for the TSC itself. */
 	uint64_t (*clock)(const struct port *port);
-	/* What several ports have in common, so that one worker must do the work of all of them;
-	 * NULL: nothing. */
+	/* A part that several ports have in common, so that one worker must do the work of all of
+	 * them; NULL: there is none. */
 	const void *(*shared)(const struct port *port);
 	/* Offload rules, as rte_flow's and with its return values: 0 or -errno, or NULL, and *error
 	 * then says why. From any thread but workers: a rule may take the device over 10 ms. Rules

@@ -3,7 +3,8 @@
 #include "connections.h"
 
 #include "schedule.h"
-#include "tester.h"
+#include "tester_state.h"
+#include "tester_worker.h"
 
 #include <rte_byteorder.h>
 #include <rte_prefetch.h>

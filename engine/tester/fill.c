@@ -2,7 +2,7 @@
 /* The tester's per-packet work: template, modifiers, signature, checksums. */
 #include "inet_checksum.h"
 #include "random.h"
-#include "signature.h"
+#include "core/signature.h"
 #include "stream.h"
 #include "template.h"
 

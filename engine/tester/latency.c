@@ -2,7 +2,7 @@
 #include "latency.h"
 
 #include "core/worker.h"
-#include "signature.h"
+#include "core/signature.h"
 
 #include <rte_cycles.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/frame.h"
 #include "port/port.h"
-#include "signature.h"
+#include "core/signature.h"
 #include "stream.h"
 #include "template.h"
 

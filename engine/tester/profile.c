@@ -5,7 +5,6 @@
 #include "profile_schedules.h"
 #include "stream_rx.h"
 #include "tester.h"
-#include "trial.h"
 
 #include <errno.h>
 #include <math.h>
@@ -379,9 +378,9 @@ static int start(struct profile *profile, const struct profile_start *plan, FILE
 	uint32_t run = profile->order == NULL ? 1 : profile->order->run + 1;
 	int rc;
 
-	if (is_running(profile) || trial_active()) {
+	if (is_running(profile) || tester.has_trial) {
 		fprintf(complaints, "%s is running; stop it first\n",
-			trial_active() ? "a trial" : profile->name);
+			tester.has_trial ? "a trial" : profile->name);
 		return -EBUSY;
 	}
 	profile->scale = plan->scale;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile_run.h"
 
-#include "profile.h"
+#include "profile_state.h"
 #include "schedule_run.h"
 #include "tester.h"
 

@@ -3,7 +3,9 @@
 #ifndef LINERATE_PROFILE_SCHEDULES_H
 #define LINERATE_PROFILE_SCHEDULES_H
 
-#include "profile.h"
+#include "profile_state.h"
+
+#include <stdio.h>
 
 /* The order that follows the profile's present one with other scales: a copy of it, but for the
  * schedules. Those of streams that have their own are the same unless `anew`. Returns NULL

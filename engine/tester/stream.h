@@ -6,7 +6,7 @@
 #include "core/config.h"
 #include "flow_ranges.h"
 #include "sequence_spread.h"
-#include "signature.h"
+#include "core/signature.h"
 
 #include <rte_common.h>
 #include <rte_mbuf.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stream_rx.h"
 
-#include "tester.h"
+#include "tester_state.h"
 #include "tester_worker.h"
 
 #include <errno.h>
@@ -60,6 +60,19 @@ static void forget(struct stream_rx *rx)
 		memset(missing, 0, SEQUENCE_WORDS * sizeof(*missing));
 	if (elsewhere != NULL)
 		memset(elsewhere, 0, ports_count() * sizeof(*elsewhere));
+}
+
+int stream_rx_make_room(void)
+{
+	for (unsigned i = 0; i < tester.nb_workers; i++) {
+		struct tester_worker *worker = tester.workers[i];
+
+		worker->streams =
+			tester_worker_map(worker, SIGNATURE_STREAMS * sizeof(*worker->streams));
+		if (worker->streams == NULL)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 static int create_at(struct tester_worker *worker, const struct stream *stream)

@@ -56,6 +56,8 @@ struct stream_counts {
 	uint64_t corrupted;
 };
 
+/* With the workers made: room for each id of each. Returns 0 or -ENOMEM. */
+int stream_rx_make_room(void);
 /* Control thread, while no frame of that id can come: makes what the workers need that can receive
  * the stream. Returns 0 or -ENOMEM. */
 int stream_rx_create(const struct stream *stream);

@@ -3,7 +3,7 @@
 
 #include "core/frame.h"
 #include "hex.h"
-#include "signature.h"
+#include "core/signature.h"
 #include "stream.h"
 
 #include <rte_ether.h>

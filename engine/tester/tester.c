@@ -311,7 +311,7 @@ static int tester_port_create(struct tester_port *port)
 
 int tester_create(void)
 {
-	if (tester_workers_create() != 0)
+	if (tester_workers_create() != 0 || stream_rx_make_room() != 0)
 		return -ENOMEM;
 	for (unsigned i = 0; i < tester.nb_ports; i++) {
 		int rc = tester_port_create(&tester.ports[i]);

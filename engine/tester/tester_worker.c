@@ -5,9 +5,8 @@
 #include "core/worker.h"
 #include "latency.h"
 #include "responder.h"
-#include "signature.h"
-#include "stream_rx.h"
-#include "tester.h"
+#include "core/signature.h"
+#include "tester_state.h"
 
 #include <errno.h>
 #include <linux/mempolicy.h>
@@ -19,8 +18,7 @@
 /* By which memory for a worker is taken from the kernel. */
 #define ROOM_BYTES ((size_t)2 << 20)
 
-/* New pages on the worker's socket, if the machine has several. */
-static void *map_near(const struct tester_worker *worker, size_t bytes)
+void *tester_worker_map(const struct tester_worker *worker, size_t bytes)
 {
 	unsigned socket = rte_lcore_to_socket_id(worker->worker->lcore);
 	unsigned long nodes = 1ul << socket % (8 * sizeof(nodes));
@@ -41,7 +39,7 @@ void *tester_worker_memory(struct tester_worker *worker, size_t bytes)
 	if (bytes > worker->room_bytes) {
 		size_t whole = RTE_ALIGN_CEIL(bytes, ROOM_BYTES);
 
-		start = map_near(worker, whole);
+		start = tester_worker_map(worker, whole);
 		if (start == NULL)
 			return NULL;
 		worker->room = start;
@@ -55,7 +53,7 @@ void *tester_worker_memory(struct tester_worker *worker, size_t bytes)
 	return start;
 }
 
-/* What the port shares with others, or the port itself. */
+/* The part that the port shares with others, or the port itself. */
 static const void *shared_by(const struct port *port)
 {
 	return port->driver->shared == NULL ? port : port->driver->shared(port);
@@ -93,13 +91,12 @@ static struct tester_worker *worker_new(struct worker *thread)
 {
 	struct tester_worker own = {.worker = thread}, *worker;
 
-	worker = map_near(&own, sizeof(*worker));
+	worker = tester_worker_map(&own, sizeof(*worker));
 	if (worker == NULL)
 		return NULL;
 	*worker = own;
-	worker->streams = map_near(worker, SIGNATURE_STREAMS * sizeof(*worker->streams));
-	worker->latency_room = map_near(worker, sizeof(*worker->latency_room));
-	return worker->streams == NULL || worker->latency_room == NULL ? NULL : worker;
+	worker->latency_room = tester_worker_map(worker, sizeof(*worker->latency_room));
+	return worker->latency_room == NULL ? NULL : worker;
 }
 
 void tester_workers_make_room(void)

@@ -13,8 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TESTER_WORKERS_MAX 32
-
 struct latency_room;
 struct stream_rx;
 struct worker;
@@ -47,6 +45,9 @@ int tester_workers_create(void);
 unsigned tester_worker_of_queue(unsigned place, unsigned queue);
 /* From now on the port's queues say when they were polled. */
 void tester_workers_stamp(struct port *port);
+/* New pages, zeroes, on the worker's socket if the machine has several; for as long as the engine
+ * runs. NULL: there are none. */
+void *tester_worker_map(const struct tester_worker *worker, size_t bytes);
 /* Zeroed memory of the worker's, in whole cache lines, for as long as the engine runs. NULL: there
  * is none. */
 void *tester_worker_memory(struct tester_worker *worker, size_t bytes);

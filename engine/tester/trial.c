@@ -119,6 +119,7 @@ int trial_start(const struct trial_plan *plan)
 		link_watch_start();
 		__atomic_store_n(&tester.order.start, trial.number, __ATOMIC_RELEASE);
 		trial.state = TRIAL_RUNNING;
+		tester.has_trial = true;
 		number = (int)trial.number;
 	}
 	pthread_mutex_unlock(&lock);
@@ -150,6 +151,7 @@ static void follow_drain(uint64_t now)
 		return;
 	trial.drained = state == DRAIN_DRAINED;
 	trial.state = TRIAL_DONE;
+	tester.has_trial = false;
 }
 
 void trial_tick(void)

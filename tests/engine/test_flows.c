@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The flows of a stream: which come, how often, and that their frames are right. */
 #include "tester/flow_ranges.h"
-#include "tester/signature.h"
+#include "core/signature.h"
 #include "stream_text.h"
 #include "test.h"
 

@@ -3,7 +3,7 @@
  */
 #include "impair/delay_fifo.h"
 #include "tester/latency.h"
-#include "tester/signature.h"
+#include "core/signature.h"
 #include "stream_text.h"
 #include "test.h"
 

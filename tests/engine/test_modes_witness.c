@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Mode witness: frames are known by their signature, and those alike are one row. */
 #include "modes/witness.h"
-#include "tester/signature.h"
+#include "core/signature.h"
 #include "harness.h"
 
 #define STREAM 37

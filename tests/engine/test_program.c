@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Templates and their programs: values, fields, checksums, lengths, and mistakes. */
-#include "tester/signature.h"
+#include "core/signature.h"
 #include "stream_text.h"
 #include "test.h"
 

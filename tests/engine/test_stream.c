@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Mistakes in a stream; frames themselves are checked against scapy in tests/system. */
-#include "tester/signature.h"
+#include "core/signature.h"
 #include "stream_text.h"
 #include "test.h"
 

@@ -30,7 +30,7 @@ MACHINES = {
         of(*[(cpu % 2, cpu // 2 % 4, 3_000_000) for cpu in range(16)]),
         (0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15),
     ),
-    # EPYC with SMT: siblings are half of the CPUs apart.
+    # EPYC with SMT: siblings differ by half the number of CPUs.
     "smt": (of(*[(0, cpu % 4, 0) for cpu in range(8)]), (0, 1, 2, 3, 4, 5, 6, 7)),
     # N100: four cores without SMT.
     "small box": (of(*[(0, cpu, 3_400_000) for cpu in range(4)]), (0, 1, 2, 3)),
@@ -47,7 +47,7 @@ def test_whole_fast_cores_come_first(machine):
 
 
 def test_a_part_of_a_machine():
-    """Of a core whose first thread may not be used, the second is as good."""
+    """The second thread of a core whose first may not be used is as good."""
     cpus, _ = MACHINES["laptop"]
     assert in_order(one for one in cpus if one.cpu in (1, 3, 8, 9)) == (1, 3, 8, 9)
     assert in_order([]) == ()

@@ -16,7 +16,7 @@
 #include "core/worker.h"
 #include "tester/frame_check.h"
 #include "tester/responder.h"
-#include "tester/signature.h"
+#include "core/signature.h"
 #include "tester/stream_rx.h"
 #include "tester/tester.h"
 

@@ -8,7 +8,7 @@
  * port's ring counts.
  */
 #include "capture/capture_tap.h"
-#include "tester/signature.h"
+#include "core/signature.h"
 #include "tester/tester.h"
 
 #include <rte_cycles.h>

@@ -48,7 +48,7 @@ def in_order(cpus: Iterable[LogicalCpu]) -> tuple[int, ...]:
 
 
 def read(cpus: Iterable[int], sysfs: Path = CPU_SYSFS) -> tuple[LogicalCpu, ...]:
-    """What the kernel says of these CPUs; each its own core where it says nothing."""
+    """Read what the kernel knows of these CPUs; each is its own core where it knows nothing."""
     return tuple(
         LogicalCpu(
             cpu=cpu,
