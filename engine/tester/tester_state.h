@@ -70,8 +70,8 @@ struct tester {
 	struct connections *connections; /* instead of streams; NULL: none */
 	uint64_t burn_clocks; /* a frame sent, by "tester-burn"; 0: there is no such node */
 	struct trial_order order;
-	/* Of the trial: known when it ends; until then the latest. Written by the worker that takes
-	 * slices, read by all. */
+	/* End of the trial: known when it ends; until then the latest. Written by the worker that
+	 * takes slices, read by all. */
 	uint64_t end_clocks;
 	unsigned nb_workers;
 	struct tester_worker *workers[TESTER_WORKERS_MAX];
