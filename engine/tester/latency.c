@@ -25,7 +25,7 @@ static void histogram_restart(struct histogram *histogram, const struct latency_
 uint32_t latency_room_lacks(const struct latency_room *room)
 {
 	uint64_t wanted = (uint64_t)__atomic_load_n(&room->taken, __ATOMIC_ACQUIRE) +
-			  LATENCY_AHEAD + room->nb_streams * LATENCY_STREAM_AHEAD;
+			  LATENCY_AHEAD + (uint64_t)room->nb_streams * LATENCY_STREAM_AHEAD;
 
 	wanted = RTE_MIN(wanted, (uint64_t)LATENCY_BLOCKS_MAX * LATENCY_BLOCK);
 	return room->nb_streams == 0 || wanted <= room->made ? 0 : (uint32_t)wanted - room->made;

@@ -47,7 +47,7 @@ struct stream_rx {
 _Static_assert(
 	offsetof(struct stream_rx, sequence.received) + sizeof(uint64_t) <= RTE_CACHE_LINE_SIZE,
 	"what a frame needs is one line");
-_Static_assert(sizeof(struct stream_rx) == 2 * RTE_CACHE_LINE_SIZE, "two lines a stream");
+_Static_assert(sizeof(struct stream_rx) == 2ul * RTE_CACHE_LINE_SIZE, "two lines a stream");
 
 /* Sums over all workers. */
 struct stream_counts {
