@@ -117,7 +117,11 @@ static int answer_change(const struct change *change, const char *wrong, struct 
 	return 0;
 }
 
-static int set_answer(const char *parameters, struct rte_tel_data *data)
+/* One of the two ways to give addresses; returns what is wrong, or NULL. */
+typedef const char *(*give_addresses)(
+	struct responder *responder, const struct host_address *addresses, unsigned count);
+
+static int give_answer(const char *parameters, struct rte_tel_data *data, give_addresses give)
 {
 	struct change change;
 
@@ -125,8 +129,12 @@ static int set_answer(const char *parameters, struct rte_tel_data *data)
 	if (change.keys.wrong[0] != '\0')
 		return answer_error(data, change.keys.wrong);
 	return answer_change(&change,
-		responder_set(responders[change.port->index], change.addresses, change.count),
-		data);
+		give(responders[change.port->index], change.addresses, change.count), data);
+}
+
+static int set_answer(const char *parameters, struct rte_tel_data *data)
+{
+	return give_answer(parameters, data, responder_set);
 }
 
 COMMAND("/linerate/responder/set", set_answer,
@@ -135,14 +143,7 @@ COMMAND("/linerate/responder/set", set_answer,
 
 static int add_answer(const char *parameters, struct rte_tel_data *data)
 {
-	struct change change;
-
-	read_change(&change, parameters);
-	if (change.keys.wrong[0] != '\0')
-		return answer_error(data, change.keys.wrong);
-	return answer_change(&change,
-		responder_add(responders[change.port->index], change.addresses, change.count),
-		data);
+	return give_answer(parameters, data, responder_add);
 }
 
 COMMAND("/linerate/responder/add", add_answer,

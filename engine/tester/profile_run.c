@@ -138,14 +138,6 @@ static unsigned make(struct profile *profile, struct rte_mbuf **mbufs, unsigned 
 	return total;
 }
 
-static bool has_bursts(const struct profile_order *order)
-{
-	for (unsigned i = 0; i < order->nb_schedules; i++)
-		if (order->schedules[i]->uneven && order->schedules[i]->at == NULL)
-			return true;
-	return false;
-}
-
 /* As generate_in_steps(): streams that take turns keep their order when the worker was late. */
 static unsigned make_in_steps(struct profile *profile, struct rte_mbuf **mbufs, unsigned room)
 {
@@ -174,7 +166,7 @@ static unsigned profile_make(
 		profile->limited = true;
 	}
 	read_clocks(profile, now);
-	made = has_bursts(profile->taken)
+	made = profile->taken->uneven
 		       ? make_in_steps(profile, mbufs, room)
 		       : make(profile, mbufs, room, profile->scaled, profile->unscaled);
 	if (made == 0 && is_over(profile))

@@ -62,6 +62,7 @@ static int add(struct profile_order *order, struct schedule *schedule)
 {
 	if (schedule == NULL)
 		return -ENOMEM;
+	order->uneven |= schedule->uneven && schedule->at == NULL;
 	order->schedules[order->nb_schedules++] = schedule;
 	return 0;
 }
@@ -100,8 +101,10 @@ struct profile_order *profile_order_make(const struct profile *profile, bool ane
 
 	if (order != NULL && profile->order != NULL)
 		memcpy(order, profile->order, sizeof(*order));
-	if (order != NULL)
+	if (order != NULL) {
 		order->nb_schedules = order->nb_shared = 0;
+		order->uneven = false;
+	}
 	if (order == NULL || streams == NULL ||
 		add_schedules(order, profile, before, streams) != 0) {
 		fprintf(complaints, "profile %s: no memory for its schedules\n", profile->name);

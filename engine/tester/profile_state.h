@@ -24,6 +24,7 @@ struct profile_order {
 	uint64_t duration_clocks; /* from the first frame on, pauses included; 0: without end */
 	uint64_t packets;         /* 0: without end */
 	unsigned nb_shared;       /* streams that have the first schedule together */
+	bool uneven;              /* some have bursts, or begin late */
 	unsigned nb_schedules;
 	struct schedule *schedules[];
 };

@@ -1,5 +1,7 @@
 """Output of `linerate nic probe kernel:INTERFACE`; it fits 80 columns."""
 
+from collections import Counter
+
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -15,7 +17,7 @@ from linerate.model.kernel_rules import (
     KernelProbe,
 )
 from linerate.report.host import printable
-from linerate.report.nic_probe import ACTING_WORDS, ActsOutput, letter
+from linerate.report.nic_probe import ACTING_WORDS, ActsOutput, letter, refusals
 from linerate.report.terminal import plain_table
 
 LEGEND = (
@@ -39,7 +41,10 @@ def show(console: Console, found: KernelProbe) -> None:
     console.print(LEGEND, style="dim")
     console.print()
     if names:
-        console.print(_legend(found.cells, names))
+        given = Counter(cell.refused for cell in found.cells)
+        console.print(
+            refusals((name, given[text], printable(text)) for text, name in names.items())
+        )
         console.print()
     _show_acting(console, found.cells)
     for one in found.rates:
@@ -76,17 +81,6 @@ def _word(cell: KernelCell, names: dict[str, str]) -> str:
     taken = "yes" if cell.acting is None else ACTING_WORDS[cell.acting.outcome]
     # Asked for hardware alone, and tc says that the hardware has it not.
     return f"{taken}!" if cell.way == "tc skip_sw" and cell.in_hw is False else taken
-
-
-def _legend(cells: list[KernelCell], names: dict[str, str]) -> Table:
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True, justify="right")
-    table.add_column()
-    for reason, name in names.items():
-        count = sum(1 for cell in cells if cell.refused == reason)
-        table.add_row(name, f"{count}×", printable(reason))
-    return table
 
 
 def _show_acting(console: Console, cells: list[KernelCell]) -> None:

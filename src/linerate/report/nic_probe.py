@@ -1,7 +1,7 @@
 """Output of `linerate nic probe`; it fits 80 columns."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console
 from rich.padding import Padding
@@ -81,17 +81,19 @@ def print_table(console: Console, cells: list[Cell]) -> None:
         console.print(ACTING_LEGEND, style="dim")
     if names:
         console.print()
-        console.print(_legend(cells, names))
+        given = Counter(cell.reason for cell in cells)
+        rows = ((name, given[reason], str(reason)) for reason, name in names.items())
+        console.print(refusals(rows))
 
 
-def _legend(cells: list[Cell], names: dict[Refusal, str]) -> Table:
+def refusals(rows: Iterable[tuple[str, int, str]]) -> Table:
+    """Legend of refusals: the name of each in the table, how often it was given, its text."""
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True, justify="right")
     table.add_column()
-    for reason, name in names.items():
-        count = sum(1 for cell in cells if cell.reason == reason)
-        table.add_row(name, f"{count}×", str(reason))
+    for name, count, text in rows:
+        table.add_row(name, f"{count}×", text)
     return table
 
 

@@ -59,7 +59,7 @@ def _serve(testbed: Testbed, listening: Listening) -> None:
             signals(),
             cpu_locks.held(cpus, None),
             session_share.raised(),
-            # Nobody else reads streams on their way to the engine: it is made for us alone.
+            # Streams on their way to the engine are their user's alone.
             tempfile.TemporaryDirectory(prefix="linerate-trex-") as folder,
         ):
             serve(testbed, Path(folder), listening, _ready, _waiting, complain)
