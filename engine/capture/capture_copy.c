@@ -62,6 +62,7 @@ static void capture_write(struct capture *capture, struct capture_lane *lane,
 	struct rte_mbuf *const *mbufs, uint16_t count, bool sent, struct pending *pending)
 {
 	uint64_t tsc = rte_rdtsc();
+	unsigned room;
 
 	pending->matched = pending->written = 0;
 	for (uint16_t i = 0; i < count; i++)
@@ -69,8 +70,9 @@ static void capture_write(struct capture *capture, struct capture_lane *lane,
 			pending->indices[pending->matched++] = i;
 	if (pending->matched == 0)
 		return;
-	pending->written = (uint16_t)rte_ring_enqueue_zc_burst_elem_start(
+	room = rte_ring_enqueue_zc_burst_elem_start(
 		lane->ring, capture->record_bytes, pending->matched, &pending->space, NULL);
+	pending->written = (uint16_t)RTE_MIN(room, (unsigned)pending->matched);
 	for (uint16_t i = 0; i < pending->written; i++)
 		write_record(record_at(&pending->space, capture, i), capture,
 			mbufs[pending->indices[i]], tsc, sent);

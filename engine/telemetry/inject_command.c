@@ -141,8 +141,10 @@ static int answer_queued(const char *parameters, struct rte_tel_data *data)
 	port = keys_port(&keys);
 	more = keys_u64(&keys, "more", 0, 0, 1) != 0;
 	hex = keys_get(&keys, "frame");
-	if (hex == NULL || (more && keys_get(&keys, "id") == NULL))
+	if (hex == NULL || (more && keys_get(&keys, "id") == NULL)) {
 		keys_mistake(&keys, "expected port=PORT,frame=HEX[:HEX...], or id=N,more=0|1 too");
+		return answer_error(data, keys.wrong);
+	}
 	if (keys.wrong[0] == '\0' && keys_get(&keys, "id") != NULL)
 		take_part(&keys, port, hex, more, &queued);
 	else if (keys.wrong[0] == '\0')

@@ -106,7 +106,7 @@ void tester_workers_make_room(void)
 
 		while (latency_room_lacks(worker->latency_room) > 0) {
 			void *block = tester_worker_memory(
-				worker, LATENCY_BLOCK * LATENCY_CHUNK * sizeof(uint64_t));
+				worker, (size_t)LATENCY_BLOCK * LATENCY_CHUNK * sizeof(uint64_t));
 
 			if (block == NULL)
 				break;
