@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 /* Made by one call of the node and kept by the wires. */
-#define CONNECTION_BUFFERS (2 * TESTER_BUFFERS)
+#define CONNECTION_BUFFERS (2 * SENDER_BUFFERS)
 /* Default of active connections, in lifetimes of connections at the configured rate. */
 #define ACTIVE_FACTOR 2.0
 #define ACTIVE_MORE 1024

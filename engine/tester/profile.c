@@ -206,6 +206,7 @@ static int add(struct profile *profile, struct stream *stream)
 	rc = tester_stream_add(profile->port, stream);
 	if (rc != 0)
 		return rc;
+	profile->port->senders[0]->nb_stamped += stream->stamped;
 	if (stream_rx_create(stream) != 0)
 		return -ENOMEM;
 	scales[profile->nb_streams] = 1;

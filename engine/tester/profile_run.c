@@ -127,8 +127,8 @@ static unsigned make(struct profile *profile, struct rte_mbuf **mbufs, unsigned 
 
 		if (count == 0)
 			continue;
-		if (unlikely(rte_mempool_get_bulk(
-				     profile->port->pool, (void **)mbufs + total, count) != 0))
+		if (unlikely(rte_mempool_get_bulk(profile->port->senders[0]->pool,
+				     (void **)mbufs + total, count) != 0))
 			break;
 		schedule_fill(schedule, mbufs + total, count);
 		schedule_pace(schedule, elapsed, count);
@@ -174,10 +174,10 @@ static unsigned profile_make(
 	return made;
 }
 
-unsigned profiles_make(struct tester_port *port, struct rte_mbuf **mbufs, unsigned room)
+unsigned profiles_make(struct tester_sender *sender, struct rte_mbuf **mbufs, unsigned room)
 {
-	const struct profile_set *set = __atomic_load_n(&port->profiles, __ATOMIC_ACQUIRE);
-	uint64_t now = tester_clock(port->port);
+	const struct profile_set *set = __atomic_load_n(&sender->port->profiles, __ATOMIC_ACQUIRE);
+	uint64_t now = tester_clock(sender->port->port);
 	unsigned total = 0;
 
 	for (unsigned i = 0; i < set->count && total < room; i++)
@@ -185,10 +185,10 @@ unsigned profiles_make(struct tester_port *port, struct rte_mbuf **mbufs, unsign
 	return total;
 }
 
-void profiles_follow(struct tester_port *port)
+void profiles_follow(struct tester_sender *sender)
 {
-	const struct profile_set *set = __atomic_load_n(&port->profiles, __ATOMIC_ACQUIRE);
-	uint64_t now = tester_clock(port->port);
+	const struct profile_set *set = __atomic_load_n(&sender->port->profiles, __ATOMIC_ACQUIRE);
+	uint64_t now = tester_clock(sender->port->port);
 
 	for (unsigned i = 0; i < set->count; i++)
 		(void)take_order(set->profiles[i], now);

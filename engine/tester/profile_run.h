@@ -5,11 +5,11 @@
 
 #include <rte_mbuf.h>
 
-struct tester_port;
+struct tester_sender;
 
 /* Makes frames that are due, at most `room`; returns how many. */
-unsigned profiles_make(struct tester_port *port, struct rte_mbuf **mbufs, unsigned room);
+unsigned profiles_make(struct tester_sender *sender, struct rte_mbuf **mbufs, unsigned room);
 /* Takes orders, while the port has no room for frames. */
-void profiles_follow(struct tester_port *port);
+void profiles_follow(struct tester_sender *sender);
 
 #endif

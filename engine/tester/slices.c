@@ -82,7 +82,7 @@ static int watch_places(void)
 
 int slices_prepare(void)
 {
-	slices_clock.port = NULL;
+	slices_clock.sender = NULL;
 	slices_clock.due = UINT64_MAX;
 	slices.count = 0;
 	slices.is_open = slices.has_last = false;
@@ -106,9 +106,9 @@ static uint64_t sent_frames(void)
 {
 	uint64_t sent = 0;
 
-	for (unsigned i = 0; i < tester.nb_ports; i++)
-		for (unsigned s = 0; s < tester.ports[i].nb_schedules; s++)
-			sent += tester.ports[i].schedules[s].sent;
+	for (unsigned i = 0; i < tester.nb_senders; i++)
+		for (unsigned s = 0; s < tester.senders[i]->nb_schedules; s++)
+			sent += tester.senders[i]->schedules[s].sent;
 	return sent;
 }
 
@@ -121,29 +121,29 @@ static uint64_t next_end(uint64_t elapsed)
 						      : RTE_MIN(next, tester.order.limit_clocks);
 }
 
-/* As the trial was ordered: the other ports may not have begun it yet. */
+/* As the trial was ordered: the other senders may not have begun it yet. */
 static double due_frames_per_clock(void)
 {
 	double pps = 0;
 
-	for (unsigned i = 0; i < tester.nb_ports; i++)
-		for (unsigned s = 0; s < tester.ports[i].nb_schedules; s++)
-			pps += tester.ports[i].schedules[s].full_pps * tester.order.scale;
+	for (unsigned i = 0; i < tester.nb_senders; i++)
+		for (unsigned s = 0; s < tester.senders[i]->nb_schedules; s++)
+			pps += tester.senders[i]->schedules[s].full_pps * tester.order.scale;
 	return pps / (double)rte_get_tsc_hz();
 }
 
-/* The first port that sends: all agree on it, whichever of their workers begins first. */
-static bool takes_slices(const struct tester_port *port)
+/* The first that has streams: all agree on it, whichever of their workers begins first. */
+static bool takes_slices(const struct tester_sender *sender)
 {
-	for (unsigned i = 0; i < tester.nb_ports; i++)
-		if (tester.ports[i].nb_schedules > 0)
-			return port == &tester.ports[i];
+	for (unsigned i = 0; i < tester.nb_senders; i++)
+		if (tester.senders[i]->nb_schedules > 0)
+			return sender == tester.senders[i];
 	return false;
 }
 
-void slices_begin(const struct tester_port *port)
+void slices_begin(const struct tester_sender *sender)
 {
-	if (tester.order.clean_clocks == 0 || !takes_slices(port))
+	if (tester.order.clean_clocks == 0 || !takes_slices(sender))
 		return;
 	for (unsigned i = 0; i < workers_count(); i++) {
 		slices.away[i] = worker_at(i)->away_clocks;
@@ -151,12 +151,12 @@ void slices_begin(const struct tester_port *port)
 	}
 	for (unsigned i = 0; i < slices.places.nb_counters; i++)
 		slices.watched[i].first = slices.watched[i].last = *slices.watched[i].packets;
-	slices.last_tsc = port->trial.start_tsc;
+	slices.last_tsc = sender->trial.start_tsc;
 	slices.last_elapsed = slices.last_sent = 0;
 	slices.last_received = tester_received_frames();
 	slices.due_per_clock = due_frames_per_clock();
 	slices_clock.due = next_end(0);
-	slices_clock.port = port;
+	slices_clock.sender = sender;
 }
 
 /* Away at this moment, which is counted only when it is back. */

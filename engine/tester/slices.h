@@ -9,8 +9,8 @@
  * a row are one slice, of at most 10 ms. Clean slices are those that are not disturbed: a device's
  * rate and loss are theirs. A trial may go on until it has enough of them (trial_start()).
  *
- * The tester's worker takes slices, of the first port that sends; the control thread reads them at
- * any time. Not for connections, nor for trials that end on time.
+ * The tester's worker takes slices, of the first sender that has streams; the control thread reads
+ * them at any time. Not for connections, nor for trials that end on time.
  */
 #ifndef LINERATE_SLICES_H
 #define LINERATE_SLICES_H
@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 struct ledger;
-struct tester_port;
+struct tester_sender;
 struct worker;
 
 #define TICK_MS 1
@@ -50,18 +50,18 @@ struct slices_clean {
 
 /* State that the tester's worker reads in each call. */
 struct slices_clock {
-	const struct tester_port *port; /* whose clock it is; NULL: no trial has slices */
-	uint64_t due;                   /* cycles of the trial at which the tick ends */
+	const struct tester_sender *sender; /* whose clock it is; NULL: no trial has slices */
+	uint64_t due;                       /* cycles of the trial at which the tick ends */
 };
 extern struct slices_clock slices_clock;
 
 /* Before a trial, while no worker is at it: makes room. Returns 0 or -ENOMEM. */
 int slices_prepare(void);
-/* The port begins the trial. */
-void slices_begin(const struct tester_port *port);
-static inline bool slices_due(const struct tester_port *port, uint64_t elapsed)
+/* The sender begins the trial. */
+void slices_begin(const struct tester_sender *sender);
+static inline bool slices_due(const struct tester_sender *sender, uint64_t elapsed)
 {
-	return unlikely(elapsed >= slices_clock.due) && port == slices_clock.port;
+	return unlikely(elapsed >= slices_clock.due) && sender == slices_clock.sender;
 }
 /* Ends a tick; returns whether the trial has lasted long enough. */
 bool slices_take(uint64_t elapsed);

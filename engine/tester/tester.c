@@ -2,16 +2,15 @@
 #include "tester.h"
 
 #include "core/ledger.h"
-#include "core/memory.h"
 #include "core/worker.h"
 #include "connections.h"
 #include "inject.h"
 #include "responder.h"
+#include "sender.h"
 #include "stream_rx.h"
 
 #include <errno.h>
 #include <math.h>
-#include <rte_malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,42 +200,6 @@ static int check_line(const struct tester_port *port)
 	return -EINVAL;
 }
 
-static int create_schedules(struct tester_port *port)
-{
-	struct stream **continuous = calloc(port->nb_streams + 1, sizeof(*continuous));
-	unsigned count = 0;
-	int rc = 0;
-
-	port->schedules = calloc(port->nb_streams + 1, sizeof(*port->schedules));
-	if (continuous == NULL || port->schedules == NULL) {
-		free(continuous);
-		return -ENOMEM;
-	}
-	for (unsigned i = 0; i < port->nb_streams; i++)
-		if (!schedule_alone(port->streams[i]) && port->streams[i]->pps > 0)
-			continuous[count++] = port->streams[i];
-	if (count > 0)
-		rc = schedule_create(&port->schedules[port->nb_schedules++], continuous, count);
-	for (unsigned i = 0; i < port->nb_streams && rc == 0; i++)
-		if (schedule_alone(port->streams[i]))
-			rc = schedule_create(
-				&port->schedules[port->nb_schedules++], &port->streams[i], 1);
-	for (unsigned i = 0; i < port->nb_schedules; i++)
-		port->uneven |= port->schedules[i].uneven && port->schedules[i].at == NULL;
-	free(continuous);
-	return rc;
-}
-
-/* Fresh buffers hold no template; stream_fill() goes by this. */
-static void clear_tag(__rte_unused struct rte_mempool *pool, __rte_unused void *opaque,
-	void *object, __rte_unused unsigned index)
-{
-	struct rte_mbuf *mbuf = object;
-
-	mbuf->hash.fdir.hi = 0;
-	memset(mbuf->buf_addr, 0, mbuf->buf_len);
-}
-
 static int stream_set_new_flows(struct stream *stream, FILE *complaints)
 {
 	if (stream->flows == NULL || flows_set_rate(stream->flows, stream->pps))
@@ -246,26 +209,6 @@ static int stream_set_new_flows(struct stream *stream, FILE *complaints)
 		" a second; give it a rate\n",
 		stream->name);
 	return -EINVAL;
-}
-
-/* One that only receives, or sends what connections make, needs no buffers for streams. */
-static int create_pool(struct tester_port *port)
-{
-	uint16_t frame_bytes = 64;
-	char name[RTE_MEMPOOL_NAMESIZE];
-
-	if (port->nb_streams == 0 && !tester.takes_profiles)
-		return 0;
-	if (tester.takes_profiles)
-		frame_bytes = RTE_MAX(frame_bytes, port->port->max_frame_bytes);
-	for (unsigned i = 0; i < port->nb_streams; i++)
-		frame_bytes = RTE_MAX(frame_bytes, port->streams[i]->frame_bytes);
-	snprintf(name, sizeof(name), "stream-%u", port->port->index);
-	port->pool = memory_packet_pool(name, TESTER_BUFFERS, frame_bytes);
-	if (port->pool == NULL)
-		return -ENOMEM;
-	rte_mempool_obj_iter(port->pool, clear_tag, NULL);
-	return 0;
 }
 
 /* Only once it is known that few have histograms. */
@@ -290,6 +233,8 @@ static int tester_port_create(struct tester_port *port)
 {
 	int rc;
 
+	if (sender_new(port) == NULL)
+		return -ENOMEM;
 	for (unsigned i = 0; i < port->nb_streams; i++) {
 		rc = stream_set_pps(port->streams[i], port->port, stderr);
 		if (rc != 0)
@@ -304,9 +249,7 @@ static int tester_port_create(struct tester_port *port)
 			return rc;
 	}
 	rc = check_line(port);
-	if (rc == 0)
-		rc = create_pool(port);
-	return rc != 0 ? rc : create_schedules(port);
+	return rc != 0 ? rc : sender_create(port->senders[0], port->streams, port->nb_streams);
 }
 
 int tester_create(void)
@@ -326,55 +269,10 @@ int tester_create(void)
 	return tester.connections == NULL ? 0 : connections_create(tester.connections);
 }
 
-/* Names of the nodes that a port's frames go through: where those go that are made, and what
- * sends them. */
-struct tx_names {
-	char made[RTE_NODE_NAMESIZE], wire[RTE_NODE_NAMESIZE];
-};
-
-static struct tx_names tx_names(const struct port *port)
-{
-	struct tx_names names;
-
-	snprintf(names.wire, sizeof(names.wire), "tester-tx-%s", port->name);
-	snprintf(names.made, sizeof(names.made), "tester-%s-%s",
-		tester.burn_clocks == 0 ? "tx" : "burn", port->name);
-	return names;
-}
-
-/* Creates the nodes that send the port's frames, and those that burn cycles before that. */
-static int create_tx_nodes(struct tester_port *port, struct worker *worker)
-{
-	struct tx_names names = tx_names(port->port);
-	const char *const to_wire[] = {names.wire, NULL};
-	const char *name = port->port->name;
-
-	if (node_clone("tester-tx", name, port, NULL) == RTE_NODE_ID_INVALID)
-		return -EINVAL;
-	if (tester.burn_clocks != 0 &&
-		node_clone("tester-burn", name, port, to_wire) == RTE_NODE_ID_INVALID)
-		return -EINVAL;
-	worker_add_node(worker, names.wire);
-	return 0;
-}
-
-static int create_generator(struct tester_port *port, struct worker *worker)
-{
-	struct tx_names names = tx_names(port->port);
-	const char *const made_and_kept[] = {names.made, names.wire, NULL};
-	char generator[RTE_NODE_NAMESIZE];
-
-	snprintf(generator, sizeof(generator), "generator-%s", port->port->name);
-	if (node_clone("generator", port->port->name, port, made_and_kept) == RTE_NODE_ID_INVALID)
-		return -EINVAL;
-	worker_add_node(worker, generator);
-	return 0;
-}
-
 static int create_connections(struct connections *connections, struct worker *worker)
 {
-	struct tx_names client = tx_names(connections->ports[SIDE_CLIENT]->port);
-	struct tx_names server = tx_names(connections->ports[SIDE_SERVER]->port);
+	struct sender_nodes client = sender_nodes(connections->ports[SIDE_CLIENT]->senders[0]);
+	struct sender_nodes server = sender_nodes(connections->ports[SIDE_SERVER]->senders[0]);
 	const char *const made[] = {client.made, server.made};
 	const char *const kept[] = {client.wire, server.wire};
 
@@ -431,14 +329,15 @@ int tester_create_nodes(void)
 			worker_add_node(tester.workers[i]->worker, analyser_name());
 	for (unsigned i = 0; i < tester.nb_ports; i++) {
 		struct worker *worker = worker_of_tester(tester_worker_of_queue(i, 0));
+		struct tester_sender *sender = tester.ports[i].senders[0];
 		int rc = create_rx_nodes(i);
 
 		if (rc == 0)
-			rc = create_tx_nodes(&tester.ports[i], worker);
+			rc = sender_create_tx(sender, worker);
 		if (rc == 0)
 			rc = create_responder(tester.ports[i].port, worker);
 		if (rc == 0 && has_generator(&tester.ports[i]))
-			rc = create_generator(&tester.ports[i], worker);
+			rc = sender_create_generator(sender, worker);
 		if (rc != 0)
 			return rc;
 	}
@@ -468,6 +367,15 @@ static uint64_t port_unsigned_sent(const struct tester_port *port)
 		if (!port->streams[i]->signature)
 			sent += port->streams[i]->sent;
 	return sent;
+}
+
+static uint64_t port_held(const struct tester_port *port)
+{
+	uint64_t held = 0;
+
+	for (unsigned i = 0; i < port->nb_senders; i++)
+		held += port->senders[i]->nb_held;
+	return held;
 }
 
 uint64_t tester_sent(void)
@@ -530,8 +438,8 @@ static void read_sent(struct ledger *ledger)
 		if (unsigned_sent != 0)
 			ledger_add(ledger, LEDGER_SENT, unsigned_sent, "tester %s: unsigned",
 				port->port->name);
-		if (port->nb_held != 0)
-			ledger_add(ledger, LEDGER_HELD, port->nb_held, "tester %s: tx full",
+		if (port_held(port) != 0)
+			ledger_add(ledger, LEDGER_HELD, port_held(port), "tester %s: tx full",
 				port->port->name);
 	}
 	inject_ledger(ledger);

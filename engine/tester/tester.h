@@ -38,22 +38,22 @@ uint64_t tester_other(void);
 /* Parts of a second that a link has to take what is held of a trial that is stopped. */
 #define TESTER_HELD_PARTS 10
 
-/* Whether the trial of that number is stopped, and the port's link is down or takes nothing: its
+/* Whether the trial of that number is stopped, and the sender's link is down or takes nothing: its
  * peer may be there and not read, as a tap whose program sleeps. */
-static inline bool tester_gives_up(struct tester_port *port, uint32_t number)
+static inline bool tester_gives_up(struct tester_sender *sender, uint32_t number)
 {
 	uint64_t now;
 
 	if (__atomic_load_n(&tester.order.stop, __ATOMIC_RELAXED) != number)
 		return false;
-	if (port_link_is_down(port->port))
+	if (port_link_is_down(sender->port->port))
 		return true;
 	now = rte_rdtsc();
-	if (port->trial.stopped != number) {
-		port->trial.stopped = number;
-		port->trial.stop_tsc = now;
+	if (sender->trial.stopped != number) {
+		sender->trial.stopped = number;
+		sender->trial.stop_tsc = now;
 	}
-	return now - port->trial.stop_tsc > rte_get_tsc_hz() / TESTER_HELD_PARTS;
+	return now - sender->trial.stop_tsc > rte_get_tsc_hz() / TESTER_HELD_PARTS;
 }
 
 /* Clock of the port that paces its streams, in TSC cycles. */

@@ -3,9 +3,8 @@
 #ifndef LINERATE_TESTER_STATE_H
 #define LINERATE_TESTER_STATE_H
 
-#include "core/node.h"
 #include "port/port.h"
-#include "schedule.h"
+#include "sender_state.h"
 #include "stream.h"
 
 #include <stdbool.h>
@@ -15,8 +14,6 @@
 
 struct tester_worker;
 struct connections;
-
-#define TESTER_BUFFERS 4096
 
 /* Written by the control thread before it raises `start`, read by the tester's worker. */
 struct trial_order {
@@ -29,34 +26,16 @@ struct trial_order {
 	double scale;
 };
 
-/* One port's part of a trial, written by the tester's worker. */
-struct trial_port {
-	uint32_t started __rte_cache_aligned; /* number of the trial that it took up */
-	uint32_t finished;                    /* number of the trial that it sent to the end */
-	uint64_t start_clock, end_clock;      /* on the port's clock */
-	uint64_t start_tsc, end_tsc;
-	uint64_t limited;  /* end of the trial, in clocks, that its schedules go by */
-	uint64_t stop_tsc; /* since when one that is stopped has held frames */
-	uint32_t stopped;  /* number of that trial */
-};
-
 struct profile_set;
 
 struct tester_port {
 	struct port *port;
 	struct profile_set *profiles; /* that run by themselves; NULL: none were loaded */
-	struct rte_mempool *pool;     /* of frames to send; only streams write to them */
 	unsigned nb_streams;
 	unsigned nb_stamped; /* of its streams, those whose frames carry a time stamp */
 	struct stream **streams;
-	unsigned nb_schedules;
-	struct schedule *schedules;
-	bool uneven;    /* some schedule has bursts or begins late */
-	uint64_t paced; /* of such: up to where frames were made, in cycles of the trial */
-	/* Frames that the port had no room for; sent before any new one. */
-	uint16_t nb_held;
-	void *held[NODE_VECTOR_MAX];
-	struct trial_port trial;
+	unsigned nb_senders;
+	struct tester_sender *senders[PORT_QUEUES_MAX]; /* by tx queue */
 };
 
 struct tester {
@@ -65,6 +44,8 @@ struct tester {
 	unsigned asked_workers; /* by the configuration */
 	unsigned nb_ports;
 	struct tester_port ports[PORTS_MAX];
+	unsigned nb_senders;
+	struct tester_sender *senders[TESTER_SENDERS_MAX]; /* all ports' */
 	unsigned nb_streams;
 	struct stream *streams[STREAMS_MAX];
 	struct connections *connections; /* instead of streams; NULL: none */

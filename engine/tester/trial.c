@@ -59,9 +59,9 @@ static uint64_t asked_packets(double seconds, double scale)
 				 ? 0
 				 : connections_asked(tester.connections, seconds, scale);
 
-	for (unsigned i = 0; i < tester.nb_ports; i++)
-		for (unsigned s = 0; s < tester.ports[i].nb_schedules; s++) {
-			const struct schedule *schedule = &tester.ports[i].schedules[s];
+	for (unsigned i = 0; i < tester.nb_senders; i++)
+		for (unsigned s = 0; s < tester.senders[i]->nb_schedules; s++) {
+			const struct schedule *schedule = &tester.senders[i]->schedules[s];
 
 			if (isinf(schedule->full_pps))
 				return 0;
@@ -104,7 +104,7 @@ int trial_start(const struct trial_plan *plan)
 	if ((trial.state == TRIAL_IDLE || trial.state == TRIAL_DONE) && !profiles_run())
 		number = give_order(plan);
 	if (number == 0) {
-		/* Between trials the tester's worker does not use them: all ports have reported
+		/* Between trials the tester's worker does not use them: all senders have reported
 		 * that they finished, and take up the next with `start`. */
 		if (tester.connections != NULL)
 			connections_clear(tester.connections);
@@ -136,8 +136,8 @@ int trial_stop(void)
 
 static bool all_finished(void)
 {
-	for (unsigned i = 0; i < tester.nb_ports; i++)
-		if (__atomic_load_n(&tester.ports[i].trial.finished, __ATOMIC_ACQUIRE) !=
+	for (unsigned i = 0; i < tester.nb_senders; i++)
+		if (__atomic_load_n(&tester.senders[i]->trial.finished, __ATOMIC_ACQUIRE) !=
 			trial.number)
 			return false;
 	return true;
@@ -187,24 +187,24 @@ bool trial_draining(void)
 	return trial.state == TRIAL_DRAINING;
 }
 
-/* The longest of the ports' times; while one still sends, up to now. */
+/* The longest of the senders' times; while one still sends, up to now. */
 static void read_times(struct trial_status *status)
 {
 	status->start_tsc = UINT64_MAX;
-	for (unsigned i = 0; i < tester.nb_ports; i++) {
-		const struct trial_port *port = &tester.ports[i].trial;
-		uint64_t clocks, end_tsc = port->end_tsc;
+	for (unsigned i = 0; i < tester.nb_senders; i++) {
+		const struct sender_trial *part = &tester.senders[i]->trial;
+		uint64_t clocks, end_tsc = part->end_tsc;
 
-		if (__atomic_load_n(&port->started, __ATOMIC_ACQUIRE) != trial.number)
+		if (__atomic_load_n(&part->started, __ATOMIC_ACQUIRE) != trial.number)
 			continue;
-		clocks = port->end_clock - port->start_clock;
-		if (__atomic_load_n(&port->finished, __ATOMIC_ACQUIRE) != trial.number) {
+		clocks = part->end_clock - part->start_clock;
+		if (__atomic_load_n(&part->finished, __ATOMIC_ACQUIRE) != trial.number) {
 			end_tsc = rte_rdtsc();
-			clocks = end_tsc - port->start_tsc;
+			clocks = end_tsc - part->start_tsc;
 		}
 		status->elapsed_us = RTE_MAX(status->elapsed_us,
 			(uint64_t)((double)clocks * 1e6 / (double)rte_get_tsc_hz()));
-		status->start_tsc = RTE_MIN(status->start_tsc, port->start_tsc);
+		status->start_tsc = RTE_MIN(status->start_tsc, part->start_tsc);
 		status->end_tsc = RTE_MAX(status->end_tsc, end_tsc);
 	}
 	if (status->start_tsc == UINT64_MAX)

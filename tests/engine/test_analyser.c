@@ -34,7 +34,7 @@ static uint16_t test_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 	if (port->index != 1)
 		return 0;
 	for (; got < count && nb_given < nb_goes; got++, nb_given++) {
-		mbufs[got] = rte_pktmbuf_alloc(tester.ports[0].pool);
+		mbufs[got] = rte_pktmbuf_alloc(tester.ports[0].senders[0]->pool);
 		if (mbufs[got] == NULL)
 			break;
 		/* The generator would take it for one of its own. */

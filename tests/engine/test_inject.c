@@ -32,7 +32,7 @@ static uint16_t test_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 
 	(void)queue;
 	for (uint16_t i = 0; i < taken; i++) {
-		if (mbufs[i]->pool == tester.ports[0].pool) {
+		if (mbufs[i]->pool == tester.ports[0].senders[0]->pool) {
 			nb_streamed++;
 			continue;
 		}

@@ -37,8 +37,9 @@ static uint16_t test_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 		return 0;
 	for (; got < count && nb_given < nb_goes; got++, nb_given++) {
 		/* A port without streams has no buffers but the responder's. */
-		mbufs[got] = rte_pktmbuf_alloc(
-			tester.ports[0].pool != NULL ? tester.ports[0].pool : responders[0]->pool);
+		mbufs[got] = rte_pktmbuf_alloc(tester.ports[0].senders[0]->pool != NULL
+						       ? tester.ports[0].senders[0]->pool
+						       : responders[0]->pool);
 		if (mbufs[got] == NULL)
 			break;
 		mbufs[got]->hash.fdir.hi = 0;
@@ -57,7 +58,7 @@ static uint16_t test_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 	if (full)
 		return 0;
 	for (uint16_t i = 0; i < count; i++) {
-		if (mbufs[i]->pool == tester.ports[0].pool) {
+		if (mbufs[i]->pool == tester.ports[0].senders[0]->pool) {
 			nb_streamed++;
 			continue;
 		}

@@ -67,7 +67,7 @@ static void start(unsigned duration_ms, unsigned clean_ms, unsigned limit_ms)
 
 static bool is_over(void)
 {
-	return tester.ports[0].trial.finished == tester.order.start;
+	return tester.ports[0].senders[0]->trial.finished == tester.order.start;
 }
 
 static void an_undisturbed_trial_ends_on_time(void)

@@ -197,8 +197,8 @@ static void nothing_drains_without_a_walk(void)
 
 static void only_streams_have_pools(void)
 {
-	CHECK(tester.ports[0].pool != NULL);
-	CHECK(tester.ports[1].pool == NULL);
+	CHECK(tester.ports[0].senders[0]->pool != NULL);
+	CHECK(tester.ports[1].senders[0]->pool == NULL);
 }
 
 static const struct tester_case cases[] = {

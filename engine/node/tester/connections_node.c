@@ -34,7 +34,7 @@ static void trial_start(struct connections *connections, uint32_t number, uint64
 	connections_start(connections, (double)tester.order.duration_clocks / hertz,
 		tester.order.scale, hertz);
 	for (unsigned side = 0; side < CONNECTION_SIDES; side++) {
-		struct trial_port *trial = &connections->ports[side]->trial;
+		struct sender_trial *trial = &connections->ports[side]->senders[0]->trial;
 
 		trial->start_clock = now;
 		trial->start_tsc = rte_rdtsc();
@@ -59,7 +59,7 @@ static void trial_finish(struct connections *connections, uint64_t now)
 
 	connections_cut(connections);
 	for (unsigned side = 0; side < CONNECTION_SIDES; side++) {
-		struct trial_port *trial = &connections->ports[side]->trial;
+		struct sender_trial *trial = &connections->ports[side]->senders[0]->trial;
 
 		trial->end_clock = now - tail;
 		trial->end_tsc = rte_rdtsc() - tail;
@@ -132,10 +132,10 @@ static uint16_t make(struct rte_graph *graph, struct rte_node *node,
 /* A trial that is stopped does not wait for a link that takes nothing to take what is held. */
 static void give_up(struct connections *connections, uint32_t number)
 {
-	const struct tester_port *port = connections->ports[SIDE_CLIENT];
-	uint64_t now = tester_clock(port->port);
+	const struct tester_sender *sender = connections->ports[SIDE_CLIENT]->senders[0];
+	uint64_t now = tester_clock(sender->port->port);
 
-	if (port->trial.started != number)
+	if (sender->trial.started != number)
 		trial_start(connections, number, now);
 	trial_finish(connections, now);
 }
@@ -148,16 +148,16 @@ static bool send_held(
 	bool any = false;
 
 	for (unsigned side = 0; side < CONNECTION_SIDES; side++) {
-		struct tester_port *port = connections->ports[side];
-		uint16_t held = port->nb_held;
+		struct tester_sender *sender = connections->ports[side]->senders[0];
+		uint16_t held = sender->nb_held;
 
 		if (held == 0)
 			continue;
-		if (unlikely(port->trial.finished != number && tester_gives_up(port, number)))
+		if (unlikely(sender->trial.finished != number && tester_gives_up(sender, number)))
 			give_up(connections, number);
-		port->nb_held = 0;
+		sender->nb_held = 0;
 		rte_node_enqueue(
-			graph, node, (rte_edge_t)(NEXT_KEPT_CLIENT + side), port->held, held);
+			graph, node, (rte_edge_t)(NEXT_KEPT_CLIENT + side), sender->held, held);
 		any = true;
 	}
 	return any;
@@ -168,17 +168,17 @@ static uint16_t connections_process(struct rte_graph *graph, struct rte_node *no
 {
 	struct connections *connections = node_object(node);
 	uint32_t number = __atomic_load_n(&tester.order.start, __ATOMIC_ACQUIRE);
-	const struct tester_port *port = connections->ports[SIDE_CLIENT];
+	const struct tester_sender *sender = connections->ports[SIDE_CLIENT]->senders[0];
 	uint64_t now, elapsed;
 
 	if (unlikely(send_held(graph, node, connections)))
 		return 0; /* they were counted when they were made */
-	if (port->trial.finished == number)
+	if (sender->trial.finished == number)
 		return 0;
-	now = tester_clock(port->port);
-	if (unlikely(port->trial.started != number))
+	now = tester_clock(sender->port->port);
+	if (unlikely(sender->trial.started != number))
 		trial_start(connections, number, now);
-	elapsed = now - port->trial.start_clock;
+	elapsed = now - sender->trial.start_clock;
 	if (unlikely(trial_over(connections, elapsed))) {
 		trial_finish(connections, now);
 		return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * generator: makes the frames of one tester port's streams when they are due. At most
+ * generator: makes the frames of one sender's streams when they are due. At most
  * STREAM_BURST_MAX frames a call; when the worker was late it catches up at no more than 1 /
  * SCHEDULE_CATCH_UP of the rate, so that bursts stay separate.
  */
@@ -38,60 +38,60 @@ static void schedule_start(struct schedule *schedule, const struct trial_order *
 }
 
 /*
- * Ports on the same clock begin a trial at the same time of it, so that frames of both directions
+ * Senders on the same clock begin a trial at the same time of it, so that frames of both directions
  * of a capture keep their distance in time. Clocks with equal readings are one.
  */
-static uint64_t common_start(const struct tester_port *port, uint32_t number, uint64_t now)
+static uint64_t common_start(const struct tester_sender *sender, uint32_t number, uint64_t now)
 {
 	uint64_t near = rte_get_tsc_hz() / 1000000 * CLOCKS_ALIKE_US;
 
-	for (unsigned i = 0; i < tester.nb_ports; i++) {
-		const struct tester_port *other = &tester.ports[i];
+	for (unsigned i = 0; i < tester.nb_senders; i++) {
+		const struct tester_sender *other = tester.senders[i];
 
-		if (other != port &&
+		if (other != sender &&
 			__atomic_load_n(&other->trial.started, __ATOMIC_ACQUIRE) == number &&
-			tester_clock(other->port) - now < near)
+			tester_clock(other->port->port) - now < near)
 			return RTE_MIN(other->trial.start_clock, now);
 	}
 	return now;
 }
 
-static void trial_start(struct tester_port *port, uint32_t number, uint64_t now)
+static void trial_start(struct tester_sender *sender, uint32_t number, uint64_t now)
 {
-	port->paced = 0;
-	port->trial.limited = __atomic_load_n(&tester.end_clocks, __ATOMIC_RELAXED);
-	for (unsigned i = 0; i < port->nb_schedules; i++)
-		schedule_start(&port->schedules[i], &tester.order);
-	port->trial.start_clock = common_start(port, number, now);
-	port->trial.start_tsc = rte_rdtsc();
-	slices_begin(port);
-	__atomic_store_n(&port->trial.started, number, __ATOMIC_RELEASE);
+	sender->paced = 0;
+	sender->trial.limited = __atomic_load_n(&tester.end_clocks, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < sender->nb_schedules; i++)
+		schedule_start(&sender->schedules[i], &tester.order);
+	sender->trial.start_clock = common_start(sender, number, now);
+	sender->trial.start_tsc = rte_rdtsc();
+	slices_begin(sender);
+	__atomic_store_n(&sender->trial.started, number, __ATOMIC_RELEASE);
 }
 
-static bool trial_over(const struct tester_port *port, uint64_t elapsed, uint32_t number)
+static bool trial_over(const struct tester_sender *sender, uint64_t elapsed, uint32_t number)
 {
 	if (__atomic_load_n(&tester.order.stop, __ATOMIC_RELAXED) == number)
 		return true;
-	for (unsigned i = 0; i < port->nb_schedules; i++)
-		if (port->schedules[i].sent < port->schedules[i].limit &&
-			(!isinf(port->schedules[i].pps) || elapsed < port->trial.limited))
+	for (unsigned i = 0; i < sender->nb_schedules; i++)
+		if (sender->schedules[i].sent < sender->schedules[i].limit &&
+			(!isinf(sender->schedules[i].pps) || elapsed < sender->trial.limited))
 			return false;
-	return elapsed >= port->trial.limited || port->nb_schedules == 0;
+	return elapsed >= sender->trial.limited || sender->nb_schedules == 0;
 }
 
-/* The trial has what it went on for: each port sends what was due by then. */
+/* The trial has what it went on for: each sender sends what was due by then. */
 static void end_trial(uint64_t elapsed)
 {
 	__atomic_store_n(&tester.end_clocks, elapsed, __ATOMIC_RELAXED);
 }
 
-static void limit_schedules(struct tester_port *port, uint64_t end_clocks)
+static void limit_schedules(struct tester_sender *sender, uint64_t end_clocks)
 {
 	double seconds = (double)end_clocks / (double)rte_get_tsc_hz();
 
-	port->trial.limited = end_clocks;
-	for (unsigned i = 0; i < port->nb_schedules; i++) {
-		struct schedule *schedule = &port->schedules[i];
+	sender->trial.limited = end_clocks;
+	for (unsigned i = 0; i < sender->nb_schedules; i++) {
+		struct schedule *schedule = &sender->schedules[i];
 		uint64_t frames = schedule_frames(schedule, schedule->scale, seconds);
 
 		if (!isinf(schedule->pps))
@@ -99,27 +99,28 @@ static void limit_schedules(struct tester_port *port, uint64_t end_clocks)
 	}
 }
 
-static void trial_finish(struct tester_port *port, uint64_t now)
+static void trial_finish(struct tester_sender *sender, uint64_t now)
 {
-	port->trial.end_clock = now;
-	port->trial.end_tsc = rte_rdtsc();
-	__atomic_store_n(&port->trial.finished, port->trial.started, __ATOMIC_RELEASE);
+	sender->trial.end_clock = now;
+	sender->trial.end_tsc = rte_rdtsc();
+	__atomic_store_n(&sender->trial.finished, sender->trial.started, __ATOMIC_RELEASE);
 }
 
-static uint16_t generate(
-	struct rte_graph *graph, struct rte_node *node, struct tester_port *port, uint64_t elapsed)
+static uint16_t generate(struct rte_graph *graph, struct rte_node *node,
+	struct tester_sender *sender, uint64_t elapsed)
 {
 	unsigned room = STREAM_BURST_MAX, total = 0;
 	struct rte_mbuf **mbufs = (struct rte_mbuf **)rte_node_next_stream_get(
 		graph, node, NEXT_MADE, STREAM_BURST_MAX);
 
-	for (unsigned i = 0; i < port->nb_schedules && total < room; i++) {
-		struct schedule *schedule = &port->schedules[i];
+	for (unsigned i = 0; i < sender->nb_schedules && total < room; i++) {
+		struct schedule *schedule = &sender->schedules[i];
 		unsigned count = schedule_due(schedule, elapsed, room - total);
 
 		if (count == 0)
 			continue;
-		if (unlikely(rte_mempool_get_bulk(port->pool, (void **)mbufs + total, count) != 0))
+		if (unlikely(
+			    rte_mempool_get_bulk(sender->pool, (void **)mbufs + total, count) != 0))
 			break;
 		schedule_fill(schedule, mbufs + total, count);
 		schedule_pace(schedule, elapsed, count);
@@ -133,36 +134,36 @@ static uint16_t generate(
  * The same where streams have bursts: a late worker goes on in small steps, so that streams that
  * take turns keep their order.
  */
-static uint16_t generate_in_steps(
-	struct rte_graph *graph, struct rte_node *node, struct tester_port *port, uint64_t elapsed)
+static uint16_t generate_in_steps(struct rte_graph *graph, struct rte_node *node,
+	struct tester_sender *sender, uint64_t elapsed)
 {
 	uint64_t step = rte_get_tsc_hz() / 1000000 * SCHEDULE_STEP_US;
 	uint16_t made = 0;
 
-	for (unsigned i = 0; i < SCHEDULE_STEPS_MAX && made == 0 && port->paced < elapsed; i++) {
-		port->paced = RTE_MIN(elapsed, port->paced + step);
-		made = generate(graph, node, port, port->paced);
+	for (unsigned i = 0; i < SCHEDULE_STEPS_MAX && made == 0 && sender->paced < elapsed; i++) {
+		sender->paced = RTE_MIN(elapsed, sender->paced + step);
+		made = generate(graph, node, sender, sender->paced);
 	}
 	return made;
 }
 
 /* A trial that is stopped does not wait for a link that takes nothing to take what is held. */
-static void give_up(struct tester_port *port, uint32_t number)
+static void give_up(struct tester_sender *sender, uint32_t number)
 {
-	uint64_t now = tester_clock(port->port);
+	uint64_t now = tester_clock(sender->port->port);
 
-	if (port->trial.started != number)
-		trial_start(port, number, now);
-	trial_finish(port, now);
+	if (sender->trial.started != number)
+		trial_start(sender, number, now);
+	trial_finish(sender, now);
 }
 
 /* Between trials: of profiles that run by themselves. */
 static uint16_t generate_profiles(
-	struct rte_graph *graph, struct rte_node *node, struct tester_port *port)
+	struct rte_graph *graph, struct rte_node *node, struct tester_sender *sender)
 {
 	struct rte_mbuf **mbufs = (struct rte_mbuf **)rte_node_next_stream_get(
 		graph, node, NEXT_MADE, STREAM_BURST_MAX);
-	unsigned made = profiles_make(port, mbufs, STREAM_BURST_MAX);
+	unsigned made = profiles_make(sender, mbufs, STREAM_BURST_MAX);
 
 	rte_node_next_stream_put(graph, node, NEXT_MADE, (uint16_t)made);
 	return (uint16_t)made;
@@ -171,39 +172,39 @@ static uint16_t generate_profiles(
 static uint16_t generator_process(struct rte_graph *graph, struct rte_node *node,
 	__rte_unused void **objs, __rte_unused uint16_t count)
 {
-	struct tester_port *port = node_object(node);
+	struct tester_sender *sender = node_object(node);
 	uint32_t number = __atomic_load_n(&tester.order.start, __ATOMIC_ACQUIRE);
 	uint64_t now, elapsed, end_clocks;
 
-	if (port->nb_held > 0) {
-		uint16_t held = port->nb_held;
+	if (sender->nb_held > 0) {
+		uint16_t held = sender->nb_held;
 
-		if (unlikely(port->trial.finished != number && tester_gives_up(port, number)))
-			give_up(port, number);
-		if (unlikely(port->profiles != NULL))
-			profiles_follow(port);
-		port->nb_held = 0;
-		rte_node_enqueue(graph, node, NEXT_KEPT, port->held, held);
+		if (unlikely(sender->trial.finished != number && tester_gives_up(sender, number)))
+			give_up(sender, number);
+		if (unlikely(sender->port->profiles != NULL))
+			profiles_follow(sender);
+		sender->nb_held = 0;
+		rte_node_enqueue(graph, node, NEXT_KEPT, sender->held, held);
 		return 0; /* they were counted when they were made */
 	}
-	if (port->trial.finished == number)
-		return port->profiles == NULL ? 0 : generate_profiles(graph, node, port);
-	now = tester_clock(port->port);
-	if (unlikely(port->trial.started != number))
-		trial_start(port, number, now);
-	elapsed = now - port->trial.start_clock;
-	if (unlikely(slices_due(port, elapsed)) && slices_take(elapsed))
+	if (sender->trial.finished == number)
+		return sender->port->profiles == NULL ? 0 : generate_profiles(graph, node, sender);
+	now = tester_clock(sender->port->port);
+	if (unlikely(sender->trial.started != number))
+		trial_start(sender, number, now);
+	elapsed = now - sender->trial.start_clock;
+	if (unlikely(slices_due(sender, elapsed)) && slices_take(elapsed))
 		end_trial(elapsed);
 	end_clocks = __atomic_load_n(&tester.end_clocks, __ATOMIC_RELAXED);
-	if (unlikely(end_clocks != port->trial.limited))
-		limit_schedules(port, end_clocks);
-	if (unlikely(trial_over(port, elapsed, number))) {
-		trial_finish(port, now);
+	if (unlikely(end_clocks != sender->trial.limited))
+		limit_schedules(sender, end_clocks);
+	if (unlikely(trial_over(sender, elapsed, number))) {
+		trial_finish(sender, now);
 		return 0;
 	}
-	if (unlikely(port->uneven))
-		return generate_in_steps(graph, node, port, elapsed);
-	return generate(graph, node, port, elapsed);
+	if (unlikely(sender->uneven))
+		return generate_in_steps(graph, node, sender, elapsed);
+	return generate(graph, node, sender, elapsed);
 }
 
 static struct node_type generator = {

@@ -13,7 +13,7 @@ static uint16_t tester_burn_process(
 	struct rte_graph *graph, struct rte_node *node, __rte_unused void **objs, uint16_t count)
 {
 	struct worker *worker = node_state(node)->worker;
-	const struct port *port = ((const struct tester_port *)node_object(node))->port;
+	const struct port *port = ((const struct tester_sender *)node_object(node))->port->port;
 	uint64_t start = tester_clock(port), now = start;
 
 	worker_wait_start(worker, node->id);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tester-tx: sends a tester port's frames. A tester loses none: what finds no room is kept
+ * tester-tx: sends a sender's frames. A tester loses none: what finds no room is kept
  * and sent first next time, and the tester is late (which makes a trial invalid, not lossy).
  *
  * Frames of latency streams get their time stamp here, the last thing before the port takes them:
@@ -28,15 +28,15 @@ static void stamp(struct rte_mbuf **mbufs, uint16_t count)
 static uint16_t tester_tx_process(
 	__rte_unused struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
 {
-	struct tester_port *port = node_object(node);
+	struct tester_sender *sender = node_object(node);
 	uint16_t sent;
 
-	if (unlikely(port->nb_stamped > 0))
+	if (unlikely(sender->nb_stamped > 0))
 		stamp((struct rte_mbuf **)objs, count);
-	sent = capture_tx_burst(port_queue(port->port, 0), (struct rte_mbuf **)objs, count);
+	sent = capture_tx_burst(sender->queue, (struct rte_mbuf **)objs, count);
 	if (unlikely(sent < count)) {
-		memcpy(port->held, objs + sent, (size_t)(count - sent) * sizeof(void *));
-		port->nb_held = (uint16_t)(count - sent);
+		memcpy(sender->held, objs + sent, (size_t)(count - sent) * sizeof(void *));
+		sender->nb_held = (uint16_t)(count - sent);
 	}
 	return sent;
 }
