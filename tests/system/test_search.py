@@ -14,6 +14,7 @@ import pytest
 from tests.command import result_of
 from tests.host import HostWatch
 
+from linerate.engine.engine_process import executable
 from linerate.results.store import load_measurement, load_run
 
 #: Repetitions of a search without a result.
@@ -66,13 +67,29 @@ def test_a_cards_packet_rate_is_found(tmp_path: Path) -> None:
     assert "card packet rate" in json.dumps(document["trials"][0]["ledger"]["losses"])
 
 
-def test_who_loses_at_random_has_a_pdr_and_no_ndr(tmp_path: Path) -> None:
+def counting_starts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Have each start of the engine add a line to the file returned."""
+    starts, program = folder / "starts", folder / "counted-engine"
+    program.write_text(f'#!/bin/sh\necho start >> {starts}\nexec {executable()} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("LINERATE_ENGINE", str(program))
+    return starts
+
+
+def test_who_loses_at_random_has_a_pdr_and_no_ndr(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts = counting_starts(tmp_path, monkeypatch)
     testbed = tmp_path / "loses.yaml"
     testbed.write_text(
         "card: {link: 1G}\n"
         f"dut: {{mode: io, lose: {{probability: {LOSES}}}}}\n"
     )  # fmt: skip
-    document = search(tmp_path, str(testbed), "--goal", "0.1%")
+    document = search(tmp_path / "runs", str(testbed), "--goal", "0.1%")
+    searches = len(list((tmp_path / "runs").iterdir()))
+    # The bare link's ceiling, and all loads of the search: an engine each, whatever their number.
+    assert len(starts.read_text().splitlines()) == 2 * searches
+    assert len({trial["offered_pps"] for trial in document["trials"]}) >= 10
     ndr, tenth, pdr = document["goals"]
     assert ndr["lower_pps"] is None
     assert tenth["lower_pps"] is None or tenth["lower_pps"] < pdr["lower_pps"] / 2

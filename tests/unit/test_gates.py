@@ -13,7 +13,7 @@ from tests.unit.test_ci_files import cases_of
 
 from linerate.model.ledger import NodeTime, TimeLedger
 from linerate.results.compare import Side, compare
-from linerate.results.gates import PAIRS, GateError, judge, parse_gate
+from linerate.results.gates import PAIRS, SETS, GateError, judge, parse_gate
 from linerate.results.store import load_run
 
 RUNS = Path(__file__).parents[1] / "data" / "runs-0.1"
@@ -57,8 +57,14 @@ def trials(trial):
     return make
 
 
+def judged_of(gate, base, other, method=SETS):
+    """Each trial a sample of its own."""
+    samples = [[one] for one in base], [[one] for one in other]
+    return judge(parse_gate(gate), {"U2": samples}, {"U2": method})
+
+
 def outcomes(gate, base, other):
-    return {one.part: one.outcome for one in judge(parse_gate(gate), {"U2": (base, other)})}
+    return {one.part: one.outcome for one in judged_of(gate, base, other)}
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -85,7 +91,7 @@ def test_none_is_invented_in_noise_that_is_larger_than_the_limit(trials):
     beyond = failed = 0
     for seed in range(runs):
         base, other = trials(seed, 8, 0.08), trials(seed + 1000, 8, 0.08)
-        judged = judge(parse_gate("cycles>3%"), {"U2": (base, other)})
+        judged = judged_of("cycles>3%", base, other)
         beyond += any(one.change > 3 for one in judged)
         failed += any(one.outcome == "fails" for one in judged)
     assert beyond > runs / 2
@@ -106,24 +112,24 @@ def in_turn(trials, seed, repeats, **factors):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_pairs_find_what_the_machine_hides(trials, seed):
-    sides = {"U2": in_turn(trials, seed, 10, ip4_lookup=1.06)}
-    judged = judge(parse_gate("cycles>3%"), sides, {"U2": PAIRS})
+    base, other = in_turn(trials, seed, 10, ip4_lookup=1.06)
+    judged = judged_of("cycles>3%", base, other, PAIRS)
     assert [one.part for one in judged if one.outcome == "fails"] == ["ip4-lookup"]
-    assert "fails" not in {one.outcome for one in judge(parse_gate("cycles>3%"), sides)}
+    assert "fails" not in outcomes("cycles>3%", base, other).values()
 
 
 def test_pairs_invent_none(trials):
     failed = 0
     for seed in range(40):
-        sides = {"U2": in_turn(trials, seed, 10)}
-        judged = judge(parse_gate("cycles>3%"), sides, {"U2": PAIRS})
+        base, other = in_turn(trials, seed, 10)
+        judged = judged_of("cycles>3%", base, other, PAIRS)
         failed += any(one.outcome == "fails" for one in judged)
     assert failed == 0
 
 
 def test_too_few_pairs_are_reported(trials):
-    sides = {"U2": in_turn(trials, 1, 4, ip4_lookup=1.08)}
-    judged = judge(parse_gate("cycles>3%"), sides, {"U2": PAIRS})
+    base, other = in_turn(trials, 1, 4, ip4_lookup=1.08)
+    judged = judged_of("cycles>3%", base, other, PAIRS)
     (one,) = [one for one in judged if one.outcome != "holds"]
     assert (one.part, one.outcome, one.repeats_needed) == ("ip4-lookup", "unknown", 7)
 
@@ -148,9 +154,27 @@ def test_runs_measured_in_turn_are_pairs(trials):
     assert failed(side("old", base, 0, 1), side("new", other, 60, 1)) == []
 
 
+def test_a_pair_of_runs_is_one_of_their_medians(trials):
+    """Trials of a run are noisier than runs are: its median is a better value than any of them."""
+
+    def found(seed, repeats):
+        def runs(side):
+            return [
+                trials(1000 * seed + 10 * pair + side, repeats, 0.04, ip4_lookup=1 + 0.05 * side)
+                for pair in range(8)
+            ]
+
+        gate, methods = parse_gate("cycles@ip4-lookup>3%"), {"U2": PAIRS}
+        return judge(gate, {"U2": (runs(0), runs(1))}, methods)[0].outcome == "fails"
+
+    alone, median_of_nine = (sum(found(seed, n) for seed in range(20)) for n in (1, 9))
+    assert alone < median_of_nine
+    assert median_of_nine >= 19
+
+
 def test_too_few_repeats_are_reported_and_not_passed(trials):
     base, other = trials(1, 3, 0.005), trials(2, 3, 0.005, ip4_lookup=1.05)
-    judged = judge(parse_gate("cycles>3%"), {"U2": (base, other)})
+    judged = judged_of("cycles>3%", base, other)
     (one,) = [one for one in judged if one.outcome != "holds"]
     assert (one.part, one.outcome) == ("ip4-lookup", "unknown")
     needed = one.repeats_needed
@@ -180,7 +204,7 @@ class Loss:
 def test_a_growth_of_losses_is_in_points():
     base, other = [Loss(0.0)] * 4, [Loss(value) for value in (0.2, 0.3, 0.25, 0.2)]
     for gate in ("loss>0.1", "loss_percent>0.1%"):
-        (one,) = judge(parse_gate(gate), {"U2": (base, other)})  # type: ignore[dict-item]
+        (one,) = judged_of(gate, base, other)
         assert one.outcome == "fails"
         assert one.change == pytest.approx(0.225)
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from linerate.model.findings import faults
 from linerate.model.ledger import forwarder_ledgers
 from linerate.model.power import Estimate, PowerFigures
-from linerate.results.gates import PAIRS, Gate, GateResult, Trials, judge
+from linerate.results.gates import PAIRS, Gate, GateResult, Samples, judge
 from linerate.results.side_titles import titles
 from linerate.results.statistics import RankTest, Rates, p_text, rank_test, rates_of, repeats_needed
 from linerate.results.store import Result, Run, sound
@@ -260,13 +260,22 @@ def _pair(base: Side, other: Side, gates: Sequence[Gate]) -> Pair:
     )
 
 
-def _judge(gate: Gate, base: Side, other: Side, tests: Mapping[str, Trials]) -> list[GateResult]:
-    """In pairs those tests whose runs of one trial each were measured in turn."""
+def _judge(
+    gate: Gate,
+    base: Side,
+    other: Side,
+    tests: Mapping[str, tuple[Sequence[Result], Sequence[Result]]],
+) -> list[GateResult]:
+    """In pairs those tests whose runs were measured in turn; trial by trial the others."""
     pairs = _in_turn(base, other)
     paired = {
         test: both for test in tests if len((both := _paired(test, pairs))[0]) > 1
     }  # fmt: skip
-    return judge(gate, {**tests, **paired}, dict.fromkeys(paired, PAIRS))
+    single: dict[str, Samples] = {
+        test: ([[one] for one in before], [[one] for one in after])
+        for test, (before, after) in tests.items()
+    }
+    return judge(gate, {**single, **paired}, dict.fromkeys(paired, PAIRS))
 
 
 def _in_turn(base: Side, other: Side) -> list[tuple[Run, Run]]:
@@ -280,11 +289,11 @@ def _in_turn(base: Side, other: Side) -> list[tuple[Run, Run]]:
     return list(zip(*runs, strict=True))
 
 
-def _paired(test: str, pairs: Iterable[tuple[Run, Run]]) -> Trials:
-    """Trials of a test that are sound in both runs of a pair, one in each."""
+def _paired(test: str, pairs: Iterable[tuple[Run, Run]]) -> Samples:
+    """Sound trials of a test, by run, where both of a pair have some."""
     both = [[sound(run.repeats().get(test, [])) for run in pair] for pair in pairs]
-    alone = [(base[0], other[0]) for base, other in both if len(base) == len(other) == 1]
-    return [base for base, _ in alone], [other for _, other in alone]
+    whole = [(base, other) for base, other in both if base and other]
+    return [base for base, _ in whole], [other for _, other in whole]
 
 
 #: Figures of power that are compared.

@@ -2,7 +2,7 @@
 
 A change counts where the medians differ by more than the limit, and a one-sided rank test says that
 the trials do: by Holm's method, so that many nodes and tests together invent none. Where runs of
-the two were measured in turn, trials are compared in pairs (Method).
+the two were measured in turn, they are compared in pairs (Method).
 """
 
 import re
@@ -18,8 +18,10 @@ from linerate.results.statistics import SIGNIFICANCE, one_sided_p, signed_rank_p
 from linerate.results.store import Result
 
 Outcome = Literal["holds", "fails", "unknown"]
-#: Sound trials of a test, of the base and of the other.
-Trials = tuple[Sequence[Result], Sequence[Result]]
+#: What gives one value of a figure: sound trials, whose median it is.
+Sample = Sequence[Result]
+#: Of a test, those of the base and of the other.
+Samples = tuple[Sequence[Sample], Sequence[Sample]]
 #: The part that stands for all: `cycles@all`.
 WHOLE = "all"
 _GATE = re.compile(
@@ -124,11 +126,11 @@ def parse_gate(text: str) -> Gate:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A comparison of two devices' trials."""
+    """A comparison of two devices' samples."""
 
     #: One-sided: of the smaller ones and of the larger ones.
     p: Callable[[Sequence[float], Sequence[float]], float]
-    #: The smallest that it can be with this number of trials of each.
+    #: The smallest that it can be with this number of samples of each.
     least_p: Callable[[int, int], float]
     #: The change, of the base and the other.
     difference: Callable[[Sequence[float], Sequence[float]], float]
@@ -136,7 +138,7 @@ class Method:
     factor: Callable[[Sequence[float], Sequence[float]], float | None]
 
 
-#: Two sets of trials: Mann-Whitney, and the difference of medians.
+#: Two sets of samples: Mann-Whitney, and the difference of medians.
 SETS = Method(
     p=one_sided_p,
     least_p=lambda base, other: 1 / comb(base + other, base),
@@ -149,8 +151,8 @@ def _factor_of_pairs(base: Sequence[float], other: Sequence[float]) -> float | N
     return median(b / a for a, b in zip(base, other, strict=True)) if all(base) else None
 
 
-#: Trials measured in turn, the k-th of the one beside the k-th of the other: Wilcoxon's signed
-#: ranks, and the median of the changes. What the machine does for longer than a trial (where a
+#: Samples measured in turn, the k-th of the one beside the k-th of the other: Wilcoxon's signed
+#: ranks, and the median of the changes. What the machine does for longer than a pair (where a
 #: hypervisor has the CPUs, who runs beside) is in both of a pair, and changes neither.
 PAIRS = Method(
     p=signed_rank_p,
@@ -161,21 +163,16 @@ PAIRS = Method(
 
 
 def judge(
-    gate: Gate, tests: Mapping[str, Trials], methods: Mapping[str, Method] | None = None
+    gate: Gate, tests: Mapping[str, Samples], methods: Mapping[str, Method] | None = None
 ) -> list[GateResult]:
-    """Each part's change in each test, by its method, or as SETS.
-
-    The whole and the parts are corrected each by itself.
-    """
+    """Each part's change in each test, by its method, or as SETS; the whole's first."""
     chosen = methods or {}
     found = [
         one
-        for test, trials in tests.items()
-        for one in _changes(gate, test, trials, chosen.get(test, SETS))
+        for test, samples in tests.items()
+        for one in _changes(gate, test, samples, chosen.get(test, SETS))
     ]
-    whole = [one for one in found if one.part == WHOLE]
-    parts = [one for one in found if one.part != WHOLE]
-    return [*_judged(gate, whole), *_judged(gate, parts)]
+    return sorted(_judged(gate, found), key=lambda one: one.part != WHOLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +186,7 @@ class _Change:
 
     @property
     def least_p(self) -> float:
-        """Smallest p of this number of trials."""
+        """Smallest p of this number of samples."""
         return self.method.least_p(len(self.base), len(self.other))
 
     def by(self, gate: Gate) -> float | None:
@@ -200,9 +197,16 @@ class _Change:
         return None if factor is None else 100 * (factor - 1)
 
 
-def _changes(gate: Gate, test: str, trials: Trials, method: Method) -> Iterable[_Change]:
-    """Parts that every trial of both has."""
-    base, other = ([FIGURES[gate.figure](one) for one in side] for side in trials)
+def _figures(gate: Gate, sample: Sample) -> dict[str, float]:
+    """Each part's median over the sample's trials; parts that all of them have."""
+    found = [FIGURES[gate.figure](one) for one in sample]
+    names = [name for name in found[0] if all(name in one for one in found)]
+    return {name: median(one[name] for one in found) for name in names}
+
+
+def _changes(gate: Gate, test: str, samples: Samples, method: Method) -> Iterable[_Change]:
+    """Parts that every sample of both has."""
+    base, other = ([_figures(gate, one) for one in side] for side in samples)
     names = [name for name in base[0] if all(name in one for one in (*base, *other))]
     for name in names:
         if gate.part not in ("", name):
@@ -246,6 +250,6 @@ def _outcome(beyond: bool, significant: bool, can_tell: bool) -> Outcome:
 
 
 def _repeats_needed(changes: int, method: Method) -> int:
-    """Trials of each with which one of this number of changes can be significant."""
+    """Samples of each with which one of this number of changes can be significant."""
     bound = SIGNIFICANCE / changes
     return next(n for n in range(1, 100) if method.least_p(n, n) <= bound)
