@@ -2,6 +2,7 @@
 
 import time
 
+from linerate.model.captured_frame import CapturedFrame
 from linerate.trex_server.traffic_engine import (
     PortCounters,
     PortInfo,
@@ -26,6 +27,34 @@ class _Profile:
         self.at = 0.0
 
 
+class FakeCapture:
+    """Frames that were injected at a port or its other end; the filter is kept, and not run."""
+
+    def __init__(self, engine, order):
+        self.engine, self.order = engine, order
+        self.frames, self.matched, self.running = [], 0, True
+
+    def add(self, port, frame):
+        is_sent = port == self.order.port
+        if self.running and self.order.direction in ("both", "tx" if is_sent else "rx"):
+            self.matched += 1
+            data = frame[: self.order.snap_bytes]
+            self.frames.append(CapturedFrame(time.time_ns(), is_sent, len(frame), data))
+
+    def read(self):
+        if self not in self.engine.captures:
+            raise TrafficEngineError("there is no such capture")
+        taken, self.frames = self.frames[:3], self.frames[3:]
+        return taken
+
+    def stop(self):
+        self.running = False
+
+    def remove(self):
+        if self in self.engine.captures:
+            self.engine.captures.remove(self)
+
+
 class FakeEngine:
     """Two joined ports: what one sends, the other receives."""
 
@@ -37,6 +66,7 @@ class FakeEngine:
         self._stream_bytes = {}
         self.asked = []
         self.refuses = None
+        self.captures = []
 
     def ports(self):
         return [
@@ -142,6 +172,17 @@ class FakeEngine:
 
     def inject(self, port, frames):
         self._note("inject", port, *frames)
+        for frame in frames:
+            for capture in self.captures:
+                capture.add(port, frame)
+
+    def capture(self, order):
+        self._note("capture", order)
+        self.captures.append(FakeCapture(self, order))
+        return self.captures[-1]
+
+    def set_addresses(self, port, addresses, vlan):
+        self._note("addresses", port, *addresses, *vlan)
 
     def _note(self, *words):
         if self.refuses is not None:

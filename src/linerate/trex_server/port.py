@@ -1,8 +1,11 @@
 """A tester port as clients see it: owner, profiles, state."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from linerate.trex_server.captures import Capture
 from linerate.trex_server.errors import FailedError
+from linerate.trex_server.layers import Layers
 from linerate.trex_server.profiles import STREAMS_MAX, Profile, State, Stream
 from linerate.trex_server.smoothing import Smoothed
 from linerate.trex_server.traffic_engine import PortCounters, PortInfo
@@ -40,6 +43,9 @@ class Port:
         self.rates = PortRates()
         self.counters = PortCounters()
         self.service = False
+        self.layers = Layers()
+        #: Frames that it received last, where a client asked for them.
+        self.queue: Capture | None = None
         self._made = 0
 
     def check_handler(self, handler: str) -> None:
@@ -64,6 +70,19 @@ class Port:
     def last_stream_id(self) -> int:
         """Highest number of a stream, 0 without one."""
         return max((number for _, number, _ in self.streams()), default=0)
+
+    @property
+    def addressed(self) -> PortInfo:
+        """The port, its frames going where a client sends them."""
+        return replace(self.info, next_mac=self.layers.next_mac(self.info.next_mac))
+
+    def set_layers(self, layers: Layers) -> None:
+        """Other addresses; streams that the engine has are to be loaded anew."""
+        before = self.addressed.next_mac
+        self.layers = layers
+        if self.addressed.next_mac != before:
+            for profile in self.profiles.values():
+                profile.is_current = False
 
     def streams(self) -> Iterator[tuple[Profile, int, Stream]]:
         """All of them, with their profiles and numbers."""

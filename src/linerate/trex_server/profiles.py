@@ -61,11 +61,24 @@ class Profile:
     is_current: bool = False
     #: Number of times that it was loaded: counters begin anew.
     version: int = 0
+    #: Streams in the engine whose frames have no signature, by name.
+    unsigned: frozenset[str] = frozenset()
 
     @property
     def is_active(self) -> bool:
         """Whether it sends, or is paused."""
         return self.state in (State.TX, State.PAUSE)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all its streams send from its start to its end, at one rate."""
+        return all(
+            one.document.mode.type == "continuous"
+            and one.document.enabled
+            and one.document.self_start
+            and not one.document.isg
+            for one in self.streams.values()
+        )
 
     def rates(self, link_bps: int) -> tuple[Rates, Rates]:
         """Rates of the scaled streams, and of the latency streams, while all of them send."""

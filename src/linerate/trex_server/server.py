@@ -6,13 +6,18 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from linerate.engine.frame_capture import CaptureOrder
+from linerate.traffic.profile import is_signed
+from linerate.trex_server.captures import Captures, Order
 from linerate.trex_server.errors import FailedError
 from linerate.trex_server.events import Events, Kind
 from linerate.trex_server.latency import LatencyPeriods
 from linerate.trex_server.pg_rates import GroupRates
 from linerate.trex_server.port import ALL, Port
 from linerate.trex_server.profiles import Profile, State
-from linerate.trex_server.traffic_engine import TrafficEngine, Utilization
+from linerate.trex_server.pushes import Pushes
+from linerate.trex_server.recorder import NotRecorded, Recorder
+from linerate.trex_server.traffic_engine import PortCapture, TrafficEngine, Utilization
 
 READING_SECONDS = 0.5
 HISTORY = 20
@@ -35,11 +40,15 @@ class Server:
         engine: TrafficEngine,
         options: Options | None = None,
         clock: Callable[[], float] = time.monotonic,
+        recorder: Recorder | None = None,
     ) -> None:
         self.engine = engine
+        self.recorder = recorder or NotRecorded()
         self.options = options or Options()
         self.clock = clock
         self.events = Events()
+        self.captures = Captures(self.start_capture)
+        self.pushes = Pushes(engine)
         self.api_handle = secrets.token_urlsafe(6)
         self.host = socket.gethostname()
         self.ports = [Port(number, info) for number, info in enumerate(engine.ports())]
@@ -65,10 +74,32 @@ class Server:
         return port
 
     def tick(self) -> None:
-        """Do what happens by itself: profiles end, rates are read. Raises TrafficEngineError."""
+        """Do what happens by itself; raises TrafficEngineError.
+
+        Pushed frames leave, profiles end, captured frames come, rates are read.
+        """
+        self.pushes.send(self.clock())
         self.end_profiles()
+        self.recorder.look(self.ports)
+        self.captures.take()
+        for port in self.ports:
+            if port.queue is not None:
+                port.queue.take()
         if self.clock() - self._read_at >= READING_SECONDS:
             self.read_counters()
+
+    def start_capture(self, number: int, order: Order) -> PortCapture:
+        """Start what a capture needs of one port; raises TrafficEngineError."""
+        rx, tx = number in order.rx, number in order.tx
+        return self.engine.capture(
+            CaptureOrder(
+                port=self.port(number).info.name,
+                direction="both" if rx and tx else "tx" if tx else "rx",
+                filter=order.filter,
+                snap_bytes=order.snap_bytes,
+                ring=order.ring,
+            )
+        )
 
     def read_counters(self) -> None:
         """Read counters of ports and the tester, for rates."""
@@ -109,10 +140,11 @@ class Server:
         """Let the engine have a profile's streams as they are."""
         if profile.is_current:
             return
-        streams = profile.compiled(port.info)
+        streams = profile.compiled(port.addressed)
         self.unload(port, profile)
         self.engine.load(port.info.name, profile.name, streams)
         profile.is_loaded = profile.is_current = True
+        profile.unsigned = frozenset(one["name"] for one in streams if not is_signed(one))
         profile.version += 1
 
     def unload(self, port: Port, profile: Profile) -> None:
@@ -120,6 +152,12 @@ class Server:
         if profile.is_loaded:
             self.engine.remove(port.info.name, profile.name)
         profile.is_loaded = profile.is_current = False
+
+    def end(self) -> None:
+        """Stop whatever sends, and keep what was measured; raises TrafficEngineError."""
+        for port in self.ports:
+            self.stop(port, ALL)
+        self.recorder.close(self.ports)
 
     def stop(self, port: Port, name: str) -> None:
         """Stop a profile, or all of a port."""

@@ -1,6 +1,7 @@
 """The two sockets: requests (REP), and the one that wakes clients (PUB)."""
 
 import contextlib
+import math
 import time
 from collections.abc import Callable
 
@@ -42,7 +43,7 @@ class Sockets:
         """Answer until the server is ended; raises TrafficEngineError when the engine has gone."""
         woken_at = 0.0
         while not server.is_ended and not is_ended():
-            if self._requests.poll(POLL_MS):
+            if self._requests.poll(_wait_ms(server)):
                 self._requests.send(answer(server, _whole(self._requests)))
             server.tick()
             if time.monotonic() - woken_at >= WAKE_SECONDS:
@@ -54,6 +55,12 @@ class Sockets:
         """Close both."""
         with contextlib.suppress(zmq.ZMQError):
             self._context.destroy(linger=0)
+
+
+def _wait_ms(server: Server) -> int:
+    """Wait for a request, in ms: no longer than until the next pushed frame is due."""
+    seconds = server.pushes.seconds_left(server.clock())
+    return POLL_MS if seconds is None else min(POLL_MS, math.ceil(seconds * 1000))
 
 
 def _bound(socket: "zmq.Socket[bytes]", host: str, port: int) -> int:

@@ -1,15 +1,19 @@
 """The engine over its telemetry, as the server asks it."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 from linerate.base.atomic_write import write_whole
 from linerate.base.line_rate import FCS_BYTES
-from linerate.engine.telemetry import RefusedError, Telemetry, TelemetryError
+from linerate.engine.frame_capture import CaptureOrder
+from linerate.engine.telemetry import Telemetry
+from linerate.trex_server.port_capture import TelemetryCapture
+from linerate.trex_server.reported import reported
 from linerate.trex_server.traffic_engine import (
     EngineStream,
+    PortCapture,
     PortCounters,
     PortInfo,
     ProfileState,
@@ -129,6 +133,19 @@ class TelemetryEngine:
                 more = int(number < len(parts))
                 self._ask(f"/linerate/inject,port={port},id=1,more={more},frame={part.hex()}")
 
+    def capture(self, order: CaptureOrder) -> PortCapture:
+        """Start a capture."""
+        return TelemetryCapture(self._telemetry, order)
+
+    def set_addresses(self, port: str, addresses: Sequence[str], vlan: Sequence[int]) -> None:
+        """Replace all addresses of a port, the testbed's too."""
+        words = "".join(f",ip{6 if ':' in one else 4}={one}" for one in addresses)
+        if not words:
+            self._ask(f"/linerate/responder/remove,port={port}")
+            return
+        tags = f",vlan={':'.join(map(str, vlan))}" if vlan else ""
+        self._ask(f"/linerate/responder/set,port={port}{words}{tags}")
+
     def profile_states(self) -> dict[tuple[str, str], ProfileState]:
         """By port and profile."""
         return {
@@ -212,21 +229,11 @@ class TelemetryEngine:
         self._ask(f"/linerate/profiles/{action},port={port},profile={profile}{words}")
 
     def _ask(self, command: str) -> Any:  # noqa: ANN401 (as Telemetry's)
-        return _reported(lambda: self._telemetry.ask(command))
+        return reported(lambda: self._telemetry.ask(command))
 
     def _table(self, command: str) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = _reported(lambda: self._telemetry.table(command))
+        rows: list[dict[str, Any]] = reported(lambda: self._telemetry.table(command))
         return rows
-
-
-def _reported(ask: Callable[[], Any]) -> Any:  # noqa: ANN401 (as Telemetry's)
-    """The answer; its refusals and its end as errors of the server."""
-    try:
-        return ask()
-    except RefusedError as error:
-        raise TrafficEngineError(str(error.answer.get("error", error))) from error
-    except TelemetryError as error:
-        raise TrafficEngineError(str(error)) from error
 
 
 def _counters(answer: Mapping[str, Any]) -> PortCounters:

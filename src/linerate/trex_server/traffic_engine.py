@@ -4,6 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from linerate.engine.frame_capture import CaptureOrder
+from linerate.model.captured_frame import CapturedFrame
+
 ProfileState = Literal["idle", "running", "paused", "done"]
 #: A stream in the engine's words.
 EngineStream = dict[str, Any]
@@ -77,6 +80,27 @@ class Utilization:
     cpu_percent: float = 0.0
 
 
+class PortCapture(Protocol):
+    """Frames of one port, captured until it is removed. Each call may raise TrafficEngineError."""
+
+    @property
+    def matched(self) -> int:
+        """Frames that the filter matched, as of the last reading."""
+        ...
+
+    def read(self) -> Sequence[CapturedFrame]:
+        """Some frames that wait, the oldest first; none where none wait."""
+        ...
+
+    def stop(self) -> None:
+        """Capture no more; frames that wait can still be read."""
+        ...
+
+    def remove(self) -> None:
+        """End it."""
+        ...
+
+
 class TrafficEngine(Protocol):
     """A running engine. Each call may raise TrafficEngineError."""
 
@@ -133,6 +157,14 @@ class TrafficEngine(Protocol):
 
     def inject(self, port: str, frames: Sequence[bytes]) -> None:
         """Send frames, without FCS, out of a port."""
+        ...
+
+    def capture(self, order: CaptureOrder) -> PortCapture:
+        """Start to capture frames of a port."""
+        ...
+
+    def set_addresses(self, port: str, addresses: Sequence[str], vlan: Sequence[int]) -> None:
+        """Give a port other addresses to answer to, in a VLAN; none: it answers nothing."""
         ...
 
     def profile_states(self) -> Mapping[tuple[str, str], ProfileState]:

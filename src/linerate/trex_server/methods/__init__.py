@@ -5,6 +5,7 @@ from linerate.trex_server.methods import (  # noqa: F401
     connection,
     frames,
     groups,
+    layers,
     ownership,
     port_settings,
     refused,

@@ -5,6 +5,7 @@ from typing import Any
 
 from linerate.trex_server.errors import FailedError
 from linerate.trex_server.events import Kind
+from linerate.trex_server.layers import Layers
 from linerate.trex_server.methods.parameters import Name, OfPort, Owned, Session
 from linerate.trex_server.port import DEFAULT, Port
 from linerate.trex_server.rpc import method
@@ -65,16 +66,22 @@ def get_port_status(server: Server, asked: OfPort) -> dict[str, Any]:
         "service_filtered": False,
         "profile_count": len(port.profiles),
         "rx_info": {
-            "queue": {"is_active": False, "count": 0, "size": 0},
+            "queue": _queue(port),
             "grat_arp": {"is_active": False, "interval_sec": 0},
         },
         "attr": attributes(port),
     }
 
 
+def _queue(port: Port) -> dict[str, Any]:
+    if port.queue is None:
+        return {"is_active": False, "count": 0, "size": 0}
+    return {"is_active": True, "count": port.queue.count, "size": port.queue.order.limit}
+
+
 def attributes(port: Port) -> dict[str, Any]:
     """Attributes of the link and the layers above it."""
-    info = port.info
+    info, layers = port.addressed, port.layers
     has_next = bool(int(info.next_mac.replace(":", ""), 16))
     return {
         "speed": info.link_bps / 1e9,
@@ -84,7 +91,7 @@ def attributes(port: Port) -> dict[str, Any]:
         "multicast": {"enabled": True},
         "fc": {"mode": 0},
         "vxlan_fs": [],
-        "vlan": {"tags": []},
+        "vlan": {"tags": list(layers.vlan)},
         "rx_filter_mode": "hw",
         "layer_cfg": {
             "ether": {
@@ -92,7 +99,14 @@ def attributes(port: Port) -> dict[str, Any]:
                 "dst": info.next_mac,
                 "state": "configured" if has_next else "unconfigured",
             },
-            "ipv4": {"state": "none"},
-            "ipv6": {"enabled": False, "src": ""},
+            "ipv4": _ip4(layers),
+            "ipv6": {"enabled": layers.ip6 is not None, "src": layers.ip6 or ""},
         },
     }
+
+
+def _ip4(layers: Layers) -> dict[str, str]:
+    if not layers.is_l3:
+        return {"state": "none"}
+    state = "resolved" if layers.resolved_mac else "unresolved"
+    return {"state": state, "src": layers.src_ip4, "dst": layers.dst_ip4}

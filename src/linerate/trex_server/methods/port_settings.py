@@ -40,9 +40,14 @@ def set_port_attr(server: Server, asked: _Attributes) -> dict[str, Any]:
 
 @method("service", _Service)
 def service(server: Server, asked: _Service) -> dict[str, Any]:
-    """Service mode, in which clients may ask for frames: a mark alone, as those are refused."""
+    """Service mode, in which clients may capture frames; those that come are counted anyway."""
     port = server.owned(asked.port_id, asked.handler)
+    if asked.filtered:
+        raise FailedError(f"port {port.number}: filtered service mode: not supported")
     if asked.enabled and any(profile.is_active for profile in port.profiles.values()):
         raise FailedError(f"port {port.number}: is sending: stop it before service mode")
+    if not asked.enabled:
+        for capture in server.captures.of_port(port.number):
+            capture.stop()
     port.service = asked.enabled
     return {}

@@ -50,10 +50,11 @@ def start_traffic(server: Server, asked: _Started) -> dict[str, Any]:
         raise FailedError("duration: 0: expected -1 (without end), or more than 0")
     link = port.info.link_bps
     scale = scale_for(asked.mul, *profile.rates(link), link)
-    _check_line(port, profile, scale, asked.force)
+    scale = _within_line(port, profile, scale, asked.force)
     server.load(port, profile)
     duration_us = round(asked.duration * US_PER_S) if asked.duration > 0 else None
     at_us = round(asked.start_at_ts * US_PER_S) if asked.start_at_ts else None
+    server.recorder.starts(port, profile, scale)
     server.engine.start(port.info.name, profile.name, scale, duration_us, at_us)
     profile.state, profile.scale = State.TX, scale
     server.event(Kind.PROFILE_STARTED, port, profile_id=asked.profile_id)
@@ -61,19 +62,32 @@ def start_traffic(server: Server, asked: _Started) -> dict[str, Any]:
     return {"multiplier": scale, "ts": time.time()}
 
 
-def _check_line(port: Port, profile: Profile, scale: float, force: bool) -> None:
-    """Raise FailedError where all that sends on the port is more than its line."""
+def _within_line(port: Port, profile: Profile, scale: float, force: bool) -> float:
+    """The scale at which all that sends on the port fits its line: by force it may be a lower one.
+
+    Raises FailedError.
+    """
     link = port.info.link_bps
-    wanted = 0.0
+    scaled, fixed = profile.rates(link)
+    besides = fixed.l1_bps
     for one in port.profiles.values():
-        if one is profile or one.is_active:
-            scaled, fixed = one.rates(link)
-            wanted += (scaled * (scale if one is profile else one.scale) + fixed).l1_bps
-    if link and wanted > FULL * link and not force:
+        if one is not profile and one.is_active:
+            others, timed = one.rates(link)
+            besides += (others * one.scale + timed).l1_bps
+    wanted = besides + scaled.l1_bps * scale
+    if not link or wanted <= FULL * link:
+        return scale
+    if not force:
         raise FailedError(
             f"port {port.number}: {wanted / 1e9:.3f} Gb/s on the line, which is of "
             f"{link / 1e9:g} Gb/s: use force"
         )
+    if besides >= link or not scaled.l1_bps:
+        raise FailedError(
+            f"port {port.number}: latency streams and other profiles have "
+            f"{besides / 1e9:.3f} Gb/s of the line's {link / 1e9:g} Gb/s"
+        )
+    return (link - besides) / scaled.l1_bps
 
 
 @method("stop_traffic", OfProfile)
@@ -95,6 +109,7 @@ def pause_traffic(server: Server, asked: OfProfile) -> dict[str, Any]:
     """Hold a profile, or all that send."""
     port = server.owned(asked.port_id, asked.handler)
     for name, profile in _in_state(port, asked.profile_id, State.TX).items():
+        server.recorder.changes()
         server.engine.pause(port.info.name, profile.name)
         profile.state = State.PAUSE
         server.event(Kind.PROFILE_PAUSED, port, profile_id=name)
@@ -129,7 +144,8 @@ def update_traffic(server: Server, asked: _Updated) -> dict[str, Any]:
     scales = {}
     for name, profile in _in_state(port, asked.profile_id, State.TX).items():
         scale = scale_for(asked.mul, *profile.rates(link), link, profile.scale)
-        _check_line(port, profile, scale, asked.force)
+        scale = _within_line(port, profile, scale, asked.force)
+        server.recorder.changes()
         server.engine.set_rate(port.info.name, profile.name, scale)
         profile.scale = scales[name] = scale
     return {"multiplier": next(iter(scales.values()))}
@@ -159,6 +175,7 @@ def update_streams(server: Server, asked: _StreamsUpdated) -> dict[str, Any]:
     rates = total(one.document.rates(link) for one in streams)
     # A stream's scale is within its profile's.
     scale = scale_for(asked.mul, rates * profile.scale, rates * 0, link, 1.0)
+    server.recorder.changes()
     for one in streams:
         server.engine.set_stream_rate(port.info.name, profile.name, one.name, scale)
     return {}
@@ -166,6 +183,7 @@ def update_streams(server: Server, asked: _StreamsUpdated) -> dict[str, Any]:
 
 def _scale_streams(server: Server, asked: OfStreams, scale: float) -> None:
     port, profile, streams = _chosen_streams(server, asked)
+    server.recorder.changes()
     for one in streams:
         server.engine.set_stream_rate(port.info.name, profile.name, one.name, scale)
 
