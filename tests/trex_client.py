@@ -27,10 +27,15 @@ def run_client(script, ports):
         text=True,
         timeout=TIMEOUT_S,
         check=False,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join((str(CLIENT), *_zmq()))},
+        env=os.environ | environment(),
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def environment():
+    """Variables with which Python finds it, and nothing of ours."""
+    return {"PYTHONPATH": os.pathsep.join((str(CLIENT), *_zmq()))}
 
 
 def _zmq():

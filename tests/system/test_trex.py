@@ -1,45 +1,17 @@
 """TRex's unmodified client, and its server's program, over a router on a virtual card."""
 
-import contextlib
-import os
-import re
-import signal
-import subprocess
-import sys
+from pathlib import Path
 
 import pytest
+from tests.system.trex_server import serving
 from tests.trex_client import CLIENT, run_client
 
 pytestmark = pytest.mark.skipif(CLIENT is None, reason="needs TRex's client: make setup-test")
-COMMAND = (sys.executable, "-m", "linerate", "trex", "--sync-port", "0", "--async-port", "0")
-
-
-@contextlib.contextmanager
-def serving():
-    """The server's two ports, while it serves; it ends without a complaint."""
-    with subprocess.Popen(
-        COMMAND, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
-    ) as server:
-        assert server.stdout is not None
-        assert server.stderr is not None
-        lines = []
-        try:
-            for line in server.stdout:
-                lines.append(line)
-                if line.startswith("-Per port stats table"):
-                    break
-            found = re.search(r"ports (\d+) and (\d+)", "".join(lines))
-            assert found is not None, server.stderr.read()
-            yield found[1], found[2]
-            server.send_signal(signal.SIGTERM)
-            assert server.wait(30) == 0
-        finally:
-            server.kill()
 
 
 @pytest.mark.smoke
-def test_frames_of_clients_come_back_through_the_router():
-    with serving() as ports:
+def test_frames_of_clients_come_back_through_the_router(tmp_path: Path) -> None:
+    with serving(tmp_path) as ports:
         made = run_client("trafficgen", ports)
         assert made["sent"] == made["group_sent"] == [4000, 4000]
         assert all(0 < received <= 4000 for received in made["group_received"])
@@ -49,3 +21,34 @@ def test_frames_of_clients_come_back_through_the_router():
         made = run_client("session", ports)
         assert made["bursts"] == 150
         assert made["pushed"] == 2
+
+
+@pytest.mark.smoke
+def test_clients_resolve_ping_capture_and_push(tmp_path: Path) -> None:
+    with serving(tmp_path) as ports:
+        made = run_client("service", ports)
+    assert "service" in made["outside"]
+    assert made["resolved"] == [0, 1]
+    assert made["neighbours"] == ["02:00:00:00:0e:00", "02:00:00:00:0e:01"]
+    assert len(made["pings"]) == 2
+    assert all("Reply from 100.64.1.1" in one for one in made["pings"])
+    assert "resolve" in made["wrong"]
+    assert made["status"] == {
+        "state": "ACTIVE",
+        "matched": 4,
+        "count": 4,
+        "limit": 10,
+        "filter": {"tx": 1, "rx": 2, "bpf": "udp"},
+    }
+    assert sorted(made["captured"]) == [
+        [0, "TX", 1001], [0, "TX", 1003], [1, "RX", 1001], [1, "RX", 1003],
+    ]  # fmt: skip
+    # Three frames, each a gap after the one before: the first and the last have two of them.
+    assert all(0.035 < seconds < 0.4 for seconds in made["gaps_s"])
+    assert made["left"] == {}
+    assert made["queue"] == [17, 6, 17]
+    assert made["bad_filter"]
+    assert made["cyclic"] == 5
+    assert 0 < made["group"] <= made["group_sent"] == 500
+    assert (made["vlan"], made["ipv6"]) == (5, "2001:db8::2")
+    assert made["l2"] == "aa:bb:cc:dd:ee:ff"

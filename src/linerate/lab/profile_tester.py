@@ -4,16 +4,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from linerate.base.errors import SetupError
 from linerate.engine.engine_process import Engine, Files, own_prefix
 from linerate.engine.telemetry import Telemetry
 from linerate.host import machine
 from linerate.lab import dut, links
-from linerate.lab.dut import Place
-from linerate.lab.engine_config import devices_of, dut_macs, profiles_config
+from linerate.lab.dut import Place, Running
+from linerate.lab.engine_config import cards_of, devices_of, dut_macs, profiles_config
 from linerate.lab.links import OnWait
-from linerate.lab.tester._links import PortLinks, Say, await_links
+from linerate.lab.tester import Tester
+from linerate.lab.tester._links import PortLinks, Say
+from linerate.lab.tester._passed_on import PassedOn
+from linerate.lab.tester._with_dut import WithDut
+from linerate.lab.tester.engine import EngineTester
+from linerate.model.measurement import Reading
 from linerate.model.suites import DUT_PORTS, tester_ports
 from linerate.model.testbed import Testbed
 
@@ -23,6 +29,10 @@ class ProfileTester:
     """The engine, ready."""
 
     telemetry: Telemetry
+    #: All counters, of the device too where it is asked.
+    tester: Tester
+    #: The engine's /linerate/info.
+    info: dict[str, Any]
     #: The tester's, in order.
     ports: tuple[str, ...]
     #: Where frames of a port go: MAC addresses of the device.
@@ -57,12 +67,40 @@ def running(
         if own != cpus:
             config = config | {"cpus": list(own)}
         files = Files(config=file("config.json"), log=file("log"))
-        with beside, Engine(config, files, own) as engine, engine.connect() as telemetry:
+        with (
+            beside as running_device,
+            Engine(config, files, own) as engine,
+            engine.connect() as telemetry,
+        ):
             if ends.await_peers is not None:
                 ends.await_peers(telemetry, on_wait)
-            await_links(PortLinks(telemetry, devices_of(config), testbed.link_bps, say))
+            links_of_ports = PortLinks(telemetry, devices_of(config), testbed.link_bps, say)
+            alone = EngineTester(telemetry, cards_of(config), links_of_ports)
             ports = tester_ports(testbed)
-            yield ProfileTester(telemetry, ports, _next_macs(telemetry, testbed, ports))
+            yield ProfileTester(
+                telemetry,
+                _with_device(alone, running_device, testbed),
+                alone.info,
+                ports,
+                _next_macs(telemetry, testbed, ports),
+            )
+
+
+def _with_device(alone: EngineTester, device: Running | None, testbed: Testbed) -> Tester:
+    """The tester with the device's counters; a box takes too long to be asked between requests."""
+    if device is None:
+        return alone
+    if testbed.dut.is_box:
+        return Unasked(alone)
+    return WithDut(alone, device, foreign=not testbed.dut.built_in)
+
+
+class Unasked(PassedOn):
+    """A tester before a device that is not asked."""
+
+    def readings(self) -> Reading:
+        """All of the tester's counters; not all that the device does is known."""
+        return self._tester.readings().model_copy(update={"foreign": True})
 
 
 def _next_macs(telemetry: Telemetry, testbed: Testbed, ports: tuple[str, ...]) -> dict[str, str]:

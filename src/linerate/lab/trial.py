@@ -180,12 +180,12 @@ def hold(
     """
     tester.await_links()
     rest_before(tester, load)
-    start = _Held.read(tester, tester.roundtrips())
+    start = Held.read(tester, tester.roundtrips())
     tester.start(load.duration_us, load.scale_ppm)
     last, interrupted = start, None
 
     def so_far() -> Measurement:
-        return _Held.read(tester).since(start, load, card, ceiling_pps)
+        return Held.read(tester).since(start, load, card, ceiling_pps)
 
     try:
         began = time.monotonic()
@@ -195,7 +195,7 @@ def hold(
                 break
             stop = False
             with contextlib.suppress(NoAnswerError):
-                now = _Held.read(tester)
+                now = Held.read(tester)
                 since = now.since(last, load, card, ceiling_pps)
                 stop = on_interval(now.since(start, load, card, ceiling_pps), since, so_far)
                 last = now
@@ -211,11 +211,11 @@ def hold(
     return measured.model_copy(update={"power": power_of(tester)}), interrupted
 
 
-def _ended(tester: Tester) -> "_Held":
+def _ended(tester: Tester) -> "Held":
     """Stop, and read what is drained."""
     tester.stop()
     _drain(tester, lambda _progress: None)
-    return _Held.read(tester, tester.roundtrips())
+    return Held.read(tester, tester.roundtrips())
 
 
 Answer = TypeVar("Answer")
@@ -246,7 +246,7 @@ def _has_sent(tester: Tester) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class Held:
     """All that is known at one moment of a long trial."""
 
     #: Seconds of wall-clock time: the tester's clock stops while it is descheduled.
@@ -256,13 +256,13 @@ class _Held:
     host: HostReading
 
     @classmethod
-    def read(cls, tester: Tester, roundtrips: tuple[RoundTrip, ...] = ()) -> "_Held":
+    def read(cls, tester: Tester, roundtrips: tuple[RoundTrip, ...] = ()) -> "Held":
         """Sequence numbers are read before the ledger: what they miss, it must know."""
         host = HostReading(tester, roundtrips)
         return cls(time.monotonic(), tester.progress(), tester.readings(), host)
 
     def since(
-        self, before: "_Held", load: Load, card: Card | None, ceiling_pps: float | None
+        self, before: "Held", load: Load, card: Card | None, ceiling_pps: float | None
     ) -> Measurement:
         """Measurement between two readings."""
         elapsed_us = round((self.at - before.at) * 1e6)

@@ -369,6 +369,11 @@ class RunFolder:
                 write_whole(answers / name, text)
         self.journal.note("measured", number=self.journal.trials, trial=trial)
 
+    def save_so_far(self, run: Run, trial: str, measurement: Measurement) -> None:
+        """Write a run with a trial that goes on; its result is no line of the journal yet."""
+        write_whole(self.path / "evidence" / f"{trial}.json", written(measurement))
+        write_whole(self.path / "run.json", run.model_dump_json(indent=1, by_alias=False))
+
     def engine_file(self, name: str) -> Path:
         """Name a file that belongs to one engine."""
         return self.path / "engine" / name

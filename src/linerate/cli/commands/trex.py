@@ -20,11 +20,12 @@ from linerate.lab import rig
 from linerate.model.testbed import Testbed, TestbedError
 from linerate.trex_server import trex_config, trex_flags
 from linerate.trex_server.server import Server
-from linerate.trex_server.serving import Listening, serve
+from linerate.trex_server.serving import Keeping, Listening, serve
 from linerate.trex_server.sockets import REQUESTS_PORT, WAKE_PORT, Sockets
 from linerate.ui.screen import complain, one_line, say
 
 PORT_MAX = 65535
+RUNS = Path("runs")
 
 
 @with_option_classes
@@ -40,19 +41,23 @@ def trex_command(
     async_port: Annotated[
         int, typer.Option(help="Port that wakes clients; 0: any.", min=0, max=PORT_MAX)
     ] = WAKE_PORT,
+    runs: Annotated[
+        Path, typer.Option("--runs", help="Where run folders of clients' traffic are made.")
+    ] = RUNS,
 ) -> None:
     """Serve TRex's stateless clients: the tester of a testbed is what they send with."""
     with report_user_errors():
         testbed = options.load()
         if not listen:
             mistaken("--listen: expected an address, as 127.0.0.1")
-        _serve(testbed, Listening(listen, sync_port, async_port))
+        _serve(testbed, Listening(listen, sync_port, async_port), runs)
 
 
-def _serve(testbed: Testbed, listening: Listening) -> None:
+def _serve(testbed: Testbed, listening: Listening, runs: Path) -> None:
     """Until a client or a signal ends it."""
     if lacking := rig.missing(testbed):
         usage("\n".join(map(str, lacking)))
+    keeping = Keeping(runs, tuple(sys.argv))
     cpus = testbed.cpus or host.allowed_cpus()
     try:
         with (
@@ -62,7 +67,7 @@ def _serve(testbed: Testbed, listening: Listening) -> None:
             # Streams on their way to the engine are their user's alone.
             tempfile.TemporaryDirectory(prefix="linerate-trex-") as folder,
         ):
-            serve(testbed, Path(folder), listening, _ready, _waiting, complain)
+            serve(testbed, Path(folder), listening, _ready, _waiting, complain, keeping)
     except Interrupted:
         say("stopped by a signal")
 
@@ -82,7 +87,7 @@ def t_rex_64(words: Sequence[str] | None = None) -> NoReturn:
     """`t-rex-64` with TRex's flags; those that change nothing here are accepted."""
     try:
         flags = trex_flags.parsed(sys.argv[1:] if words is None else words)
-        _serve(trex_config.load(flags.config), Listening(flags.host))
+        _serve(trex_config.load(flags.config), Listening(flags.host), RUNS)
     except trex_flags.FlagError as error:
         complain(one_line(f"t-rex-64: {error}"))
         sys.exit(USAGE)
