@@ -18,9 +18,9 @@ from linerate.results.statistics import SIGNIFICANCE, one_sided_p, signed_rank_p
 from linerate.results.store import Result
 
 Outcome = Literal["holds", "fails", "unknown"]
-#: What gives one value of a figure: sound trials, whose median it is.
+#: Sound trials whose median is one value of a figure.
 Sample = Sequence[Result]
-#: Of a test, those of the base and of the other.
+#: A test's samples, of the base and of the other.
 Samples = tuple[Sequence[Sample], Sequence[Sample]]
 #: The part that stands for all: `cycles@all`.
 WHOLE = "all"
