@@ -47,7 +47,7 @@ BUILD_PACKAGES := gcc libc6-dev pkg-config libdpdk-dev libjansson-dev libpcap-de
 # Ubuntu has Chromium as a snap only: there, the test of the report's page is skipped.
 CHROMIUM := $(shell grep -qs '^ID=debian' /etc/os-release && echo chromium)
 TEST_PACKAGES := $(CHROMIUM) dpdk dpdk-dev ethtool iperf3 iproute2 iputils-arping iputils-ping iputils-tracepath \
-	ipmitool ndisc6 nfdump nftables prometheus snmp tcpdump traceroute tshark
+	ipmitool ndisc6 nfdump nftables prometheus snmp tcpdump tmux traceroute tshark
 # Installed, these start servers: on machines that are made for tests alone. Without them their tests
 # are skipped.
 SERVER_PACKAGES := nut-server openipmi openssh-server openvswitch-switch-dpdk snmpd
