@@ -52,7 +52,7 @@ made["pings"] = [str(one) for one in pings]
 made["wrong"] = refused(client.set_l3_mode, port=0, src_ipv4="100.64.1.2", dst_ipv4="100.64.1.99")
 client.set_l3_mode(0, *OWN[0])
 
-# Of three frames two match; they leave a port, and come back at the other.
+# Two of three frames match; they leave a port, and are received at the other.
 capture = client.start_capture(tx_ports=[0], rx_ports=[1], bpf_filter="udp", limit=10)
 client.set_rx_queue(ports=[1], size=10)
 frames = [packet(UDP, 1001), packet(TCP, 1002), packet(UDP, 1003)]

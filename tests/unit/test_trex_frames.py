@@ -233,8 +233,8 @@ class TestLayers:
             client.on("set_l3", **given, **more)
             found = client.call("get_port_status", port_id=0)["attr"]["layer_cfg"]
             states.append((found["ipv4"]["state"], found["ether"]["dst"]))
-        nobody = "00:00:00:00:00:00"
-        assert states == [("unresolved", nobody), ("resolved", GATEWAY), ("unresolved", nobody)]
+        no_mac = "00:00:00:00:00:00"
+        assert states == [("unresolved", no_mac), ("resolved", GATEWAY), ("unresolved", no_mac)]
         # The port answers to the address all the time: it was set once.
         assert engine.asked == [("addresses", "t0", "100.64.1.2/32")]
 

@@ -6,7 +6,7 @@ from linerate.model.measurement import Progress
 
 
 class Driven(PassedOn):
-    """A tester whose profiles others start: what the trial is at, its caller says."""
+    """A tester whose profiles others start: its caller sets how far the trial is."""
 
     def __init__(self, tester: Tester) -> None:
         super().__init__(tester)
@@ -16,5 +16,5 @@ class Driven(PassedOn):
         """Nothing: it is started otherwise."""
 
     def progress(self) -> Progress:
-        """As it was said."""
+        """Progress as its caller has set it."""
         return self.state

@@ -17,7 +17,7 @@ FRAMES_MAX = 100_000
 BYTES_MAX = 16 << 20
 #: Frames that may wait in the engine; a buffer that is smaller needs no more.
 RING_MIN, RING_MAX = 64, 4096
-#: Answers that are read of a port at once: requests of others wait meanwhile …
+#: Answers that are read of a port at once: requests of others wait for it …
 READS = 8
 #: … and at the end: all of a ring, a few frames an answer at least.
 LAST_READS = 1024
@@ -125,7 +125,7 @@ class Capture:
             "index": one.index,
             "port": one.port,
             "origin": "TX" if one.frame.is_sent else "RX",
-            # Of the worker's clock, which may be behind this one's by a little.
+            # The worker's clock may be behind this one by a little.
             "ts": max(self.started_at, one.frame.time_ns / 1e9),
             "wirelen": one.frame.length_bytes,
             "binary": base64.b64encode(one.frame.data[:snap_bytes]).decode(),

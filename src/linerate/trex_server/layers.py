@@ -9,7 +9,7 @@ LOCAL_BIT = 0x02
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """What was set; by default nothing: frames go where the testbed has them go."""
+    """Addresses that were set; by default none: frames go where the testbed sends them."""
 
     #: Destination of frames whose stream leaves it to the port; empty: the testbed's.
     dst_mac: str = ""

@@ -1,4 +1,4 @@
-"""What keeps the traffic of clients, as the server tells it."""
+"""The interface of all that keeps the traffic of clients."""
 
 from typing import Protocol
 
@@ -7,7 +7,7 @@ from linerate.trex_server.profiles import Profile
 
 
 class Recorder(Protocol):
-    """Told of all traffic; none of its calls raises."""
+    """Called for all traffic; none of its calls raises."""
 
     def starts(self, port: Port, profile: Profile, scale: float) -> None:
         """A profile, whose streams the engine has, is about to start."""

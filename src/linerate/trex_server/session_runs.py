@@ -30,12 +30,12 @@ SAVE_SECONDS = 5.0
 TRIALS_MAX = 500
 POLL_SECONDS = 0.02
 NOT_ENDED = "not ended: counters were read while it went on"
-#: What makes a run impossible, and the traffic not.
+#: Failures of keeping a run, which the traffic survives.
 Failures = (OSError, StoreError, SetupError, TelemetryError)
 
 
 class SessionRuns:
-    """Folders under `runs`; the first failure ends the keeping, and is said."""
+    """Folders under `runs`; the first failure is reported, and ends the keeping."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class SessionRuns:
         self._update(results=(*self._run.results, result))
 
     def _save_so_far(self, measurement: Measurement) -> None:
-        """Write the trial that goes on; those who watch are told when it has ended."""
+        """Write the trial that goes on; its result is reported when it has ended."""
         assert self._run is not None
         assert self._folder is not None
         result = self._result(measurement, (NOT_ENDED,))

@@ -20,7 +20,7 @@ from linerate.trex_server.profiles import Profile
 from linerate.trex_server.traffic_engine import PortInfo
 
 FULL_SCALE_PPM = 1_000_000
-#: Packets that have not come back by then do not come.
+#: Packets that were not received by then are lost.
 DRAIN_SECONDS = 1.0
 #: Profiles start and end a little beside the clock that they are asked by.
 CLOCK_US = 2000
@@ -102,7 +102,7 @@ class SessionTrial:
         return late or self._is_drained()
 
     def so_far(self, testbed: Testbed) -> Measurement:
-        """What is measured while it goes on; no line is written for it."""
+        """The measurement while it goes on; no line is written for it."""
         return self._measured(Held.read(self._driven), testbed)
 
     def ended(self, telemetry: Telemetry, testbed: Testbed) -> Measurement:
@@ -131,7 +131,7 @@ class SessionTrial:
         return not self._driven.ledger().minus(before).unexplained
 
     def _asked(self, telemetry: Telemetry) -> tuple[int, int]:
-        """How long was sent, and the packets asked for; 0: that is not known."""
+        """Duration of the sending, and packets asked for; 0: that is not known."""
         ran = {
             (str(row["port"]), str(row["profile"])): int(row["elapsed_us"])
             for row in telemetry.table("/linerate/profiles")
@@ -196,5 +196,5 @@ def _pps(profile: Profile, port: PortInfo, scale: float) -> float:
 
 
 def text_of(streams: int) -> str:
-    """What sends, in words."""
+    """A trial in words."""
     return f"TRex client: {streams} stream{'s' * (streams != 1)}"
