@@ -9,6 +9,7 @@
 #include "modes/forwarder.h"
 #include "port/port.h"
 #include "telemetry/command.h"
+#include "tester/sender.h"
 #include "tester/tester.h"
 
 #include <errno.h>
@@ -181,6 +182,20 @@ static int create_pools(void)
 	return 0;
 }
 
+static int plan_tx_queues(void)
+{
+	for (unsigned i = 0; i < ports_count(); i++) {
+		struct port *port = port_at(i);
+		int rc = port_plan_tx_queues(port, forwarder_has_port(port) ? forwarder_workers()
+						   : port->tester           ? senders_of(port)
+									    : 1);
+
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
 static int create_all(void)
 {
 	int rc = memory_start();
@@ -189,9 +204,8 @@ static int create_all(void)
 		rc = workers_create_wakers();
 	if (rc == 0)
 		rc = cards_create((uint16_t)RTE_MAX(forwarder_workers(), 1u));
-	for (unsigned i = 0; i < ports_count(); i++)
-		port_at(i)->nb_tx_queues =
-			(uint16_t)(forwarder_has_port(port_at(i)) ? forwarder_workers() : 1);
+	if (rc == 0)
+		rc = plan_tx_queues();
 	if (rc == 0)
 		rc = create_pools();
 	if (rc == 0)

@@ -301,6 +301,17 @@ static uint16_t wire_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 	return received;
 }
 
+/* The card's links, its PCIe link and its rx rings are written by whoever sends to it. */
+static void check_tx_queues(struct port *port, const struct config_node *node)
+{
+	struct config_node key = config_child(node, "tx_queues");
+
+	port_parse_tx_queues(port, node);
+	if (port->asked_tx_queues > 1)
+		config_mistake(
+			&key, "one worker sends to a virtual card: expected 1, or more cards");
+}
+
 static int wire_parse(struct port *port, const struct config_node *node)
 {
 	struct wire_end *end = calloc(1, sizeof(*end));
@@ -314,6 +325,7 @@ static int wire_parse(struct port *port, const struct config_node *node)
 	end->port = card_port;
 	port->device = end;
 	port->nb_rx_queues = 1;
+	check_tx_queues(port, node);
 	port->max_frame_bytes = end->card->max_frame_bytes;
 	return 0;
 }
@@ -361,7 +373,7 @@ static uint64_t wire_clock(const struct port *port)
 	return card_clock(((const struct wire_end *)port->device)->card);
 }
 
-static const char *const keys[] = {"card", "index", NULL};
+static const char *const keys[] = {"card", "index", "tx_queues", NULL};
 
 /* Both of a card's links end on its PCIe link. */
 static const void *wire_shared(const struct port *port)

@@ -86,7 +86,7 @@ void ethdev_queues_parse(struct ethdev_queues *queues, struct port *port, const 
 	while (strncmp(device, rings->device, strlen(rings->device)) != 0)
 		rings++;
 	queues->rx_queues = (uint16_t)config_u64(node, "rx_queues", 1, 1, PORT_QUEUES_MAX);
-	queues->tx_queues = (uint16_t)config_u64(node, "tx_queues", 0, 1, PORT_QUEUES_MAX);
+	port_parse_tx_queues(port, node);
 	queues->rx_ring = (uint16_t)config_u64(node, "rx_ring", 0, 1, 32768);
 	queues->tx_ring = (uint16_t)config_u64(node, "tx_ring", 0, 1, 32768);
 	queues->rss = parse_rss(node, queues->rx_queues);
@@ -95,20 +95,8 @@ void ethdev_queues_parse(struct ethdev_queues *queues, struct port *port, const 
 	port->tx_ring = queues->tx_ring == 0 ? rings->tx : queues->tx_ring;
 }
 
-static int check_counts(
-	const struct ethdev_queues *queues, struct port *port, const struct rte_eth_dev_info *info)
+static int check_counts(const struct port *port, const struct rte_eth_dev_info *info)
 {
-	uint16_t workers = port->nb_tx_queues;
-
-	if (queues->tx_queues != 0 && queues->tx_queues < workers) {
-		fprintf(stderr,
-			"port %s: tx_queues: %u are too few for %u workers, which have one each: "
-			"expected %u or more\n",
-			port->name, queues->tx_queues, workers, workers);
-		return -EINVAL;
-	}
-	if (queues->tx_queues != 0)
-		port->nb_tx_queues = queues->tx_queues;
 	if (port->nb_rx_queues <= info->max_rx_queues && port->nb_tx_queues <= info->max_tx_queues)
 		return 0;
 	fprintf(stderr,
@@ -116,7 +104,7 @@ static int check_counts(
 		"give it more by its devargs, or have fewer\n",
 		port->name, info->driver_name, info->max_rx_queues, info->max_tx_queues,
 		port->nb_rx_queues, port->nb_tx_queues,
-		queues->tx_queues == 0 ? "one a worker" : "tx_queues");
+		port->asked_tx_queues == 0 ? "one a worker" : "tx_queues");
 	return -EINVAL;
 }
 
@@ -157,7 +145,7 @@ int ethdev_queues_configure(const struct ethdev_queues *queues, struct port *por
 	const struct rte_eth_dev_info *info, struct rte_eth_conf *conf)
 {
 	uint16_t rx_ring = (uint16_t)port->rx_ring, tx_ring = (uint16_t)port->tx_ring;
-	int rc = check_counts(queues, port, info);
+	int rc = check_counts(port, info);
 
 	if (rc == 0)
 		rc = check_ring(

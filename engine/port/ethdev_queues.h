@@ -13,7 +13,6 @@
 /* As the file asks for; 0: the file does not say. */
 struct ethdev_queues {
 	uint16_t rx_queues;
-	uint16_t tx_queues;        /* 0: one a worker */
 	uint16_t rx_ring, tx_ring; /* descriptors a queue */
 	uint64_t rss;              /* RTE_ETH_RSS_…; 0: addresses and ports */
 };
@@ -21,8 +20,8 @@ struct ethdev_queues {
 /* Also sets the port's rx queues and rings, by which its pool is made. */
 void ethdev_queues_parse(struct ethdev_queues *queues, struct port *port, const char *device,
 	const struct config_node *node);
-/* Sets port->nb_tx_queues, which holds how many workers want one, port->rx_ring and port->tx_ring
- * to what the device takes, and RSS in `conf`. Returns 0, or -EINVAL after saying what it takes. */
+/* Sets port->rx_ring and port->tx_ring to what the device takes, and RSS in `conf`. Returns 0, or
+ * -EINVAL after saying what it takes. */
 int ethdev_queues_configure(const struct ethdev_queues *queues, struct port *port, uint16_t port_id,
 	const struct rte_eth_dev_info *info, struct rte_eth_conf *conf);
 /* With the device started: keeps in port->rss which fields choose the rx queue. */

@@ -60,6 +60,7 @@ int packet_port_parse(
 	packet->link_bps = config_u64(node, "link_bps", 0, 0, 1000000000000);
 	if (method->batch != 0)
 		packet->batch = (unsigned)config_u64(node, "batch", method->batch, 1, 256);
+	port_parse_tx_queues(port, node);
 	port->nb_rx_queues = (uint16_t)config_u64(node, "rx_queues", 1, 1, method->rx_queues_max);
 	port->max_frame_bytes = (uint16_t)config_u64(
 		node, "max_frame_bytes", FRAME_BYTES_DEFAULT, FRAME_BYTES_MIN, FRAME_BYTES_MAX);

@@ -129,7 +129,7 @@ void packet_port_link_read(const struct port *port, struct port_link *link);
 /* Registers the driver `text` of the method NAME_method, with NAME_rx_burst() and NAME_tx_burst();
  * its own keys follow. */
 #define PACKET_PORT_KEYS \
-	"device", "netns", "rx_queues", "link_bps", "max_frame_bytes", "qdisc_bypass"
+	"device", "netns", "rx_queues", "tx_queues", "link_bps", "max_frame_bytes", "qdisc_bypass"
 #define PACKET_DRIVER(name_, text, ...) \
 	static int name_##_parse(struct port *port, const struct config_node *node) \
 	{ \

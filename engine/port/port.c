@@ -146,6 +146,24 @@ bool ports_need_pci(void)
 	return false;
 }
 
+void port_parse_tx_queues(struct port *port, const struct config_node *node)
+{
+	port->asked_tx_queues = (uint16_t)config_u64(node, "tx_queues", 0, 1, PORT_QUEUES_MAX);
+}
+
+int port_plan_tx_queues(struct port *port, unsigned workers)
+{
+	if (port->asked_tx_queues != 0 && port->asked_tx_queues < workers) {
+		fprintf(stderr,
+			"port %s: tx_queues: %u are too few for %u workers, which have one each: "
+			"expected %u or more\n",
+			port->name, port->asked_tx_queues, workers, workers);
+		return -EINVAL;
+	}
+	port->nb_tx_queues = (uint16_t)RTE_MAX(port->asked_tx_queues, workers);
+	return 0;
+}
+
 static void port_fill_queues(struct port *port)
 {
 	for (unsigned q = 0; q < PORT_QUEUES_MAX; q++)

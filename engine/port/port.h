@@ -180,6 +180,7 @@ struct port {
 	struct port_driver *driver;
 	void *device; /* the driver's own */
 	uint16_t nb_rx_queues, nb_tx_queues;
+	uint16_t asked_tx_queues; /* by the configuration; 0: it does not say */
 	void *rx_queues[PORT_QUEUES_MAX];
 	void *tx_queues[PORT_QUEUES_MAX];
 	struct port_queue queues[PORT_QUEUES_MAX]; /* of the two above, once configured */
@@ -203,6 +204,8 @@ static inline bool port_link_is_down(const struct port *port)
 {
 	return __atomic_load_n(&port->link_down, __ATOMIC_RELAXED);
 }
+/* For drivers: reads their key "tx_queues". */
+void port_parse_tx_queues(struct port *port, const struct config_node *node);
 /* For drivers: notes what the port's link is now; the first time is no change. */
 void port_link_note(struct port *port, struct port_link *link, bool up);
 
@@ -221,6 +224,9 @@ static inline struct port_queue *port_queue(struct port *port, unsigned index)
 /* Fills arguments (NULL-terminated by the caller) and returns how many. */
 unsigned ports_eal_arguments(const char **arguments, unsigned max);
 bool ports_need_pci(void);
+/* Gives the port as many tx queues as it was asked for, and at least as many as `workers` send on
+ * it. Returns 0, or -EINVAL after saying why it can't. */
+int port_plan_tx_queues(struct port *port, unsigned workers);
 int ports_configure(void);
 int ports_start(void);
 void ports_stop(void);

@@ -12,6 +12,37 @@
 
 #define STREAMS_PER_ANSWER 64
 
+/* One that several senders send is one stream: the sums over its parts. */
+static uint64_t read_parts(const struct stream *stream, struct stream_counts *sum)
+{
+	uint64_t sent = 0;
+
+	*sum = (struct stream_counts){0};
+	for (; stream != NULL; stream = stream->next_part) {
+		struct stream_counts counts;
+
+		stream_rx_read(stream, &counts);
+		sent += stream->sent;
+		sum->sequence.received += counts.sequence.received;
+		sum->sequence.lost += counts.sequence.lost;
+		sum->sequence.duplicated += counts.sequence.duplicated;
+		sum->sequence.out_of_order += counts.sequence.out_of_order;
+		sum->corrupted += counts.corrupted;
+		sum->rx_bytes += counts.rx_bytes;
+	}
+	return sent;
+}
+
+/* Parts but the first have no rows of their own; their numbers come behind all others. */
+static unsigned rows_in_all(void)
+{
+	unsigned rows = 0;
+
+	for (unsigned i = 0; i < tester.nb_streams; i++)
+		rows += !tester.streams[i]->is_part;
+	return rows;
+}
+
 static int streams_answer(const char *parameters, struct rte_tel_data *data)
 {
 	unsigned long first = parameters == NULL ? 0 : strtoul(parameters, NULL, 10);
@@ -23,10 +54,13 @@ static int streams_answer(const char *parameters, struct rte_tel_data *data)
 		i++) {
 		const struct stream *stream = tester.streams[i];
 		struct stream_counts counts;
+		uint64_t sent;
 
-		stream_rx_read(stream, &counts);
+		if (stream->is_part)
+			continue;
+		sent = read_parts(stream, &counts);
 		table_string(&table, 0, stream->name);
-		table_u64(&table, 1, stream->sent);
+		table_u64(&table, 1, sent);
 		table_u64(&table, 2, counts.sequence.received);
 		table_u64(&table, 3, counts.sequence.lost);
 		table_u64(&table, 4, counts.sequence.duplicated);
@@ -34,7 +68,7 @@ static int streams_answer(const char *parameters, struct rte_tel_data *data)
 		table_u64(&table, 6, counts.corrupted);
 		table_u64(&table, 7, counts.rx_bytes);
 	}
-	answer_u64(data, "total", tester.nb_streams);
+	answer_u64(data, "total", rows_in_all());
 	return table_end(&table, data);
 }
 
@@ -52,7 +86,8 @@ static unsigned add_ports(struct table *table, const struct stream *stream)
 		const struct port *port = tester.ports[i].port;
 		struct stream_rx_port counts = {0};
 
-		stream_rx_read_port(stream, port->index, &counts);
+		for (const struct stream *part = stream; part != NULL; part = part->next_part)
+			stream_rx_read_port(part, port->index, &counts);
 		if (counts.rx_bytes == 0)
 			continue;
 		table_string(table, 0, stream->name);
@@ -73,7 +108,8 @@ static int received_answer(const char *parameters, struct rte_tel_data *data)
 
 	table_start(&table, "susuu", "name", "id", "port", "received", "rx_bytes");
 	for (; next < tester.nb_streams && rows + tester.nb_ports <= ROWS_PER_ANSWER; next++)
-		rows += add_ports(&table, tester.streams[next]);
+		if (!tester.streams[next]->is_part)
+			rows += add_ports(&table, tester.streams[next]);
 	answer_u64(data, "next", next < tester.nb_streams ? next : 0);
 	return table_end(&table, data);
 }

@@ -3,7 +3,8 @@
  * The flows of a stream: up to ten million, which differ in addresses and ports. The n-th flow is
  * always the same one: n is written in digits, one for each field, each as large as the field's
  * range. So no state is kept for a flow, and two streams with the same settings share the same
- * flows, or, where one is the mirror, the flows' other direction.
+ * flows, or, where one is the mirror, the flows' other direction. What several senders send is cut
+ * into parts with each n-th flow (stream_part.h).
  */
 #ifndef LINERATE_FLOW_RANGES_H
 #define LINERATE_FLOW_RANGES_H
@@ -62,6 +63,8 @@ struct flows {
 	flows_draw_t draw;
 	enum flows_order order;
 	uint32_t count;
+	/* The n-th is number `first` + n × `stride` of a larger set, of which this is a part. */
+	uint32_t set, first, stride;
 	bool mirror;   /* sources are destinations */
 	bool ports;    /* the template has them */
 	uint32_t next; /* of order increment; else how many random numbers were drawn */

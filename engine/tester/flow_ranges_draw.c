@@ -78,19 +78,30 @@ static void renewal_advance(struct flow_renewal *renewal, uint32_t places, unsig
 	}
 }
 
+/* From a part's own numbers to those of the set. */
+static __rte_always_inline void take_set_numbers(
+	const struct flows *flows, uint32_t *numbers, unsigned count)
+{
+	uint32_t first = flows->first, stride = flows->stride;
+
+	for (unsigned i = 0; i < count; i++)
+		numbers[i] = first + numbers[i] * stride;
+}
+
 /* From places to the flows that are in them now. */
 static __rte_always_inline void draw_renewed(struct flows *flows, uint32_t *numbers, unsigned count)
 {
 	struct flow_renewal *renewal = &flows->renewal;
-	uint32_t renewed, generation, last = renewal->generations - 1, places = flows->count;
+	uint32_t renewed, generation, last = renewal->generations - 1, set = flows->set;
+	uint32_t first = flows->first, stride = flows->stride;
 
-	renewal_advance(renewal, places, count);
+	renewal_advance(renewal, flows->count, count);
 	renewed = renewal->renewed;
 	generation = renewal->generation;
 	for (unsigned i = 0; i < count; i++) {
 		uint32_t own = generation + (numbers[i] < renewed);
 
-		numbers[i] += places * (own > last ? 0 : own);
+		numbers[i] = first + numbers[i] * stride + set * (own > last ? 0 : own);
 	}
 }
 
@@ -134,6 +145,8 @@ static __rte_always_inline void draw(struct flows *flows, struct flow_words *wor
 		draw_zipf(flows, numbers, count);
 	if (flows->renewal.per_frame != 0)
 		draw_renewed(flows, numbers, count);
+	else if (unlikely(flows->stride != 1))
+		take_set_numbers(flows, numbers, count);
 	take_digit(&flows->ranges[FLOW_SRC], numbers, words->src, count);
 	take_digit(&flows->ranges[FLOW_DST], numbers, words->dst, count);
 	if (flows->ports)

@@ -153,6 +153,8 @@ static void parse_count(struct flows *flows, const struct config_node *node)
 
 	flows->count = (uint32_t)config_u64(node, "count", 1, 1,
 		flows->order == FLOWS_INCREMENT ? FLOWS_IN_TURN_MAX : FLOWS_MAX);
+	flows->set = flows->count;
+	flows->stride = 1;
 	if (flows->count > most)
 		config_mistake(&count, "the ranges of addresses and ports hold %u flows", most);
 	flows->renewal.new_per_s = config_number(node, "new_per_s", 0, 0, 1e9);

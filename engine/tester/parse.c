@@ -89,7 +89,8 @@ void stream_free(struct stream *stream)
 		free(stream->flows);
 		free(stream->places);
 		free(stream->at);
-		template_free(stream->template);
+		if (!stream->is_part)
+			template_free(stream->template);
 	}
 	free(stream);
 }

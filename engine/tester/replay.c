@@ -53,6 +53,7 @@ static int replay_parse(struct port *port, const struct config_node *node)
 	memset(replay, 0, sizeof(*replay));
 	replay->streams = calloc(count + 1, sizeof(*replay->streams));
 	replay->nb_frames = (unsigned)config_u64(node, "count", 4096, 1, FRAMES_MAX);
+	port_parse_tx_queues(port, node);
 	port->max_frame_bytes = FRAME_BYTES_DEFAULT;
 	for (size_t i = 0; i < count && replay->streams != NULL; i++) {
 		struct config_node item = config_item(&array, i);
@@ -180,7 +181,7 @@ static uint64_t replay_link_bps(__rte_unused const struct port *port)
 	return 0;
 }
 
-static const char *const keys[] = {"frames", "count", NULL};
+static const char *const keys[] = {"frames", "count", "tx_queues", NULL};
 
 static struct port_driver replay_driver = {
 	.name = "replay",

@@ -10,6 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+unsigned senders_of(const struct port *port)
+{
+	/* Connections are one worker's. */
+	return tester.connections != NULL ? 1 : RTE_MAX(port->asked_tx_queues, 1);
+}
+
 struct tester_sender *sender_new(struct tester_port *port)
 {
 	struct tester_sender *sender;
@@ -59,6 +65,17 @@ static int create_pool(struct tester_sender *sender, struct stream *const *strea
 	return 0;
 }
 
+/* In cache lines that no other sender has. */
+static struct schedule *new_schedules(unsigned count)
+{
+	size_t bytes = RTE_ALIGN_CEIL(count * sizeof(struct schedule), RTE_CACHE_LINE_SIZE);
+	struct schedule *schedules = aligned_alloc(RTE_CACHE_LINE_SIZE, bytes);
+
+	if (schedules != NULL)
+		memset(schedules, 0, bytes);
+	return schedules;
+}
+
 static int create_schedules(
 	struct tester_sender *sender, struct stream *const *streams, unsigned count)
 {
@@ -66,7 +83,7 @@ static int create_schedules(
 	unsigned nb_continuous = 0;
 	int rc = 0;
 
-	sender->schedules = calloc(count + 1, sizeof(*sender->schedules));
+	sender->schedules = new_schedules(count + 1);
 	if (continuous == NULL || sender->schedules == NULL) {
 		free(continuous);
 		return -ENOMEM;
@@ -96,14 +113,31 @@ int sender_create(struct tester_sender *sender, struct stream *const *streams, u
 	return rc != 0 ? rc : create_schedules(sender, streams, count);
 }
 
-struct sender_nodes sender_nodes(const struct tester_sender *sender)
+/* Its nodes' names end so: the first has its port's name. */
+struct suffix {
+	char text[RTE_NODE_NAMESIZE];
+};
+
+static struct suffix suffix_of(const struct tester_sender *sender)
 {
 	const char *port = sender->port->port->name;
+	struct suffix suffix;
+
+	if (sender->number == 0)
+		snprintf(suffix.text, sizeof(suffix.text), "%s", port);
+	else
+		snprintf(suffix.text, sizeof(suffix.text), "%s-%u", port, sender->number);
+	return suffix;
+}
+
+struct sender_nodes sender_nodes(const struct tester_sender *sender)
+{
+	struct suffix suffix = suffix_of(sender);
 	struct sender_nodes names;
 
-	snprintf(names.wire, sizeof(names.wire), "tester-tx-%s", port);
-	snprintf(names.made, sizeof(names.made), "tester-%s-%s",
-		tester.burn_clocks == 0 ? "tx" : "burn", port);
+	snprintf(names.wire, sizeof(names.wire), "tester-tx-%.40s", suffix.text);
+	snprintf(names.made, sizeof(names.made), "tester-%s-%.40s",
+		tester.burn_clocks == 0 ? "tx" : "burn", suffix.text);
 	return names;
 }
 
@@ -111,12 +145,12 @@ int sender_create_tx(struct tester_sender *sender, struct worker *worker)
 {
 	struct sender_nodes names = sender_nodes(sender);
 	const char *const to_wire[] = {names.wire, NULL};
-	const char *name = sender->port->port->name;
+	struct suffix suffix = suffix_of(sender);
 
-	if (node_clone("tester-tx", name, sender, NULL) == RTE_NODE_ID_INVALID)
+	if (node_clone("tester-tx", suffix.text, sender, NULL) == RTE_NODE_ID_INVALID)
 		return -EINVAL;
 	if (tester.burn_clocks != 0 &&
-		node_clone("tester-burn", name, sender, to_wire) == RTE_NODE_ID_INVALID)
+		node_clone("tester-burn", suffix.text, sender, to_wire) == RTE_NODE_ID_INVALID)
 		return -EINVAL;
 	worker_add_node(worker, names.wire);
 	return 0;
@@ -126,11 +160,11 @@ int sender_create_generator(struct tester_sender *sender, struct worker *worker)
 {
 	struct sender_nodes names = sender_nodes(sender);
 	const char *const made_and_kept[] = {names.made, names.wire, NULL};
-	const char *name = sender->port->port->name;
+	struct suffix suffix = suffix_of(sender);
 	char generator[RTE_NODE_NAMESIZE];
 
-	snprintf(generator, sizeof(generator), "generator-%s", name);
-	if (node_clone("generator", name, sender, made_and_kept) == RTE_NODE_ID_INVALID)
+	snprintf(generator, sizeof(generator), "generator-%.40s", suffix.text);
+	if (node_clone("generator", suffix.text, sender, made_and_kept) == RTE_NODE_ID_INVALID)
 		return -EINVAL;
 	worker_add_node(worker, generator);
 	return 0;

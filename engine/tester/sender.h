@@ -9,7 +9,9 @@
 
 struct worker;
 
-/* With the tester's ports and workers known: one for the port. NULL: there is no memory. */
+/* The number of senders of the tester's port: each has a tx queue. */
+unsigned senders_of(const struct port *port);
+/* With the tester's ports known: the port's next one. NULL: there is no memory. */
 struct tester_sender *sender_new(struct tester_port *port);
 /* With its streams' rates known: buffers and schedules for them. Returns 0, -EINVAL after saying
  * why, or -ENOMEM. */

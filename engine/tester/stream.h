@@ -110,6 +110,10 @@ struct stream {
 	double base_pps, scheduled_pps; /* at scale 1, and as its profile has it in a schedule */
 	bool unscaled;                  /* keeps its rate where a profile's is scaled */
 	bool removed;                   /* with its profile; its counts stay */
+	/* One that several senders send is cut (stream_part.h): its first part, which it is itself,
+	 * leads to the others. NULL: there is none behind it. */
+	struct stream *next_part;
+	bool is_part; /* and not the first */
 } __rte_cache_aligned;
 
 /* The frame in a buffer of the tester's: header bytes, and: */

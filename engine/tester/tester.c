@@ -4,6 +4,7 @@
 #include "core/ledger.h"
 #include "core/worker.h"
 #include "connections.h"
+#include "division.h"
 #include "inject.h"
 #include "responder.h"
 #include "sender.h"
@@ -26,6 +27,18 @@ struct tester_port *tester_port_of(int port)
 		if (tester.ports[i].port->index == port)
 			return &tester.ports[i];
 	return NULL;
+}
+
+/* Streams that come and go while the engine runs are not divided. */
+static void check_profiles(const struct config_node *profiles)
+{
+	for (unsigned i = 0; i < tester.nb_ports && tester.takes_profiles; i++)
+		if (senders_of(tester.ports[i].port) > 1)
+			config_mistake(profiles,
+				"port %s has %u tx_queues: a tester that takes profiles sends by "
+				"one "
+				"of each port",
+				tester.ports[i].port->name, tester.ports[i].port->asked_tx_queues);
 }
 
 static void parse_ports(const struct config_node *array)
@@ -108,6 +121,7 @@ void tester_parse(const struct config_node *node)
 	struct config_node addresses = config_child(node, "addresses");
 	struct config_node streams = config_child(node, "streams");
 	struct config_node connections = config_child(node, "connections");
+	struct config_node profiles = config_child(node, "profiles");
 	size_t count = json_array_size(streams.json);
 
 	if (!config_object(node, "ports", "addresses", "streams", "connections", "burn", "profiles",
@@ -116,6 +130,7 @@ void tester_parse(const struct config_node *node)
 	tester.takes_profiles = config_bool(node, "profiles", false);
 	tester.asked_workers = (unsigned)config_u64(node, "workers", 1, 1, TESTER_WORKERS_MAX);
 	parse_ports(&ports);
+	check_profiles(&profiles);
 	responders_parse(&addresses);
 	parse_burn(&burn);
 	tester.connections = connections_parse(&connections);
@@ -229,12 +244,46 @@ int tester_stream_prepare(struct stream *stream, const struct port *port, FILE *
 	return rc;
 }
 
+/* The parts of a stream are its port's. */
+static int add_parts(struct tester_port *port, const struct division *division)
+{
+	int rc = 0;
+
+	for (unsigned s = 0; s < port->nb_senders; s++)
+		for (unsigned i = 0; i < division->senders[s].count && rc == 0; i++) {
+			struct stream *stream = division->senders[s].streams[i];
+
+			if (stream->is_part)
+				rc = tester_stream_add(port, stream);
+			if (stream->is_part && rc == 0)
+				rc = create_rx(stream);
+		}
+	return rc;
+}
+
+static int create_senders(struct tester_port *port)
+{
+	struct division division;
+	int rc = 0;
+
+	for (unsigned s = 0; s < senders_of(port->port); s++)
+		if (sender_new(port) == NULL)
+			return -ENOMEM;
+	rc = division_make(&division, port->streams, port->nb_streams, port->nb_senders,
+		STREAMS_MAX - tester.nb_streams);
+	if (rc == 0)
+		rc = add_parts(port, &division);
+	for (unsigned s = 0; s < port->nb_senders && rc == 0; s++)
+		rc = sender_create(
+			port->senders[s], division.senders[s].streams, division.senders[s].count);
+	division_free(&division);
+	return rc;
+}
+
 static int tester_port_create(struct tester_port *port)
 {
 	int rc;
 
-	if (sender_new(port) == NULL)
-		return -ENOMEM;
 	for (unsigned i = 0; i < port->nb_streams; i++) {
 		rc = stream_set_pps(port->streams[i], port->port, stderr);
 		if (rc != 0)
@@ -249,7 +298,7 @@ static int tester_port_create(struct tester_port *port)
 			return rc;
 	}
 	rc = check_line(port);
-	return rc != 0 ? rc : sender_create(port->senders[0], port->streams, port->nb_streams);
+	return rc != 0 ? rc : create_senders(port);
 }
 
 int tester_create(void)
@@ -322,22 +371,33 @@ static bool has_generator(const struct tester_port *port)
 	       (port != connections->ports[SIDE_CLIENT] && port != connections->ports[SIDE_SERVER]);
 }
 
+/* Each sender is walked by its own worker; the responder by that of the first, before it. */
+static int create_port_nodes(unsigned place)
+{
+	const struct tester_port *port = &tester.ports[place];
+	int rc = create_rx_nodes(place);
+
+	if (rc == 0)
+		rc = create_responder(
+			port->port, worker_of_tester(tester_worker_of_sender(place, 0)));
+	for (unsigned s = 0; s < port->nb_senders && rc == 0; s++) {
+		struct worker *worker = worker_of_tester(tester_worker_of_sender(place, s));
+
+		rc = sender_create_tx(port->senders[s], worker);
+		if (rc == 0 && has_generator(port))
+			rc = sender_create_generator(port->senders[s], worker);
+	}
+	return rc;
+}
+
 int tester_create_nodes(void)
 {
 	for (unsigned i = 0; i < tester.nb_workers; i++)
 		if (tester.workers[i]->ports != 0)
 			worker_add_node(tester.workers[i]->worker, analyser_name());
 	for (unsigned i = 0; i < tester.nb_ports; i++) {
-		struct worker *worker = worker_of_tester(tester_worker_of_queue(i, 0));
-		struct tester_sender *sender = tester.ports[i].senders[0];
-		int rc = create_rx_nodes(i);
+		int rc = create_port_nodes(i);
 
-		if (rc == 0)
-			rc = sender_create_tx(sender, worker);
-		if (rc == 0)
-			rc = create_responder(tester.ports[i].port, worker);
-		if (rc == 0 && has_generator(&tester.ports[i]))
-			rc = sender_create_generator(sender, worker);
 		if (rc != 0)
 			return rc;
 	}

@@ -4,7 +4,7 @@
 #include "core/memory.h"
 #include "core/worker.h"
 #include "latency.h"
-#include "responder.h"
+#include "sender.h"
 #include "core/signature.h"
 #include "tester_state.h"
 
@@ -59,32 +59,37 @@ static const void *shared_by(const struct port *port)
 	return port->driver->shared == NULL ? port : port->driver->shared(port);
 }
 
-/* Number of the port among those that share nothing with one before. */
-static unsigned group_of(unsigned place)
+/* Number of the port's first sender among those of all ports, where those that share a part count
+ * as one: the workers' turn that begins with it. */
+static unsigned first_turn(unsigned place)
 {
 	const void *own = shared_by(tester.ports[place].port);
-	unsigned group = 0;
+	unsigned turn = 0;
 
 	for (unsigned i = 0; i < place; i++) {
 		const void *other = shared_by(tester.ports[i].port);
 		bool first = true;
 
 		if (other == own)
-			return group_of(i);
+			return first_turn(i);
 		for (unsigned j = 0; j < i; j++)
 			first &= shared_by(tester.ports[j].port) != other;
-		group += first;
+		turn += first ? senders_of(tester.ports[i].port) : 0;
 	}
-	return group;
+	return turn;
 }
 
 unsigned tester_worker_of_queue(unsigned place, unsigned queue)
 {
 	const struct port *port = tester.ports[place].port;
-	/* A responder answers what its port receives, and sends it: all of it is one worker's. */
-	bool whole = shared_by(port) != port || responders[port->index] != NULL;
+	bool whole = shared_by(port) != port;
 
-	return (group_of(place) + (whole ? 0 : queue)) % RTE_MAX(tester.nb_workers, 1u);
+	return (first_turn(place) + (whole ? 0 : queue)) % RTE_MAX(tester.nb_workers, 1u);
+}
+
+unsigned tester_worker_of_sender(unsigned place, unsigned sender)
+{
+	return (first_turn(place) + sender) % RTE_MAX(tester.nb_workers, 1u);
 }
 
 static struct tester_worker *worker_new(struct worker *thread)

@@ -43,6 +43,8 @@ struct tester_worker {
 int tester_workers_create(void);
 /* The number of the worker that polls queue `queue` of the tester's port number `place`. */
 unsigned tester_worker_of_queue(unsigned place, unsigned queue);
+/* The number of the worker of that port's sender number `sender`. */
+unsigned tester_worker_of_sender(unsigned place, unsigned sender);
 /* From now on the port's queues say when they were polled. */
 void tester_workers_stamp(struct port *port);
 /* New pages, zeroes, on the worker's socket if the machine has several; for as long as the engine
