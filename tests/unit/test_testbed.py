@@ -14,6 +14,7 @@ from linerate.model.worker_cpus import check_cpus
 U4 = SUITES["standard"].loadtests[3]
 DEVICES = [{"device": "0000:05:00.0"}, {"device": "0000:05:00.1"}]
 REAL = {"wire": "ethdev", "link": "25G", "tester": {"ports": DEVICES}}
+EXTERNAL = {"dut": {"kind": "external", "macs": ["aa:bb:cc:dd:ee:00", "aa:bb:cc:dd:ee:01"]}}
 
 
 def bench_config(testbed, loadtest, name):
@@ -261,6 +262,32 @@ def test_queues_of_real_ports_go_to_the_engine():
     first, second = config["ports"][:2]
     assert {key: first[key] for key in asked} == asked
     assert not set(asked) & set(second)
+
+
+@pytest.mark.parametrize(
+    ("workers", "queues"), [(1, None), (2, None), (3, 2), (4, 2), (5, 3), (32, 16)]
+)
+def test_more_workers_than_ports_of_the_tester_have_a_tx_queue_each(workers, queues):
+    ports = [{"device": "0000:05:00.0"}, {"device": "0000:05:00.1"}]
+    testbed = parse(REAL | EXTERNAL | {"tester": {"ports": ports, "workers": workers}}, "x")
+    config = bench_config(testbed, U4, "x")
+    assert [port.get("tx_queues") for port in config["ports"]] == [queues] * 2
+    assert config["tester"].get("workers", 1) == workers
+    with links.find(testbed.wire).joined(testbed) as ends:
+        idle = engine_config.profiles_config(testbed, ends, "x")
+    assert not any("tx_queues" in port for port in idle["ports"])
+
+
+def test_tx_queues_that_are_given_stay():
+    ports = [{"device": "0000:05:00.0", "tx_queues": 4}, {"device": "net_memif1"}]
+    testbed = parse(REAL | EXTERNAL | {"tester": {"ports": ports, "workers": 5}}, "x")
+    found = [port.get("tx_queues") for port in bench_config(testbed, U4, "x")["ports"]]
+    assert found == [4, None]
+
+
+def test_a_virtual_card_is_sent_to_by_one_worker():
+    config = bench_config(parse({"tester": {"workers": 6}}, "x"), U4, "x")
+    assert not any("tx_queues" in port for port in config["ports"])
 
 
 def test_the_ceiling_is_measured_over_a_bare_wire():

@@ -29,6 +29,10 @@ from linerate.model.testbed import Testbed, TesterSpec
 #: Keys of `dut` that are the forwarder's own.
 OF_FORWARDER = {"handoff", "handoff_ring", "queue_batch", "burn", "lose", "delay"}
 SECOND_CARD = "card1"
+#: Tx queues of a port of the engine.
+SENDERS_MAX = 16
+#: Devices that have more queues only where it was arranged for: keys of a port in the testbed.
+ONE_QUEUE = ("net_memif", "net_af_xdp", "net_af_packet", "net_pcap", "net_tap")
 #: A MAC address in a template.
 MAC_DIGITS = 12
 #: Neighbours of the device under test, as in router.vpp.
@@ -44,10 +48,10 @@ SECOND_PORTS = (*SECOND_DUT_PORTS, *SECOND_TESTER_PORTS)
 
 def bench_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) -> dict[str, Any]:
     """The whole testbed in one engine, with streams at the full rate of the line."""
-    config = tester_config(testbed, ends, loadtest, name)
+    config = _tester_config(testbed, ends, loadtest, name)
     config["ports"] = dut_ports(testbed, ends) + config["ports"]
     config["forwarder"] = _forwarder(testbed, loadtest.traffic.networks)
-    return doubled(config, ends.second) if loadtest.loopbacks > 1 else config
+    return _with_senders(doubled(config, ends.second) if loadtest.loopbacks > 1 else config)
 
 
 def doubled(config: dict[str, Any], more: Ends | None = None) -> dict[str, Any]:
@@ -93,6 +97,10 @@ def _ports_by_name(more: Ends) -> dict[str, dict[str, Any]]:
 
 def tester_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) -> dict[str, Any]:
     """The tester alone, with streams at the full rate of the line."""
+    return _with_senders(_tester_config(testbed, ends, loadtest, name))
+
+
+def _tester_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) -> dict[str, Any]:
     macs = dut_macs(testbed)
     if not generates(testbed):
         return _tester_alone(testbed, ends, {"streams": []}, name)
@@ -130,7 +138,8 @@ def _checked(testbed: Testbed, its_streams: list[dict[str, Any]]) -> list[dict[s
 def ceiling_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) -> dict[str, Any]:
     """The tester alone, as fast as it can."""
     its_streams = _checked(testbed, streams(loadtest, DUT_MACS, {"max": True}))
-    return _tester_alone(testbed, ends, _placed(testbed, loadtest, its_streams), name)
+    config = _tester_alone(testbed, ends, _placed(testbed, loadtest, its_streams), name)
+    return _with_senders(config)
 
 
 def _placed(
@@ -237,6 +246,28 @@ def _tester_alone(
     config["ports"] = _ports(names, ends.tester, TESTER_MACS[: len(names)])
     config["tester"] = _tester(testbed, traffic)
     return config
+
+
+def _with_senders(config: dict[str, Any]) -> dict[str, Any]:
+    """The same with a tx queue of the tester's ports for each worker that is to send on one."""
+    tester = config["tester"]
+    names = tester["ports"]
+    senders = min(-(-tester.get("workers", 1) // len(names)), SENDERS_MAX)
+    if senders == 1 or not tester.get("streams"):
+        return config
+    return config | {
+        "ports": [
+            {"tx_queues": senders} | port
+            if port["name"] in names and _takes_several(port)
+            else port
+            for port in config["ports"]
+        ]
+    }
+
+
+def _takes_several(port: Mapping[str, Any]) -> bool:
+    """Whether its device has several tx queues by itself; one worker sends to a virtual card."""
+    return port["driver"] != "wire" and not str(port.get("device", "")).startswith(ONE_QUEUE)
 
 
 def _common(testbed: Testbed, name: str) -> dict[str, Any]:

@@ -194,7 +194,8 @@ class TesterSpec(TesterAddresses):
     #: Driver of ports on the kernel's interfaces.
     driver: Driver | None = None
     #: Threads that send and receive. Ports are spread over them, and rx queues of those that have
-    #: several; both ports of a virtual card stay with one.
+    #: several; both ports of a virtual card stay with one. Where there are more than ports, several
+    #: send on each, by tx queues of their own.
     workers: int = Field(default=1, ge=1, le=32)
     #: Cycles that it wastes, to try what a slow tester looks like.
     burn: TesterBurn | None = None
