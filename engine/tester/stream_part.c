@@ -12,7 +12,7 @@
 #define SEED_STEP 0x85ebca6bu
 #define RANDOM_STEP 0xd1b54a32d192ed03ull
 
-/* Fields of a stream that take their values in turn, in so many frames each. */
+/* Fields of a stream that take their values in turn, each within a number of frames: its round. */
 struct rounds {
 	unsigned count;
 	uint64_t divisor; /* largest that divides all of them; 0: there are none */
@@ -51,8 +51,8 @@ static struct rounds modifier_rounds(const struct stream *stream)
 	return rounds;
 }
 
-/* Whether a part has flows that no other has. Those that are drawn alike are told apart by fields
- * that take turns, where there are some. */
+/* Whether the flows are what is divided among the parts. Those that are drawn alike are not, where
+ * there are fields that take turns: those are. */
 static bool cuts_flows(const struct stream *stream)
 {
 	return stream->flows != NULL && (stream->flows->order == FLOWS_INCREMENT ||
@@ -95,7 +95,7 @@ unsigned stream_parts(const struct stream *stream, unsigned most)
 	return parts;
 }
 
-/* Of so many in turn, those that come to the part: part, part + parts, … */
+/* The number of those that come to the part in turn: part, part + parts, … */
 static uint64_t part_of(uint64_t count, unsigned part, unsigned parts)
 {
 	return (count - part + parts - 1) / parts;

@@ -4,9 +4,9 @@
  * counters of their own, which answers show as the one that they are together.
  *
  * A part has each `parts`-th flow, and of the rate as much as it has of the flows, so that each
- * flow is one part's and comes as often as in the whole. Where several fields take turns, flows
- * can be told apart so only in numbers that divide all their rounds. What has one flow, or draws
- * flows of unlike shares, is cut by frames.
+ * flow is one part's and comes as often as in the whole. Where several fields take turns, the
+ * number of parts divides all of their rounds. What has one flow, or draws flows of unlike shares,
+ * is cut by frames.
  */
 #ifndef LINERATE_STREAM_PART_H
 #define LINERATE_STREAM_PART_H

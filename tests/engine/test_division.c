@@ -46,7 +46,7 @@ static void free_parts(struct stream *stream)
 
 static uint64_t frames[2][FRAMES_MAX];
 
-/* Makes the stream's next frames; each is told from others by a number. */
+/* Makes the stream's next frames; each kind of frame has a number. */
 static void make(struct stream *stream, uint64_t *numbers, unsigned count)
 {
 	static uint8_t data[512];
@@ -75,7 +75,7 @@ static void sort(uint64_t *numbers, unsigned count)
 	qsort(numbers, count, sizeof(*numbers), by_number);
 }
 
-/* How many of the sorted numbers differ. */
+/* The count of different numbers among sorted ones. */
 static unsigned kinds(const uint64_t *numbers, unsigned count)
 {
 	unsigned found = count > 0;

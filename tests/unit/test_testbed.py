@@ -14,7 +14,6 @@ from linerate.model.worker_cpus import check_cpus
 U4 = SUITES["standard"].loadtests[3]
 DEVICES = [{"device": "0000:05:00.0"}, {"device": "0000:05:00.1"}]
 REAL = {"wire": "ethdev", "link": "25G", "tester": {"ports": DEVICES}}
-EXTERNAL = {"dut": {"kind": "external", "macs": ["aa:bb:cc:dd:ee:00", "aa:bb:cc:dd:ee:01"]}}
 
 
 def bench_config(testbed, loadtest, name):
@@ -269,7 +268,7 @@ def test_queues_of_real_ports_go_to_the_engine():
 )
 def test_more_workers_than_ports_of_the_tester_have_a_tx_queue_each(workers, queues):
     ports = [{"device": "0000:05:00.0"}, {"device": "0000:05:00.1"}]
-    testbed = parse(REAL | EXTERNAL | {"tester": {"ports": ports, "workers": workers}}, "x")
+    testbed = parse(EXTERNAL | {"tester": {"ports": ports, "workers": workers}}, "x")
     config = bench_config(testbed, U4, "x")
     assert [port.get("tx_queues") for port in config["ports"]] == [queues] * 2
     assert config["tester"].get("workers", 1) == workers
@@ -280,7 +279,7 @@ def test_more_workers_than_ports_of_the_tester_have_a_tx_queue_each(workers, que
 
 def test_tx_queues_that_are_given_stay():
     ports = [{"device": "0000:05:00.0", "tx_queues": 4}, {"device": "net_memif1"}]
-    testbed = parse(REAL | EXTERNAL | {"tester": {"ports": ports, "workers": 5}}, "x")
+    testbed = parse(EXTERNAL | {"tester": {"ports": ports, "workers": 5}}, "x")
     found = [port.get("tx_queues") for port in bench_config(testbed, U4, "x")["ports"]]
     assert found == [4, None]
 
