@@ -152,9 +152,11 @@ def test_a_bit_rate_without_its_unit():
     assert parse_bps("1000") == 1000
 
 
-def test_several_runs_are_compared_not_reported(linerate):
-    done = linerate("report", "a", "b")
+@pytest.mark.parametrize("options", [["--json"], ["--format", "csv"], ["-o", "page.html"]])
+def test_several_runs_are_compared_not_put_into_one_output(linerate, options):
+    done = linerate("report", "a", "b", *options)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "the command line: one run at a time; linerate compare a b puts them side by side\n"
+        "the command line: pages alone can be of several; "
+        "linerate compare a b puts them side by side\n"
     )

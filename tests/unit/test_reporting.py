@@ -1,5 +1,7 @@
 """`linerate report` and `linerate compare` as a user runs them."""
 
+import shutil
+
 import pytest
 from tests.command import result_of
 
@@ -15,6 +17,14 @@ def folder(tmp_path, run, result, evidence):
     for trial in ("U1", "U2"):
         made.save_measurement(trial, evidence())
     return made.path
+
+
+def test_several_runs_have_a_page_each(linerate, folder):
+    second = shutil.copytree(folder, folder.with_name("second"))
+    done = linerate("report", str(folder), str(second))
+    assert done.returncode == 0, done.stderr
+    assert (folder / "report.html").stat().st_size > 0
+    assert (second / "report.html").stat().st_size > 0
 
 
 def test_a_page_is_made_in_the_run(linerate, folder):

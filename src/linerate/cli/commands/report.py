@@ -40,7 +40,7 @@ Output = Annotated[
 def report(
     runs: Annotated[
         list[Path],
-        typer.Argument(help="A run's folder.", metavar="RUN", autocompletion=complete_run),
+        typer.Argument(help="Runs' folders.", metavar="RUN…", autocompletion=complete_run),
     ],
     output: Output = None,
     form: Annotated[
@@ -50,10 +50,17 @@ def report(
     as_json: JsonOption = False,
 ) -> None:
     """Make a page of a run's pictures that opens offline; or Markdown, or CSV."""
-    if len(runs) > 1:
+    pages = form == "html" and output is None and not as_json
+    if len(runs) > 1 and not pages:
         several = " ".join(map(str, runs))
-        mistaken(f"one run at a time; linerate compare {several} puts them side by side")
-    (run,) = runs
+        mistaken(
+            f"pages alone can be of several; linerate compare {several} puts them side by side"
+        )
+    for run in runs:
+        _report(run, output, form, as_json=as_json)
+
+
+def _report(run: Path, output: Path | None, form: Form, *, as_json: bool) -> None:
     folder = _folder(run)
     document = document_of(load_run(run), folder)
     if as_json:
