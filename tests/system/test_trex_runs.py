@@ -45,12 +45,10 @@ def test_a_session_is_a_run_with_a_trial_from_start_to_stop(tmp_path: Path) -> N
     assert in_samples == result.packets.sent
     assert [line["event"] for line in lines].count("result") == 1
 
+    other_commands_read(folders(tmp_path)[0], tmp_path)
 
-@pytest.mark.smoke
-def test_other_commands_read_it(tmp_path: Path) -> None:
-    with serving(tmp_path) as ports:
-        run_client("trafficgen", ports)
-    (folder,) = folders(tmp_path)
+
+def other_commands_read(folder: Path, tmp_path: Path) -> None:
     shown = run_command(("report", str(folder)), tmp_path, {})
     assert shown.returncode == 0, shown.stderr
     assert "T1" in (folder / "report.html").read_text()
