@@ -90,7 +90,8 @@
 		},
 		sending(line) {
 			data.seconds = line.seconds;
-			say(`${current()?.label}: sending for ${line.seconds} s, ${figure(line.scale_ppm / 1e4, 1)} % of the line`);
+			const load = line.seconds ? ` for ${line.seconds} s, ${figure(line.scale_ppm / 1e4, 1)} % of the line` : "";
+			say(`${current()?.label}: sending${load}`);
 		},
 		sample(line) {
 			const to = seconds(line.at);
