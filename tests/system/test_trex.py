@@ -19,6 +19,7 @@ def test_frames_of_clients_come_back_through_the_router(tmp_path: Path) -> None:
         assert all(0 < timed <= 2 * 1250 for timed in made["timed"])
         assert all(average > 0 for average in made["average_us"])
         made = run_client("session", ports)
+        assert made["forced"] == "TRANSMITTING"
         assert made["bursts"] == 150
         assert made["pushed"] == 2
 

@@ -33,6 +33,7 @@ def test_a_session_is_a_run_with_a_trial_from_start_to_stop(tmp_path: Path) -> N
     assert result.packets.sent == result.packets.received + sum(result.packets.losses.values())
     assert result.directions == 2
     measurement = load_measurement(folders(tmp_path)[0], result.trial)
+    assert measurement.progress.elapsed_us >= 2_000_000
     assert measurement.progress.asked_packets == pytest.approx(8000, abs=2)
     assert {name.split("-")[0] for name in measurement.streams} == {"p0", "p1"}
     assert second.results[0].latency

@@ -54,6 +54,9 @@ client.update_streams(port=0, mult="500pps", stream_ids=[second])
 client.resume_streams(port=0, stream_ids=[first])
 client.stop(ports=[0])
 made["excess"] = refused(client.start, ports=[0], mult="120%")
+client.start(ports=[0], mult="120%", force=True)
+made["forced"] = client.ports[0].get_port_state_name()
+client.stop(ports=[0])
 
 client.remove_all_streams(ports=[0])
 for name, packets in (("a", 100), ("b", 50)):

@@ -47,6 +47,7 @@ def test_a_long_session(ports):
     assert made["states"] == ["TRANSMITTING", "PAUSE", "TRANSMITTING"]
     assert made["bursts"] == 150
     assert "use force" in made["excess"]
+    assert made["forced"] == "TRANSMITTING"
     assert "already taken by 'first'" in made["taken"]
     assert "port" in made["lost"].lower()
     assert "push_pcap" in made["pcap"]

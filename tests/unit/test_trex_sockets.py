@@ -21,7 +21,7 @@ SILENCE_MS = 300
 
 @pytest.fixture
 def port():
-    """Of requests, of a server that runs until the test ends."""
+    """The port for requests of a server that runs until the test ends."""
     sockets, ended = Sockets("127.0.0.1", 0, 0), threading.Event()
     thread = threading.Thread(target=sockets.serve, args=(Server(FakeEngine()), ended.is_set))
     thread.start()

@@ -80,11 +80,13 @@ class SessionRuns:
             return
         try:
             act()
-        except Failures as error:
+        except Exception as error:  # whatever it is, clients are served on
             self._is_off = True
-            self._say(f"linerate: traffic is not kept as a run any more: {error}")
+            known = isinstance(error, Failures)
+            reason = str(error) if known else f"{type(error).__name__}: {error}"
+            self._say(f"linerate: traffic is not kept as a run any more: {reason}")
             with suppress(*Failures):
-                self._update(status="failed", problem=str(error), finished=datetime.now(UTC))
+                self._update(status="failed", problem=reason, finished=datetime.now(UTC))
 
     def _start(self, port: Port, profile: Profile, scale: float) -> None:
         if self._trial is not None and not self._trial.is_sending:

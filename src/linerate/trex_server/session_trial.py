@@ -54,13 +54,14 @@ class SessionTrial:
         self._driven = Driven(tester)
         about: dict[str, str | int] = {"label": label, "loadtest": label, "text": text}
         self._watched = Watched(self._driven, journal, about)
-        self._began = time.monotonic()
         self._started: dict[tuple[str, str], _Started] = {}
         self._streams: dict[str, SentStream] = {}
         self._links: dict[int, int] = {}
         self._changed = False
         self._silent_since: float | None = None
         self._before = Held.read(self._watched)
+        # Reading took its time, in which nothing was sent.
+        self._began = time.monotonic()
         self._watched.start(0, FULL_SCALE_PPM)
         self._set("running")
 
