@@ -10,6 +10,7 @@ from linerate.cli.commands.search import outcome
 from linerate.cli.run_into_folder import exit_code, nothing_came_back
 from linerate.model.measurement import Load, ToolCpu
 from linerate.model.measurement.trial import RoundTrip, Stamp
+from linerate.model.tester_workers import TesterWorkers
 
 LINE = Load(
     frame_bytes=64, directions=1, link_bps=10**10, scale_ppm=1_000_000, duration_us=5_000_000
@@ -93,6 +94,16 @@ def test_a_tester_that_fell_short_has_no_other_ceiling_than_that(evidence):
     )
     (own,) = [one for one in found.ceilings if one.name == "tester"]
     assert own.mpps == pytest.approx(sent / 5e6)
+
+
+@pytest.mark.parametrize(("workers", "quoted"), [(1, True), (4, False)])
+def test_too_few_workers_of_the_tester_are_evidence_of_its_limit(evidence, workers, quoted):
+    load = HALF.model_copy(update={"tester_workers": TesterWorkers(workers=workers, needed=4)})
+    sent = round(0.9 * 5 * load.asked_pps)
+    found = judged(evidence(foreign=True, load=load, ceiling_pps=9e6, sent=sent))
+    assert found.limit == "tester"
+    texts = [quote.text for quote in found.evidence]
+    assert ("too few tester workers: 1 of 4 needed" in texts) is quoted
 
 
 def test_the_two_counters_between_which_packets_are_missing_are_named(evidence):

@@ -26,6 +26,7 @@ from linerate.engine.telemetry import NoAnswerError, TelemetryError
 from linerate.experiments.asked_load import FULL_SCALE_PPM, AskedLoad
 from linerate.experiments.first_packets import SECONDS, first_packets, refusal
 from linerate.experiments.plan import CEILING_SECONDS, Kind, Plan, Step, kind_of
+from linerate.experiments.tester_workers import with_tester_workers
 from linerate.host import machine
 from linerate.host.doctor import Host, busy_now, examine_shortly
 from linerate.lab.rig import Rig, Trials, dpdk_devices, hugepages_megabytes
@@ -36,6 +37,7 @@ from linerate.model.findings import Finding
 from linerate.model.measurement import Load, Measurement, Progress
 from linerate.model.suites import Loadtest
 from linerate.model.testbed import Testbed
+from linerate.model.tester_workers import TesterWorkers
 from linerate.results.store import (
     Absent,
     Ceiling,
@@ -99,10 +101,11 @@ class Bench:
     steps_stand_alone = True
 
     def __init__(self, plan: Plan, folder: RunFolder, observer: Observer) -> None:
+        self._cpus = plan.testbed.cpus or machine.allowed_cpus()
+        plan, self._tester_workers = with_tester_workers(plan, self._cpus)
         self._plan = plan
         self._folder = folder
         self._observer = observer
-        self._cpus = plan.testbed.cpus or machine.allowed_cpus()
         self._ceilings: dict[Kind, float] = {}
         #: By test: the load, and the tester's ceiling, that made its last trial valid.
         self._loads: dict[str, AskedLoad] = {}
@@ -127,6 +130,7 @@ class Bench:
             testbed=plan.testbed,
             environment=machine.environment(__version__, self._cpus),
             host=_looked_at(plan.testbed, self._cpus),
+            tester_workers=self._worth_saying(plan.testbed),
         )
 
     def measure(self) -> Run:
@@ -296,7 +300,13 @@ class Bench:
             takes_turns=takes_turns(testbed, self._cpus),
             pushes_back=self._rigs[testbed].pushes_back,
             offered=loadtest.traffic.offered,
+            tester_workers=self._worth_saying(testbed),
         )
+
+    def _worth_saying(self, testbed: Testbed) -> TesterWorkers | None:
+        """The tester's workers, unless there is one and that is enough."""
+        known = self._tester_workers.get(testbed)
+        return known if known is not None and known.text else None
 
     def _measure_loadtest(self, step: Step) -> None:
         """Measure one loadtest, again when the trial was invalid."""

@@ -292,7 +292,7 @@ def _tester(testbed: Testbed, traffic: dict[str, Any]) -> dict[str, Any]:
         return tester | traffic
     if any(spec.own_addresses):
         tester["addresses"] = _addresses(spec, ports)
-    if spec.workers > 1:
+    if spec.workers is not None and spec.workers > 1:
         tester["workers"] = spec.workers
     if spec.burn is not None:
         tester["burn"] = spec.burn.model_dump()

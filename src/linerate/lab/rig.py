@@ -246,7 +246,7 @@ class Rig:
         assert isinstance(self._wire, BareLinkKind), "has_ceiling was not asked"
         with self._wire.bare(self._testbed) as ends:
             config = configure(self._testbed, ends, loadtest, self._name())
-            cpus = self._cpus if self._together else self._cpus[:1]
+            cpus = self._cpus if self._together else self._tester_cpus
             with self._tester(config, ends, label, cpus) as trials:
                 yield self._watched(trials, loadtest, label)
 
@@ -321,12 +321,22 @@ class Rig:
             power=measured,
         )
 
+    @property
+    def _tester_cpus(self) -> tuple[int, ...]:
+        """Those of a tester beside a device: the first, with housekeeping; or one a worker more."""
+        tester, device = self._testbed.tester, self._testbed.dut
+        workers = (tester and tester.workers) or 1
+        if workers == 1:
+            return self._cpus[:1]
+        left = device.workers if device.built_in else 0
+        return self._cpus[: max(1, min(1 + workers, len(self._cpus) - left))]
+
     def _place(self, name: str, label: str) -> Place:
-        """Give the device all CPUs but the first."""
+        """Give the device all CPUs but the tester's."""
         return Place(
-            cpus=self._cpus[1:] or self._cpus,
+            cpus=self._cpus[len(self._tester_cpus) :] or self._cpus[1:] or self._cpus,
             shared=len(self._cpus) == 1,
-            tester_cpus=self._cpus[:1],
+            tester_cpus=self._tester_cpus,
             name=f"{name}-dut",
             file=lambda kind: self._file(f"{label}-dut.{kind}"),
         )
@@ -335,7 +345,7 @@ class Rig:
     def _beside_dut(
         self, ends: Ends, loadtest: Loadtest, label: str, macs: Macs
     ) -> Iterator[Trials]:
-        """The tester on the first CPU, the device on the others."""
+        """The tester on the first CPUs, the device on the others."""
         name = self._name()
         place = replace(self._place(name, label), networks=loadtest.traffic.networks, macs=macs)
         config = with_macs(tester_config(self._testbed, ends, loadtest, name), macs)
@@ -374,7 +384,7 @@ class Rig:
         """
         for _ in range(STARTS):
             known = self._learnt
-            with self._tester(with_macs(config, known), ends, label, self._cpus[:1]) as trials:
+            with self._tester(with_macs(config, known), ends, label, self._tester_cpus) as trials:
                 assert isinstance(trials.tester, EngineTester)
                 self._learnt = neighbors.learnt(trials.tester, self._testbed, self._say_once)
                 if self._learnt == known:

@@ -193,10 +193,11 @@ class TesterSpec(TesterAddresses):
     interfaces: Annotated[tuple[Interface, ...], PORTS_OF_TESTER] | None = None
     #: Driver of ports on the kernel's interfaces.
     driver: Driver | None = None
-    #: Threads that send and receive. Ports are spread over them, and rx queues of those that have
-    #: several; both ports of a virtual card stay with one. Where there are more than ports, several
-    #: send on each, by tx queues of their own.
-    workers: int = Field(default=1, ge=1, le=32)
+    #: Threads that send and receive; else as many as the line needs and there are CPUs for. Ports
+    #: are spread over them, and rx queues of those that have several; both ports of a virtual card
+    #: stay with one. Where there are more than ports, several send on each, by tx queues of their
+    #: own.
+    workers: int | None = Field(default=None, ge=1, le=32)
     #: Cycles that it wastes, to try what a slow tester looks like.
     burn: TesterBurn | None = None
     #: Whether received frames are checked for damage, by their checksums.

@@ -10,7 +10,7 @@ def check_cpus(testbed: Testbed, allowed: tuple[int, ...]) -> None:
     through their burnt cycles can share one beside the tester's.
     """
     workers, cpus = testbed.dut.workers, testbed.cpus or allowed
-    testers = 1 if testbed.tester is None else testbed.tester.workers
+    testers = (testbed.tester and testbed.tester.workers) or 1
     if testers > max(1, len(cpus) - (workers if testbed.dut.built_in else 0)):
         raise TestbedError(
             [

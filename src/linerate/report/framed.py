@@ -95,7 +95,8 @@ def heading(run: Run) -> str:
         workers += f", rx mode {testbed.dut.rx_mode}"
     who = f"{testbed.dut.name}, {workers}" if testbed.dut.built_in else testbed.dut.name
     links = f"; links: {run.environment.links}" if run.environment.links else ""
-    return f"{who}; {ports_text(testbed)}{links}"
+    testers = run.tester_workers.text if run.tester_workers is not None else ""
+    return "; ".join(filter(None, (who, ports_text(testbed) + links, testers)))
 
 
 def about_run(run: Run, folder: Path, label: str) -> tuple[tuple[str, str], ...]:

@@ -35,6 +35,7 @@ from linerate.model.power import figures_of as power_figures
 from linerate.model.run_records import FrameSize, Hop, Search, SoakState
 from linerate.model.suites import TESTER_PORTS, Profiled
 from linerate.model.testbed import Testbed
+from linerate.model.tester_workers import TesterWorkers
 from linerate.results.journal import FILE as LIVE_FILE
 from linerate.results.journal import Journal
 
@@ -197,6 +198,8 @@ class Run(FrozenModel):
     environment: Environment
     #: Findings of a short check of the host before the first trial (`linerate doctor`).
     host: tuple[Finding, ...] = ()
+    #: The tester's, where it has several or too few.
+    tester_workers: TesterWorkers | None = None
     ceilings: tuple[Ceiling, ...] = ()
     #: Tests without any trial, as the host gave an engine no CPU twice; `configuration` names them.
     absent: tuple[Absent, ...] = ()

@@ -14,6 +14,7 @@ from linerate.model.measurement.slices import CLEAN_US, Slices
 from linerate.model.nic_presets import Card
 from linerate.model.power import PowerTrial
 from linerate.model.suites.offered import Offered
+from linerate.model.tester_workers import TesterWorkers
 
 #: The tester's pacing error, as a share of the load.
 OFFERED_WITHIN = 0.001
@@ -30,6 +31,8 @@ class Asked(FrozenModel):
     protocol: Literal["ipv4", "mpls", "unknown"] = "unknown"
     #: The wire does not take what does not fit: what was sent is the load, and may be less.
     pushes_back: bool = False
+    #: Those of our own tester, where it has several or too few.
+    tester_workers: TesterWorkers | None = None
 
     @property
     def line(self) -> FrameRate:

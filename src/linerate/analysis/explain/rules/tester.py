@@ -21,7 +21,7 @@ from linerate.analysis.explain.reading import (
 from linerate.analysis.explain.rules import Stage, rule
 from linerate.analysis.explain.rules.worker_cpu import clock_is_used_up
 from linerate.base.line_rate import format_pps
-from linerate.model.evidence import Conditions, Evidence, Tester, Worker
+from linerate.model.evidence import Conditions, Evidence, Quote, Tester, Worker
 from linerate.model.measurement import FAR_NS
 
 #: The bench asks for a little less than the ceiling that it measured.
@@ -52,7 +52,7 @@ def no_time_left(evidence: Evidence) -> Finding | None:
         limit="tester",
         confidence="high" if evidence.tester_ceiling_pps else "medium",
         sentence=_no_time_text(evidence, worker, given),
-        evidence=(*quotes(worker, busiest(evidence)), given.quote),
+        evidence=(*quotes(worker, busiest(evidence)), given.quote, *_too_few(given)),
         try_=("a method that costs its sender less: AF_XDP, or a wire without the kernel", *MORE),
     )
 
@@ -98,9 +98,17 @@ def tester(evidence: Evidence) -> Finding | None:
             f"{_own_text(ceiling, bare_link_pps)}, of the line's "
             f"{format_pps(given.line.packets_per_second)}{_far_text(given)}"
         ),
-        evidence=(given.quote,),
+        evidence=(given.quote, *_too_few(given)),
         try_=MORE,
     )
+
+
+def _too_few(given: Conditions) -> tuple[Quote, ...]:
+    """That it has fewer workers than the line needs, where that is so."""
+    known = given.tester_workers
+    if known is None or not known.too_few:
+        return ()
+    return (given.quote.model_copy(update={"text": known.text}),)
 
 
 def _own_text(ceiling_pps: float, bare_link_pps: float) -> str:
