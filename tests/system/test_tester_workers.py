@@ -235,6 +235,20 @@ def test_senders_on_sockets(start_engine: StartEngine, wires: Wires, driver: str
     check_senders(start_engine(with_traffic(config, "slow")), config, 2)
 
 
+def test_ports_of_several_workers_answer(start_engine: StartEngine, tmp_path: Any) -> None:
+    config = with_traffic(over_memif(1, 3, tmp_path, rx_queues=2, tx_queues=2), "one flow")
+    config["tester"]["addresses"] = [
+        {"port": f"t{port}", "address": f"10.0.0.{1 + port}/24"} for port in range(2)
+    ]
+    engine = start_engine(config)
+    check_senders(engine, config, 2)
+    with engine.connect() as telemetry:
+        macs = {row["name"]: row["mac"] for row in telemetry.table("/linerate/ports")}
+        for port in range(2):
+            found = telemetry.ask(f"/linerate/resolve,t{port},10.0.0.{2 - port}")
+            assert found["mac"].lower() == macs[f"t{port ^ 1}"].lower()
+
+
 def test_each_sender_has_its_share(start_engine: StartEngine, tmp_path: Any) -> None:
     config = with_traffic(over_memif(1, 3, tmp_path, rx_queues=3, tx_queues=3), "1000 flows")
     engine = start_engine(config)
