@@ -11,7 +11,7 @@ from typing import Any
 import lbr_trex_client  # noqa: F401 (makes `trex` known)
 from trex.stl.api import STLClient, STLProfile
 
-WAIT_SECONDS = 8
+WAIT_SECONDS = 40
 #: Packets a second where no burst has times of its own: few enough for all to be captured.
 EVEN = "2kpps"
 
@@ -31,10 +31,11 @@ def sent(path, shape, limit):
     try:
         client.start(ports=[0], mult=EVEN if even else "1", duration=WAIT_SECONDS, force=True)
         until = time.monotonic() + WAIT_SECONDS
-        while time.monotonic() < until and client.is_traffic_active(ports=[0]):
-            if client.get_capture_status()[capture]["count"] >= limit:
-                break
+        while client.get_capture_status()[capture]["count"] < limit and time.monotonic() < until:
             time.sleep(0.02)
+        if not even:
+            # Its end is an event, which would be taken for that of the next shape.
+            client.wait_on_traffic(ports=[0], timeout=WAIT_SECONDS)
     finally:
         client.stop(ports=[0])
         client.stop_capture(capture, frames)
