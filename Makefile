@@ -298,7 +298,7 @@ fuzz-parsers: setup-fuzz-parsers
 		-timeout=20 -print_final_stats=1 -artifact_prefix=build/fuzz/found/ \
 		build/fuzz/found/parsers tests/data/made tests/data/cases tests/data/pasted tests/data/pasted_host
 
-FUZZ_FILES := captures testbeds traffic trex runs evidence boxes lives telemetry queries tables
+FUZZ_FILES := captures testbeds traffic trex runs evidence boxes lives telemetry queries tables trex_replies
 
 fuzz-files: setup-fuzz-parsers
 	@for target in $(FUZZ_FILES); do \

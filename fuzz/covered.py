@@ -80,6 +80,7 @@ PYTHON_PARSERS: dict[str, tuple[str, ...]] = {
     ),
     "requests": ("trex_server/framing.py", "trex_server/rpc.py", "trex_server/translation.py",
                  "trex_server/payload.py", "trex_server/methods/*.py"),
+    "trex_replies": ("lab/trex/client.py", "lab/trex/tester.py"),
     "parsers": ("parsers/*.py", "parsers/tools/*.py", "model/evidence.py", "model/loss_causes.py"),
 }  # fmt: skip
 #: Where seeds are that are no corpus of their own.

@@ -19,6 +19,7 @@ with atheris.instrument_imports(include=["linerate"]):
     from linerate.analysis.audit.audit import audit
     from linerate.analysis.audit.table import TableError, table_of
     from linerate.analysis.measured_evidence import evidence_of
+    from linerate.base.errors import SetupError
     from linerate.engine.telemetry import Telemetry, TelemetryError, rows
     from linerate.lab.power import (
         MeterError,
@@ -32,6 +33,8 @@ with atheris.instrument_imports(include=["linerate"]):
         tasmota,
     )
     from linerate.lab.power import command as by_command
+    from linerate.lab.trex.client import read_reply
+    from linerate.lab.trex.tester import counted as trex_counted
     from linerate.model import testbed
     from linerate.model.box import BoxAnswers, Command, texts
     from linerate.model.measurement import Measurement
@@ -224,6 +227,13 @@ def tables(content: bytes) -> None:
     """Published tables."""
     with contextlib.suppress(TableError):
         audit(table_of(content, "fuzzed", LINK_BPS))
+
+
+@target
+def trex_replies(content: bytes) -> None:
+    """A line of the process that drives a TRex server."""
+    with contextlib.suppress(SetupError):
+        trex_counted(read_reply(content))
 
 
 @target

@@ -68,7 +68,7 @@ def test_a_preset_can_be_changed():
         ({"wier": "card"}, "bed.yaml: wier: no such key"),
         (
             {"wire": "rope"},
-            "bed.yaml: wire: expected one of af_xdp, card, ethdev, interfaces, memif, veth, not 'rope'",
+            "bed.yaml: wire: expected one of af_xdp, cabled, card, ethdev, interfaces, memif, veth, not 'rope'",
         ),
         (
             {"card": "cx9"},
@@ -100,7 +100,7 @@ def test_a_preset_can_be_changed():
         ({"dut": {"workers": 0}}, "bed.yaml: dut.workers: expected 1 or more, not 0"),
         (
             {"dut": {"kind": "external"}},
-            "bed.yaml: wire: expected ethdev, interfaces, memif, veth or af_xdp for an external device, not 'card'",
+            "bed.yaml: wire: expected ethdev, interfaces, memif, veth, af_xdp or cabled for an external device, not 'card'",
         ),
         (
             {"name": "no spaces"},

@@ -32,6 +32,7 @@ from linerate.model.testbed import (
     BOXES,
     STARTED,
     TESTERS,
+    TREX,
     WIRES,
     Testbed,
     TestbedError,
@@ -136,7 +137,7 @@ def test_each_word_has_its_file():
     assert {links.find(name).name for name in WIRES} == set(WIRES)
     assert {dut.find(name).name for name in STARTED} == set(STARTED)
     assert {boxes.find(name).name for name in BOXES} == set(BOXES)
-    assert {find_tool(name).name for name in TESTERS if name != "engine"} == {
+    assert {find_tool(name).name for name in TESTERS if name not in ("engine", TREX)} == {
         "iperf3",
         "testpmd",
     }

@@ -55,6 +55,7 @@ _EXPECTED_TEXT = {
     r"^[A-Za-z0-9_.:-]{1,40}$": "1 to 40 letters, digits, '-', '_', '.' and ':'",
     r"^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$": "a MAC address as 02:00:00:00:0e:00",
     r"^[0-9a-fA-F.:]+$": "an IP address",
+    r"^[A-Za-z0-9._-]{1,253}(:\d{1,5}:\d{1,5})?$": "a host, or HOST:4501:4500",
     r"^[^,\s]{1,107}$": "a path of 1 to 107 bytes without blanks and commas",
     r"^[^/\s,]{1,15}$": "an interface's name",
     r"^[A-Za-z0-9][A-Za-z0-9_./:@-]{0,63}$": "a port's name as the box has it",

@@ -136,7 +136,8 @@ def run_folder(testbed: Testbed, label: str, options: RunOptions) -> Iterator[Ru
 
     Signals end what is done in it; a folder in which nothing was written by then goes with it.
     """
-    cpus = testbed.cpus or host.allowed_cpus()
+    # A server has CPUs of its own.
+    cpus = () if testbed.by_server else testbed.cpus or host.allowed_cpus()
     on_wait = complain if options.wait else None
     with signals(), cpu_locks.held(cpus, on_wait), session_share.raised():
         folder = None

@@ -31,7 +31,7 @@ def tester_workers(
     A device that the lab starts has all CPUs but the first, and keeps them.
     """
     spec, device = testbed.tester, testbed.dut
-    if testbed.by_tool or (spec is not None and spec.burn is not None):
+    if testbed.by_tool or testbed.by_server or (spec is not None and spec.burn is not None):
         return None
     started = not device.built_in and not device.there_already
     most = max(

@@ -47,7 +47,7 @@ def running(
     say: Say = lambda _text: None,
 ) -> Iterator[ProfileTester]:
     """Start links, device and tester; raises SetupError, EngineError."""
-    if testbed.by_tool:
+    if testbed.by_tool or testbed.by_server:
         raise SetupError("tester: profiles need our tester, expected kind: engine")
     cpus = testbed.cpus or machine.allowed_cpus()
     wire, device = links.find(testbed.wire), dut.of_testbed(testbed)

@@ -34,6 +34,7 @@ from linerate.lab.tester import LoadTool, Tester, find_tool
 from linerate.lab.tester._links import PortLinks, Say
 from linerate.lab.tester._with_dut import WithDut
 from linerate.lab.tester.engine import EngineTester
+from linerate.lab.tester.trex import trex_tester
 from linerate.model.counting import generates
 from linerate.model.ledger import PacketLedger
 from linerate.model.measurement import Asked, Load, Measurement, Progress, ToolCpu
@@ -89,6 +90,8 @@ def hugepages_megabytes(testbed: Testbed) -> int:
     )
     # A device of ours behind another's tester is an engine, as is our tester before another's.
     engines = 1 if alone else 2
+    if testbed.by_server:
+        engines = 0
     if testbed.by_tool and not testbed.dut.built_in:
         engines = 0
     return engines * needed_megabytes(testbed.memory.megabytes)
@@ -136,7 +139,7 @@ def _tool(testbed: Testbed) -> LoadTool | None:
 def has_ceiling(testbed: Testbed) -> bool:
     """Whether what the tester can do by itself can be measured: `Rig.bare` works."""
     # Two ports that are joined say nothing of what one does both ways.
-    alone = not testbed.by_tool and not testbed.hairpin
+    alone = not testbed.by_tool and not testbed.hairpin and not testbed.by_server
     return isinstance(links.find(testbed.wire), BareLinkKind) and alone
 
 
@@ -193,11 +196,17 @@ class Rig:
         """Whether one engine is tester and device."""
         return self._testbed.dut.built_in and not self._wire.two_processes
 
+    @property
+    def _starter(self) -> Callable[[Ends, Loadtest, str, Macs], AbstractContextManager[Trials]]:
+        if self._testbed.by_server:
+            return self._from_server
+        return self._in_one if self._together else self._beside_dut
+
     @contextmanager
     def under_test(self, loadtest: Loadtest, label: str) -> Iterator[Trials]:
         """The whole testbed; `label` names its files. Raises SetupError, EngineError."""
         with self._wire.joined(self._testbed, loadtest.loopbacks) as ends:
-            start = self._in_one if self._together else self._beside_dut
+            start = self._starter
             with (
                 self._addressed(lambda macs: start(ends, loadtest, label, macs)) as trials,
                 watching(self._testbed.dut) as power,
@@ -363,6 +372,22 @@ class Rig:
                 refused_macs=refused | trials.refused_macs,
                 box=device if isinstance(device, AskedBox) else None,
             )
+
+    @contextmanager
+    def _from_server(
+        self, ends: Ends, loadtest: Loadtest, label: str, _macs: Macs
+    ) -> Iterator[Trials]:
+        """Somebody's TRex server as the tester."""
+        place = replace(self._place(self._name(), label), networks=loadtest.traffic.networks)
+        with (
+            self._running(ends, place) as device,
+            trex_tester(
+                self._testbed, ends, loadtest, lambda kind: self._file(f"{label}.{kind}")
+            ) as tester,
+        ):
+            both = WithDut(tester, device, foreign=True)
+            box = device if isinstance(device, AskedBox) else None
+            yield Trials(both, tester.info, ends.check, box=box)
 
     def _say_once(self, text: str) -> None:
         """Say what is not known yet."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 #: Ways in which the tester is joined to it, by the key of `tester`, and the links that allow it.
 JOINED_BY = {"sockets": ("memif",), "interfaces": ("interfaces", "veth", "af_xdp")}
-WIRES = ("ethdev", "interfaces", "memif", "veth", "af_xdp")
+WIRES = ("ethdev", "interfaces", "memif", "veth", "af_xdp", "cabled")
 #: The wire behind which there is never a device of ours.
 ALWAYS_OUTSIDE = "interfaces"
 _EXAMPLES = {

@@ -11,6 +11,8 @@ def ports_text(testbed: Testbed) -> str:
     rate = f"{'' if testbed.hairpin else '2 × '}{format_bps(testbed.line_bps)}"
     if testbed.wire == "card":
         return f"virtual card, {rate}"
+    if testbed.by_server and testbed.tester is not None:
+        return f"TRex at {testbed.tester.server}, 100 % is {rate}"
     kinds = _kinds(testbed)
     return f"{kinds}, {rate}" if kinds == "real ports" else f"{kinds}, 100 % is {rate}"
 

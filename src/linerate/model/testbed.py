@@ -68,6 +68,9 @@ TESTERS = _modules("lab/tester")
 #: Wires whose ends are the kernel's interfaces, and those of devices that need no interfaces.
 INTERFACES = ("veth", "af_xdp")
 WIRES_OF = {"testpmd": (*INTERFACES, "memif"), "vpp": ("memif",)}
+#: The tester that is somebody's server, and its wire.
+TREX, CABLED = "trex", "cabled"
+ServerPort = Annotated[int, Field(ge=0, le=255)]
 #: Default rate of 100 % load for links without a rate of their own.
 LINK_BPS = 10_000_000_000
 RxMode = Literal["polling", "interrupt", "adaptive"]
@@ -181,6 +184,10 @@ class TesterSpec(TesterAddresses):
 
     #: Program that sends and receives.
     kind: Annotated[str, _OneOf(TESTERS)] = "engine"
+    #: With `kind: trex`: its host; where its ports are not 4501 and 4500, HOST:SYNC:ASYNC.
+    server: str | None = Field(default=None, pattern=r"^[A-Za-z0-9._-]{1,253}(:\d{1,5}:\d{1,5})?$")
+    #: Numbers of its ports that are t0 and t1.
+    server_ports: tuple[ServerPort, ServerPort] = (0, 1)
     #: With `wire: ethdev`: DPDK devices, t0 and t1; one of a hairpin.
     ports: Annotated[tuple[TesterPort, ...], PORTS_OF_TESTER] | None = None
     #: With `wire: memif` and an external device: paths of the sockets; `@name` is abstract.
@@ -214,6 +221,21 @@ class TesterSpec(TesterAddresses):
         if self.rx_queues is not None and self.sockets is None:
             raise ValueError("rx_queues: expected only with `sockets`; of cards it is in `ports`")
         return self
+
+    @model_validator(mode="after")
+    def _server_of_trex(self) -> Self:
+        if (self.kind == TREX) != (self.server is not None):
+            raise ValueError(f"server: expected with `kind: {TREX}`, as `server: 192.0.2.1`")
+        if self.server_ports[0] == self.server_ports[1]:
+            raise ValueError("server_ports: expected two that differ, as [0, 1]")
+        return self
+
+    @property
+    def server_ports_of_host(self) -> tuple[str, int, int]:
+        """The server's host, and the numbers of its ports for calls and events."""
+        host, *ports = (self.server or "").split(":")
+        sync_port, async_port = map(int, ports or (4501, 4500))
+        return host, sync_port, async_port
 
     @property
     def own_addresses(self) -> tuple[Addresses, ...]:
@@ -445,6 +467,15 @@ class Testbed(StrictModel):
 
     model_config = ConfigDict(populate_by_name=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _wire_of_server(cls, value: object) -> object:
+        """A server's ports are cabled: there is no other wire."""
+        tester = value.get("tester") if isinstance(value, dict) else None
+        if isinstance(value, dict) and isinstance(tester, dict) and tester.get("kind") == TREX:
+            return {"wire": CABLED} | value
+        return value
+
     @field_validator("card", mode="before", json_schema_input_type=str | dict[str, Any])
     @classmethod
     def _preset(cls, value: object) -> object:
@@ -473,6 +504,10 @@ class Testbed(StrictModel):
         if self.by_tool and self.wire not in INTERFACES:
             expected = " or ".join(INTERFACES)
             raise ValueError(f"wire: expected {expected} for other testers, not '{self.wire}'")
+        if self.by_server != (self.wire == CABLED):
+            raise ValueError(f"wire: expected {CABLED} with `tester: {{kind: {TREX}}}` alone")
+        if self.by_server and self.dut.macs is None:
+            raise ValueError("dut.macs: required with a TRex server: expected two addresses")
         joined = {
             key: self.tester and getattr(self.tester, key) for key in external_ports.JOINED_BY
         }
@@ -560,7 +595,12 @@ class Testbed(StrictModel):
     @property
     def by_tool(self) -> bool:
         """Whether other people's load generator is the tester."""
-        return self.tester is not None and self.tester.kind != "engine"
+        return self.tester is not None and self.tester.kind not in ("engine", TREX)
+
+    @property
+    def by_server(self) -> bool:
+        """Whether the tester is somebody's TRex server."""
+        return self.tester is not None and self.tester.kind == TREX
 
     @property
     def line_bps(self) -> int:

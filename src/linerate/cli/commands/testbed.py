@@ -15,7 +15,7 @@ from linerate.cli.commands import testbed_trace
 from linerate.cli.completion import one_of
 from linerate.cli.options import JsonOption
 from linerate.cli.run_into_folder import signals
-from linerate.cli.usage import FAILED, mistaken, report_user_errors
+from linerate.cli.usage import FAILED, mistaken, report_user_errors, usage
 from linerate.engine import cleanup
 from linerate.experiments.box_check import writing
 from linerate.experiments.box_check.checking import BoxCheck, Tell, all_commands
@@ -264,6 +264,8 @@ def _print_lines(checked: BoxCheck) -> None:
 
 def _checked(bed: Testbed, tell: Tell) -> BoxCheck:
     """Make all checks."""
+    if bed.by_server:
+        usage("tester: checks send with our own tester, expected kind: engine")
     cpus = bed.cpus or machine.allowed_cpus()
     with (
         signals(),

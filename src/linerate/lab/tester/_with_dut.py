@@ -5,6 +5,7 @@ from typing import Any
 from linerate.lab.dut import AskedAtLoad, Running
 from linerate.lab.tester._passed_on import PassedOn
 from linerate.lab.tester.engine import EngineTester
+from linerate.lab.trex.tester import TrexTester
 from linerate.model.ledger import PacketLedger
 from linerate.model.measurement import Reading, WorkerReading
 from linerate.model.measurement.flows import flows_of
@@ -14,7 +15,7 @@ from linerate.model.measurement.trial import RoundTrip
 class WithDut(PassedOn):
     """The tester, with the device's counters among its own."""
 
-    def __init__(self, tester: EngineTester, dut: Running, foreign: bool) -> None:
+    def __init__(self, tester: EngineTester | TrexTester, dut: Running, foreign: bool) -> None:
         """`foreign`: not all that the device does is known."""
         super().__init__(tester)
         self._engine = tester

@@ -1,0 +1,30 @@
+"""Tester `trex`: somebody's TRex server (docs/tester-trex.md), driven by TRex's own client."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from linerate.base.errors import SetupError
+from linerate.lab.engine_config import tester_config
+from linerate.lab.links import Ends
+from linerate.lab.trex.client import running
+from linerate.lab.trex.tester import TrexTester
+from linerate.model.suites import Loadtest
+from linerate.model.testbed import Testbed
+
+
+@contextmanager
+def trex_tester(
+    testbed: Testbed, ends: Ends, loadtest: Loadtest, file: Callable[[str], Path]
+) -> Iterator[TrexTester]:
+    """Take the server's ports for a loadtest; they are released on exit. Raises SetupError."""
+    spec = testbed.tester
+    assert spec is not None
+    assert spec.server is not None
+    config = tester_config(testbed, ends, loadtest, "trex")["tester"]
+    if "streams" not in config or loadtest.loopbacks > 1:
+        raise SetupError(f"{loadtest.name}: tester trex sends streams over one pair of ports alone")
+    host, sync_port, async_port = spec.server_ports_of_host
+    log = file("trex.log")
+    with running(host, sync_port, async_port, log) as client:
+        yield TrexTester(client, config["streams"], testbed.line_bps, spec.server_ports)
