@@ -14,12 +14,18 @@
 #define FREE_PLAIN_MASK rte_cpu_to_le_64(0x0000ffffffff0000ull)
 #define FREE_PLAIN_WORD rte_cpu_to_le_64(0x0000000100010000ull)
 
-static __rte_always_inline uint64_t free_odd(const struct rte_mbuf *mbuf)
+/* That word. */
+static __rte_always_inline uint64_t free_rearm(const struct rte_mbuf *mbuf)
 {
 	uint64_t word;
 
 	memcpy(&word, RTE_PTR_ADD(mbuf, offsetof(struct rte_mbuf, rearm_data)), sizeof(word));
-	return ((word ^ FREE_PLAIN_WORD) & FREE_PLAIN_MASK) |
+	return word;
+}
+
+static __rte_always_inline uint64_t free_odd(const struct rte_mbuf *mbuf)
+{
+	return ((free_rearm(mbuf) ^ FREE_PLAIN_WORD) & FREE_PLAIN_MASK) |
 	       (mbuf->ol_flags & (RTE_MBUF_F_EXTERNAL | RTE_MBUF_F_INDIRECT));
 }
 
