@@ -45,13 +45,13 @@ class ReceivingSession:
 
     def _check_sequences(self) -> None:
         """A receiver that does not know its frames would be quick."""
-        streams = self.engine.telemetry.ask("/linerate/streams,0")
+        streams = self.engine.telemetry.table("/linerate/streams,0")
         wrong = sum(
-            int(count)
+            int(stream[column])
             for column in ("lost", "duplicated", "out_of_order", "corrupted")
-            for count in streams[column]
+            for stream in streams
         )
-        if wrong or not sum(int(count) for count in streams["received"]):
+        if wrong or not sum(int(stream["received"]) for stream in streams):
             raise NotMeasuredError("the tester did not get back its own frames in order")
 
 
@@ -143,6 +143,49 @@ _FLOWS: dict[str, tuple[str, dict[str, Any]]] = {
 for _name, (_text, _flows) in _FLOWS.items():
     register(Kind(_name, _text, sending([_stream(flows=_flows)])))
 
+#: Streams that take turns, a frame each.
+TURNS = 1000
+_TURNS = [
+    _stream(name=f"turn-{number}", rate={"pps": UNREACHABLE_PPS / 100}) for number in range(TURNS)
+]
+register(Kind("tester-streams", "tester, 1,000 streams in turn", sending(_TURNS)))
+register(
+    Kind(
+        "tester-streams-varied",
+        "tester, 1,000 varied streams in turn",
+        sending([one | {"modifiers": _VARIED} for one in _TURNS]),
+    )
+)
+
+#: Frames of a burst and how long it lasts, and bursts a second of all streams together: more than
+#: any core makes.
+BURST_FRAMES = 16
+BURST_US = 1.5
+BURSTS_PER_S = UNREACHABLE_PPS / 4
+
+
+def _bursts(count: int) -> list[dict[str, Any]]:
+    """As many streams, with bursts that begin one after the other."""
+    period_us = 1e6 / BURSTS_PER_S
+    burst_us = min(BURST_US, count * period_us / 2)
+    bursts = {"frames": BURST_FRAMES, "count": 0, "gap_us": count * period_us - burst_us}
+    rate = {"pps": (BURST_FRAMES - 1) / burst_us * 1e6}
+    return [
+        _stream(name=f"burst-{number}", rate=rate, bursts=bursts, start_us=number * period_us)
+        for number in range(count)
+    ]
+
+
+#: From one to thousands: a stream with times of its own must cost no more for the others.
+for _count in (1, 100, 4000):
+    register(
+        Kind(
+            f"tester-bursts-{_count}",
+            f"tester, bursts of {_count} streams",
+            sending(_bursts(_count)),
+        )
+    )
+
 _RECEIVING: dict[str, tuple[str, dict[str, Any]]] = {
     "tester-rx": ("tester, taking back and checking", {}),
     "tester-rx-payload": ("tester, payload checked too", {"check_payload": True}),
@@ -154,3 +197,10 @@ _RECEIVING: dict[str, tuple[str, dict[str, Any]]] = {
 }
 for _name, (_text, _checked) in _RECEIVING.items():
     register(Kind(_name, _text, receiving([_stream(signature=True, rx_port="t0", **_checked)])))
+register(
+    Kind(
+        "tester-rx-streams",
+        "tester, taking back 1,000 streams",
+        receiving([one | {"signature": True, "rx_port": "t0"} for one in _TURNS]),
+    )
+)

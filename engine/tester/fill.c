@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tester's per-packet work: template, modifiers, signature, checksums. */
+/* The tester's per-packet work: template, what varies, signature. */
+#include "columns.h"
 #include "inet_checksum.h"
-#include "random.h"
 #include "core/signature.h"
 #include "stream.h"
 #include "template.h"
@@ -14,12 +14,6 @@
 static inline void write16(uint8_t *at, uint16_t value)
 {
 	value = rte_cpu_to_be_16(value);
-	memcpy(at, &value, sizeof(value));
-}
-
-static inline void write32(uint8_t *at, uint32_t value)
-{
-	value = rte_cpu_to_be_32(value);
 	memcpy(at, &value, sizeof(value));
 }
 
@@ -77,6 +71,7 @@ void stream_finish(struct stream *stream)
 	const uint8_t *ip = header + stream->l3_offset;
 	unsigned l4_bytes = stream->frame_bytes - RTE_ETHER_CRC_LEN - stream->l4_offset;
 
+	stream->draw = columns_draw_select();
 	finish_lengths(stream);
 	memcpy(header, stream->header, sizeof(header));
 	clear_modified(stream, header);
@@ -136,105 +131,6 @@ static void switch_template(const struct stream *stream, struct rte_mbuf *mbuf, 
 	mbuf->hash.fdir.lo = stream_tag(stream, stream->header_bytes);
 }
 
-static __rte_always_inline uint32_t modifier_next(struct modifier *modifier, enum modifier_op op)
-{
-	uint32_t value = modifier->value;
-
-	if (op == MODIFIER_RANDOM)
-		return modifier->min +
-		       (uint32_t)(((uint32_t)random_next(&modifier->random) *
-					  ((uint64_t)modifier->max - modifier->min + 1)) >>
-				  32);
-	if (op == MODIFIER_INCREMENT)
-		modifier->value = modifier->max - value < modifier->step ? modifier->min
-									 : value + modifier->step;
-	else
-		modifier->value = value - modifier->min < modifier->step ? modifier->max
-									 : value - modifier->step;
-	return value;
-}
-
-/* `op` and `kind` are the modifier's, known when this is compiled. */
-static __rte_always_inline void apply(struct modifier *modifier, enum modifier_op op,
-	enum modifier_kind kind, uint8_t *const *frames, unsigned count, uint32_t *l3, uint32_t *l4)
-{
-	struct modifier own = *modifier;
-	/* All-ones or nothing, to add to a checksum or not without a branch. */
-	uint32_t in_l3 = own.in_l3_checksum ? UINT32_MAX : 0;
-	uint32_t in_l4 = own.in_l4_checksum ? UINT32_MAX : 0;
-
-	for (unsigned i = 0; i < count; i++) {
-		uint32_t value = modifier_next(&own, op);
-		uint32_t words = (value & 0xffff) + (value >> 16);
-		uint8_t *at = frames[i] + own.offset;
-
-		if (kind == MODIFIER_U32)
-			write32(at, value);
-		else if (kind == MODIFIER_U16)
-			write16(at, (uint16_t)value);
-		else if (kind == MODIFIER_LABEL)
-			write32(at, value << 12 | own.fixed);
-		else
-			write16(at, (uint16_t)(value | own.fixed));
-		if (kind == MODIFIER_U32)
-			l3[i] += words & in_l3;
-		if (kind == MODIFIER_U32 || kind == MODIFIER_U16)
-			l4[i] += words & in_l4;
-	}
-	modifier->value = own.value;
-	modifier->random = own.random;
-}
-
-static __rte_always_inline void apply_op(struct modifier *modifier, enum modifier_op op,
-	uint8_t *const *frames, unsigned count, uint32_t *l3, uint32_t *l4)
-{
-	switch (modifier->kind) {
-	case MODIFIER_U32:
-		apply(modifier, op, MODIFIER_U32, frames, count, l3, l4);
-		break;
-	case MODIFIER_U16:
-		apply(modifier, op, MODIFIER_U16, frames, count, l3, l4);
-		break;
-	case MODIFIER_LABEL:
-		apply(modifier, op, MODIFIER_LABEL, frames, count, l3, l4);
-		break;
-	case MODIFIER_VLAN:
-		apply(modifier, op, MODIFIER_VLAN, frames, count, l3, l4);
-		break;
-	}
-}
-
-static void apply_modifier(struct modifier *modifier, uint8_t *const *frames, unsigned count,
-	uint32_t *l3, uint32_t *l4)
-{
-	switch (modifier->op) {
-	case MODIFIER_INCREMENT:
-		apply_op(modifier, MODIFIER_INCREMENT, frames, count, l3, l4);
-		break;
-	case MODIFIER_DECREMENT:
-		apply_op(modifier, MODIFIER_DECREMENT, frames, count, l3, l4);
-		break;
-	case MODIFIER_RANDOM:
-		apply_op(modifier, MODIFIER_RANDOM, frames, count, l3, l4);
-		break;
-	}
-}
-
-static void write_signatures(struct stream *stream, uint8_t *const *frames, unsigned count)
-{
-	unsigned offset = signature_offset(stream->frame_bytes - RTE_ETHER_CRC_LEN);
-
-	for (unsigned i = 0; i < count; i++)
-		signature_write(frames[i] + offset, stream_next_signature(stream));
-}
-
-static void write_l4_checksums(
-	uint8_t *const *frames, unsigned offset, const uint32_t *l4, unsigned count)
-{
-	for (unsigned i = 0; i < count; i++)
-		write16(frames[i] + offset, l4_checksum(l4[i]));
-}
-
 static __rte_always_inline uint8_t *frame_of(const struct stream *stream, struct rte_mbuf *mbuf)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
@@ -244,119 +140,119 @@ static __rte_always_inline uint8_t *frame_of(const struct stream *stream, struct
 	return frame;
 }
 
-/* Fills frames that differ by their signatures alone, which change no checksum. */
-static void fill_signed(struct stream *stream, struct rte_mbuf **mbufs, unsigned count)
+/* Fills frames, each in one pass. How many columns there are is known when this is compiled. */
+static __rte_always_inline void write_frames(struct stream *stream, struct rte_mbuf **mbufs,
+	unsigned count, const struct columns *columns, unsigned nb_words, unsigned nb_halves)
 {
 	unsigned offset = signature_offset(stream->frame_bytes - RTE_ETHER_CRC_LEN);
 	uint64_t word = signature_word(stream->id, stream->next_sequence);
 	/* The last word before the sequence numbers begin anew. */
 	uint32_t ahead = SIGNATURE_NUMBERS - 1 - stream->next_sequence % SIGNATURE_NUMBERS;
+	bool signature = stream->signature;
+	uint16_t word_at[COLUMNS_WORDS_MAX], half_at[COLUMNS_HALVES_MAX];
 
+	for (unsigned k = 0; k < nb_words; k++)
+		word_at[k] = columns->word_at[k];
+	for (unsigned k = 0; k < nb_halves; k++)
+		half_at[k] = columns->half_at[k];
 	for (unsigned i = 0; i < count; i++) {
 		uint8_t *frame = frame_of(stream, mbufs[i]);
 
 		if (likely(i + FILL_AHEAD < count))
 			rte_prefetch0_write(mbufs[i + FILL_AHEAD]);
+		for (unsigned k = 0; k < nb_words; k++)
+			memcpy(frame + word_at[k], &columns->words[k][i], sizeof(uint32_t));
+		for (unsigned k = 0; k < nb_halves; k++)
+			memcpy(frame + half_at[k], &columns->halves[k][i], sizeof(uint16_t));
+		if (unlikely(!signature))
+			continue;
 		signature_write(frame + offset, word);
 		word += SIGNATURE_FACTOR;
 		if (unlikely(i == ahead))
 			word = signature_word(stream->id, 0);
 	}
-	stream->next_sequence += count;
+	if (likely(signature))
+		stream->next_sequence += count;
 }
 
-/* Fills frames whose flows differ, in one pass. */
-static void fill_flows(struct stream *stream, struct rte_mbuf **mbufs, unsigned count)
+static __rte_always_inline void write_words(struct stream *stream, struct rte_mbuf **mbufs,
+	unsigned count, const struct columns *columns, unsigned nb_words)
 {
-	const struct flows *flows = stream->flows;
-	unsigned offset = signature_offset(stream->frame_bytes - RTE_ETHER_CRC_LEN);
-	unsigned l3_at = stream->l3_checksum_offset, l4_at = stream->l4_checksum_offset;
-	unsigned src_at = flows->src_at, dst_at = flows->dst_at, ports_at = flows->ports_at;
-	bool ports = flows->ports, signature = stream->signature;
-	uint64_t l3_base = stream->l3_base, l4_base = stream->l4_base;
-	struct flow_words words;
+	switch (columns->nb_halves) {
+	case 0:
+		write_frames(stream, mbufs, count, columns, nb_words, 0);
+		break;
+	case 1:
+		write_frames(stream, mbufs, count, columns, nb_words, 1);
+		break;
+	case 2:
+		write_frames(stream, mbufs, count, columns, nb_words, 2);
+		break;
+	case 3:
+		write_frames(stream, mbufs, count, columns, nb_words, 3);
+		break;
+	case 4:
+		write_frames(stream, mbufs, count, columns, nb_words, 4);
+		break;
+	default:
+		write_frames(stream, mbufs, count, columns, nb_words, columns->nb_halves);
+	}
+}
 
-	flows_next(stream->flows, &words, count);
+/* Fills frames that differ by more than their signatures, which change no checksum. */
+static void fill_varied(struct stream *stream, struct rte_mbuf **mbufs, unsigned count)
+{
+	struct columns columns;
+
+	stream->draw(stream, &columns, count);
+	switch (columns.nb_words) {
+	case 0:
+		write_words(stream, mbufs, count, &columns, 0);
+		break;
+	case 1:
+		write_words(stream, mbufs, count, &columns, 1);
+		break;
+	case 2:
+		write_words(stream, mbufs, count, &columns, 2);
+		break;
+	case 3:
+		write_words(stream, mbufs, count, &columns, 3);
+		break;
+	default:
+		write_words(stream, mbufs, count, &columns, columns.nb_words);
+	}
+}
+
+/* Distance in frames at which the streams that take turns are fetched. */
+#define STREAMS_AHEAD 16
+
+void streams_fill_in_turn(
+	struct stream *const *streams, unsigned nb_streams, struct rte_mbuf **mbufs, unsigned count)
+{
 	for (unsigned i = 0; i < count; i++) {
-		uint8_t *frame = frame_of(stream, mbufs[i]);
-		uint64_t addresses = (uint64_t)words.src[i] + words.dst[i];
-		uint64_t sum = l4_base + addresses;
+		struct stream *stream = streams[i];
+		uint8_t *frame;
 
+		if (likely(i + STREAMS_AHEAD < nb_streams))
+			stream_prefetch(streams[i + STREAMS_AHEAD]);
 		if (likely(i + FILL_AHEAD < count))
 			rte_prefetch0_write(mbufs[i + FILL_AHEAD]);
-		write32(frame + src_at, words.src[i]);
-		write32(frame + dst_at, words.dst[i]);
-		if (likely(l3_at != 0))
-			write16(frame + l3_at, inet_checksum_wide(l3_base + addresses));
-		if (likely(signature))
-			signature_write(frame + offset, stream_next_signature(stream));
-		if (likely(ports)) {
-			uint16_t folded = inet_checksum_wide(sum + words.ports[i]);
-
-			write32(frame + ports_at, words.ports[i]);
-			/* 0 would say that there is no checksum: RFC 768. */
-			write16(frame + l4_at, folded == 0 ? 0xffff : folded);
-		}
+		frame = frame_of(stream, mbufs[i]);
+		if (likely(stream->signature))
+			signature_write(
+				frame + signature_offset(stream->frame_bytes - RTE_ETHER_CRC_LEN),
+				stream_next_signature(stream));
+		stream->sent++;
 	}
-}
-
-/* The same where modifiers vary the frames as well. */
-static void apply_flows(
-	struct flows *flows, uint8_t *const *frames, unsigned count, uint32_t *l3, uint32_t *l4)
-{
-	struct flow_words words;
-
-	flows_next(flows, &words, count);
-	for (unsigned i = 0; i < count; i++) {
-		uint32_t src = words.src[i], dst = words.dst[i];
-		uint32_t halves = (src & 0xffff) + (src >> 16) + (dst & 0xffff) + (dst >> 16);
-
-		write32(frames[i] + flows->src_at, src);
-		write32(frames[i] + flows->dst_at, dst);
-		l3[i] += halves;
-		l4[i] += halves;
-		if (flows->ports) {
-			write32(frames[i] + flows->ports_at, words.ports[i]);
-			l4[i] += (words.ports[i] & 0xffff) + (words.ports[i] >> 16);
-		}
-	}
-}
-
-static void fill_modified(struct stream *stream, struct rte_mbuf **mbufs, unsigned count)
-{
-	uint32_t l3[STREAM_BURST_MAX], l4[STREAM_BURST_MAX];
-	uint8_t *frames[STREAM_BURST_MAX];
-
-	for (unsigned i = 0; i < count; i++) {
-		frames[i] = frame_of(stream, mbufs[i]);
-		l3[i] = stream->l3_base;
-		l4[i] = stream->l4_base;
-	}
-	for (unsigned i = 0; i < stream->nb_modifiers; i++)
-		apply_modifier(&stream->modifiers[i], frames, count, l3, l4);
-	if (stream->flows != NULL)
-		apply_flows(stream->flows, frames, count, l3, l4);
-	if (stream->signature)
-		write_signatures(stream, frames, count);
-	if (stream->l3_checksum_offset != 0)
-		for (unsigned i = 0; i < count; i++)
-			write16(frames[i] + stream->l3_checksum_offset, inet_checksum(l3[i]));
-	if (stream->l4_checksum_offset != 0)
-		write_l4_checksums(frames, stream->l4_checksum_offset, l4, count);
 }
 
 void stream_fill(struct stream *stream, struct rte_mbuf **mbufs, unsigned count)
 {
 	if (stream->template != NULL)
 		template_fill(stream, mbufs, count);
-	else if (stream->nb_modifiers != 0)
-		fill_modified(stream, mbufs, count);
-	else if (stream->flows != NULL)
-		fill_flows(stream, mbufs, count);
-	else if (stream->signature)
-		fill_signed(stream, mbufs, count);
+	else if (stream->nb_modifiers != 0 || stream->flows != NULL)
+		fill_varied(stream, mbufs, count);
 	else
-		for (unsigned i = 0; i < count; i++)
-			(void)frame_of(stream, mbufs[i]);
+		write_frames(stream, mbufs, count, NULL, 0, 0);
 	stream->sent += count;
 }

@@ -96,6 +96,7 @@ flows_draw_t flows_draw_select(void);
 void flows_draw_scalar(struct flows *flows, struct flow_words *words, unsigned count);
 #ifdef RTE_ARCH_X86_64
 void flows_draw_avx2(struct flows *flows, struct flow_words *words, unsigned count);
+void flows_draw_avx512(struct flows *flows, struct flow_words *words, unsigned count);
 #endif
 
 #endif

@@ -180,12 +180,12 @@ static void parse_modifier(struct stream *stream, const struct config_node *node
 		.max = value_parse(node, "max", field, word, field->max),
 		.step = (uint32_t)config_u64(node, "step", 1, 1, UINT32_MAX),
 		/* The same streams in every run. */
-		.random = 0x9e3779b97f4a7c15ull * (stream->nb_modifiers + 1),
+		.seed = 0x9e3779b9u * (stream->nb_modifiers + 1),
 	};
 	if (modifier->min > modifier->max)
 		config_mistake(node, "min is above max");
 	modifier->fixed = fixed_bits(stream, modifier);
-	modifier->value = modifier->op == MODIFIER_DECREMENT ? modifier->max : modifier->min;
+	modifier->last = (modifier->max - modifier->min) / modifier->step;
 	stream->nb_modifiers++;
 }
 

@@ -35,6 +35,16 @@ static unsigned make_groups(
 	return groups;
 }
 
+/* A threshold is rounded up to the bits that a random number has left: as many are below it. */
+static uint32_t draw_of(double weight, uint32_t own, uint32_t other)
+{
+	double threshold = ceil(weight * (1u << (32 - POPULARITY_BITS)));
+
+	if (threshold >= 1u << (32 - POPULARITY_BITS))
+		return own;
+	return (uint32_t)threshold << POPULARITY_BITS | other;
+}
+
 /* Vose's way: each group that wants less than a place gives the rest of one to a group that wants
  * more. Weights are scaled so that a place is 1. */
 static void share_places(
@@ -50,13 +60,12 @@ static void share_places(
 			small[nb_small++] = (uint16_t)i;
 		else
 			large[nb_large++] = (uint16_t)i;
-		popularity->draws[i] = (struct popularity_draw){UINT32_MAX, i};
+		popularity->draws[i] = i;
 	}
 	while (nb_small > 0 && nb_large > 0) {
 		uint16_t poor = small[--nb_small], rich = large[nb_large - 1];
 
-		popularity->draws[poor].threshold = (uint32_t)(weights[poor] * 0x1p32);
-		popularity->draws[poor].other = rich;
+		popularity->draws[poor] = draw_of(weights[poor], poor, rich);
 		weights[rich] -= 1 - weights[poor];
 		if (weights[rich] < 1) {
 			small[nb_small++] = rich;

@@ -11,7 +11,7 @@ static void begin(struct profile *profile, const struct profile_order *order, ui
 	profile->start_clock = profile->read_clock = now;
 	profile->end_clock =
 		order->duration_clocks == 0 ? UINT64_MAX : now + order->duration_clocks;
-	profile->scaled = profile->unscaled = profile->paced = 0;
+	profile->scaled = profile->unscaled = 0;
 	profile->sent = 0;
 	profile->limited = false;
 }
@@ -36,6 +36,7 @@ static void begin_schedules(struct profile *profile, const struct profile_order 
 		schedule->scale = 1;
 		schedule->sent = schedule->not_before = 0;
 		schedule->limit = schedule->burst != 0 ? schedule->burst : UINT64_MAX;
+		schedule_set_clocks(schedule, (double)rte_get_tsc_hz());
 		if (schedule->at != NULL)
 			schedule_timed_start(schedule, (double)rte_get_tsc_hz());
 	}
@@ -96,6 +97,8 @@ static void limit(struct profile *profile)
 
 		schedule->limit = RTE_MIN(schedule->limit, RTE_MAX(due, schedule->sent));
 	}
+	for (unsigned clock = 0; clock < PROFILE_CLOCKS; clock++)
+		due_heap_restart(&order->due[clock]);
 }
 
 /* Whether nothing more can come. */
@@ -105,52 +108,42 @@ static bool is_over(const struct profile *profile)
 
 	if (order->packets != 0 && profile->sent >= order->packets)
 		return true;
-	for (unsigned i = 0; i < order->nb_schedules; i++)
-		if (order->schedules[i]->sent < order->schedules[i]->limit)
+	for (unsigned clock = 0; clock < PROFILE_CLOCKS; clock++)
+		if (due_heap_clock(&order->due[clock]) != DUE_NEVER)
 			return false;
 	return profile->limited || order->nb_schedules > 0;
 }
 
-static unsigned make(struct profile *profile, struct rte_mbuf **mbufs, unsigned room, double scaled,
-	double unscaled)
+/* Those that are due by one of its clocks, the first one first. */
+static unsigned make_by_clock(struct profile *profile, enum profile_clock clock, double now,
+	struct rte_mbuf **mbufs, unsigned room)
 {
 	const struct profile_order *order = profile->taken;
+	const struct due_heap *due = &order->due[clock];
+	struct schedule *const *schedules =
+		order->schedules + (clock == PROFILE_SCALED ? 0 : order->nb_scaled);
+	uint64_t until = now > 0 ? (uint64_t)now : 0;
 	unsigned total = 0;
 
-	if (order->packets != 0)
-		room = (unsigned)RTE_MIN((uint64_t)room, order->packets - profile->sent);
-	for (unsigned i = 0; i < order->nb_schedules && total < room; i++) {
-		struct schedule *schedule = order->schedules[i];
-		double clock = (schedule->unscaled ? unscaled : scaled) - schedule->origin;
-		uint64_t elapsed = clock > 0 ? (uint64_t)clock : 0;
-		unsigned count = schedule_due(schedule, elapsed, room - total);
-
-		if (count == 0)
-			continue;
-		if (unlikely(rte_mempool_get_bulk(profile->port->senders[0]->pool,
-				     (void **)mbufs + total, count) != 0))
-			break;
-		schedule_fill(schedule, mbufs + total, count);
-		schedule_pace(schedule, elapsed, count);
-		total += count;
-	}
-	profile->sent += total;
+	for (unsigned looks = 0;
+		looks < SCHEDULE_LOOKS_MAX && total < room && due_heap_clock(due) <= until; looks++)
+		total += schedule_take_turn(schedules[due_heap_number(due)], due,
+			profile->port->senders[0]->pool, mbufs + total, until, room - total);
 	return total;
 }
 
-/* As generate_in_steps(): streams that take turns keep their order when the worker was late. */
-static unsigned make_in_steps(struct profile *profile, struct rte_mbuf **mbufs, unsigned room)
+static unsigned make(struct profile *profile, struct rte_mbuf **mbufs, unsigned room)
 {
-	double step = (double)rte_get_tsc_hz() / 1e6 * SCHEDULE_STEP_US;
-	double behind = profile->unscaled - profile->scaled;
-	unsigned made = 0;
+	const struct profile_order *order = profile->taken;
+	unsigned total;
 
-	for (unsigned i = 0;
-		i < SCHEDULE_STEPS_MAX && made == 0 && profile->paced < profile->scaled; i++) {
-		profile->paced = RTE_MIN(profile->scaled, profile->paced + step);
-		made = make(profile, mbufs, room, profile->paced, profile->paced + behind);
-	}
-	return made;
+	if (order->packets != 0)
+		room = (unsigned)RTE_MIN((uint64_t)room, order->packets - profile->sent);
+	total = make_by_clock(profile, PROFILE_SCALED, profile->scaled, mbufs, room);
+	total += make_by_clock(
+		profile, PROFILE_UNSCALED, profile->unscaled, mbufs + total, room - total);
+	profile->sent += total;
+	return total;
 }
 
 static unsigned profile_make(
@@ -166,9 +159,7 @@ static unsigned profile_make(
 		profile->limited = true;
 	}
 	read_clocks(profile, now);
-	made = profile->taken->uneven
-		       ? make_in_steps(profile, mbufs, room)
-		       : make(profile, mbufs, room, profile->scaled, profile->unscaled);
+	made = make(profile, mbufs, room);
 	if (made == 0 && is_over(profile))
 		finish(profile);
 	return made;

@@ -62,9 +62,34 @@ static int add(struct profile_order *order, struct schedule *schedule)
 {
 	if (schedule == NULL)
 		return -ENOMEM;
-	order->uneven |= schedule->uneven && schedule->at == NULL;
 	order->schedules[order->nb_schedules++] = schedule;
+	order->nb_scaled += !schedule->unscaled;
 	return 0;
+}
+
+/* Those of streams that have one each. */
+static int add_alone(struct profile_order *order, const struct profile *profile,
+	const struct profile_order *before, bool unscaled)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < profile->nb_streams && rc == 0; i++) {
+		struct stream *stream = profile->streams[i];
+		struct schedule *same = schedule_before(before, stream);
+
+		if (schedule_alone(stream) && stream->unscaled == unscaled && stream->pps > 0)
+			rc = add(order, same != NULL ? same : schedule_of(&stream, 1));
+	}
+	return rc;
+}
+
+static int create_heaps(struct profile_order *order)
+{
+	int rc = due_heap_create(&order->due[PROFILE_SCALED], order->nb_scaled);
+
+	return rc != 0 ? rc
+		       : due_heap_create(&order->due[PROFILE_UNSCALED],
+				 order->nb_schedules - order->nb_scaled);
 }
 
 static int add_schedules(struct profile_order *order, const struct profile *profile,
@@ -79,13 +104,12 @@ static int add_schedules(struct profile_order *order, const struct profile *prof
 		rc = add(order, same != NULL ? same : schedule_of(streams, count));
 		order->nb_shared = count;
 	}
-	for (unsigned i = 0; i < profile->nb_streams && rc == 0; i++) {
-		struct stream *stream = profile->streams[i];
-		struct schedule *same = schedule_before(before, stream);
-
-		if (schedule_alone(stream) && stream->pps > 0)
-			rc = add(order, same != NULL ? same : schedule_of(&stream, 1));
-	}
+	if (rc == 0)
+		rc = add_alone(order, profile, before, false);
+	if (rc == 0)
+		rc = add_alone(order, profile, before, true);
+	if (rc == 0)
+		rc = create_heaps(order);
 	for (unsigned i = 0; i < profile->nb_streams && rc == 0; i++)
 		profile->streams[i]->scheduled_pps = profile->streams[i]->pps;
 	return rc;
@@ -102,8 +126,8 @@ struct profile_order *profile_order_make(const struct profile *profile, bool ane
 	if (order != NULL && profile->order != NULL)
 		memcpy(order, profile->order, sizeof(*order));
 	if (order != NULL) {
-		order->nb_schedules = order->nb_shared = 0;
-		order->uneven = false;
+		order->nb_schedules = order->nb_shared = order->nb_scaled = 0;
+		memset(order->due, 0, sizeof(order->due));
 	}
 	if (order == NULL || streams == NULL ||
 		add_schedules(order, profile, before, streams) != 0) {
@@ -129,5 +153,7 @@ void profile_order_free(struct profile_order *order, const struct profile_order 
 	for (unsigned i = 0; order != NULL && i < order->nb_schedules; i++)
 		if (!has(next, order->schedules[i]))
 			schedule_free(order->schedules[i]);
+	for (unsigned clock = 0; order != NULL && clock < PROFILE_CLOCKS; clock++)
+		due_heap_free(&order->due[clock]);
 	free(order);
 }

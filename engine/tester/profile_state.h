@@ -3,6 +3,7 @@
 #ifndef LINERATE_PROFILE_STATE_H
 #define LINERATE_PROFILE_STATE_H
 
+#include "due_heap.h"
 #include "schedule.h"
 
 #include <rte_common.h>
@@ -14,7 +15,14 @@
 
 struct tester_port;
 
-/* The task of a profile; never changed once it is given. */
+/* Clocks of a profile: by the rates as they are scaled, and as they are. */
+enum profile_clock {
+	PROFILE_SCALED,
+	PROFILE_UNSCALED,
+	PROFILE_CLOCKS,
+};
+
+/* The task of a profile; never changed once it is given, but for when its schedules are due. */
 struct profile_order {
 	uint32_t serial; /* no two of a profile are alike */
 	uint32_t run;    /* number of the start; grows */
@@ -24,7 +32,8 @@ struct profile_order {
 	uint64_t duration_clocks; /* from the first frame on, pauses included; 0: without end */
 	uint64_t packets;         /* 0: without end */
 	unsigned nb_shared;       /* streams that have the first schedule together */
-	bool uneven;              /* some have bursts, or begin late */
+	struct due_heap due[PROFILE_CLOCKS]; /* the worker's */
+	unsigned nb_scaled;                  /* schedules by the first clock, before the others */
 	unsigned nb_schedules;
 	struct schedule *schedules[];
 };
@@ -44,7 +53,6 @@ struct profile {
 	uint64_t start_clock, end_clock; /* on the port's clock */
 	uint64_t read_clock;             /* up to where the clocks below are */
 	double scaled, unscaled;         /* cycles of the profile, since it began */
-	double paced;                    /* of streams with bursts: up to where frames were made */
 	uint64_t sent;                   /* in the run */
 
 	/* The control thread's. */

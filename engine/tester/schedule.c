@@ -65,7 +65,23 @@ static void share_slots(struct stream *const *streams, unsigned count, double to
 	}
 }
 
-int schedule_create(struct schedule *schedule, struct stream *const *streams, unsigned count)
+/* Each stream's slots in a row, if a burst has whole rounds. */
+static void gather_slots(struct schedule *schedule, struct stream *const *streams, unsigned count)
+{
+	unsigned at = 0, first;
+
+	schedule->gathers = schedule->nb_slots > 1 && schedule->nb_slots <= STREAM_BURST_MAX;
+	for (unsigned i = 0; i < count && schedule->gathers; i++) {
+		first = at;
+		for (unsigned k = 0; k < schedule->nb_slots; k++)
+			if (schedule->slots[k] == streams[i])
+				schedule->gather[at++] = (uint8_t)k;
+		if (at > first)
+			schedule->nb_gather[first] = (uint8_t)(at - first);
+	}
+}
+
+static int make_slots(struct schedule *schedule, struct stream *const *streams, unsigned count)
 {
 	uint32_t *shares;
 	struct place *places;
@@ -113,6 +129,19 @@ int schedule_create(struct schedule *schedule, struct stream *const *streams, un
 	return 0;
 }
 
+int schedule_create(struct schedule *schedule, struct stream *const *streams, unsigned count)
+{
+	int rc = make_slots(schedule, streams, count);
+
+	if (rc != 0)
+		return rc;
+	schedule->plain = true;
+	for (unsigned i = 0; i < count; i++)
+		schedule->plain &= stream_is_plain(streams[i]);
+	gather_slots(schedule, streams, count);
+	return 0;
+}
+
 void schedule_free(struct schedule *schedule)
 {
 	if (schedule == NULL)
@@ -120,6 +149,18 @@ void schedule_free(struct schedule *schedule)
 	free(schedule->slots);
 	free(schedule->at);
 	free(schedule);
+}
+
+void schedule_set_clocks(struct schedule *schedule, double clocks_per_s)
+{
+	const struct stream_bursts *bursts = &schedule->bursts;
+	double gap_clocks = bursts->gap_s / schedule->scale * clocks_per_s;
+
+	schedule->frame_clocks = clocks_per_s / schedule->pps;
+	schedule->start_clocks = bursts->start_s / schedule->scale * clocks_per_s;
+	schedule->bursts_per_frame = nextafter(1 / (double)bursts->frames, 0);
+	schedule->period_clocks =
+		((double)bursts->frames - 1) * schedule->frame_clocks + gap_clocks;
 }
 
 uint64_t schedule_frames(const struct schedule *schedule, double scale, double seconds)

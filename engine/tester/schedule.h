@@ -24,14 +24,19 @@ struct schedule {
 	double full_pps;             /* at full scale */
 	double scale;                /* of the trial */
 	bool uneven;                 /* schedule_frames() says what is due, not the rate alone */
+	bool plain;                  /* so are all of its streams */
 	uint64_t limit;              /* frames to send in the trial; UINT64_MAX: until its end */
 	uint64_t burst;              /* limit of a burst; 0: continuous */
 	struct stream_bursts bursts; /* of its only stream; none: all are spread evenly */
 	uint64_t sent;               /* in the trial */
 	uint64_t not_before;         /* clock; no two bursts without a gap while catching up */
+	/* In cycles of the trial: from frame to frame, from burst to burst, to the first frame. */
+	double frame_clocks, period_clocks, start_clocks;
+	double bursts_per_frame; /* rounded down */
 	uint32_t position;
 	uint32_t nb_slots;
 	struct stream **slots;
+	bool gathers; /* a burst has whole rounds: `gather` */
 	/* For frames that have times of their own; else NULL, and the rest is not used. */
 	double *at;          /* when each slot is due, as a part of the round: 0 to below 1 */
 	double round_clocks; /* of the trial */
@@ -42,6 +47,8 @@ struct schedule {
 	uint32_t run;  /* that it is part of */
 	double origin; /* when it began, on the profile's clock */
 	bool unscaled; /* its rate is always its own */
+	/* Its slots, stream by stream, and at the first one of a stream how many it has. */
+	uint8_t gather[STREAM_BURST_MAX], nb_gather[STREAM_BURST_MAX];
 };
 
 /* Whether all of them say their places. */
@@ -60,6 +67,11 @@ void schedule_timed_start(struct schedule *schedule, double clocks_per_s);
 unsigned schedule_timed_due(const struct schedule *schedule, uint64_t elapsed, unsigned room);
 /* Takes note of frames that were sent then: they are due no more, the next ones in their turn. */
 void schedule_timed_sent(struct schedule *schedule, uint64_t elapsed, unsigned count);
+
+/* When the trial's `pps` and `scale` are known: what schedule_next_clock() (schedule_run.h) goes
+ * by.
+ */
+void schedule_set_clocks(struct schedule *schedule, double clocks_per_s);
 
 void schedule_free(struct schedule *schedule);
 /* Makes the schedule of these streams, whose pps are known. Returns 0, -EINVAL

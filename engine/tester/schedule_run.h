@@ -3,14 +3,16 @@
 #ifndef LINERATE_SCHEDULE_RUN_H
 #define LINERATE_SCHEDULE_RUN_H
 
+#include "due_heap.h"
 #include "schedule.h"
 
 #include <math.h>
 #include <rte_cycles.h>
 
-/* Step of a port whose streams have bursts; and the number of steps without a frame in a call. */
+/* Frames of one schedule that are late are made before others' within this time; and how many
+ * schedules are looked at in a call. */
 #define SCHEDULE_STEP_US 5
-#define SCHEDULE_STEPS_MAX 64
+#define SCHEDULE_LOOKS_MAX 64
 /* Distance in slots at which the streams are fetched. */
 #define SCHEDULE_SLOTS_AHEAD 16
 
@@ -63,7 +65,7 @@ static inline void schedule_fill_by_slots(
 		struct stream *stream = schedule->slots[schedule->position];
 
 		if (likely(ahead < schedule->nb_slots))
-			stream_prefetch(schedule->slots[ahead]);
+			stream_prefetch_varied(schedule->slots[ahead]);
 		if (++schedule->position == schedule->nb_slots)
 			schedule->position = 0;
 		if (stream->nb_gathered == 0)
@@ -76,10 +78,56 @@ static inline void schedule_fill_by_slots(
 	}
 }
 
+/*
+ * Whole rounds, as at full load: whose buffer each is was known before. The pool gives buffers back
+ * in the opposite order; turned round, each has the template of its stream already.
+ */
+static inline void schedule_fill_rounds(
+	struct schedule *schedule, struct rte_mbuf **mbufs, unsigned count)
+{
+	struct rte_mbuf *gathered[STREAM_BURST_MAX];
+	unsigned nb_slots = schedule->nb_slots;
+
+	for (unsigned i = 0; i < count / 2; i++) {
+		struct rte_mbuf *mbuf = mbufs[i];
+
+		mbufs[i] = mbufs[count - 1 - i];
+		mbufs[count - 1 - i] = mbuf;
+	}
+	for (unsigned at = 0, nb; at < nb_slots; at += nb) {
+		const uint8_t *slots = &schedule->gather[at];
+		unsigned nb_gathered = 0;
+
+		nb = schedule->nb_gather[at];
+		for (unsigned first = 0; first < count; first += nb_slots)
+			for (unsigned k = 0; k < nb; k++)
+				gathered[nb_gathered++] = mbufs[first + slots[k]];
+		stream_fill(schedule->slots[slots[0]], gathered, nb_gathered);
+	}
+}
+
+/* A plain stream writes too little to gather buffers for. */
+static inline void schedule_fill_in_turn(
+	struct schedule *schedule, struct rte_mbuf **mbufs, unsigned count)
+{
+	for (unsigned some, done = 0; done < count; done += some) {
+		unsigned left = schedule->nb_slots - schedule->position;
+
+		some = RTE_MIN(left, count - done);
+		streams_fill_in_turn(
+			schedule->slots + schedule->position, left, mbufs + done, some);
+		schedule->position = some == left ? 0 : schedule->position + some;
+	}
+}
+
 static inline void schedule_fill(struct schedule *schedule, struct rte_mbuf **mbufs, unsigned count)
 {
 	if (schedule->nb_slots == 1)
 		stream_fill(schedule->slots[0], mbufs, count);
+	else if (schedule->gathers && schedule->position == 0 && count % schedule->nb_slots == 0)
+		schedule_fill_rounds(schedule, mbufs, count);
+	else if (schedule->plain)
+		schedule_fill_in_turn(schedule, mbufs, count);
 	else
 		schedule_fill_by_slots(schedule, mbufs, count);
 	schedule->sent += count;
@@ -94,6 +142,73 @@ static inline void schedule_pace(struct schedule *schedule, uint64_t elapsed, un
 		schedule->not_before =
 			elapsed + (uint64_t)(SCHEDULE_CATCH_UP * count * (double)rte_get_tsc_hz() /
 					     schedule->pps);
+}
+
+/* Makes the frames that are due, at most `room`; returns how many. */
+static inline unsigned schedule_make(struct schedule *schedule, struct rte_mempool *pool,
+	struct rte_mbuf **mbufs, uint64_t elapsed, unsigned room)
+{
+	unsigned count = schedule_due(schedule, elapsed, room);
+
+	if (count == 0 || unlikely(rte_mempool_get_bulk(pool, (void **)mbufs, count) != 0))
+		return 0;
+	schedule_fill(schedule, mbufs, count);
+	schedule_pace(schedule, elapsed, count);
+	return count;
+}
+
+/* When frame number `sent`, from 0, is due, in cycles of the trial. */
+static inline double schedule_frame_clock(const struct schedule *schedule)
+{
+	uint64_t frames = schedule->bursts.frames, bursts, rest;
+
+	if (frames == 0)
+		return schedule->start_clocks +
+		       ((double)schedule->sent + 1) * schedule->frame_clocks;
+	/* The quotient, or one less. */
+	bursts = (uint64_t)((double)schedule->sent * schedule->bursts_per_frame);
+	rest = schedule->sent - bursts * frames;
+	if (rest >= frames) {
+		bursts++;
+		rest -= frames;
+	}
+	return schedule->start_clocks + (double)bursts * schedule->period_clocks +
+	       (double)rest * schedule->frame_clocks;
+}
+
+/* No frame of the schedule is due before; it is later than `elapsed`. DUE_NEVER: no more comes. */
+static inline uint64_t schedule_next_clock(const struct schedule *schedule, uint64_t elapsed)
+{
+	uint64_t next = RTE_MAX(schedule->not_before, elapsed + 1);
+	double clock;
+
+	if (unlikely(schedule->sent >= schedule->limit))
+		return DUE_NEVER;
+	if (unlikely(schedule->at != NULL))
+		return next;
+	clock = ceil(schedule_frame_clock(schedule));
+	if (unlikely(!(clock < 0x1p62)))
+		return DUE_NEVER;
+	return RTE_MAX(next, (uint64_t)clock);
+}
+
+/*
+ * The turn of the schedule that is due first, by the clock of the heap: makes its frames, at most
+ * `room`, and says when it is due next. A late worker goes on in small steps, so that streams that
+ * take turns keep their order. Returns the number of frames.
+ */
+static inline unsigned schedule_take_turn(struct schedule *schedule, const struct due_heap *heap,
+	struct rte_mempool *pool, struct rte_mbuf **mbufs, uint64_t now, unsigned room)
+{
+	uint64_t step = rte_get_tsc_hz() / 1000000 * SCHEDULE_STEP_US;
+	uint64_t until = RTE_MIN(now, due_heap_clock(heap) + step);
+	uint64_t origin = (uint64_t)schedule->origin;
+	uint64_t elapsed = until > origin ? until - origin : 0, next;
+	unsigned count = schedule_make(schedule, pool, mbufs, elapsed, room);
+
+	next = schedule_next_clock(schedule, elapsed);
+	due_heap_delay(heap, next == DUE_NEVER ? next : next + origin);
+	return count;
 }
 
 #endif

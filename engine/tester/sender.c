@@ -76,6 +76,14 @@ static struct schedule *new_schedules(unsigned count)
 	return schedules;
 }
 
+/* Whether its schedules are looked at in their turn: several, or one with times of its own. */
+static bool has_turns(const struct tester_sender *sender)
+{
+	const struct schedule *first = sender->schedules;
+
+	return sender->nb_schedules > 1 || (first->uneven && first->at == NULL);
+}
+
 static int create_schedules(
 	struct tester_sender *sender, struct stream *const *streams, unsigned count)
 {
@@ -98,10 +106,9 @@ static int create_schedules(
 		if (schedule_alone(streams[i]))
 			rc = schedule_create(
 				&sender->schedules[sender->nb_schedules++], &streams[i], 1);
-	for (unsigned i = 0; i < sender->nb_schedules; i++)
-		sender->uneven |= sender->schedules[i].uneven && sender->schedules[i].at == NULL;
 	free(continuous);
-	return rc;
+	return rc != 0 || !has_turns(sender) ? rc
+					     : due_heap_create(&sender->due, sender->nb_schedules);
 }
 
 int sender_create(struct tester_sender *sender, struct stream *const *streams, unsigned count)

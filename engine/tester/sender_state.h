@@ -8,6 +8,7 @@
 
 #include "core/node.h"
 #include "port/port.h"
+#include "due_heap.h"
 #include "schedule.h"
 
 #include <rte_common.h>
@@ -39,13 +40,10 @@ struct tester_sender {
 	struct rte_mempool *pool; /* of frames to send; only its streams write to them */
 	unsigned nb_schedules;
 	struct schedule *schedules;
-	bool uneven; /* some schedule has bursts or begins late */
+	struct due_heap due; /* of its schedules; empty where the only one is looked at each time */
 
-	/* Written by its worker. */
-	uint64_t paced __rte_cache_aligned; /* of uneven schedules: up to where frames were made, in
-					     * cycles of the trial */
-	/* Frames that the port had no room for; sent before any new one. */
-	uint16_t nb_held;
+	/* Written by its worker. Frames that the port had no room for; sent before any new one. */
+	uint16_t nb_held __rte_cache_aligned;
 	void *held[NODE_VECTOR_MAX];
 	struct sender_trial trial;
 } __rte_cache_aligned;

@@ -12,6 +12,7 @@
 #include <rte_mbuf.h>
 #include <rte_prefetch.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define STREAMS_MAX SIGNATURE_STREAMS
@@ -34,6 +35,8 @@ enum modifier_op {
 	MODIFIER_RANDOM,
 };
 
+struct columns;
+struct stream;
 struct template;
 
 /* Bursts of a stream: this number of bursts of this number of frames, at its rate, and a gap from
@@ -59,17 +62,23 @@ struct modifier {
 	enum modifier_op op;
 	bool in_l3_checksum, in_l4_checksum;
 	uint32_t min, max, step;
-	uint32_t value; /* the next one */
+	uint32_t last;  /* number of the last value in turn, from 0 */
+	uint32_t next;  /* number of the next one; random: how many were drawn */
 	uint32_t fixed; /* the other bits of the word */
-	uint64_t random;
+	uint32_t seed;
 };
 
 struct stream {
-	/* Fields that each frame needs come first, in as few cache lines as possible: there may be
+	/* Fields that each frame needs are two cache lines, with the header's: there may be
 	 * thousands of streams, each with one frame in turn. */
 	uint16_t id;
-	uint16_t frame_bytes; /* FCS included */
-	uint32_t tag;         /* by which buffers know whose template they hold; never 0 */
+	uint16_t frame_bytes;   /* FCS included */
+	uint32_t tag;           /* by which buffers know whose template they hold; never 0 */
+	uint32_t next_sequence; /* written by the tester's worker, as `sent` */
+	unsigned nb_modifiers;
+	uint64_t sent;
+	struct flows *flows;       /* NULL: one, or what the modifiers make */
+	struct template *template; /* NULL: of layers */
 	bool signature;
 	bool stamped;        /* its frames carry the time when they are sent */
 	bool check_payload;  /* received frames are checked for damage */
@@ -79,16 +88,13 @@ struct stream {
 	uint16_t l4_offset;                              /* of the UDP or TCP header; 0: none */
 	uint16_t l3_checksum_offset, l4_checksum_offset; /* 0: none */
 	uint32_t l3_base, l4_base; /* sums over all that no modifier and no signature changes */
-	unsigned nb_modifiers;
-	struct flows *flows;       /* NULL: one, or what the modifiers make */
-	struct template *template; /* NULL: of layers */
 	uint8_t header[STREAM_HEADER_MAX] __rte_cache_aligned;
+	/* Makes what varies in its frames: columns.h. */
+	void (*draw)(struct stream *stream, struct columns *columns, unsigned count);
 	struct modifier modifiers[STREAM_MODIFIERS_MAX];
 
-	/* Written by the tester's worker. */
-	uint32_t next_sequence __rte_cache_aligned;
-	uint64_t sent;
-	unsigned nb_gathered; /* buffers of the burst under way that are this stream's */
+	/* Buffers of the burst under way that are this stream's; the tester's worker alone. */
+	unsigned nb_gathered __rte_cache_aligned;
 	struct rte_mbuf *gathered[STREAM_BURST_MAX];
 
 	/* Written by the control thread when a trial begins. */
@@ -115,6 +121,7 @@ struct stream {
 	struct stream *next_part;
 	bool is_part; /* and not the first */
 } __rte_cache_aligned;
+_Static_assert(offsetof(struct stream, header) == RTE_CACHE_LINE_SIZE, "two lines a frame");
 
 /* The frame in a buffer of the tester's: header bytes, and: */
 #define STREAM_TAG_STAMPED (1u << 16)
@@ -140,9 +147,23 @@ static inline bool stream_is_stamped(const struct rte_mbuf *mbuf)
 /* Fetches what stream_fill() needs of a stream for one frame. */
 static inline void stream_prefetch(const struct stream *stream)
 {
-	rte_prefetch0(stream);
+	rte_prefetch0_write(stream);
 	rte_prefetch0(stream->header);
-	rte_prefetch0(&stream->next_sequence);
+}
+
+/* The same of one whose frames vary, and where its buffers are gathered. */
+static inline void stream_prefetch_varied(const struct stream *stream)
+{
+	stream_prefetch(stream);
+	rte_prefetch0_write(&stream->draw);
+	rte_prefetch0_write(RTE_PTR_ADD(&stream->draw, RTE_CACHE_LINE_SIZE));
+	rte_prefetch0_write(&stream->nb_gathered);
+}
+
+/* Whether its frames differ by their signatures alone. */
+static inline bool stream_is_plain(const struct stream *stream)
+{
+	return stream->template == NULL && stream->nb_modifiers == 0 && stream->flows == NULL;
 }
 
 /* A tag that no stream had before. */
@@ -176,5 +197,9 @@ static inline double stream_l1_bits(const struct stream *stream)
  * it holds, so that only what changes is written.
  */
 void stream_fill(struct stream *stream, struct rte_mbuf **mbufs, unsigned count);
+/* The same of plain streams that take turns: each buffer gets the next frame of its stream.
+ * `nb_streams` is at least `count`: those behind have their turn soon. */
+void streams_fill_in_turn(struct stream *const *streams, unsigned nb_streams,
+	struct rte_mbuf **mbufs, unsigned count);
 
 #endif

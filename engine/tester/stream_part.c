@@ -10,7 +10,6 @@
 
 /* Odd, so that parts draw other numbers than each other. */
 #define SEED_STEP 0x85ebca6bu
-#define RANDOM_STEP 0xd1b54a32d192ed03ull
 
 /* Fields of a stream that take their values in turn, each within a number of frames: its round. */
 struct rounds {
@@ -115,19 +114,18 @@ static void take_values(struct modifier *modifier, unsigned part, unsigned parts
 	uint64_t round = modifier_round(modifier), step = modifier->step;
 	uint32_t first = (uint32_t)(part * step), span;
 
-	modifier->random += part * RANDOM_STEP;
+	modifier->seed += part * SEED_STEP;
 	if (round == 1)
 		return;
 	span = (uint32_t)((part_of(round, part, parts) - 1) * step * parts);
 	if (modifier->op == MODIFIER_INCREMENT) {
 		modifier->min += first;
 		modifier->max = modifier->min + span;
-		modifier->value = modifier->min;
 	} else {
 		modifier->max -= first;
 		modifier->min = modifier->max - span;
-		modifier->value = modifier->max;
 	}
+	modifier->last = (uint32_t)(part_of(round, part, parts) - 1);
 	modifier->step = (uint32_t)RTE_MIN(step * parts, (uint64_t)UINT32_MAX);
 }
 

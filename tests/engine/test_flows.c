@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The flows of a stream: which come, how often, and that their frames are right. */
 #include "tester/flow_ranges.h"
+#include "tester/lanes.h"
 #include "core/signature.h"
 #include "stream_text.h"
 #include "test.h"
@@ -175,9 +176,8 @@ static void a_wrong_distribution_is_seen(void)
 	CHECK(chi_square(seen, expected, 1000) > 5);
 }
 
-static void each_cpu_draws_the_same(void)
+static void compare(flows_draw_t draw)
 {
-#ifdef RTE_ARCH_X86_64
 	static const char *const texts[] = {
 		FLOWS("\"count\": 9999991", UDP),
 		FLOWS("\"count\": 7", UDP),
@@ -187,8 +187,6 @@ static void each_cpu_draws_the_same(void)
 		FLOWS("\"count\": 5", LAYERS()),
 	};
 
-	if (__builtin_cpu_supports("avx2") == 0)
-		return;
 	for (unsigned t = 0; t < RTE_DIM(texts); t++) {
 		struct stream *one = made(texts[t]), *other = made(texts[t]);
 
@@ -198,12 +196,21 @@ static void each_cpu_draws_the_same(void)
 			unsigned count = round % FLOWS_BURST + 1;
 
 			flows_draw_scalar(one->flows, &words, count);
-			flows_draw_avx2(other->flows, &others, count);
+			draw(other->flows, &others, count);
 			CHECK(memcmp(&words, &others, sizeof(words)) == 0);
 		}
 		stream_free(one);
 		stream_free(other);
 	}
+}
+
+static void each_cpu_draws_the_same(void)
+{
+#ifdef RTE_ARCH_X86_64
+	if (lanes_avx2_run())
+		compare(flows_draw_avx2);
+	if (lanes_avx512_run())
+		compare(flows_draw_avx512);
 #endif
 }
 

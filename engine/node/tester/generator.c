@@ -33,6 +33,7 @@ static void schedule_start(struct schedule *schedule, const struct trial_order *
 					       : schedule_frames(schedule, order->scale, seconds);
 	if (schedule->burst != 0)
 		schedule->limit = RTE_MIN(schedule->burst, schedule->limit);
+	schedule_set_clocks(schedule, (double)rte_get_tsc_hz());
 	if (schedule->at != NULL)
 		schedule_timed_start(schedule, (double)rte_get_tsc_hz());
 }
@@ -58,7 +59,7 @@ static uint64_t common_start(const struct tester_sender *sender, uint32_t number
 
 static void trial_start(struct tester_sender *sender, uint32_t number, uint64_t now)
 {
-	sender->paced = 0;
+	due_heap_restart(&sender->due);
 	sender->trial.limited = __atomic_load_n(&tester.end_clocks, __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < sender->nb_schedules; i++)
 		schedule_start(&sender->schedules[i], &tester.order);
@@ -72,11 +73,13 @@ static bool trial_over(const struct tester_sender *sender, uint64_t elapsed, uin
 {
 	if (__atomic_load_n(&tester.order.stop, __ATOMIC_RELAXED) == number)
 		return true;
+	if (elapsed < sender->trial.limited)
+		return sender->nb_schedules == 0;
 	for (unsigned i = 0; i < sender->nb_schedules; i++)
 		if (sender->schedules[i].sent < sender->schedules[i].limit &&
-			(!isinf(sender->schedules[i].pps) || elapsed < sender->trial.limited))
+			!isinf(sender->schedules[i].pps))
 			return false;
-	return elapsed >= sender->trial.limited || sender->nb_schedules == 0;
+	return true;
 }
 
 /* The trial has what it went on for: each sender sends what was due by then. */
@@ -97,6 +100,7 @@ static void limit_schedules(struct tester_sender *sender, uint64_t end_clocks)
 		if (!isinf(schedule->pps))
 			schedule->limit = RTE_MAX(schedule->sent, frames);
 	}
+	due_heap_restart(&sender->due);
 }
 
 static void trial_finish(struct tester_sender *sender, uint64_t now)
@@ -109,42 +113,33 @@ static void trial_finish(struct tester_sender *sender, uint64_t now)
 static uint16_t generate(struct rte_graph *graph, struct rte_node *node,
 	struct tester_sender *sender, uint64_t elapsed)
 {
-	unsigned room = STREAM_BURST_MAX, total = 0;
 	struct rte_mbuf **mbufs = (struct rte_mbuf **)rte_node_next_stream_get(
 		graph, node, NEXT_MADE, STREAM_BURST_MAX);
+	unsigned made = 0;
 
-	for (unsigned i = 0; i < sender->nb_schedules && total < room; i++) {
-		struct schedule *schedule = &sender->schedules[i];
-		unsigned count = schedule_due(schedule, elapsed, room - total);
-
-		if (count == 0)
-			continue;
-		if (unlikely(
-			    rte_mempool_get_bulk(sender->pool, (void **)mbufs + total, count) != 0))
-			break;
-		schedule_fill(schedule, mbufs + total, count);
-		schedule_pace(schedule, elapsed, count);
-		total += count;
-	}
-	rte_node_next_stream_put(graph, node, NEXT_MADE, (uint16_t)total);
-	return (uint16_t)total;
+	if (likely(sender->nb_schedules > 0))
+		made = schedule_make(
+			sender->schedules, sender->pool, mbufs, elapsed, STREAM_BURST_MAX);
+	rte_node_next_stream_put(graph, node, NEXT_MADE, (uint16_t)made);
+	return (uint16_t)made;
 }
 
-/*
- * The same where streams have bursts: a late worker goes on in small steps, so that streams that
- * take turns keep their order.
- */
-static uint16_t generate_in_steps(struct rte_graph *graph, struct rte_node *node,
+/* The same of several schedules, that which is due first in its turn. */
+static uint16_t generate_in_turn(struct rte_graph *graph, struct rte_node *node,
 	struct tester_sender *sender, uint64_t elapsed)
 {
-	uint64_t step = rte_get_tsc_hz() / 1000000 * SCHEDULE_STEP_US;
-	uint16_t made = 0;
+	struct due_heap *due = &sender->due;
+	struct rte_mbuf **mbufs = (struct rte_mbuf **)rte_node_next_stream_get(
+		graph, node, NEXT_MADE, STREAM_BURST_MAX);
+	unsigned total = 0;
 
-	for (unsigned i = 0; i < SCHEDULE_STEPS_MAX && made == 0 && sender->paced < elapsed; i++) {
-		sender->paced = RTE_MIN(elapsed, sender->paced + step);
-		made = generate(graph, node, sender, sender->paced);
-	}
-	return made;
+	for (unsigned looks = 0; looks < SCHEDULE_LOOKS_MAX && total < STREAM_BURST_MAX &&
+				 due_heap_clock(due) <= elapsed;
+		looks++)
+		total += schedule_take_turn(&sender->schedules[due_heap_number(due)], due,
+			sender->pool, mbufs + total, elapsed, STREAM_BURST_MAX - total);
+	rte_node_next_stream_put(graph, node, NEXT_MADE, (uint16_t)total);
+	return (uint16_t)total;
 }
 
 /* A trial that is stopped does not wait for a link that takes nothing to take what is held. */
@@ -202,8 +197,8 @@ static uint16_t generator_process(struct rte_graph *graph, struct rte_node *node
 		trial_finish(sender, now);
 		return 0;
 	}
-	if (unlikely(sender->uneven))
-		return generate_in_steps(graph, node, sender, elapsed);
+	if (unlikely(sender->due.count > 0))
+		return generate_in_turn(graph, node, sender, elapsed);
 	return generate(graph, node, sender, elapsed);
 }
 
