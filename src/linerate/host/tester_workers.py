@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from linerate.host.cpu_order import LogicalCpu
 from linerate.model.tester_workers import TesterWorkers
 
-#: Cycles that a frame costs the tester, sent and received (docs/performance.md).
+#: Cycles that a frame is planned with, sent and received: the tester's 11 and 7 (of a frame of 64
+#: bytes that varies, docs/performance.md), and an allowance for a NIC's driver.
 TX_CYCLES, RX_CYCLES = 15, 14
 #: Share of a CPU's cycles that is planned with.
 USED_SHARE = 0.8
