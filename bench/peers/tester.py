@@ -151,7 +151,7 @@ _TURNS = [
 register(Kind("tester-streams", "tester, 1,000 streams in turn", sending(_TURNS)))
 register(
     Kind(
-        "tester-streams-varied",
+        "tester-varied-1000",
         "tester, 1,000 varied streams in turn",
         sending([one | {"modifiers": _VARIED} for one in _TURNS]),
     )
