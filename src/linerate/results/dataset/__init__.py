@@ -1,0 +1,1 @@
+"""Trials of many runs, testbeds and versions as one Parquet dataset."""
