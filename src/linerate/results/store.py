@@ -33,6 +33,7 @@ from linerate.model.measurement.latency import LatencyFigures, LatencyLoads, fig
 from linerate.model.power import PowerFigures
 from linerate.model.power import figures_of as power_figures
 from linerate.model.run_records import FrameSize, Hop, Search, SoakState
+from linerate.model.scenario import ScenarioUse
 from linerate.model.suites import TESTER_PORTS, Profiled
 from linerate.model.testbed import Testbed
 from linerate.model.tester_workers import TesterWorkers
@@ -203,6 +204,8 @@ class Run(FrozenModel):
     ceilings: tuple[Ceiling, ...] = ()
     #: Tests without any trial, as the host gave an engine no CPU twice; `configuration` names them.
     absent: tuple[Absent, ...] = ()
+    #: The scenario that it measured; `tests` are its traffic.
+    scenario: ScenarioUse | None = None
     sweep: Sweep | None = None
     searches: tuple[Search, ...] = ()
     rfc2544: tuple[FrameSize, ...] = ()
