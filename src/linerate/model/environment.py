@@ -25,5 +25,10 @@ class Environment(FrozenModel):
     layout: str = ""
     #: Negotiated links of real ports.
     links: str = ""
+    #: Vendor, version and date of the firmware, as its tables name them; unknown of older runs.
+    bios: str = ""
+    #: Model and firmware of the NICs that a testbed's ports are; empty where it has none.
+    nic: str = ""
+    nic_firmware: str = ""
     #: The run's session, where others have less of a CPU than it; None: they have as much.
     autogroup_nice: int | None = None

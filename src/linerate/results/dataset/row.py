@@ -1,6 +1,6 @@
-"""One trial as a row of the dataset, and the keys by which trials are told apart.
+"""One trial as a row of the dataset, and the keys that distinguish trials.
 
-What is not known is empty text, an empty map, or None among figures: never 0.
+Unknown is empty text, an empty map, or None among figures: never 0.
 """
 
 from datetime import datetime
@@ -13,7 +13,7 @@ SCHEMA = 1
 
 
 class TrialKeys(FrozenModel):
-    """What a trial was measured of, where more is known of it than its run says.
+    """Keys of a trial, where more is known of it than its run says.
 
     What is left empty is taken of the run.
     """
@@ -95,7 +95,7 @@ class TrialRow(FrozenModel):
     loss_percent: float | None = None
     #: By place, packets lost there; `unexplained` where no counter has them.
     losses: dict[str, int] = {}
-    #: What limits the device.
+    #: Limit of the device, by the verdict.
     limit: str = ""
     #: Cycles of the device's workers for each packet that came through; by node of its graph.
     cycles_per_packet: float | None = None

@@ -74,7 +74,7 @@ def row_of(name: str, run: Run) -> dict[str, Any]:
         "labels": ",".join(f"{key}={value}" for key, value in run.labels.items()),
         "dut": testbed.dut.name,
         "wire": testbed.wire,
-        "card": _card(testbed.card) if testbed.wire == "card" else "",
+        "card": card_name(testbed.card) if testbed.wire == "card" else "",
         "workers": testbed.dut.workers,
         "loadtests": ",".join(run.tests),
         "trials": len(run.results),
@@ -125,7 +125,7 @@ def _command(run: Run) -> str:
     return " ".join(("linerate", *run.command[1:]))
 
 
-def _card(card: Card) -> str:
+def card_name(card: Card) -> str:
     """Name a virtual card: a preset, or what it links at."""
     known = [name for name, preset in PRESETS.items() if preset == card]
     return known[0] if known else format_bps(card.link_bps)
