@@ -29,7 +29,7 @@ COLUMNS = {name: _type_of(field.annotation) for name, field in TrialRow.model_fi
 
 
 def selected(there: set[str]) -> str:
-    """What reads all columns of files that have only those of `there`: the others are NULL."""
+    """All columns in SQL, of files that have those of `there`: the others are NULL."""
     parts = (
         f'CAST("{name}" AS {kind}) AS "{name}"' if name in there else f'NULL::{kind} AS "{name}"'
         for name, kind in COLUMNS.items()

@@ -34,16 +34,16 @@ COMPACT = "compact-"
 _UNIT_KEY = re.compile(r"(?!compact-)[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 #: Folder of trials of no scenario, as readers of such folders call it.
 NO_SCENARIO = "__HIVE_DEFAULT_PARTITION__"
-#: Times that all is read anew, where a file went away meanwhile.
+#: Times that all is read, where files go away while they are.
 TRIES = 5
-#: A database takes nothing from the network, or of this process's variables.
+#: Nothing comes from the network, or of this process's variables.
 SETTINGS = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
     "temp_directory": "",
 }
-#: What closes it for good.
+#: Settings that close it for good.
 LOCKED = ("enable_external_access = false", "lock_configuration = true")
 #: Columns in their order.
 _ORDER = {name: place for place, name in enumerate(COLUMNS)}
@@ -52,7 +52,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """What a compaction did."""
+    """Files and trials of a compaction."""
 
     files_before: int
     files_after: int
@@ -164,7 +164,7 @@ class Dataset:
         self.store.remove(file.name for file in found if file.name != name)
 
     def _again(self, read: Callable[[], T]) -> T:
-        """Read; once more where a file went away meanwhile, as another process compacted."""
+        """Read; once more where a file went away, as another process compacted."""
         import duckdb  # noqa: PLC0415 (slow to load)
 
         for left in reversed(range(TRIES)):
@@ -190,7 +190,7 @@ def merged(paths: Sequence[Path]) -> bytes:
 
 
 def one_line(error: Exception) -> str:
-    """What DuckDB says, without the place of it in its own words."""
+    """The first line of what DuckDB says."""
     return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 

@@ -17,13 +17,14 @@ from linerate.results.goals import goal_name
 from linerate.results.index.row import card_name
 from linerate.results.store import Result, Run
 
-#: Number of a search's trial, and size of a sweep's: they are no part of a loadtest's name.
-_NUMBER = re.compile(r"\.\d+$")
-_SIZE = re.compile(r"@\d+$")
+#: Ends of tests' names that are no part of a loadtest's: size, number and purpose of a trial.
+_ENDS = re.compile(r"(@\d+)?(\.(\d+|latency|loss-[\d.]+|burst-[\d.]+))?$|-at-[\d.]+$")
+#: RFC 2544's trial for latency, at the throughput that was found.
+_AT_THROUGHPUT = re.compile(r"\.latency$")
 NS_PER_US = 1000.0
 #: Loads above this share of the line are the line: clocks of two hosts differ.
 LINE_SHARE = 0.9999
-#: Digits that tell machines apart.
+#: Digits that distinguish machines.
 DIGITS = 10
 #: Columns of which a machine's digest is made: another value is another machine.
 MACHINE = ("cpu", "kernel", "microcode", "bios", "nic", "nic_firmware")
@@ -35,7 +36,10 @@ def rows_of(run: Run, folder: Path, keys: TrialKeys = NOTHING) -> list[TrialRow]
     about = _of_run(run, folder, keys)
     loads = _named_loads(run)
     return [
-        TrialRow(**about | _of_result(result, keys), load=_load(run, result, keys, loads))
+        TrialRow(
+            **about | _of_result(result, keys, run.labels.get("setting", "")),
+            load=_load(run, result, keys, loads),
+        )
         for result in run.results
     ]
 
@@ -47,8 +51,8 @@ def unit_key_of(run: Run, folder: Path) -> str:
 
 
 def _of_run(run: Run, folder: Path, keys: TrialKeys) -> dict[str, Any]:
-    """What all its trials have in common."""
-    labels, dut = run.labels, run.testbed.dut
+    """Columns that all its trials have in common."""
+    labels, dut, use = run.labels, run.testbed.dut, run.scenario
     version, commit = _version(run, dut)
     machine = _machine(run)
     return {
@@ -57,12 +61,12 @@ def _of_run(run: Run, folder: Path, keys: TrialKeys) -> dict[str, Any]:
         "started": run.started,
         "command": _command(run),
         "campaign": keys.campaign or labels.get("campaign", ""),
-        "device": keys.device or dut.name,
+        "device": keys.device or (use.box if use else dut.name),
         "version": keys.version or labels.get("version", version),
         "commit": keys.commit or labels.get("commit", commit),
-        "scenario": keys.scenario or run.suite,
-        "scenario_digest": keys.scenario_digest,
-        "values": keys.values,
+        "scenario": keys.scenario or (use.name if use else run.suite),
+        "scenario_digest": keys.scenario_digest or (use.digest if use else ""),
+        "values": keys.values or (use.values if use else {}),
         "workers": dut.workers,
         "testbed": keys.testbed or run.testbed.name,
         "machine": _digest(machine),
@@ -115,13 +119,13 @@ def _command(run: Run) -> str:
     return "matrix" if found == "sweep" and named == "matrix" else found
 
 
-def _of_result(result: Result, keys: TrialKeys) -> dict[str, Any]:
+def _of_result(result: Result, keys: TrialKeys, setting: str) -> dict[str, Any]:
     """Figures of one trial."""
     cycles = _cycles(result)
     return {
         "trial": result.trial,
-        "setting": keys.setting or result.configuration,
-        "loadtest": _SIZE.sub("", _NUMBER.sub("", result.test)),
+        "setting": keys.setting or setting or result.configuration,
+        "loadtest": "" if result.configuration else _ENDS.sub("", result.test, count=1),
         "frame_bytes": result.frame_bytes,
         "repeat": result.repeat if keys.repeat is None else keys.repeat,
         "attempt": result.attempt,
@@ -185,6 +189,11 @@ def _load(run: Run, result: Result, keys: TrialKeys, named: dict[str, str]) -> s
     """Offered load in words that are the same from run to run."""
     if keys.load or result.trial in named:
         return keys.load or named[result.trial]
+    if _AT_THROUGHPUT.search(result.test):
+        return "throughput (latency)"
+    # The tester's own limit may have lowered it: asked for was this.
+    if not (run.searches or run.rfc2544 or run.soak):
+        return "line" if result.profile is None else result.profile.rate
     line_pps = _line_pps(run, result)
     if not line_pps:
         return format_pps(result.asked_pps, ".4g")
@@ -201,7 +210,7 @@ def _line_pps(run: Run, result: Result) -> float:
 
 
 def _named_loads(run: Run) -> dict[str, str]:
-    """By trial: what a search found, the shares at which latency was measured."""
+    """By trial: the goals that a search found, the shares at which latency was measured."""
     found: dict[str, str] = {}
     for search in run.searches:
         # Of two goals at one trial, the stricter.
@@ -217,5 +226,5 @@ def _named_loads(run: Run) -> dict[str, str]:
 
 
 def _share(about: LatencyLoads, percent: float) -> str:
-    of = {"line": "", "NDR": " of NDR", "given": f" of {format_pps(about.top_pps, '.4g')}"}
-    return f"{percent:g} %{of[about.top]}"
+    share_of = {"line": "", "NDR": " of NDR", "given": f" of {format_pps(about.top_pps, '.4g')}"}
+    return f"{percent:g} %{share_of[about.top]}"

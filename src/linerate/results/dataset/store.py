@@ -11,7 +11,7 @@ from typing import Protocol
 
 from linerate.base.errors import UserError
 
-#: How far it is: files done, of so many.
+#: Called with the files that are done, and their number.
 Progress = Callable[[int, int], None]
 
 

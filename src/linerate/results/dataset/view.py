@@ -10,9 +10,9 @@ from linerate.results.dataset.store import DatasetError
 if TYPE_CHECKING:
     import duckdb
 
-#: What a file must have to be one of a dataset's.
+#: Columns without which a file is none of a dataset.
 NEEDED = frozenset(("unit_key", "trial", "run", "started"))
-#: Of a unit that is in several files, or was measured twice: the run that began first.
+#: The run that began first, of a unit that is in several files or was measured twice.
 _CHOSEN = """
 CREATE TEMP TABLE chosen AS
 SELECT unit_key, arg_min({{'filename': filename, 'run': run}}, (started, run, filename)) AS it
@@ -34,13 +34,13 @@ def literals(texts: Sequence[object]) -> str:
 
 
 def files(paths: Sequence[Path]) -> str:
-    """What reads them all, in SQL; columns that some have not are NULL there."""
+    """All rows of them in SQL; columns that some have not are NULL there."""
     options = "union_by_name = true, filename = true, hive_partitioning = false"
     return f"read_parquet({literals(paths)}, {options})"
 
 
 def once(database: "duckdb.DuckDBPyConnection", paths: Sequence[Path]) -> tuple[str, set[str]]:
-    """What reads each trial once, with all columns of the files, in SQL; and those columns."""
+    """Each trial once in SQL, with all columns of the files; and those columns."""
     everything = files(paths)
     described = database.execute(f"DESCRIBE SELECT * FROM {everything}").fetchall()
     there = {str(name) for name, *_ in described} - {"filename"}
