@@ -1,6 +1,8 @@
 """Traffic: start, stop, pause, resume, update; of profiles and of single streams."""
 
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -107,25 +109,39 @@ def remove_rx_filters(server: Server, asked: OfProfile) -> dict[str, Any]:
 @method("pause_traffic", OfProfile)
 def pause_traffic(server: Server, asked: OfProfile) -> dict[str, Any]:
     """Hold a profile, or all that send."""
-    port = server.owned(asked.port_id, asked.handler)
-    for name, profile in _in_state(port, asked.profile_id, State.TX).items():
-        server.recorder.changes()
-        server.engine.pause(port.info.name, profile.name)
-        profile.state = State.PAUSE
-        server.event(Kind.PROFILE_PAUSED, port, profile_id=name)
-    server.event(Kind.PORT_PAUSED, port)
-    return {}
+    return _turn(server, asked, _PAUSING, server.engine.pause)
 
 
 @method("resume_traffic", OfProfile)
 def resume_traffic(server: Server, asked: OfProfile) -> dict[str, Any]:
     """Let a profile go on, or all that are paused."""
+    return _turn(server, asked, _RESUMING, server.engine.resume)
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A change of profiles from one state to the other, and the events of it."""
+
+    before: State
+    after: State
+    of_profile: Kind
+    of_port: Kind
+
+
+_PAUSING = _Turn(State.TX, State.PAUSE, Kind.PROFILE_PAUSED, Kind.PORT_PAUSED)
+_RESUMING = _Turn(State.PAUSE, State.TX, Kind.PROFILE_RESUMED, Kind.PORT_RESUMED)
+
+
+def _turn(
+    server: Server, asked: OfProfile, turn: _Turn, act: Callable[[str, str], None]
+) -> dict[str, Any]:
     port = server.owned(asked.port_id, asked.handler)
-    for name, profile in _in_state(port, asked.profile_id, State.PAUSE).items():
-        server.engine.resume(port.info.name, profile.name)
-        profile.state = State.TX
-        server.event(Kind.PROFILE_RESUMED, port, profile_id=name)
-    server.event(Kind.PORT_RESUMED, port)
+    for name, profile in _in_state(port, asked.profile_id, turn.before).items():
+        server.recorder.changes()
+        act(port.info.name, profile.name)
+        profile.state = turn.after
+        server.event(turn.of_profile, port, profile_id=name)
+    server.event(turn.of_port, port)
     return {}
 
 
@@ -154,41 +170,41 @@ def update_traffic(server: Server, asked: _Updated) -> dict[str, Any]:
 @method("pause_streams", OfStreams)
 def pause_streams(server: Server, asked: OfStreams) -> dict[str, Any]:
     """Hold some streams of a profile."""
-    _scale_streams(server, asked, 0.0)
-    return {}
+    return _scale(server, _chosen_streams(server, asked), 0.0)
 
 
 @method("resume_streams", OfStreams)
 def resume_streams(server: Server, asked: OfStreams) -> dict[str, Any]:
     """Let some streams of a profile go on."""
-    _scale_streams(server, asked, 1.0)
-    return {}
+    return _scale(server, _chosen_streams(server, asked), 1.0)
 
 
 @method("update_streams", _StreamsUpdated)
 def update_streams(server: Server, asked: _StreamsUpdated) -> dict[str, Any]:
     """Another rate of some streams of a profile, all together."""
-    port, profile, streams = _chosen_streams(server, asked)
+    chosen = _chosen_streams(server, asked)
+    port, profile, streams = chosen
     if any(one.is_latency for one in streams):
         raise FailedError(f"port {port.number}: latency streams are not scaled")
     link = port.info.link_bps
     rates = total(one.document.rates(link) for one in streams)
     # A stream's scale is within its profile's.
-    scale = scale_for(asked.mul, rates * profile.scale, rates * 0, link, 1.0)
+    return _scale(server, chosen, scale_for(asked.mul, rates * profile.scale, rates * 0, link, 1.0))
+
+
+#: Streams of a profile of a port.
+_Chosen = tuple[Port, Profile, list[Stream]]
+
+
+def _scale(server: Server, chosen: _Chosen, scale: float) -> dict[str, Any]:
+    port, profile, streams = chosen
     server.recorder.changes()
     for one in streams:
         server.engine.set_stream_rate(port.info.name, profile.name, one.name, scale)
     return {}
 
 
-def _scale_streams(server: Server, asked: OfStreams, scale: float) -> None:
-    port, profile, streams = _chosen_streams(server, asked)
-    server.recorder.changes()
-    for one in streams:
-        server.engine.set_stream_rate(port.info.name, profile.name, one.name, scale)
-
-
-def _chosen_streams(server: Server, asked: OfStreams) -> tuple[Port, Profile, list[Stream]]:
+def _chosen_streams(server: Server, asked: OfStreams) -> _Chosen:
     port = server.owned(asked.port_id, asked.handler)
     profile = port.profile(asked.profile_id)
     if not profile.is_active:
