@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import atheris
 
@@ -34,10 +35,14 @@ with atheris.instrument_imports(include=["linerate"]):
     )
     from linerate.lab.power import command as by_command
     from linerate.lab.trex.client import read_reply
+    from linerate.lab.trex.tester import TrexTester
     from linerate.lab.trex.tester import counted as trex_counted
     from linerate.model import testbed
     from linerate.model.box import BoxAnswers, Command, texts
     from linerate.model.measurement import Measurement
+    from linerate.model.suites import DUT_MACS
+    from linerate.model.suites import find as find_suite
+    from linerate.model.suites import streams as streams_of_loadtest
     from linerate.parsers.boxes import Asked, TracingKind, UnreadableError, box_evidence, kinds
     from linerate.parsers.meter_csv import MeterTableError, read_table
     from linerate.results import journal
@@ -64,6 +69,13 @@ TARGETS: dict[str, Target] = {}
 #: In memory: a file is written for each input.
 FOLDER = Path(tempfile.mkdtemp(prefix="linerate-fuzz-", dir="/dev/shm"))
 LINK_BPS = 10e9
+#: Of both ports, one of them timed.
+TREX_STREAMS = [
+    stream | {"latency": number == 0}
+    for number, stream in enumerate(
+        streams_of_loadtest(find_suite("standard").loadtests[5], DUT_MACS, {"percent": 100})
+    )
+]
 CONVERSATION = (Path(__file__).parent / "corpus" / "files_captures" / "conversation").read_bytes()
 
 
@@ -229,11 +241,33 @@ def tables(content: bytes) -> None:
         audit(table_of(content, "fuzzed", LINK_BPS))
 
 
+class _Replies:
+    """A process that drives a TRex server, of which each call takes a line."""
+
+    def __init__(self, content: bytes) -> None:
+        self._lines = iter(content.split(b"\n")[:32])
+
+    def ask(self, _call: str, **_parameters: object) -> dict[str, Any]:
+        line = next(self._lines, None)
+        if line is None:
+            raise SetupError("it ended")
+        return read_reply(line)
+
+
 @target
 def trex_replies(content: bytes) -> None:
-    """A line of the process that drives a TRex server."""
+    """Lines of the process that drives a TRex server: of one call, and of those of trials."""
     with contextlib.suppress(SetupError):
         trex_counted(read_reply(content))
+    replies = _Replies(content)
+    with contextlib.suppress(SetupError):
+        tester = TrexTester(replies, TREX_STREAMS, int(LINK_BPS), (0, 1))
+        while True:
+            tester.start(1, 1_000_000)
+            tester.progress()
+            reading = tester.readings()
+            assert all(entry.packets >= 0 for entry in reading.ledger.entries)
+            tester.stop()
 
 
 @target

@@ -34,7 +34,7 @@ from linerate.lab.tester import LoadTool, Tester, find_tool
 from linerate.lab.tester._links import PortLinks, Say
 from linerate.lab.tester._with_dut import WithDut
 from linerate.lab.tester.engine import EngineTester
-from linerate.lab.tester.trex import trex_tester
+from linerate.lab.tester.trex import refusal, trex_tester
 from linerate.model.counting import generates
 from linerate.model.ledger import PacketLedger
 from linerate.model.measurement import Asked, Load, Measurement, Progress, ToolCpu
@@ -104,6 +104,8 @@ def can_run(testbed: Testbed, loadtest: Loadtest) -> bool:
         return False
     if testbed.hairpin and not _of_one_port(loadtest):
         return False
+    if testbed.by_server and refusal(testbed, loadtest):
+        return False
     return loadtest.traffic.protocol in dut.of_testbed(testbed).forwards(testbed)
 
 
@@ -113,7 +115,7 @@ def lacking(testbed: Testbed, loadtest: Loadtest, what: str) -> str:
         return f"{testbed.dut.name}: {what} needs our tester to offer loads, expected another"
     if absent := missing(testbed):
         return "\n".join(map(str, absent))
-    return "" if can_run(testbed, loadtest) else f"{loadtest.name}: {why_not(testbed)}"
+    return "" if can_run(testbed, loadtest) else f"{loadtest.name}: {why_not(testbed, loadtest)}"
 
 
 def _of_one_port(loadtest: Loadtest) -> bool:
@@ -123,12 +125,14 @@ def _of_one_port(loadtest: Loadtest) -> bool:
     return one_way and loadtest.loopbacks == 1 and traffic.connections(DUT_MACS) is None
 
 
-def why_not(testbed: Testbed) -> str:
-    """Why loadtests can't be run, in words."""
+def why_not(testbed: Testbed, loadtest: Loadtest) -> str:
+    """Why a loadtest can't be run, in words."""
     if testbed.hairpin:
         return "one port receives what it sends: frames of one direction fill its link both ways"
     if tool := _tool(testbed):
         return f"{tool.name} cannot send them: {tool.limits}"
+    if testbed.by_server and (refused := refusal(testbed, loadtest)):
+        return refused
     return f"{testbed.dut.name} here has no MPLS"
 
 

@@ -110,8 +110,9 @@ def _that_can_be_forwarded(
     if lacking := rig.missing(testbed):
         usage("\n".join(map(str, lacking)))
     able = tuple(loadtest for loadtest in loadtests if rig.can_run(testbed, loadtest))
-    if left_out := [loadtest.name for loadtest in loadtests if loadtest not in able]:
-        line = f"{', '.join(left_out)}: left out, {rig.why_not(testbed)}"
+    if left_out := [loadtest for loadtest in loadtests if loadtest not in able]:
+        names = ", ".join(loadtest.name for loadtest in left_out)
+        line = f"{names}: left out, {rig.why_not(testbed, left_out[0])}"
         if not able:
             usage(line)
         complain(line)

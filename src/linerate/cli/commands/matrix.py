@@ -63,6 +63,11 @@ def matrix_command(
     """Run every configuration that this host can, and compare them: rate, limit, cost."""
     with report_user_errors():
         base = chosen_testbed(testbed)
+        if base.by_server:
+            raise ValueError(
+                "tester: a matrix is of this host's forwarders, with our own tester: expected "
+                "kind: engine"
+            )
         looked = matrix.look(base, (case.configuration for case in matrix_cases.select(only)))
     if only_list:
         _list(looked, output.as_json)

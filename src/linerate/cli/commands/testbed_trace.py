@@ -50,11 +50,14 @@ def trace(
     """
     with report_user_errors():
         bed = load(file)
+        if not bed.dut.is_box:
+            raise ValueError(f"dut: expected a box that records packets, not '{bed.dut.kind}'")
         (one, *_others) = select("standard", loadtest or DEFAULT_LOADTEST)
         share = parse_load(offered)
         share = share if share <= 1 else share / one.full_pps(bed.line_bps)
     check_able(bed, (one,), "a trace")
-    cpus = bed.cpus or machine.allowed_cpus()
+    # A server has CPUs of its own.
+    cpus = () if bed.by_server else bed.cpus or machine.allowed_cpus()
     with (
         report_user_errors(),
         signals(),

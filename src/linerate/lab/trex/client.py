@@ -22,7 +22,9 @@ FOLDER_VARIABLE = "LINERATE_TREX_CLIENT"
 SCRIPT = Path(__file__).with_name("driver.py")
 #: Pythons that it does not run on begin here.
 PYTHON_BELOW = (3, 12)
-#: Several of the server's replies may be within one of ours.
+#: For one reply of the server: TRex's own 3 are too few while it sends.
+SERVER_SECONDS = 15
+#: Several of the server's replies may be within one of the client's process.
 REPLY_SECONDS = 60.0
 END_SECONDS = 20.0
 REACH_SECONDS = 5.0
@@ -134,7 +136,8 @@ def running(server: str, sync_port: int, async_port: int, log: Path) -> Iterator
     where = folder()
     assert where is not None, "prerequisites were not asked"
     _reach(server, sync_port)
-    command = [sys.executable, str(SCRIPT), server, str(sync_port), str(async_port)]
+    numbers = map(str, (sync_port, async_port, SERVER_SECONDS))
+    command = [sys.executable, str(SCRIPT), server, *numbers]
     with log.open("wb") as file:
         process = subprocess.Popen(
             command,

@@ -7,27 +7,31 @@ its ports are released.
 
 import json
 import os
+import resource
 import signal
 import sys
 from collections.abc import Callable
 from typing import Any
 
-#: Seconds for one reply of the server: its own 3 are too few while it sends.
-TIMEOUT_S = 15
+#: A reply that inflates to more ends in an error here, and takes no memory from others; what the
+#: client prints of one that it does not understand fills no disk.
+MEMORY_BYTES_MAX = 4 << 30
+LOG_BYTES_MAX = 16 << 20
 
 
 class Driver:
     """A connection, and the streams of one trial."""
 
-    def __init__(self, api: Any, server: str, sync_port: int, async_port: int) -> None:  # noqa: ANN401 (a foreign module)
+    def __init__(self, api: Any, server: str, ports: tuple[int, int], timeout_s: int) -> None:  # noqa: ANN401 (a foreign module)
         self._api = api
+        sync_port, async_port = ports
         self._client = api.STLClient(
             server=server,
             sync_port=sync_port,
             async_port=async_port,
             verbose_level="none",
-            sync_timeout=TIMEOUT_S,
-            async_timeout=TIMEOUT_S,
+            sync_timeout=timeout_s,
+            async_timeout=timeout_s,
         )
         self._ports: list[int] = []
         self._streams: list[dict[str, Any]] = []
@@ -153,8 +157,22 @@ def _times(of_group: dict[str, Any]) -> dict[str, Any]:
 
 def _one_line(error: BaseException) -> str:
     """The client's message without colours and frames of its code."""
-    text = str(getattr(error, "brief", lambda: error)())
-    return " ".join(text.split())[:500] or type(error).__name__
+    if hasattr(error, "brief"):
+        return " ".join(str(error.brief()).split())[:500]
+    # The client looks at few of the server's replies before it uses them.
+    text = " ".join(f"{type(error).__name__} {error}".split())
+    return f"a reply of the server's that its client can't read ({text[:200]})"
+
+
+def _limit() -> None:
+    """Have bounds that no server's reply is to reach."""
+    for which, most in (
+        (resource.RLIMIT_AS, MEMORY_BYTES_MAX),
+        (resource.RLIMIT_FSIZE, LOG_BYTES_MAX),
+    ):
+        _, hard = resource.getrlimit(which)
+        soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(which, (soft, hard))
 
 
 def main() -> None:
@@ -162,13 +180,14 @@ def main() -> None:
     # A terminal's Ctrl-C is for the lab, which closes stdin.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    _limit()
     replies = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     import lbr_trex_client  # noqa: F401, PLC0415 (makes `trex` known)
     from trex.stl import api  # noqa: PLC0415
 
-    server, sync_port, async_port = sys.argv[1:4]
-    driver = Driver(api, server, int(sync_port), int(async_port))
+    server, sync_port, async_port, timeout_s = sys.argv[1:5]
+    driver = Driver(api, server, (int(sync_port), int(async_port)), int(timeout_s))
     calls: dict[str, Callable[..., dict[str, Any]]] = {
         "connect": driver.connect,
         "start": driver.start,

@@ -7,9 +7,9 @@ time, and its cycles are its own.
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
-from pydantic import NonNegativeFloat, NonNegativeInt, ValidationError
+from pydantic import Field, ValidationError
 
 from linerate.base import histogram
 from linerate.base.errors import SetupError
@@ -31,46 +31,74 @@ POLL_SECONDS = 1.0
 DRAIN_SECONDS = 0.5
 
 
+#: A counter of 64 bits, of which a trial fills no eighth.
+Count = Annotated[int, Field(ge=0, lt=1 << 61)]
+#: A latency, up to days.
+Us = Annotated[float, Field(ge=0, lt=1e12, allow_inf_nan=False)]
+#: A sender's own first number, and its most streams.
+GroupNumber = Annotated[int, Field(ge=1, lt=1 << 32)]
+Text = Annotated[str, Field(max_length=80)]
+
+
+class _About(FrozenModel):
+    """Facts of the server and the ports that are taken."""
+
+    version: Text = ""
+    drivers: Annotated[tuple[Text, ...], Field(max_length=2)] = ()
+
+
+class _Active(FrozenModel):
+    active: bool
+
+
 class _Port(FrozenModel):
-    opackets: NonNegativeInt
-    ipackets: NonNegativeInt
-    obytes: NonNegativeInt
-    ibytes: NonNegativeInt
-    oerrors: NonNegativeInt
-    ierrors: NonNegativeInt
+    opackets: Count
+    ipackets: Count
+    obytes: Count
+    ibytes: Count
+    oerrors: Count
+    ierrors: Count
 
 
 class _Group(FrozenModel):
-    sent: NonNegativeInt = 0
-    received: NonNegativeInt = 0
+    sent: Count = 0
+    received: Count = 0
 
 
 class _Times(FrozenModel):
-    average_us: NonNegativeFloat
-    min_us: NonNegativeFloat
-    max_us: NonNegativeFloat
-    jitter_us: NonNegativeFloat
-    histogram: tuple[tuple[NonNegativeInt, NonNegativeInt], ...]
-    dropped: NonNegativeInt
-    out_of_order: NonNegativeInt
-    duplicated: NonNegativeInt
+    average_us: Us
+    min_us: Us
+    max_us: Us
+    jitter_us: Us
+    histogram: tuple[tuple[Count, Count], ...]
+    dropped: Count
+    out_of_order: Count
+    duplicated: Count
 
 
 class Counted(FrozenModel):
     """Counters of ports, and of groups by their number, since a start."""
 
     ports: tuple[_Port, _Port]
-    groups: dict[int, _Group] = {}
-    latency: dict[int, _Times] = {}
+    groups: dict[GroupNumber, _Group] = {}
+    latency: dict[GroupNumber, _Times] = {}
+
+
+Reply = TypeVar("Reply", bound=FrozenModel)
+
+
+def checked(kind: type[Reply], reply: Mapping[str, object], what: str) -> Reply:
+    """Check a reply; raises SetupError that names `what` it is."""
+    try:
+        return kind.model_validate(reply)
+    except ValidationError as error:
+        where = ".".join(map(str, error.errors()[0]["loc"]))[:80]
+        raise SetupError(f"TRex's client: unexpected {what}: {where}") from error
 
 
 def counted(reply: Mapping[str, object]) -> Counted:
-    """Check a reply; raises SetupError."""
-    try:
-        return Counted.model_validate(reply)
-    except ValidationError as error:
-        where = ".".join(map(str, error.errors()[0]["loc"]))
-        raise SetupError(f"TRex's client: unexpected counters: {where}") from error
+    """Counters in a reply; raises SetupError."""
+    return checked(Counted, reply, "counters")
 
 
 class TrexTester:
@@ -85,12 +113,10 @@ class TrexTester:
         self._streams = streams
         self._link_bps = link_bps
         self._ports = ports
-        # Refused before ports are taken.
-        trex_streams(streams, link_bps, 1.0, ports)
-        about = client.ask("connect", ports=list(ports))
+        about = checked(_About, client.ask("connect", ports=list(ports)), "server")
         self.tsc_hz = machine.tsc_hz()
         self.info: dict[str, Any] = {
-            "layout": f"TRex {about.get('version', '')} on {', '.join(about.get('drivers', ()))}; "
+            "layout": f"TRex {about.version} on {', '.join(about.drivers)}; "
             "duplicated and late frames are known of timed streams alone, disturbed time is not",
         }
         self._trial = 0
@@ -104,8 +130,8 @@ class TrexTester:
         """Links are the server's; what does not arrive is counted."""
 
     def readings(self) -> Reading:
-        """All counters that it has."""
-        self._read_if_due()
+        """All counters that it has, as they are now."""
+        self._read()
         return Reading(
             ports={
                 name: {
@@ -167,8 +193,10 @@ class TrexTester:
 
     def _latency(self) -> list[StreamLatency]:
         made = []
-        for number, times in self._now.latency.items():
-            stream = self._streams[number - 1]
+        for number, stream in enumerate(self._streams, 1):
+            times = self._now.latency.get(number)
+            if times is None:
+                continue
             count = sum(packets for _, packets in times.histogram)
             made.append(
                 StreamLatency(
@@ -250,7 +278,7 @@ class TrexTester:
     def progress(self) -> Progress:
         """Progress; the time that it sent is what it was asked for, by its own clock."""
         now = time.monotonic()
-        active = self._state == "running" and self._client.ask("active").get("active")
+        active = self._state == "running" and self._is_active()
         if self._state == "running" and not active and now >= self._began + self._duration:
             self._state, self._ended = "draining", now
         if self._state == "draining" and now >= self._ended + DRAIN_SECONDS:
@@ -271,6 +299,9 @@ class TrexTester:
                 "drained": self._state == "done",
             }
         )
+
+    def _is_active(self) -> bool:
+        return checked(_Active, self._client.ask("active"), "state").active
 
     def slices(self) -> Slices | None:
         """None: it is not known which time was disturbed."""
