@@ -19,6 +19,7 @@ from linerate.base.validation import mistake
 from linerate.traffic.capture.capture_profile import How, profile_of, profile_of_two
 from linerate.traffic.capture.capture_sides import Sides, check_end
 from linerate.traffic.profile import Pacing, Profile, Stream, TrafficError
+from linerate.traffic.tunnels import needs_template, templated
 from linerate.traffic.yaml_kinds import is_kind, is_yaml, kind_of_yaml, read_yaml
 
 Mac = Annotated[str, Field(pattern=r"^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$")]
@@ -91,6 +92,33 @@ class Tcp(StrictModel):
     window: Port = 8192
 
 
+class Vxlan(StrictModel):
+    """A VXLAN header (RFC 7348); an Ethernet header follows."""
+
+    vni: int = Field(default=1, ge=0, le=0xFFFFFF)
+
+
+class Geneve(StrictModel):
+    """A Geneve header (RFC 8926) without options."""
+
+    vni: int = Field(default=1, ge=0, le=0xFFFFFF)
+
+
+class Gre(StrictModel):
+    """A GRE header (RFC 2784, RFC 2890)."""
+
+    key: int | None = Field(default=None, ge=0, le=0xFFFFFFFF)
+
+
+class Srh(StrictModel):
+    """A segment routing header (RFC 8754)."""
+
+    #: In the order in which they are visited.
+    segments: tuple[Address, ...] = Field(min_length=1, max_length=16)
+    #: Those after the one that the destination address is; default: all but the first.
+    segments_left: int | None = Field(default=None, ge=0, le=255)
+
+
 class Layer(StrictModel):
     """One header: exactly one of these keys."""
 
@@ -103,6 +131,10 @@ class Layer(StrictModel):
     ipv6: Ipv6 | None = None
     udp: Udp | None = None
     tcp: Tcp | None = None
+    vxlan: Vxlan | None = None
+    geneve: Geneve | None = None
+    gre: Gre | None = None
+    srh: Srh | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -147,6 +179,15 @@ class Modifier(StrictModel):
         "udp.dst",
         "tcp.src",
         "tcp.dst",
+        # The second such header, behind a tunnel's.
+        "ipv4#2.src",
+        "ipv4#2.dst",
+        "ipv6#2.src",
+        "ipv6#2.dst",
+        "udp#2.src",
+        "udp#2.dst",
+        "tcp#2.src",
+        "tcp#2.dst",
     ]
     op: Literal["increment", "decrement", "random"] = "increment"
     min: int | str
@@ -316,7 +357,7 @@ def _stream(stream: OurStream) -> Stream:
     given: dict[str, Any] = stream.model_dump(exclude_none=True, exclude_unset=True)
     if stream.places is not None and stream.rate is None:
         given["weight"] = len(stream.places)
-    return given
+    return templated(given) if needs_template(given["layers"]) else given
 
 
 def _captured(path: Path, name: str, pcap: Pcap) -> Profile:

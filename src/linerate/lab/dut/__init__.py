@@ -59,6 +59,15 @@ class AskedAtLoad(Protocol):
 
 
 @runtime_checkable
+class Commanded(Protocol):
+    """A running device whose own programs find it by variables: of commands that set it up."""
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Variables beside the usual ones."""
+
+
+@runtime_checkable
 class Addressed(Protocol):
     """A running device that reports the MAC addresses of its ports."""
 
