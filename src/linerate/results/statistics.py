@@ -8,15 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import comb, log
 from statistics import median
-from typing import Literal
 
+from linerate.results.rank_sums import greater_p
 from linerate.results.store import Result, Run, sound
 
-Alternative = Literal["two-sided", "greater"]
 #: A difference that chance makes no more often than this is one.
 SIGNIFICANCE = 0.05
-#: Ways of sharing the trials between two that are all counted when some are equal.
-WAYS_MAX = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +86,7 @@ def rank_test(base: Sequence[float], other: Sequence[float]) -> RankTest:
 
 def one_sided_p(lower: Sequence[float], upper: Sequence[float]) -> float:
     """Probability that chance alone puts the second set above the first this way."""
-    return _p(upper, lower, "greater")
+    return greater_p(upper, lower)
 
 
 def signed_rank_p(lower: Sequence[float], upper: Sequence[float]) -> float:
@@ -105,29 +102,15 @@ def signed_rank_p(lower: Sequence[float], upper: Sequence[float]) -> float:
     ]
     if not any(changes):
         return 1.0
-    from scipy import stats  # noqa: PLC0415 -- as in _p()
+    from scipy import stats  # noqa: PLC0415 (slow to load)
 
     method = "exact" if len(set(map(abs, changes))) == len(changes) else "auto"
     return float(stats.wilcoxon(changes, alternative="greater", method=method).pvalue)
 
 
-def _p(
-    base: Sequence[float], other: Sequence[float], alternative: Alternative = "two-sided"
-) -> float:
-    """Exact; with equal trials by all ways to share them out, or as an approximation of many."""
-    values = {*base, *other}
-    if len(values) == 1:
-        return 1.0
-    # It takes half a second to import, and most commands have no use of it.
-    from scipy import stats  # noqa: PLC0415
-
-    method: object = "exact"
-    if len(values) < len(base) + len(other):
-        # A single trial tells nothing in any case.
-        single = min(len(base), len(other)) == 1
-        few = comb(len(base) + len(other), len(base)) <= WAYS_MAX and not single
-        method = stats.PermutationMethod(n_resamples=WAYS_MAX) if few else "asymptotic"
-    return float(stats.mannwhitneyu(base, other, alternative=alternative, method=method).pvalue)
+def _p(base: Sequence[float], other: Sequence[float]) -> float:
+    """Two-sided: twice the smaller of both sides."""
+    return min(1.0, 2 * min(greater_p(base, other), greater_p(other, base)))
 
 
 @dataclass(frozen=True, slots=True)

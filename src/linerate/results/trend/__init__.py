@@ -1,0 +1,1 @@
+"""Trends: a figure over commits, where it changed, and what changed inside."""

@@ -1,0 +1,105 @@
+"""Series of equal commits, resampled from trials of one engine on one machine; changes planted."""
+
+import json
+import random
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from linerate.results.dataset.row import TrialRow
+
+DATA = Path(__file__).parents[1] / "data" / "trend"
+BEGAN = datetime(2026, 11, 1, tzinfo=UTC)
+Row = dict[str, Any]
+#: Trials of a commit, out of all that were recorded.
+Draw = Callable[[random.Random, list[Row], int], list[Row]]
+
+
+def recorded(name: str = "noise.json") -> list[Row]:
+    """Valid trials, in the order in which they were measured."""
+    found = json.loads((DATA / name).read_text())["trials"]
+    return [one for one in found if one["valid"]]
+
+
+def in_turn(chance: random.Random, pool: list[Row], trials: int) -> list[Row]:
+    """As a campaign measures: trials of one commit lie far from each other."""
+    return chance.choices(pool, k=trials)
+
+
+def in_a_row(chance: random.Random, pool: list[Row], trials: int) -> list[Row]:
+    """As a nightly run measures: trials of one commit share what the machine did."""
+    start = chance.randrange(len(pool) - trials + 1)
+    return pool[start : start + trials]
+
+
+def commits(
+    seed: int,
+    number: int = 40,
+    trials: int = 5,
+    draw: Draw = in_turn,
+    pool: list[Row] | None = None,
+) -> list[list[Row]]:
+    """Equal commits."""
+    chance = random.Random(seed)
+    known = recorded() if pool is None else pool
+    return [draw(chance, known, trials) for _ in range(number)]
+
+
+def planted(found: list[list[Row]], first: int, node: str, percent: float) -> list[list[Row]]:
+    """The same with a node that costs more from a commit (the first is 1) on: so much of all nodes."""
+    whole = median(sum(one["nodes"].values()) for trials in found for one in trials)
+    more = percent / 100 * whole
+    return [
+        [_dearer(one, node, more) if at >= first else one for one in trials]
+        for at, trials in enumerate(found, start=1)
+    ]
+
+
+def _dearer(trial: Row, node: str, cycles: float) -> Row:
+    nodes = trial["nodes"]
+    return {**trial, "nodes": {**nodes, node: nodes.get(node, 0.0) + cycles}}
+
+
+def rows(found: list[list[Row]], **same: Any) -> list[TrialRow]:
+    """As a dataset has them; commits are named c01, c02, …"""
+    return [
+        row(trial, at, number, **same)
+        for at, trials in enumerate(found, start=1)
+        for number, trial in enumerate(trials, start=1)
+    ]
+
+
+def row(trial: Mapping[str, Any], commit: int, repeat: int, **same: Any) -> TrialRow:
+    """One trial of a commit, a day after the commit before."""
+    about: Row = {
+        "unit_key": f"{commit}-{repeat}",
+        "trial": "U2",
+        "run": f"run-{commit}-{repeat}",
+        "started": BEGAN + timedelta(days=commit, minutes=repeat),
+        "command": "bench",
+        "device": "router",
+        "commit": f"c{commit:02}",
+        "scenario": "ip4-route",
+        "loadtest": "U2",
+        "frame_bytes": 64.0,
+        "testbed": "lab-a",
+        "cpu": "EPYC",
+        "kernel": "6.1",
+        "repeat": repeat,
+        "cycles_per_packet": sum(trial["nodes"].values()),
+        **{
+            name: trial[name]
+            for name in (
+                "valid",
+                "offered_pps",
+                "received_pps",
+                "duration_s",
+                "losses",
+                "limit",
+                "nodes",
+            )
+        },
+    }
+    return TrialRow(**(about | same))
