@@ -1,10 +1,17 @@
-"""Hooks of all tests: in CI a test that was skipped because the host was busy is a failure."""
+"""Hooks of all tests: SIGINT ends what they start, and in CI one that a busy host skipped fails."""
 
 import os
+import signal
 from collections.abc import Generator
 
 import pytest
 from tests.host import HOST_BUSY
+
+
+def pytest_configure() -> None:
+    """Let SIGINT end what tests start: a shell's background job ignores it, and so would they."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)

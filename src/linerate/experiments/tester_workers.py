@@ -33,11 +33,12 @@ def tester_workers(
     spec, device = testbed.tester, testbed.dut
     if testbed.by_tool or testbed.by_server or (spec is not None and spec.burn is not None):
         return None
+    order = cpu_order.read(cpus)
     started = not device.built_in and not device.there_already
     most = max(
         (
             choose(
-                cpu_order.read(cpus),
+                order,
                 len(cpus) if started else device.workers * device.built_in,
                 usable_by_ports(testbed, one),
                 one.full_pps(testbed.line_bps),

@@ -231,7 +231,7 @@ class TesterSpec(TesterAddresses):
         return self
 
     @property
-    def server_ports_of_host(self) -> tuple[str, int, int]:
+    def server_address(self) -> tuple[str, int, int]:
         """The server's host, and the numbers of its ports for calls and events."""
         host, *ports = (self.server or "").split(":")
         sync_port, async_port = map(int, ports or (4501, 4500))

@@ -25,7 +25,7 @@ def trex_tester(
     assert spec is not None
     assert spec.server is not None
     streams = _streams(testbed, ends, loadtest)
-    host, sync_port, async_port = spec.server_ports_of_host
+    host, sync_port, async_port = spec.server_address
     log = file("trex.log")
     with running(host, sync_port, async_port, log) as client:
         yield TrexTester(client, streams, testbed.line_bps, spec.server_ports)

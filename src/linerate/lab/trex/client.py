@@ -75,12 +75,13 @@ def read_reply(line: bytes) -> dict[str, Any]:
     return dict(reply["reply"])
 
 
+_OWNED = "; another user has the port: expected that they release it, or other server_ports"
 #: Remedies, by a part of the client's message.
 _REMEDIES = {
     "failed to get server response": "; does it run (`t-rex-64 -i`), and may this host reach it?",
     "version": "; expected a server of v2.94 to v3.08 (API 5.1)",
-    "acquire": "; another user has the port: expected that they release it, or other server_ports",
-    "owned": "; another user has the port: expected that they release it, or other server_ports",
+    "acquire": _OWNED,
+    "owned": _OWNED,
 }
 
 
