@@ -155,11 +155,11 @@ def test_a_testbed_names_its_server():
     bed = parse(BED, "x")
     assert (bed.wire, bed.by_server, bed.by_tool) == ("cabled", True, False)
     assert bed.tester is not None
-    assert bed.tester.server_ports_of_host == ("trex", 4501, 4500)
+    assert bed.tester.server_address == ("trex", 4501, 4500)
     named = BED | {"tester": {"kind": "trex", "server": "10.0.0.1:7:8", "server_ports": [2, 3]}}
     tester = parse(named, "x").tester
     assert tester is not None
-    assert tester.server_ports_of_host == ("10.0.0.1", 7, 8)
+    assert tester.server_address == ("10.0.0.1", 7, 8)
 
 
 @pytest.mark.parametrize(
