@@ -311,3 +311,19 @@ def test_labels_are_kept_and_found(linerate, tmp_path):
     refused = linerate("bench", "--label", "commit")
     assert refused.returncode == 2
     assert "expected KEY=VALUE" in refused.stderr
+
+
+def test_too_much_noise_for_a_limit_is_reported_with_the_repeats_that_would_do(linerate, repeated):
+    """A gate holds there, but would have held with a change as large as its limit, too."""
+    words = ("compare", "runs/base", "runs/same", "--format", "markdown", "--fail-if")
+    precise = linerate(*words, "cycles@all>3%")
+    assert (precise.returncode, "too noisy" in precise.stdout) == (0, False)
+    assert "noise: a change as large as its limit is found in 1 of 1" in precise.stdout
+    noisy = linerate(*words, "cycles@all>0.1%")
+    assert "too noisy: a change as large as its limit is found in 0 of 1 only" in noisy.stdout
+    assert "### Repeats of each that would do" in noisy.stdout
+    (pair,) = result_of(linerate(*words[:3], "--fail-if", "cycles@all>0.1%", "--json").stdout)
+    (one,) = pair["gates"]
+    assert one["repeats"] == 8
+    assert one["repeats_to_tell"] is None or one["repeats_to_tell"] > 8
+    assert one["is_precise"] is False

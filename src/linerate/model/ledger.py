@@ -29,6 +29,10 @@ Counted = Literal["received", "consumed", "other"]
 #: So ends the place of what the tester sent without a signature.
 UNSIGNED = ": unsigned"
 
+#: Nodes by which packets enter a worker: by a port, or from another worker (docs/telemetry.md).
+PORT_ENTRANCES = ("port-rx",)
+ENTRANCES = (*PORT_ENTRANCES, "handoff-rx")
+
 #: A worker's cycles must add up within this (design: within 1 %).
 CYCLES_CLOSE_WITHIN_PERCENT = 1.0
 
@@ -303,6 +307,25 @@ def node_times_minus(
     """Say what each node spent between two readings."""
     nothing = NodeTime()
     return {name: node.minus(before.get(name, nothing)) for name, node in after.items()}
+
+
+def entered(nodes: Mapping[str, NodeTime], by: tuple[str, ...] = ENTRANCES) -> int:
+    """Packets that came into a worker; of one that makes its own, those of its busiest node.
+
+    Of the nodes of several workers together, those that came in by a port (`by`): what is handed
+    off enters twice.
+    """
+    came = sum(node.vectors for name, node in nodes.items() if name.startswith(by))
+    return came or max((node.vectors for node in nodes.values()), default=0)
+
+
+def node_times(ledgers: Sequence[TimeLedger]) -> dict[str, NodeTime]:
+    """Counters of each node, of all workers together."""
+    sums: dict[str, NodeTime] = {}
+    for ledger in ledgers:
+        for name, node in ledger.nodes.items():
+            sums[name] = sums.get(name, NodeTime()).plus(node)
+    return sums
 
 
 def forwarder_ledgers(ledgers: Sequence[TimeLedger]) -> list[TimeLedger]:

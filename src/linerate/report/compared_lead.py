@@ -76,7 +76,7 @@ def _of_costs(pair: Pair) -> Lead:
         unit=f"{word} cycles a packet" if word != "%" else "cycles a packet",
         subject=f"{pair.other.called} against {pair.base.called}, {most.test}",
         verdict=f"Both are as fast as line or tester let them: cycles are the result. "
-        f"{most.other:,.0f} cycles for each packet received, against {most.base:,.0f}.",
+        f"{most.other:,.0f} cycles for each packet that entered, against {most.base:,.0f}.",
         sure="",
         tone="good" if ratio <= 1 else "limited",
         facts=tuple(

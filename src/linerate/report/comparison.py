@@ -183,7 +183,7 @@ def _costs(pair: Pair) -> Table:
         *figures("base", "other", "change"),
         *text("line or tester limits both"),
     )
-    return Table("Cycles of all nodes for each packet received", columns, tuple(rows))
+    return Table("Cycles of all nodes for each packet that entered", columns, tuple(rows))
 
 
 class RankTestOutput(Output):
@@ -267,6 +267,13 @@ class GateOutput(Output):
     outcome: Outcome
     #: Repeats of each that could tell.
     repeats_needed: int
+    #: Repeats of each that were measured.
+    repeats: int
+    #: Repeats with which a change as large as the limit is found nine times in ten, by the spread
+    #: of those measured; null: more than 500, too few were measured to know, or the limit is 0.
+    repeats_to_tell: int | None
+    #: Whether a change as large as the limit would have been found.
+    is_precise: bool
 
 
 class PairOutput(Output):

@@ -3,14 +3,19 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from linerate.model.ledger import NodeTime, TimeLedger, forwarder_ledgers
+from linerate.model.ledger import (
+    PORT_ENTRANCES,
+    NodeTime,
+    TimeLedger,
+    entered,
+    forwarder_ledgers,
+    node_times,
+)
 from linerate.report.document import NONE, Table, table
 from linerate.results.store import Result
 
 TITLE = "The forwarder's cycles: cycles/packet, by node"
 ALL = "all nodes"
-#: Nodes by which packets enter (docs/telemetry.md).
-ENTRANCE = "port-rx"
 #: Another node did its work, and has its cycles.
 FUSED = "fused"
 
@@ -32,7 +37,7 @@ def cycles_table(results: list[Result]) -> list[Table]:
     ]
     if not columns:
         return []
-    sums = [_sum_nodes(ledgers) for _, ledgers in columns]
+    sums = [node_times(ledgers) for _, ledgers in columns]
     rows = [
         *((name, *(clocks(nodes.get(name)) for nodes in sums)) for name in _path_order(sums)),
         (ALL, *(_all_nodes(nodes) for nodes in sums)),
@@ -45,18 +50,9 @@ def cycles_table(results: list[Result]) -> list[Table]:
     return [replace(made, block=1, totals=frozenset((ALL,)))]
 
 
-def _sum_nodes(ledgers: list[TimeLedger]) -> dict[str, NodeTime]:
-    """Add up what all workers spent in each node."""
-    sums: dict[str, NodeTime] = {}
-    for ledger in ledgers:
-        for name, node in ledger.nodes.items():
-            sums[name] = sums.get(name, NodeTime()).plus(node)
-    return sums
-
-
 def _path_order(sums: list[dict[str, NodeTime]]) -> list[str]:
     """Nodes that did something in any test: ports in, what forwards, ports out, drop."""
-    ends = {ENTRANCE: 0, "port-tx": 2, "drop": 3}
+    ends = {PORT_ENTRANCES[0]: 0, "port-tx": 2, "drop": 3}
     names = sorted(
         dict.fromkeys(name for nodes in sums for name in nodes),
         key=lambda name: next((rank for end, rank in ends.items() if name.startswith(end)), 1),
@@ -75,7 +71,6 @@ def clocks(node: NodeTime | None) -> str:
 
 def _all_nodes(nodes: dict[str, NodeTime]) -> str:
     """Cycles of all nodes for each packet that entered by a port, or where none has one, at all."""
-    came = sum(node.vectors for name, node in nodes.items() if name.startswith(ENTRANCE))
-    packets = came or max((node.vectors for node in nodes.values()), default=0)
+    packets = entered(nodes, PORT_ENTRANCES)
     spent = sum(node.clocks for node in nodes.values())
     return f"{spent / packets:.1f}" if packets else NONE

@@ -14,7 +14,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from linerate.model.findings import faults
-from linerate.model.ledger import forwarder_ledgers
+from linerate.model.ledger import PORT_ENTRANCES, entered, forwarder_ledgers, node_times
 from linerate.model.power import Estimate, PowerFigures
 from linerate.results.gates import PAIRS, Gate, GateResult, Samples, judge
 from linerate.results.side_titles import titles
@@ -160,7 +160,7 @@ class Pair:
     losses: tuple[Change, ...]
     #: Cycles a packet of each node.
     clocks: tuple[Change, ...]
-    #: Cycles of all nodes for each packet received, by test.
+    #: Cycles of all nodes for each packet that entered, by test.
     costs: tuple[Change, ...]
     #: Power, where both were measured by the same kind of meter.
     power: tuple[PowerChange, ...]
@@ -367,14 +367,13 @@ def _clocks(results: list[Result]) -> dict[str, float]:
 
 
 def _cost(results: list[Result]) -> float | None:
-    """Cycles of all nodes of the forwarders for each packet received, over all trials."""
-    spent = received = 0
+    """Cycles of all nodes of the forwarders for each packet that entered, over all trials."""
+    spent = packets = 0
     for result in results:
         ledgers = forwarder_ledgers(result.time_at_load)
-        if ledgers and result.packets.received:
-            spent += sum(ledger.node_clocks for ledger in ledgers)
-            received += result.packets.received
-    return spent / received if received else None
+        spent += sum(ledger.node_clocks for ledger in ledgers)
+        packets += entered(node_times(ledgers), PORT_ENTRANCES)
+    return spent / packets if packets else None
 
 
 def _conditions(base: Run, other: Run) -> tuple[tuple[str, str, str], ...]:

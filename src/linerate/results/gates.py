@@ -8,12 +8,13 @@ the two were measured in turn, they are compared in pairs (Method).
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import comb
+from math import comb, log
 from statistics import median
 from typing import Literal
 
 from linerate.base.errors import UserError
-from linerate.model.ledger import NodeTime, forwarder_ledgers
+from linerate.model.ledger import PORT_ENTRANCES, entered, forwarder_ledgers, node_times
+from linerate.results import repeats_to_tell
 from linerate.results.statistics import SIGNIFICANCE, one_sided_p, signed_rank_p
 from linerate.results.store import Result
 
@@ -36,18 +37,18 @@ class GateError(UserError):
 
 
 def _cycles(result: Result) -> dict[str, float]:
-    """Cycles of all nodes for each packet received, and of each node for a packet of its own."""
-    sums: dict[str, NodeTime] = {}
-    for ledger in forwarder_ledgers(result.time_at_load):
-        for name, node in ledger.nodes.items():
-            sums[name] = sums.get(name, NodeTime()).plus(node)
+    """Cycles of all nodes for each packet that entered, and of each node for a packet of its own.
+
+    Not for each that the tester received: what a worker counts at load is a part of the trial.
+    """
+    sums = node_times(forwarder_ledgers(result.time_at_load))
     found = {
         name: node.clocks_per_packet
         for name, node in sums.items()
         if node.clocks_per_packet is not None
     }
-    if sums and result.packets.received:
-        found[WHOLE] = sum(node.clocks for node in sums.values()) / result.packets.received
+    if packets := entered(sums, PORT_ENTRANCES):
+        found[WHOLE] = sum(node.clocks for node in sums.values()) / packets
     return found
 
 
@@ -106,6 +107,21 @@ class GateResult:
     outcome: Outcome
     #: Repeats of each that could tell.
     repeats_needed: int
+    #: Repeats of each that were measured.
+    repeats: int = 0
+    #: Repeats with which a change as large as the limit is found nine times in ten, by the spread
+    #: of those measured; None: more than are worth measuring, or the limit is 0.
+    repeats_to_tell: int | None = None
+
+    @property
+    def has_spread(self) -> bool:
+        """Whether there are repeats enough for a spread, and a limit that has a size."""
+        return self.repeats >= repeats_to_tell.KNOWN_FROM and parse_gate(self.gate).limit != 0
+
+    @property
+    def is_precise(self) -> bool:
+        """Whether a change as large as the limit would have been found."""
+        return self.repeats_to_tell is not None and self.repeats_to_tell <= self.repeats
 
 
 def parse_gate(text: str) -> Gate:
@@ -136,6 +152,8 @@ class Method:
     difference: Callable[[Sequence[float], Sequence[float]], float]
     #: The same, as a factor; None where it has none.
     factor: Callable[[Sequence[float], Sequence[float]], float | None]
+    #: Repeats with which a change of some size, the third, is found at a significance, the last.
+    to_tell: Callable[[Sequence[float], Sequence[float], float, float], int | None]
 
 
 #: Two sets of samples: Mann-Whitney, and the difference of medians.
@@ -144,6 +162,7 @@ SETS = Method(
     least_p=lambda base, other: 1 / comb(base + other, base),
     difference=lambda base, other: median(other) - median(base),
     factor=lambda base, other: median(other) / median(base) if median(base) else None,
+    to_tell=repeats_to_tell.of_sets,
 )
 
 
@@ -159,7 +178,12 @@ PAIRS = Method(
     least_p=lambda base, other: 2.0 ** -min(base, other),
     difference=lambda base, other: median(b - a for a, b in zip(base, other, strict=True)),
     factor=_factor_of_pairs,
+    to_tell=repeats_to_tell.of_pairs,
 )
+
+
+#: A figure of one sample, by part.
+Figures = Mapping[str, float]
 
 
 def judge(
@@ -169,10 +193,25 @@ def judge(
     chosen = methods or {}
     found = [
         one
-        for test, samples in tests.items()
-        for one in _changes(gate, test, samples, chosen.get(test, SETS))
+        for test, (base, other) in tests.items()
+        for one in _changes(
+            gate,
+            test,
+            [figures(gate.figure, one) for one in base],
+            [figures(gate.figure, one) for one in other],
+            chosen.get(test, SETS),
+        )
     ]
-    return sorted(_judged(gate, found), key=lambda one: one.part != WHOLE)
+    return sorted(_judged(gate, found, SIGNIFICANCE), key=lambda one: one.part != WHOLE)
+
+
+def judge_pairs(
+    gate: Gate, test: str, pairs: Sequence[tuple[Figures, Figures]], significance: float
+) -> list[GateResult]:
+    """The same of figures that were measured in turn, of one test; the whole's first."""
+    base, other = [one for one, _ in pairs], [one for _, one in pairs]
+    found = list(_changes(gate, test, base, other, PAIRS))
+    return sorted(_judged(gate, found, significance), key=lambda one: one.part != WHOLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,16 +236,17 @@ class _Change:
         return None if factor is None else 100 * (factor - 1)
 
 
-def _figures(gate: Gate, sample: Sample) -> dict[str, float]:
+def figures(figure: str, sample: Sample) -> dict[str, float]:
     """Each part's median over the sample's trials; parts that all of them have."""
-    found = [FIGURES[gate.figure](one) for one in sample]
+    found = [FIGURES[figure](one) for one in sample]
     names = [name for name in found[0] if all(name in one for one in found)]
     return {name: median(one[name] for one in found) for name in names}
 
 
-def _changes(gate: Gate, test: str, samples: Samples, method: Method) -> Iterable[_Change]:
+def _changes(
+    gate: Gate, test: str, base: Sequence[Figures], other: Sequence[Figures], method: Method
+) -> Iterable[_Change]:
     """Parts that every sample of both has."""
-    base, other = ([_figures(gate, one) for one in side] for side in samples)
     names = [name for name in base[0] if all(name in one for one in (*base, *other))]
     for name in names:
         if gate.part not in ("", name):
@@ -217,11 +257,11 @@ def _changes(gate: Gate, test: str, samples: Samples, method: Method) -> Iterabl
         yield _Change(test, name, before, after, method.p(lower, upper), method)
 
 
-def _judged(gate: Gate, family: list[_Change]) -> Iterable[GateResult]:
+def _judged(gate: Gate, family: list[_Change], significance: float) -> Iterable[GateResult]:
     """Holm's method: the k-th smallest of m probabilities is held against α / (m - k)."""
     significant = True
     for rank, one in enumerate(sorted(family, key=lambda one: one.p)):
-        bound = SIGNIFICANCE / (len(family) - rank)
+        bound = significance / (len(family) - rank)
         significant = significant and one.p <= bound
         by = one.by(gate)
         if by is None:
@@ -236,8 +276,10 @@ def _judged(gate: Gate, family: list[_Change]) -> Iterable[GateResult]:
             change=by,
             percent=gate.relative,
             p=one.p,
-            outcome=_outcome(beyond, significant, one.least_p <= SIGNIFICANCE / len(family)),
-            repeats_needed=_repeats_needed(len(family), one.method),
+            outcome=_outcome(beyond, significant, one.least_p <= significance / len(family)),
+            repeats_needed=_repeats_needed(significance / len(family), one.method),
+            repeats=min(len(one.base), len(one.other)),
+            repeats_to_tell=_repeats_to_tell(gate, one, significance / len(family)),
         )
 
 
@@ -249,7 +291,16 @@ def _outcome(beyond: bool, significant: bool, can_tell: bool) -> Outcome:
     return "holds" if can_tell else "unknown"
 
 
-def _repeats_needed(changes: int, method: Method) -> int:
-    """Samples of each with which one of this number of changes can be significant."""
-    bound = SIGNIFICANCE / changes
+def _repeats_to_tell(gate: Gate, one: _Change, bound: float) -> int | None:
+    """By the spread of what was measured: in logarithms where the limit is a share."""
+    if not gate.relative:
+        return one.method.to_tell(one.base, one.other, abs(gate.limit), bound)
+    if gate.limit <= -100 or min(*one.base, *one.other) <= 0:
+        return None
+    size = abs(log(1 + gate.limit / 100))
+    return one.method.to_tell(list(map(log, one.base)), list(map(log, one.other)), size, bound)
+
+
+def _repeats_needed(bound: float, method: Method) -> int:
+    """Samples of each with which a change can be significant at a bound."""
     return next(n for n in range(1, 100) if method.least_p(n, n) <= bound)

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from statistics import median
 from typing import Any
 
-from linerate.model.ledger import TimeLedger, forwarder_ledgers
+from linerate.model.ledger import TimeLedger, entered, forwarder_ledgers
 from linerate.report.cycles import FUSED, clocks
 from linerate.report.document import NONE, Figure, Style, Table, table
 from linerate.report.figures.facets import BAR_WIDTH, axis_suffix, stacked
-from linerate.report.figures.picture import entered, path_order, plain
+from linerate.report.figures.picture import path_order, plain
 from linerate.results.store import Result
 
 NAME = "clocks"

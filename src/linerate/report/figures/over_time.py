@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from linerate.model.ledger import forwarder_ledgers
+from linerate.model.ledger import ENTRANCES, forwarder_ledgers
 from linerate.model.measurement import Measurement, Sample
 from linerate.report.document import Figure, Style, Table, table
 from linerate.report.figures.picture import (
     BLUE,
-    ENTRANCES,
     EXITS,
     ORANGE,
     OTHER,

@@ -4,7 +4,7 @@ import html
 from collections.abc import Iterable
 from typing import Any
 
-from linerate.model.ledger import NodeTime, forwarder_ledgers
+from linerate.model.ledger import ENTRANCES, forwarder_ledgers
 from linerate.report.document import Style
 from linerate.results.store import Result
 
@@ -24,8 +24,7 @@ PALETTE = (BLUE, ORANGE, PURPLE, GREEN, SKY, GREY, YELLOW)
 #: Patterns of the next round once the colours are used up.
 PATTERNS = ("", "/", ".", "x", "-")
 
-#: Nodes by which packets enter a worker, and leave it (docs/telemetry.md).
-ENTRANCES = ("port-rx", "handoff-rx")
+#: Nodes by which packets leave a worker (docs/telemetry.md).
 EXITS = ("port-tx", "tester-tx")
 DROP = "drop"
 
@@ -93,12 +92,6 @@ def path_order(names: Iterable[str]) -> list[str]:
         return 3 if name == DROP else 1
 
     return sorted(names, key=rank)
-
-
-def entered(nodes: dict[str, NodeTime]) -> int:
-    """Packets that came into a worker; of one that makes its own, those of its busiest node."""
-    came = sum(node.vectors for name, node in nodes.items() if name.startswith(ENTRANCES))
-    return came or max((node.vectors for node in nodes.values()), default=0)
 
 
 def layout(height: int, **more: Any) -> dict[str, Any]:  # noqa: ANN401 (what a layout takes)

@@ -1,11 +1,10 @@
 """Share of each worker's time: stacked to all of it, a panel for each worker."""
 
-from linerate.model.ledger import TimeLedger
+from linerate.model.ledger import ENTRANCES, TimeLedger
 from linerate.report.document import Figure, Style, Table, table
 from linerate.report.figures.facets import stacked
 from linerate.report.figures.picture import (
     BLUE,
-    ENTRANCES,
     EXITS,
     GREEN,
     GREY,
