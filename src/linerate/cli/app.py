@@ -187,6 +187,11 @@ COMMANDS = (
         "Write a testbed file for a box, and check it: cables, addresses, routes, first packets.",
     ),
     Listed(
+        "scenario",
+        "linerate.cli.commands.scenario:scenario",
+        "Set a box up for a feature, check it frame by frame, measure it.",
+    ),
+    Listed(
         "doctor",
         "linerate.cli.commands.doctor:doctor",
         "Look at the host as an expert would before a test: what is wrong, why, how to mend it.",

@@ -324,6 +324,8 @@ def _forwarder(testbed: Testbed, networks: Networks) -> dict[str, Any]:
         forwarder["threading"] = testbed.dut.threading
     if testbed.dut.mode == "router":
         forwarder["router"] = {"cli": router_cli(testbed.dut.cli_file, networks)}
+        if testbed.dut.routes_file is not None:
+            forwarder["router"]["routes_file"] = str(testbed.dut.routes_file.resolve())
     if testbed.dut.mode == "flowtable" and testbed.dut.flowtable is not None:
         forwarder["flowtable"] = testbed.dut.flowtable.model_dump(exclude_none=True)
     return forwarder
@@ -351,12 +353,12 @@ def router_cli(chosen: Path | None, networks: Networks = ((), ())) -> str:
         for here, prefixes in enumerate(networks)
         for prefix in prefixes
     ]
-    ip6 = _ip6_links() if any(":" in route for route in routes) else []
+    ip6 = ip6_links() if any(":" in route for route in routes) else []
     return "\n".join([text.rstrip("\n"), *ip6, *routes, ""])
 
 
-def _ip6_links() -> list[str]:
-    """IPv4-only lines of router.vpp."""
+def ip6_links() -> list[str]:
+    """Lines that router.vpp has for IPv4 alone."""
     return [
         line
         for here, port in enumerate(DUT_PORTS)

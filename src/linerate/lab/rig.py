@@ -13,6 +13,7 @@ from linerate.base.errors import SetupError
 from linerate.base.memory_size import needed_megabytes
 from linerate.base.prerequisites import Prerequisite
 from linerate.engine.engine_process import Engine, Files, own_prefix
+from linerate.engine.telemetry import Telemetry
 from linerate.host import machine
 from linerate.lab import dut, links, neighbors
 from linerate.lab.box.asked_box import AskedBox, running
@@ -65,6 +66,8 @@ class Trials:
     refused_macs: Macs = field(default_factory=dict)
     #: The device, where it is asked by commands.
     box: AskedBox | None = None
+    #: Telemetry of the tester's engine, where that is ours: frames of its ports can be captured.
+    telemetry: Telemetry | None = None
 
 
 def metered(trials: Trials, power: Watch) -> Trials:
@@ -438,7 +441,7 @@ class Rig:
             links = PortLinks(telemetry, devices_of(config), self._testbed.link_bps, self._say)
             tester = EngineTester(telemetry, cards, links)
             refused = refused_macs(config, telemetry.table("/linerate/ports"))
-            yield Trials(tester, tester.info, ends.check, refused)
+            yield Trials(tester, tester.info, ends.check, refused, telemetry=telemetry)
 
     def _name(self) -> str:
         """Name an engine."""

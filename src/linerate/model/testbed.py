@@ -309,6 +309,8 @@ class Dut(StrictModel):
     delay: Delay | None = None
     #: File of commands for the router, routes and neighbours among them.
     cli_file: Path | None = None
+    #: File of routes for the router, `PREFIX/LENGTH NEXT-HOP` a line (docs/routes.md).
+    routes_file: Path | None = None
     #: Flow table of mode `flowtable`.
     flowtable: FlowTable | None = None
     #: DPDK devices of the engine's, or ports of a box by their names there: two, one where packets
@@ -318,9 +320,10 @@ class Dut(StrictModel):
     macs: Annotated[tuple[Mac, ...], Field(min_length=1, max_length=2)] | None = None
     #: Where commands of a box run: `local`, `netns:NAME`, `container:NAME`, `ssh://LOGIN@HOST`.
     at: At | None = None
-    #: Commands run on a box before the first trial.
+    #: Commands run on a box before the first trial; of a device that the lab starts between
+    #: interfaces, in its namespace, once it is there.
     setup: tuple[str, ...] = ()
-    #: Commands after the last trial, whatever happened.
+    #: Commands after the last trial, whatever happened; before a device goes that the lab started.
     teardown: tuple[str, ...] = ()
     #: Questions of the user's, beside those of the kind.
     commands: tuple[Command, ...] = ()
@@ -427,9 +430,15 @@ class Dut(StrictModel):
             )
         if self.box_ports is not None and not self.there_already:
             raise ValueError(f"ports: expected devices, as {{device: ...}}, of kind {self.kind}")
-        of_box = [key for key in ("at", "setup", "teardown", "commands") if getattr(self, key)]
+        of_box = [key for key in ("at", "commands") if getattr(self, key)]
         if of_box and not self.is_box:
             raise ValueError(f"{of_box[0]}: expected of a box alone ({', '.join(BOXES)})")
+        commands = [key for key in ("setup", "teardown") if getattr(self, key)]
+        if commands and self.kind in ("engine", "external"):
+            raise ValueError(
+                f"{commands[0]}: expected of a box, or of a device that the lab starts in a "
+                f"namespace, not of {self.kind}"
+            )
         return self
 
 
@@ -627,12 +636,13 @@ def load(path: Path) -> Testbed:
         sockets = tuple(_beside(path, name) for name in testbed.tester.sockets)
         tester = testbed.tester.model_copy(update={"sockets": sockets})
         testbed = testbed.model_copy(update={"tester": tester})
-    if testbed.dut.cli_file is not None:
-        cli_file = path.parent / testbed.dut.cli_file
-        if not cli_file.is_file():
-            raise TestbedError([f"{path}: dut.cli_file: no such file: {cli_file}"])
-        dut = testbed.dut.model_copy(update={"cli_file": cli_file.resolve()})
-        testbed = testbed.model_copy(update={"dut": dut})
+    for key in ("cli_file", "routes_file"):
+        if (named := getattr(testbed.dut, key)) is not None:
+            file = path.parent / named
+            if not file.is_file():
+                raise TestbedError([f"{path}: dut.{key}: no such file: {file}"])
+            dut = testbed.dut.model_copy(update={key: file.resolve()})
+            testbed = testbed.model_copy(update={"dut": dut})
     return testbed
 
 

@@ -118,4 +118,9 @@ def of_testbed(testbed: Testbed) -> Dut:
         from linerate.lab.box.box_dut import BoxDut  # noqa: PLC0415 (it is made of what is here)
 
         return BoxDut(testbed.dut.kind)
-    return find(testbed.dut.kind)
+    device = find(testbed.dut.kind)
+    if testbed.dut.setup or testbed.dut.teardown:
+        from linerate.lab.dut._set_up import SetUpDut  # noqa: PLC0415 (it is made of what is here)
+
+        return SetUpDut(device)
+    return device

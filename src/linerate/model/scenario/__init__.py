@@ -1,4 +1,4 @@
-"""Scenarios: what a box is set up for, what is sent, what must come back (docs/scenarios.md)."""
+"""Scenarios: what a box is set up for, what is sent, what must return (docs/scenarios.md)."""
 
 from linerate.model.scenario.back import Back, Case, Change
 from linerate.model.scenario.facts import facts

@@ -1,4 +1,4 @@
-"""What comes back of each frame: changes that a box makes, from the frame as it was sent."""
+"""Returned frames: the changes that a box makes, from the frame as it was sent."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -88,7 +88,7 @@ class Change(StrictModel):
 
 
 class Case(StrictModel):
-    """What comes back of the frames that `where` matches, all of them without it."""
+    """Return of the frames that `where` matches; of all frames without it."""
 
     #: Fields of the frame as sent: `{udp.dst: 1000-1999, ipv4.dst: 48.0.0.0/25}`.
     where: dict[FieldName, FieldValue] = {}

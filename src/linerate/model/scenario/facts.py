@@ -1,4 +1,4 @@
-"""What every scenario's texts can name: ports, addresses and networks of tester and box."""
+"""Placeholders of every scenario: ports, addresses and networks of tester and box."""
 
 from linerate.model.scenario.placeholders import Scalar
 from linerate.model.suites import DUT_MACS, DUT_PORTS, NETWORKS, TESTER_MACS

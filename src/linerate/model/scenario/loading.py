@@ -14,7 +14,7 @@ from linerate.base.validation import mistake
 from linerate.model.scenario.scenario import Scenario
 
 FILE = "scenario.yaml"
-#: Of each file that counts in a digest, and of all together.
+#: Size of each file that counts in a digest, and their number.
 FILE_BYTES_MAX = 16 << 20
 FILES_MAX = 100
 
@@ -37,7 +37,7 @@ class Loaded:
 
     @property
     def folder(self) -> Path:
-        """Of its file: batch files are beside it."""
+        """Folder of its file: batch files are beside it."""
         return self.path.parent
 
 

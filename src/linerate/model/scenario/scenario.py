@@ -1,4 +1,4 @@
-"""A scenario file: what a box is set up for, what is sent, what comes back, what is compared."""
+"""A scenario file: a box's set-up, what is sent, what must return, what is compared."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Self
@@ -60,7 +60,7 @@ class Mistake(StrictModel):
 
 
 class Box(StrictModel):
-    """How one kind of box is set up."""
+    """Set-up of one kind of box."""
 
     #: As `linerate bench --dut`; the box's key where it is not given.
     dut: str = ""
@@ -80,14 +80,14 @@ class Box(StrictModel):
     needs: dict[str, str] = {}
     #: Shell commands that fail, in a namespace of their own, where the kernel lacks something.
     probe: tuple[str, ...] = ()
-    #: What comes back of this box, where that is not as of all others.
+    #: Return of frames from this box, where that differs.
     back: Back | None = None
     mistake: Mistake | None = None
 
 
 @published("scenario", "A scenario file in YAML, of users", form="written")
 class Scenario(StrictModel):
-    """What a box is set up for, what is offered, what must come back, what is compared."""
+    """A box's set-up, the traffic offered, the frames that must return, the values compared."""
 
     name: Name
     #: A line.
@@ -96,12 +96,12 @@ class Scenario(StrictModel):
     about: str = ""
     #: A profile as of `--traffic`, or `{streams: […]}` as in a profile's file.
     traffic: str | dict[str, Any] | None = None
-    #: Of the profile, as of `--rate` and `--directions`.
+    #: Rate and directions of the profile, as of `--rate` and `--directions`.
     rate: str = "100%"
     directions: int | None = Field(default=None, ge=1, le=2)
     #: Loadtests of suite `standard` instead of a profile.
     loadtests: tuple[str, ...] = ()
-    #: What is compared, the default first: `{frame_bytes: [64, 1518], rules: [0, 100]}`.
+    #: Values that are compared, the default first: `{frame_bytes: [64, 1518], rules: [0, 100]}`.
     values: dict[ValueName, Choices] = {}
     back: Back
     boxes: dict[BoxName, Box] = Field(min_length=1)

@@ -7,7 +7,7 @@ class ScenarioUse(FrozenModel):
     """A scenario, the box that it was set up on, and the values that were compared."""
 
     name: str
-    #: Of its files: another one is another scenario.
+    #: Digest of its files: another one is another scenario.
     digest: str
     #: Kind of box: a key of the file's `boxes`.
     box: str

@@ -1,0 +1,379 @@
+"""`linerate scenario`: a box set up as a file says, checked frame by frame, then measured."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linerate.base.errors import UserError
+from linerate.base.published import printed
+from linerate.cli.completion import complete_run
+from linerate.cli.option_classes import with_option_classes
+from linerate.cli.options import DurationOption, JsonOption, RunOptions
+from linerate.cli.run_into_folder import measure_into, run_folder, signals
+from linerate.cli.run_into_folder import show as show_report
+from linerate.cli.usage import FAILED, report_user_errors, usage
+from linerate.engine import cleanup, engine_process
+from linerate.engine.engine_process import EngineError
+from linerate.engine.telemetry import TelemetryError
+from linerate.experiments.scenarios.checking import Checked
+from linerate.experiments.scenarios.checking import check as check_frames
+from linerate.experiments.scenarios.preparing import Chosen, Prepared, missing, prepared
+from linerate.experiments.scenarios.scenario_bench import ScenarioBench, scenario_plan
+from linerate.host import cpu_locks, machine
+from linerate.lab.rig import Rig
+from linerate.lab.trial import TrialError
+from linerate.model.scenario import ScenarioError, load, names
+from linerate.model.testbed import Testbed
+from linerate.model.testbed import load as load_testbed
+from linerate.report import bench as bench_report
+from linerate.report import scenario as report
+from linerate.report import scenario_pair
+from linerate.report.document import Document
+from linerate.report.render import json as as_json_text
+from linerate.report.render import terminal
+from linerate.results.scenario_cost import pair_of
+from linerate.results.store import Run, load_run
+from linerate.ui.console import Console
+from linerate.ui.screen import complain, one_line, say
+
+scenario = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Set a box up for a feature, check it frame by frame, measure it.",
+)
+
+
+@scenario.callback()
+def _group() -> None:
+    """Options of the group itself: none."""
+
+
+def _complete_box(context: typer.Context, typed: str) -> list[str]:
+    """Boxes of the scenario that was named before."""
+    with suppress(UserError, OSError):
+        boxes = load(str(context.params.get("name") or "")).scenario.boxes
+        return [name for name in boxes if name.startswith(typed)]
+    return []
+
+
+def _complete_value(context: typer.Context, typed: str) -> list[str]:
+    """Values of the scenario that was named before."""
+    with suppress(UserError, OSError):
+        values = load(str(context.params.get("name") or "")).scenario.values
+        words = [f"{name}={one.value}" for name, some in values.items() for one in some]
+        return [word for word in words if word.startswith(typed)]
+    return []
+
+
+def _complete_name(typed: str) -> list[str]:
+    return [name for name in names() if name.startswith(typed)]
+
+
+NameArgument = Annotated[
+    str,
+    typer.Argument(
+        help="One that comes with linerate, or a file of your own.",
+        metavar="NAME",
+        autocompletion=_complete_name,
+    ),
+]
+BoxOption = Annotated[
+    str,
+    typer.Option(
+        help="Kind of box, as the scenario has it: kernel, router, testpmd, …",
+        metavar="KIND",
+        autocompletion=_complete_box,
+    ),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="Another of the values that are compared; again for more.",
+        metavar="VALUE=CHOICE",
+        autocompletion=_complete_value,
+    ),
+]
+FrameBytesOption = Annotated[
+    int | None,
+    typer.Option("--frame-bytes", help="As --set frame_bytes=N.", min=64, max=9728, metavar="N"),
+]
+TestbedOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--testbed",
+        help="Testbed file with CPUs, links, or a box of yours that is set up.",
+        metavar="TESTBED.yaml",
+    ),
+]
+
+
+@scenario.command(name="list", epilog="Example: [bold]linerate scenario list --json[/]")
+def list_command(as_json: JsonOption = False) -> None:
+    """List the scenarios that come with linerate."""
+    with _mistakes():
+        document = report.list_document([load(name) for name in names()])
+    _print(document, as_json)
+
+
+@scenario.command(
+    epilog="Examples:\n\n[bold]linerate scenario show ip4-route[/]\n\n"
+    "[bold]linerate scenario show mine/scenario.yaml --box kernel[/]"
+)
+def show(
+    name: NameArgument,
+    box: Annotated[
+        str | None,
+        typer.Option(help="This box alone.", metavar="KIND", autocompletion=_complete_box),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a scenario compares, and how it sets each box up."""
+    with _mistakes():
+        loaded = load(name)
+        if box is not None:
+            _ = Chosen(loaded, box, {}, Testbed()).spec
+    _print(report.show_document(loaded, box), as_json)
+
+
+@scenario.command(
+    epilog="Examples:\n\n[bold]linerate scenario check ip4-route --box kernel[/] # 0 if all is "
+    "well\n\n[bold]linerate scenario check ip4-route --box router --set routes=1000000[/]\n\n"
+    "[bold]linerate scenario check ip4-route --box kernel --plant[/] # a mistake that is caught"
+)
+def check(
+    name: NameArgument,
+    box: BoxOption,
+    values: SetOption = None,
+    frame_bytes: FrameBytesOption = None,
+    testbed: TestbedOption = None,
+    plant: Annotated[
+        bool,
+        typer.Option("--plant", help="Plant the scenario's mistake: 0 only if it is caught."),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Set a box up, send 1,000 frames/s for a second, compare each that comes back."""
+    chosen = _chosen(name, box, values, frame_bytes, testbed, plant=plant)
+    _require(chosen)
+    checks: list[report.CheckedOutput] = []
+    with _mistakes(), _folder(chosen) as folder, prepared(chosen) as ready:
+        for one in _checked(ready, folder):
+            checks.append(report.checked_output(one.loadtest, one.judgement, dict(one.losses)))
+            if not as_json:
+                for line in report.check_lines(checks[-1]):
+                    say(line)
+    output = report.CheckOutput(
+        scenario=chosen.use.name,
+        digest=chosen.use.digest,
+        box=box,
+        values=chosen.use.values,
+        passed=all(one.passed for one in checks),
+        checks=tuple(checks),
+    )
+    if as_json:
+        say(printed("scenario-check", output))
+    raise typer.Exit(_check_code(chosen, output))
+
+
+def _check_code(chosen: Chosen, output: report.CheckOutput) -> int:
+    """0 when all frames are as expected; of a planted mistake, when it was caught."""
+    if chosen.mistake is None:
+        return 0 if output.passed else FAILED
+    said = "\n".join(line for one in output.checks for line in report.check_lines(one))
+    if output.passed:
+        complain(f"linerate: the planted mistake was not caught: {chosen.mistake.about}")
+        return FAILED
+    if chosen.mistake.says not in said:
+        complain(f"linerate: caught, but not as expected: '{chosen.mistake.says}'")
+        return FAILED
+    complain(f"linerate: caught: {chosen.mistake.about}")
+    return 0
+
+
+@scenario.command(
+    epilog="Examples:\n\n[bold]linerate scenario run ip4-route --box router --set routes=1000000[/]"
+    "\n\n[bold]linerate scenario run nft-acl --box kernel --pair[/] # what the rules cost\n\n"
+    "[bold]linerate scenario run mine/scenario.yaml --box kernel --repeat 5 --json[/]"
+)
+@with_option_classes
+def run(
+    *,
+    name: NameArgument,
+    box: BoxOption,
+    values: SetOption = None,
+    frame_bytes: FrameBytesOption = None,
+    testbed: TestbedOption = None,
+    duration: DurationOption = "5s",  # type: ignore[assignment]  # the parser makes a number of it
+    repeat: Annotated[
+        int, typer.Option(help="Trials of each loadtest; median and spread.", min=1, max=100)
+    ] = 1,
+    pair: Annotated[
+        bool,
+        typer.Option("--pair", help="Without the feature, then with it: what it costs."),
+    ] = False,
+    output: RunOptions,
+) -> None:
+    """Check a scenario, then measure it as a bench does, into a run's folder."""
+    chosen = _chosen(name, box, values, frame_bytes, testbed)
+    sides = _sides(chosen) if pair else [chosen]
+    _require(chosen)
+    runs: list[Run] = []
+    for side in sides:
+        made, code = _measured(side, duration, repeat, output, alone=not pair)
+        runs.append(made)
+        if code:
+            raise typer.Exit(code)
+    if pair:
+        with _mistakes():
+            document = scenario_pair.document(pair_of(*runs))
+        _print(document, output.as_json)
+
+
+@scenario.command(
+    epilog="Example: [bold]linerate scenario cost runs/…-nft-acl-kernel runs/…-nft-acl-kernel-2[/]"
+)
+def cost(
+    without: Annotated[
+        Path,
+        typer.Argument(
+            help="Run without the feature.", metavar="WITHOUT", autocompletion=complete_run
+        ),
+    ],
+    with_it: Annotated[
+        Path,
+        typer.Argument(help="Run with it.", metavar="WITH", autocompletion=complete_run),
+    ],
+    as_json: JsonOption = False,
+) -> None:
+    """Say what a feature costs in cycles a packet and per cent, by two runs of a scenario."""
+    document = scenario_pair.document(pair_of(load_run(without), load_run(with_it)))
+    _print(document, as_json)
+
+
+def _print(document: Document, as_json: bool) -> None:
+    if as_json:
+        say(as_json_text.render(document).removesuffix("\n"))
+    else:
+        terminal.show(Console(), document)
+
+
+@contextmanager
+def _mistakes() -> Iterator[None]:
+    """Mistakes in a scenario's file, or in what was asked of it, in a line each."""
+    with report_user_errors():
+        try:
+            yield
+        except ScenarioError as error:
+            usage("\n".join(map(one_line, error.lines)))
+        except UserError as error:
+            usage("\n".join(map(one_line, str(error).splitlines())))
+
+
+def _chosen(
+    name: str,
+    box: str,
+    values: list[str] | None,
+    frame_bytes: int | None,
+    testbed: Path | None,
+    plant: bool = False,
+) -> Chosen:
+    """What the command line asks for."""
+    with _mistakes():
+        base = Testbed() if testbed is None else load_testbed(testbed)
+        chosen = Chosen(load(name), box, _values(values, frame_bytes), base, plant)
+        _ = (chosen.spec, chosen.mistake, chosen.use)
+    return chosen
+
+
+def _values(given: list[str] | None, frame_bytes: int | None) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for text in given or ():
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise ValueError(f"--set: expected VALUE=CHOICE, as routes=10000; not '{text}'")
+        found[name] = value
+    if frame_bytes is not None:
+        found["frame_bytes"] = str(frame_bytes)
+    return found
+
+
+def _sides(chosen: Chosen) -> list[Chosen]:
+    """The scenario without its feature and with it."""
+    with _mistakes():
+        scenario = chosen.loaded.scenario
+        if not scenario.pair:
+            raise UserError(f"{scenario.name}: no `pair`; expected --set of two values instead")
+        choices = [str(choice.value) for choice in scenario.values[scenario.pair]]
+        asked = chosen.values.get(scenario.pair, choices[-1])
+        if asked == choices[0]:
+            raise UserError(f"--set {scenario.pair}={asked}: that is without it; expected another")
+        sides = (choices[0], asked)
+    return [
+        Chosen(chosen.loaded, chosen.box, {**chosen.values, scenario.pair: one}, chosen.base)
+        for one in sides
+    ]
+
+
+def _require(chosen: Chosen) -> None:
+    """End with what this host lacks, before any work."""
+    with _mistakes():
+        lacking = missing(chosen)
+    if lacking:
+        usage("\n".join(map(str, lacking)))
+
+
+def _measured(
+    chosen: Chosen, duration: float, repeats: int, options: RunOptions, *, alone: bool
+) -> tuple[Run, int]:
+    """Measure one side into a run's folder; report it where there is no other."""
+    label = f"{chosen.use.name}-{chosen.box.replace(':', '-')}"
+    with ExitStack() as stack:
+        with _mistakes():
+            ready = stack.enter_context(prepared(chosen))
+        plan = scenario_plan(ready, duration, tuple(sys.argv), repeats)
+        with run_folder(ready.testbed, label, options) as folder:
+            run, code = measure_into(plan, folder, partial(ScenarioBench, ready))
+            if alone or code:
+                show_report(bench_report.document(run, folder.path), run, options)
+            else:
+                complain(f"linerate: {folder.path}")
+    return run, code
+
+
+@contextmanager
+def _folder(chosen: Chosen) -> Iterator[Path]:
+    """A folder for a check's engines, while no other run has the CPUs."""
+    own_cpus = os.sched_getaffinity(0)
+    cpus = chosen.base.cpus or machine.allowed_cpus()
+    with (
+        signals(),
+        cpu_locks.held(cpus, None),
+        tempfile.TemporaryDirectory(prefix="linerate-check-") as name,
+    ):
+        try:
+            (Path(name) / "engine").mkdir()
+            yield Path(name)
+        finally:
+            engine_process.sweep()
+            cleanup.remove(cleanup.find_own())
+            os.sched_setaffinity(0, own_cpus)
+
+
+def _checked(ready: Prepared, folder: Path) -> Iterator[Checked]:
+    """Check each loadtest; what ends a check early is a line."""
+    rig = Rig(ready.testbed, lambda file: folder / "engine" / file, say=complain)
+    try:
+        with rig.with_box():
+            for loadtest in ready.loadtests:
+                yield check_frames(ready, rig, loadtest, lambda _progress: None)
+    except (EngineError, TelemetryError, TrialError) as error:
+        complain(one_line(f"linerate: {error}"))
+        raise typer.Exit(FAILED) from error
