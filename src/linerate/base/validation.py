@@ -64,6 +64,9 @@ _EXPECTED_TEXT = {
     r"^[A-Za-z0-9_][A-Za-z0-9_. +/:-]{0,63}$": "a name of 1 to 64 letters, digits and '_. +/:-'",
     r"^[^:\s\x00-\x1f-][^:\x00-\x1f]*$|^$": "a login without colons and controls",
     r"^[A-Za-z_][A-Za-z0-9_]*$": "the name of an environment variable",
+    r"^[A-Za-z0-9][A-Za-z0-9_./-]{0,99}$|^$": "a commit, tag or branch",
+    r"^[^-].*$": "a path or a URL",
+    r"^[a-z]+://[^\s/]{1,260}$": "tls://HOST:PORT",
     r"^/redfish/[A-Za-z0-9_./:%~-]{1,200}$": "a path that begins with /redfish/",
 }
 

@@ -67,6 +67,11 @@ COMMANDS = (
         "[bold]linerate matrix --only loopback*,l2-switch --repeat 5 --json[/]",
     ),
     Listed(
+        "campaign",
+        "linerate.cli.commands.campaign:campaign",
+        "Measure versions × settings × scenarios × loads × repeats, over several testbeds.",
+    ),
+    Listed(
         "report",
         "linerate.cli.commands.report:report",
         "Make a page of a run's pictures that opens offline; or Markdown, or CSV.",

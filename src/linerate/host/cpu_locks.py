@@ -34,16 +34,22 @@ def folder() -> Path:
     return dpdk_runtime.home().parent / f"linerate-cpus-{os.getuid()}"
 
 
+def made_folder() -> Path:
+    """Make that folder where it is missing. Raises UserError where another user has laid it."""
+    place = folder()
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if place.is_symlink() or place.stat().st_uid != os.geteuid():
+        raise UserError(f"{place}: expected a folder of this user's; remove it")
+    return place
+
+
 @contextmanager
 def held(cpus: Sequence[int], on_wait: Callable[[str], None] | None = None) -> Iterator[None]:
     """Hold CPUs, always in the same order.
 
     Raises CpuBusyError, unless `on_wait` is given: it is called with what is waited for.
     """
-    place = folder()
-    place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if place.is_symlink() or place.stat().st_uid != os.geteuid():
-        raise UserError(f"{place}: expected a folder of this user's; remove it")
+    place = made_folder()
     with ExitStack() as files:
         for cpu in sorted(set(cpus)):
             file = files.enter_context((place / f"cpu{cpu}").open("a+", encoding="ascii"))

@@ -1,0 +1,1 @@
+"""Campaigns on Dask: units, who measures what, workers that own testbeds, state."""

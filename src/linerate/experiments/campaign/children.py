@@ -1,0 +1,108 @@
+"""Programs that a worker runs: each with a session of its own, and none outlives the worker."""
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+#: Sends the program SIGTERM when the thread that started it is gone: SIGKILL of a worker, too.
+WITH_WORKER = ("setpriv", "--pdeathsig", "TERM")
+#: A lab removes namespaces and engines when it is ended.
+ENDS_IN_SECONDS = 60.0
+
+_running: set["subprocess.Popen[str]"] = set()
+_lock = threading.Lock()
+_ended = threading.Event()
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A program that ended."""
+
+    code: int
+    output: str
+    errors: str
+
+    @property
+    def last_words(self) -> str:
+        """The last line of what it complained about."""
+        lines = [line.strip() for line in self.errors.splitlines() if line.strip()]
+        if lines:
+            return lines[-1]
+        if self.code < 0:
+            return f"ended by {signal.Signals(-self.code).name}"
+        return f"exit code {self.code}"
+
+
+def ended() -> bool:
+    """Whether the worker ends: nothing more is begun."""
+    return _ended.is_set()
+
+
+def end_all() -> None:
+    """End what runs, as Ctrl-C would, and begin nothing more until `begin_again`."""
+    _ended.set()
+    with _lock:
+        running = list(_running)
+    for process in running:
+        _end_group(process, signal.SIGTERM)
+
+
+def begin_again() -> None:
+    """Run programs again, in a new worker of this process."""
+    _ended.clear()
+
+
+def run(
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    limit_seconds: float,
+    *,
+    folder: Path | None = None,
+    errors: IO[str] | int = subprocess.PIPE,
+) -> Done:
+    """Run a program to its end; one that takes longer than the limit is ended."""
+    process = subprocess.Popen(
+        [*WITH_WORKER, *words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        text=True,
+        errors="replace",
+        env=dict(environment),
+        cwd=folder,
+        start_new_session=True,
+    )
+    with _lock:
+        _running.add(process)
+    try:
+        if _ended.is_set():
+            _end_group(process, signal.SIGTERM)
+        return _finished(process, limit_seconds)
+    finally:
+        with _lock:
+            _running.discard(process)
+
+
+def _finished(process: "subprocess.Popen[str]", limit_seconds: float) -> Done:
+    try:
+        output, errors = process.communicate(timeout=limit_seconds)
+    except subprocess.TimeoutExpired:
+        _end_group(process, signal.SIGTERM)
+        try:
+            process.communicate(timeout=ENDS_IN_SECONDS)
+        except subprocess.TimeoutExpired:
+            _end_group(process, signal.SIGKILL)
+            process.communicate()
+        return Done(-signal.SIGTERM, "", f"took longer than {limit_seconds:.0f} s, and was ended")
+    return Done(process.returncode, output or "", errors or "")
+
+
+def _end_group(process: "subprocess.Popen[str]", number: int) -> None:
+    with suppress(OSError):
+        os.killpg(process.pid, number)

@@ -1,0 +1,253 @@
+"""Campaigns whose scheduler, worker, lab and `run` are killed: no trial is lost or counted twice.
+
+Real processes: Dask's scheduler, three workers that own a testbed each (two in network namespaces
+of their own over veth, one on the virtual card), benches with our engine. What is proved is read
+from the dataset alone.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.system.labs import ENDS_IN_SECONDS, Lab, wait_for
+
+from linerate.experiments.campaign.prepared import Prepared, prepare
+from linerate.results.dataset.dataset import Dataset
+
+TOOLS = ("ip", "setpriv")
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0 or any(shutil.which(tool) is None for tool in TOOLS),
+    reason=f"needs root, {', '.join(TOOLS)}",
+)
+
+SCENARIO = """
+name: quick
+title: Frames through our own engine, without set-up
+loadtests: [{loadtests}]
+values: {{flows: [{flows}]}}
+back: unchanged
+boxes: {{io: {{}}}}
+"""
+CAMPAIGN = """
+name: killed
+versions: [old, new]
+scenarios: [{{name: ./quick.yaml, box: io}}]
+repeat: {repeat}
+duration: 50ms
+accept_suspect: true
+tries: 5
+invalid_in_row: 5
+patience: 10m
+testbeds:
+  - card
+  - {{name: veth-a, namespace: {a}, wire: veth}}
+  - {{name: veth-b, namespace: {b}, wire: veth}}
+scheduler: tls://127.0.0.1:{port}
+tls: keys
+"""
+TESTBEDS = ("card", "veth-a", "veth-b")
+RUNS_MAX = 10
+
+
+@dataclass(frozen=True)
+class Size:
+    loadtests: str
+    flows: str
+    repeat: int
+    trials: int
+
+    def __str__(self) -> str:
+        return str(self.trials)
+
+
+SMALL = Size("U2", "1", 3, 6)
+WHOLE = Size("U1, U2, B1, B2", "1, 10, 100", 9, 216)
+
+
+@contextmanager
+def made_namespaces(*names: str) -> Iterator[None]:
+    with ExitStack() as stack:
+        for name in names:
+            subprocess.run(["ip", "netns", "add", name], check=True)
+            stack.callback(subprocess.run, ["ip", "netns", "delete", name], check=False)
+        yield
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def started(folder: Path, *words: str) -> Lab:
+    """Start `linerate campaign WORDS`; its output goes to files, which no reader has to empty."""
+    with (
+        (folder / f"{words[0]}.out").open("a") as out,
+        (folder / f"{words[0]}.err").open("a") as err,
+    ):
+        return subprocess.Popen(
+            [sys.executable, "-m", "linerate", "campaign", *words],
+            cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err, text=True,
+        )  # fmt: skip
+
+
+class Cluster:
+    """All processes of a campaign; each is ended when the test is over."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.runs: list[Lab] = []
+        self.scheduler = self._started("scheduler")
+        self.workers = {name: self._worker(name) for name in TESTBEDS}
+
+    def _started(self, *words: str) -> Lab:
+        return started(self.folder, *words[:1], "c.yaml", *words[1:])
+
+    def _worker(self, name: str) -> Lab:
+        return self._started("worker", "--testbed", name)
+
+    def run(self) -> Lab:
+        self.runs.append(self._started("run"))
+        return self.runs[-1]
+
+    def kill_scheduler(self) -> None:
+        kill(self.scheduler)
+        self.scheduler = self._started("scheduler")
+
+    def kill_worker(self) -> None:
+        """Kill one that measures; what it had started ends with it."""
+        name, lab = self.measuring()
+        kill(self.workers[name])
+        wait_for(lambda: not runs_still(lab))
+        self.workers[name] = self._worker(name)
+
+    def kill_lab(self) -> None:
+        _, lab = self.measuring()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(lab, signal.SIGKILL)
+
+    def measuring(self) -> tuple[str, int]:
+        """A testbed that measures, and the process that does."""
+        found: list[tuple[str, int]] = []
+        wait_for(lambda: found.extend(self._labs()) or found, seconds=600)
+        return found[0]
+
+    def _labs(self) -> list[tuple[str, int]]:
+        return [
+            (name, pid)
+            for name, worker in self.workers.items()
+            for pid in children_of(worker.pid)
+            if b"--label" in command_of(pid)
+        ]
+
+    def end(self) -> None:
+        everything = [*self.runs, *self.workers.values(), self.scheduler]
+        for process in everything:
+            process.send_signal(signal.SIGTERM)
+        for process in everything:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(ENDS_IN_SECONDS)
+            process.kill()
+            process.wait()
+
+
+def kill(process: Lab) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def children_of(pid: int) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            if int(path.read_text().rpartition(")")[2].split()[1]) == pid:
+                found.append(int(path.parent.name))
+    return found
+
+
+def command_of(pid: int) -> list[bytes]:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    return []
+
+
+def runs_still(pid: int) -> bool:
+    return b"--label" in command_of(pid)
+
+
+@contextmanager
+def cluster(folder: Path, size: Size) -> Iterator[Cluster]:
+    a, b = f"lrt-{os.getpid()}-a", f"lrt-{os.getpid()}-b"
+    scenario = SCENARIO.format(loadtests=size.loadtests, flows=size.flows)
+    (folder / "quick.yaml").write_text(scenario)
+    campaign = CAMPAIGN.format(a=a, b=b, repeat=size.repeat, port=free_port())
+    (folder / "c.yaml").write_text(campaign)
+    assert started(folder, "keys", "keys").wait(120) == 0
+    with made_namespaces(a, b):
+        made = Cluster(folder)
+        try:
+            yield made
+        finally:
+            made.end()
+
+
+def check_dataset(prepared: Prepared, size: Size) -> None:
+    """Each unit is there once, with one valid trial of each loadtest, all of one run."""
+    dataset = Dataset(prepared.campaign.dataset)
+    assert dataset.unit_keys() == {unit.key for unit in prepared.units}
+    with dataset.connect() as database:
+
+        def rows(sql: str) -> list[tuple[object, ...]]:
+            return database.execute(sql).fetchall()
+
+        count = "SELECT count(*) FROM trials WHERE valid"
+        assert rows(count) == [(size.trials,)]
+        assert rows("SELECT unit_key, trial FROM trials GROUP BY ALL HAVING count(*) > 1") == []
+        per_test = (
+            "SELECT unit_key, loadtest, count(*) FILTER (valid) AS n FROM trials GROUP BY ALL"
+        )
+        assert rows(f"SELECT * FROM ({per_test}) WHERE n <> 1") == []
+        per_unit = "SELECT unit_key, count(DISTINCT run) AS n FROM trials GROUP BY ALL"
+        assert rows(f"SELECT * FROM ({per_unit}) WHERE n <> 1") == []
+        # All versions, and as often each: nothing was left out.
+        versions = "SELECT version, count(*) FROM trials WHERE valid GROUP BY ALL ORDER BY version"
+        assert rows(versions) == [("new", size.trials // 2), ("old", size.trials // 2)]
+        # Neither what was killed nor what was done again stands in a second file.
+        files = f"read_parquet('{dataset.url}/scenario=*/*/*.parquet')"
+        assert rows(f"SELECT count(*) FROM {files}") == rows("SELECT count(*) FROM trials")
+
+
+@pytest.mark.parametrize("size", [SMALL, pytest.param(WHOLE, marks=pytest.mark.slow)], ids=str)
+def test_whatever_is_killed_no_trial_is_lost_or_counted_twice(tmp_path: Path, size: Size) -> None:
+    with cluster(tmp_path, size) as made:
+        prepared = prepare(tmp_path / "c.yaml")
+        done = Dataset(prepared.campaign.dataset)
+        units = len(prepared.units)
+        run = made.run()
+        for number, killer in enumerate((made.kill_lab, made.kill_worker, made.kill_scheduler)):
+            wait_for(lambda at=number: len(done.unit_keys()) >= units * (at + 1) // 6, seconds=3600)
+            assert run.poll() is None
+            killer()
+        wait_for(lambda: len(done.unit_keys()) >= units * 4 // 6, seconds=3600)
+        assert run.poll() is None
+        kill(run)
+        for _ in range(RUNS_MAX):
+            if made.run().wait(3600) == 0:
+                break
+        check_dataset(prepared, size)
+        # Nothing is measured again where all is done.
+        folders = set((tmp_path / "runs").iterdir())
+        assert made.run().wait(600) == 0
+        assert set((tmp_path / "runs").iterdir()) == folders
+    check_dataset(prepared, size)
+    errors = "".join(path.read_text() for path in tmp_path.glob("*.err"))
+    assert "Traceback" not in errors
