@@ -78,10 +78,9 @@ class Folder:
             owners = {os.geteuid(), 0, self.path.stat().st_uid}
             for scenario in _folders(self.path):
                 for month in _folders(scenario):
-                    for entry in os.scandir(month):
-                        status = entry.stat(follow_symlinks=False)
+                    for path, status in _entries(month):
                         if stat.S_ISREG(status.st_mode) and status.st_uid in owners:
-                            yield entry.path[len(prefix) :], status
+                            yield path[len(prefix) :], status
         except FileNotFoundError:
             # Not there yet, or it went away while it was listed.
             return
@@ -92,6 +91,16 @@ class Folder:
 def _folders(path: Path | str) -> list[str]:
     with os.scandir(path) as entries:
         return sorted(one.path for one in entries if one.is_dir(follow_symlinks=False))
+
+
+def _entries(folder: str) -> list[tuple[str, os.stat_result]]:
+    """What is in a folder, all of it: a writer's temporary file may go while it is listed."""
+    found = []
+    with os.scandir(folder) as entries:
+        for one in entries:
+            with contextlib.suppress(FileNotFoundError):
+                found.append((one.path, one.stat(follow_symlinks=False)))
+    return found
 
 
 def _base(name: str) -> str:
