@@ -70,7 +70,7 @@ class Size:
 
 
 SMALL = Size("U2", "1", 3, 6)
-WHOLE = Size("U1, U2, B1, B2", "1, 10, 100", 9, 216)
+WHOLE = Size("U1, U2, U3, U4, B1, B2, B3, B4", "1", 13, 208)
 
 
 @contextmanager

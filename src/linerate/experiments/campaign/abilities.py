@@ -3,12 +3,18 @@
 import os
 import shutil
 
+from linerate.base.errors import SetupError, UserError
 from linerate.base.frozen_model import FrozenModel
+from linerate.experiments.campaign.job import of_bench
+from linerate.experiments.scenarios.preparing import Chosen, missing
 from linerate.host.netns import namespaces
-from linerate.host.netns.privilege import missing_privilege, search_path
+from linerate.host.netns.privilege import missing_privilege
+from linerate.lab import rig
 from linerate.model.campaign import CampaignTestbed
 from linerate.model.scenario import ScenarioError
 from linerate.model.scenario import load as load_scenario
+from linerate.model.testbed import Testbed, TestbedError, with_options
+from linerate.model.testbed import load as load_testbed
 
 
 class Asked(FrozenModel):
@@ -33,7 +39,7 @@ class Ability(FrozenModel):
 
 def ability(testbed: CampaignTestbed, asked: tuple[Asked, ...]) -> Ability:
     """Look at this machine."""
-    lacks = {f"{one.name} {one.box}": why for one in asked if (why := _lacking(one))}
+    lacks = {f"{one.name} {one.box}": why for one in asked if (why := _lacking(one, testbed))}
     if why := _lacking_at_all(testbed):
         lacks = {"*": why}
     return Ability(testbed=testbed.name, host=os.uname().nodename, lacks=lacks)
@@ -51,15 +57,25 @@ def _lacking_at_all(testbed: CampaignTestbed) -> str:
     return str(missing[0]) if missing else ""
 
 
-def _lacking(asked: Asked) -> str:
+def _lacking(asked: Asked, testbed: CampaignTestbed) -> str:
     try:
         loaded = load_scenario(asked.path)
     except ScenarioError as error:
         return error.lines[0]
     if loaded.digest != asked.digest:
         return "its scenario file is another one than that of `run`"
-    needs = loaded.scenario.boxes[asked.box].needs
-    for program, package in needs.items():
-        if shutil.which(program, path=search_path()) is None:
-            return f"no program {program}: apt-get install {package}"
-    return ""
+    try:
+        base = Testbed() if testbed.file is None else load_testbed(testbed.file)
+        if of_bench(loaded, asked.box):
+            dut = loaded.scenario.boxes[asked.box].dut or asked.box
+            chosen = with_options(
+                base, dut=dut, wire=testbed.wire, card=testbed.card, link=testbed.link
+            )
+            lacking = rig.missing(chosen)
+        else:
+            lacking = missing(Chosen(loaded, asked.box, {}, base))
+    except TestbedError as error:
+        return error.lines[0]
+    except (UserError, SetupError) as error:
+        return str(error).splitlines()[0]
+    return str(lacking[0]) if lacking else ""
