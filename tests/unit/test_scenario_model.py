@@ -23,7 +23,7 @@ def test_values_are_placeholders() -> None:
     """The first is the default; a mapping brings others with it."""
     states = {False: {"count": 7}, True: {"count": 8}}
     read = parse({**WHOLE, "values": {"rules": [0, 100], "state": states}}, "f")
-    assert read.defaults() == {"rules": 0, "state": "off", "count": 7}
+    assert read.defaults() == {"rules": 100, "state": "off", "count": 7}
     assert read.placeholders({"rules": "100"})["rules"] == 100
     assert read.placeholders({"rules": "250"})["rules"] == 250
     facts_of = {**facts(), **read.placeholders({"rules": "100"})}

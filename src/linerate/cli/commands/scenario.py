@@ -5,6 +5,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -13,11 +14,12 @@ import typer
 
 from linerate.base.errors import UserError
 from linerate.base.published import printed
-from linerate.cli.completion import complete_run
+from linerate.cli.completion import complete_run, one_of
 from linerate.cli.option_classes import with_option_classes
 from linerate.cli.options import DurationOption, JsonOption, RunOptions
 from linerate.cli.run_into_folder import measure_into, run_folder, signals
 from linerate.cli.run_into_folder import show as show_report
+from linerate.cli.traffic_options import RATES
 from linerate.cli.usage import FAILED, report_user_errors, usage
 from linerate.engine import cleanup, engine_process
 from linerate.engine.engine_process import EngineError
@@ -187,11 +189,11 @@ def _check_code(chosen: Chosen, output: report.CheckOutput) -> int:
     """0 when all frames are as expected; of a planted mistake, when it was caught."""
     if chosen.mistake is None:
         return 0 if output.passed else FAILED
-    said = "\n".join(line for one in output.checks for line in report.check_lines(one))
+    printed_lines = "\n".join(line for one in output.checks for line in report.check_lines(one))
     if output.passed:
         complain(f"linerate: the planted mistake was not caught: {chosen.mistake.about}")
         return FAILED
-    if chosen.mistake.says not in said:
+    if chosen.mistake.says not in printed_lines:
         complain(f"linerate: caught, but not as expected: '{chosen.mistake.says}'")
         return FAILED
     complain(f"linerate: caught: {chosen.mistake.about}")
@@ -215,6 +217,21 @@ def run(
     repeat: Annotated[
         int, typer.Option(help="Trials of each loadtest; median and spread.", min=1, max=100)
     ] = 1,
+    rate: Annotated[
+        str | None,
+        typer.Option(
+            help="Rate of a scenario's profile, as of `linerate bench`: 50%, 2mpps.",
+            metavar="100%",
+            autocompletion=one_of(RATES),
+        ),
+    ] = None,
+    accept_suspect: Annotated[
+        bool,
+        typer.Option(
+            "--accept-suspect",
+            help="Where the machine gives no valid trial, show what came of one, marked.",
+        ),
+    ] = False,
     pair: Annotated[
         bool,
         typer.Option("--pair", help="Without the feature, then with it: what it costs."),
@@ -222,12 +239,13 @@ def run(
     output: RunOptions,
 ) -> None:
     """Check a scenario, then measure it as a bench does, into a run's folder."""
-    chosen = _chosen(name, box, values, frame_bytes, testbed)
+    chosen = replace(_chosen(name, box, values, frame_bytes, testbed), rate=rate)
     sides = _sides(chosen) if pair else [chosen]
     _require(chosen)
     runs: list[Run] = []
     for side in sides:
-        made, code = _measured(side, duration, repeat, output, alone=not pair)
+        asked = _Asked(duration, repeat, accept_suspect, is_alone=not pair)
+        made, code = _measured(side, asked, output)
         runs.append(made)
         if code:
             raise typer.Exit(code)
@@ -285,7 +303,7 @@ def _chosen(
     testbed: Path | None,
     plant: bool = False,
 ) -> Chosen:
-    """What the command line asks for."""
+    """Scenario, box and values that the command line asks for."""
     with _mistakes():
         base = Testbed() if testbed is None else load_testbed(testbed)
         chosen = Chosen(load(name), box, _values(values, frame_bytes), base, plant)
@@ -316,10 +334,7 @@ def _sides(chosen: Chosen) -> list[Chosen]:
         if asked == choices[0]:
             raise UserError(f"--set {scenario.pair}={asked}: that is without it; expected another")
         sides = (choices[0], asked)
-    return [
-        Chosen(chosen.loaded, chosen.box, {**chosen.values, scenario.pair: one}, chosen.base)
-        for one in sides
-    ]
+    return [replace(chosen, values={**chosen.values, scenario.pair: one}) for one in sides]
 
 
 def _require(chosen: Chosen) -> None:
@@ -330,21 +345,31 @@ def _require(chosen: Chosen) -> None:
         usage("\n".join(map(str, lacking)))
 
 
-def _measured(
-    chosen: Chosen, duration: float, repeats: int, options: RunOptions, *, alone: bool
-) -> tuple[Run, int]:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Trials that were asked for."""
+
+    duration_seconds: float
+    repeats: int
+    accept_suspect: bool
+    #: Whether there is no other side of a pair.
+    is_alone: bool
+
+
+def _measured(chosen: Chosen, asked: _Asked, options: RunOptions) -> tuple[Run, int]:
     """Measure one side into a run's folder; report it where there is no other."""
     label = f"{chosen.use.name}-{chosen.box.replace(':', '-')}"
     with ExitStack() as stack:
         with _mistakes():
             ready = stack.enter_context(prepared(chosen))
-        plan = scenario_plan(ready, duration, tuple(sys.argv), repeats)
-        with run_folder(ready.testbed, label, options) as folder:
-            run, code = measure_into(plan, folder, partial(ScenarioBench, ready))
-            if alone or code:
-                show_report(bench_report.document(run, folder.path), run, options)
-            else:
-                complain(f"linerate: {folder.path}")
+        plan = scenario_plan(ready, asked.duration_seconds, tuple(sys.argv), asked.repeats)
+        plan = replace(plan, accept_suspect=asked.accept_suspect)
+        folder = stack.enter_context(run_folder(ready.testbed, label, options))
+        run, code = measure_into(plan, folder, partial(ScenarioBench, ready))
+        if asked.is_alone or code:
+            show_report(bench_report.document(run, folder.path), run, options)
+        else:
+            complain(f"linerate: {folder.path}")
     return run, code
 
 

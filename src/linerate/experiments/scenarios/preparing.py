@@ -44,6 +44,8 @@ class Chosen:
     base: Testbed
     #: Whether the box's mistake is planted.
     planted: bool = False
+    #: Rate of the profile, as of `--rate`, where that is not the file's.
+    rate: str | None = None
 
     @property
     def spec(self) -> Box:
@@ -138,8 +140,13 @@ def prepared(chosen: Chosen) -> Iterator[Prepared]:
 
 def back_of(chosen: Chosen, known: Mapping[str, Scalar]) -> Back:
     """The cases of `back`, with placeholders filled in. Raises UserError."""
-    back = chosen.spec.back or chosen.loaded.scenario.back
-    document = [case.model_dump(exclude_unset=True) for case in back]
+    values = chosen.use.values
+    back = [
+        case
+        for case in chosen.spec.back or chosen.loaded.scenario.back
+        if all(values.get(name) == str(wanted) for name, wanted in case.when.items())
+    ]
+    document = [case.model_dump(exclude_unset=True, exclude={"when"}) for case in back]
     try:
         found: Back = _BACK.validate_python(filled(document, known))
     except ValidationError as error:
@@ -204,13 +211,28 @@ def _loadtests(
     """The loadtests that are offered. Raises TrafficError, UserError."""
     scenario = chosen.loaded.scenario
     if scenario.loadtests:
-        named = select(SUITE, ",".join(scenario.loadtests))
+        if chosen.rate is not None:
+            raise UserError(
+                f"--rate: {scenario.name} has loadtests, which have a rate of their own; expected "
+                "a scenario with a profile"
+            )
+        named = _able(chosen, testbed)
         if FRAME_BYTES not in scenario.values:
             return named
         size = int(known[FRAME_BYTES])
         return tuple(replace(one, traffic=replace(one.traffic, frame_bytes=size)) for one in named)
     text = _profile(chosen, known, work)
-    return (offered_by(text, testbed, scenario.rate, scenario.directions),)
+    rate = chosen.rate or scenario.rate
+    return (offered_by(text, testbed, rate, scenario.directions),)
+
+
+def _able(chosen: Chosen, testbed: Testbed) -> tuple[Loadtest, ...]:
+    """Loadtests that the box can forward; raises UserError where that is none of them."""
+    named = select(SUITE, ",".join(chosen.loaded.scenario.loadtests))
+    able = tuple(one for one in named if rig.can_run(testbed, one))
+    if not able:
+        raise UserError(f"{chosen.loaded.scenario.name} on {chosen.box}: {rig.why_not(testbed, named[0])}")
+    return able
 
 
 def _profile(chosen: Chosen, known: Mapping[str, Scalar], work: Path) -> str:

@@ -87,9 +87,16 @@ class Change(StrictModel):
         return self
 
 
+def _switch(value: object) -> object:
+    """YAML reads `on` and `off` as truth values."""
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
+
+
 class Case(StrictModel):
     """Return of the frames that `where` matches; of all frames without it."""
 
+    #: Only with these choices of values: `{tunnel: off}`.
+    when: dict[str, Annotated[FieldValue, BeforeValidator(_switch)]] = {}
     #: Fields of the frame as sent: `{udp.dst: 1000-1999, ipv4.dst: 48.0.0.0/25}`.
     where: dict[FieldName, FieldValue] = {}
     #: In the order in which a box makes them; none: unchanged.

@@ -105,7 +105,8 @@ class Scenario(StrictModel):
     values: dict[ValueName, Choices] = {}
     back: Back
     boxes: dict[BoxName, Box] = Field(min_length=1)
-    #: The value whose first choice, 0 or off, is the side without the feature.
+    #: The value whose first choice, 0 or off, is the side without the feature; its second is the
+    #: default.
     pair: str = ""
 
     @model_validator(mode="after")
@@ -134,6 +135,9 @@ class Scenario(StrictModel):
         for name in self.values:
             if name in facts():
                 raise ValueError(f"values.{name}: {{{name}}} is a placeholder of every scenario")
+        for case in self.back:
+            if unknown := [name for name in case.when if name not in self.values]:
+                raise ValueError(f"back: when: no value '{unknown[0]}'")
         for where, part in self._texts():
             if unknown := [name for name in names_in(part) if name not in known]:
                 raise ValueError(
@@ -162,7 +166,9 @@ class Scenario(StrictModel):
             raise ValueError(f"{self.name}: no value '{unknown[0]}'; expected one of {known}")
         found: dict[str, Scalar] = {}
         for name, choices in self.values.items():
-            choice = choices[0] if name not in chosen else _chosen(name, choices, chosen[name])
+            # A feature is on unless it is asked for without it.
+            default = choices[1 if name == self.pair else 0]
+            choice = default if name not in chosen else _chosen(name, choices, chosen[name])
             found |= {name: choice.value} | choice.also
         return found
 
