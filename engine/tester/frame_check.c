@@ -21,9 +21,7 @@ static uint16_t read16(const uint8_t *at)
 	return (uint16_t)(at[0] << 8 | at[1]);
 }
 
-/* Where the IP header stands, and its version by the frame, 0: by the packet alone (behind
- * labels). Returns 0 when there is none. */
-static unsigned find_ip(const uint8_t *frame, unsigned length, unsigned *version)
+unsigned frame_find_ip(const uint8_t *frame, unsigned length, unsigned *version)
 {
 	unsigned at = 2 * RTE_ETHER_ADDR_LEN;
 	uint16_t type = 0;
@@ -101,7 +99,7 @@ static bool ip6_holds(const uint8_t *ip, unsigned room)
 
 bool frame_checksums_hold(const uint8_t *frame, unsigned length)
 {
-	unsigned version, at = find_ip(frame, length, &version);
+	unsigned version, at = frame_find_ip(frame, length, &version);
 
 	if (at == 0 || at >= length)
 		return at == 0;
@@ -119,7 +117,7 @@ bool frame_checksums_hold(const uint8_t *frame, unsigned length)
 
 bool frame_is_icmp_error(const uint8_t *frame, unsigned length)
 {
-	unsigned version, at = find_ip(frame, length, &version);
+	unsigned version, at = frame_find_ip(frame, length, &version);
 	const uint8_t *ip = frame + at;
 	unsigned header, type;
 

@@ -6,6 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Where the outermost IP header of a frame of `length` bytes (without FCS) stands, behind VLAN tags
+ * and labels, and its version by the frame; 0: by the packet alone (behind labels). Returns 0 when
+ * there is none. */
+unsigned frame_find_ip(const uint8_t *frame, unsigned length, unsigned *version);
+
 /*
  * Checks a frame of `length` bytes (without FCS): false when its IPv4 header checksum (RFC 791) or
  * its UDP or TCP checksum (RFC 768, RFC 9293) is wrong, or a length points behind its end. VLAN

@@ -47,15 +47,38 @@ static void parse_rate(struct stream *stream, const struct config_node *node)
 		config_mistake(&rate, "expected exactly one of pps, l1_bps, l2_bps, percent, max");
 }
 
+/* By what its frames are counted. */
+enum count_by {
+	COUNT_BY_WHAT_IT_HAS, /* its signature, if it has one */
+	COUNT_BY_SIGNATURE,
+	COUNT_BY_IP_ID,
+};
+
+static enum count_by parse_count_by(const struct config_node *node)
+{
+	static const char *const names[] = {"signature", "ip_id", NULL};
+
+	if (config_child(node, "count_by").json == NULL)
+		return COUNT_BY_WHAT_IT_HAS;
+	return COUNT_BY_SIGNATURE + (enum count_by)config_choice(node, "count_by", names, 0);
+}
+
 /* Use of the end of each frame; templates carry a signature only if it is configured. */
-static void parse_signature(struct stream *stream, const struct config_node *node)
+static void parse_signature(
+	struct stream *stream, const struct config_node *node, enum count_by count_by)
 {
 	struct config_node key = config_child(node, "latency");
 	bool stamped = config_bool(node, "latency", false);
 	bool layered = config_child(node, "template").json == NULL;
+	bool usual = count_by == COUNT_BY_WHAT_IT_HAS ? layered : count_by == COUNT_BY_SIGNATURE;
 
 	stream->stamped = stamped;
-	stream->signature = config_bool(node, "signature", layered || stamped);
+	stream->signature = config_bool(node, "signature", usual || stamped);
+	if (count_by == COUNT_BY_IP_ID && stream->signature)
+		config_mistake(node, "count_by: expected \"ip_id\" or a signature%s, not both",
+			stamped ? ", which latency needs" : "");
+	if (count_by == COUNT_BY_SIGNATURE && !stream->signature)
+		config_mistake(node, "count_by: \"signature\" needs one; expected \"ip_id\"");
 	if (stamped && !stream->signature)
 		config_mistake(&key, "needs the signature");
 	key = config_child(node, "check_payload");
@@ -89,7 +112,7 @@ void stream_free(struct stream *stream)
 		free(stream->flows);
 		free(stream->places);
 		free(stream->at);
-		if (!stream->is_part)
+		if (!stream->is_part || stream->ip_id.version != 0)
 			template_free(stream->template);
 	}
 	free(stream);
@@ -145,14 +168,16 @@ uint32_t stream_new_tag(void)
 struct stream *stream_parse(const struct config_node *node)
 {
 	struct config_node places = config_child(node, "places"), at = config_child(node, "at");
+	struct config_node counted = config_child(node, "count_by");
 	unsigned mistakes = node->config->mistakes;
 	struct stream *stream;
+	enum count_by count_by;
 	bool layered;
 
 	if (!config_object(node, "name", "port", "rx_port", "frame_bytes", "rate", "layers",
 		    "modifiers", "flows", "template", "program", "checksums", "burst", "bursts",
-		    "start_us", "signature", "check_payload", "latency", "weight", "places", "at",
-		    "unscaled"))
+		    "start_us", "signature", "count_by", "check_payload", "latency", "weight",
+		    "places", "at", "unscaled"))
 		return NULL;
 	stream = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*stream));
 	if (stream == NULL)
@@ -166,7 +191,8 @@ struct stream *stream_parse(const struct config_node *node)
 	stream->weight = (unsigned)config_u64(node, "weight", 1, 1, STREAM_WEIGHT_MAX);
 	stream->unscaled = config_bool(node, "unscaled", false);
 	parse_rate(stream, node);
-	parse_signature(stream, node);
+	count_by = parse_count_by(node);
+	parse_signature(stream, node, count_by);
 	stream_parse_places(stream, &places);
 	stream_parse_times(stream, &at);
 	layered = config_child(node, "template").json == NULL;
@@ -174,11 +200,13 @@ struct stream *stream_parse(const struct config_node *node)
 		parse_layered(stream, node);
 	else
 		stream_parse_template(stream, node);
+	if (node->config->mistakes == mistakes && layered)
+		stream_finish(stream);
+	if (node->config->mistakes == mistakes && count_by == COUNT_BY_IP_ID)
+		ip_id_choose(stream, &counted);
 	if (node->config->mistakes != mistakes) {
 		stream_free(stream);
 		return NULL;
 	}
-	if (layered)
-		stream_finish(stream);
 	return stream;
 }

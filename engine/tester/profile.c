@@ -214,6 +214,22 @@ static int add(struct profile *profile, struct stream *stream)
 	return 0;
 }
 
+/* With those that the tester has, and those before it in its file. */
+static int check_ip_id(
+	struct stream *stream, struct stream *const *before, unsigned count, FILE *complaints)
+{
+	const struct stream *other;
+
+	stream->id = (uint16_t)(tester.nb_streams + count);
+	other = ip_id_clash(stream, tester.streams, tester.nb_streams);
+	if (other == NULL)
+		other = ip_id_clash(stream, before, count);
+	if (other == NULL)
+		return 0;
+	fprintf(complaints, IP_ID_CLASH "\n", stream->name, other->name);
+	return -EINVAL;
+}
+
 /* Reads and prepares all, before the first is added: a file with a mistake adds none. */
 static int read_streams(struct tester_port *port, const struct config_node *array,
 	struct stream **streams, FILE *complaints)
@@ -228,6 +244,8 @@ static int read_streams(struct tester_port *port, const struct config_node *arra
 			rc = -EINVAL;
 			continue;
 		}
+		if (check_ip_id(stream, streams, count, complaints) != 0)
+			rc = -EINVAL;
 		streams[count++] = stream;
 		if (tester_stream_prepare(stream, port->port, complaints) != 0)
 			rc = -EINVAL;

@@ -68,6 +68,7 @@ static int replay_parse(struct port *port, const struct config_node *node)
 			continue;
 		}
 		stream->id = (uint16_t)replay->nb_streams;
+		ip_id_write(stream);
 		port->max_frame_bytes = RTE_MAX(port->max_frame_bytes, stream->frame_bytes);
 		replay->streams[replay->nb_streams++] = stream;
 	}

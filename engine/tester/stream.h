@@ -5,6 +5,7 @@
 
 #include "core/config.h"
 #include "flow_ranges.h"
+#include "ip_id.h"
 #include "sequence_spread.h"
 #include "core/signature.h"
 
@@ -116,6 +117,7 @@ struct stream {
 	double base_pps, scheduled_pps; /* at scale 1, and as its profile has it in a schedule */
 	bool unscaled;                  /* keeps its rate where a profile's is scaled */
 	bool removed;                   /* with its profile; its counts stay */
+	struct ip_id_match ip_id;       /* by which its frames are counted, instead of signatures */
 	/* One that several senders send is cut (stream_part.h): its first part, which it is itself,
 	 * leads to the others. NULL: there is none behind it. */
 	struct stream *next_part;
@@ -158,6 +160,12 @@ static inline void stream_prefetch_varied(const struct stream *stream)
 	rte_prefetch0_write(&stream->draw);
 	rte_prefetch0_write(RTE_PTR_ADD(&stream->draw, RTE_CACHE_LINE_SIZE));
 	rte_prefetch0_write(&stream->nb_gathered);
+}
+
+/* Whether a received frame says that it is the stream's. */
+static inline bool stream_is_counted(const struct stream *stream)
+{
+	return stream->signature || stream->ip_id.version != 0;
 }
 
 /* Whether its frames differ by their signatures alone. */

@@ -150,7 +150,23 @@ static void take_part(struct stream *stream, unsigned part, unsigned parts)
 		take_flows(stream->flows, cut, part, parts);
 }
 
-/* A template is the same for all: none that changes is cut. */
+static struct flows *copy_of_flows(const struct flows *flows)
+{
+	struct flows *copy = aligned_alloc(
+		RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL(sizeof(*copy), (size_t)RTE_CACHE_LINE_SIZE));
+
+	if (copy != NULL)
+		*copy = *flows;
+	return copy;
+}
+
+/* A template is the same for all, as none that changes is cut; but for the identification that each
+ * part has of its own. */
+static bool has_own_template(const struct stream *stream)
+{
+	return stream->template != NULL && stream->ip_id.version != 0;
+}
+
 static struct stream *copy_of(const struct stream *stream)
 {
 	struct stream *copy = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*copy));
@@ -162,15 +178,15 @@ static struct stream *copy_of(const struct stream *stream)
 	copy->is_part = true;
 	copy->places = NULL;
 	copy->at = NULL;
-	if (stream->flows == NULL)
-		return copy;
-	copy->flows = aligned_alloc(RTE_CACHE_LINE_SIZE,
-		RTE_ALIGN_CEIL(sizeof(*copy->flows), (size_t)RTE_CACHE_LINE_SIZE));
-	if (copy->flows == NULL) {
-		free(copy);
+	if (stream->flows != NULL)
+		copy->flows = copy_of_flows(stream->flows);
+	if (has_own_template(stream))
+		copy->template = template_copy(stream->template);
+	if ((stream->flows != NULL && copy->flows == NULL) ||
+		(has_own_template(stream) && copy->template == NULL)) {
+		stream_free(copy);
 		return NULL;
 	}
-	*copy->flows = *stream->flows;
 	return copy;
 }
 
@@ -179,8 +195,7 @@ static void free_copies(struct stream *copy)
 	while (copy != NULL) {
 		struct stream *next = copy->next_part;
 
-		free(copy->flows);
-		free(copy);
+		stream_free(copy);
 		copy = next;
 	}
 }

@@ -5,6 +5,7 @@
 #include "tester_worker.h"
 
 #include <errno.h>
+#include <rte_ether.h>
 #include <string.h>
 
 static struct stream_rx *rx_of(const struct tester_worker *worker, const struct stream *stream)
@@ -28,12 +29,19 @@ static bool has_ports(const struct tester_worker *worker, const struct stream *s
 	return stream->rx_port < 0 && (worker->ports & (worker->ports - 1)) != 0;
 }
 
+/* Whether the worker counts frames of the stream: by their signature, or by their IP header. */
+static bool counts(const struct stream_rx *rx)
+{
+	return rx->stream != NULL || rx->ip_id.version != 0;
+}
+
 /* Memory that was made for an id stays with it. */
 static int take_memory(struct tester_worker *worker, const struct stream *stream)
 {
 	struct stream_rx *rx = rx_of(worker, stream);
+	bool in_sequence = stream->ip_id.version == 0;
 
-	if (rx->sequence.bits == NULL)
+	if (in_sequence && rx->sequence.bits == NULL)
 		rx->sequence.bits =
 			tester_worker_memory(worker, SEQUENCE_WORDS * sizeof(*rx->sequence.bits));
 	if (has_ports(worker, stream) && rx->elsewhere == NULL)
@@ -42,7 +50,8 @@ static int take_memory(struct tester_worker *worker, const struct stream *stream
 	if (stream->stamped && rx->latency == NULL)
 		rx->latency = latency_new(worker->latency_room);
 	worker->latency_room->nb_streams += stream->stamped && rx->latency != NULL;
-	return rx->sequence.bits == NULL || (has_ports(worker, stream) && rx->elsewhere == NULL) ||
+	return (in_sequence && rx->sequence.bits == NULL) ||
+			       (has_ports(worker, stream) && rx->elsewhere == NULL) ||
 			       (stream->stamped && rx->latency == NULL)
 		       ? -ENOMEM
 		       : 0;
@@ -75,6 +84,16 @@ int stream_rx_make_room(void)
 	return 0;
 }
 
+/* A worker that sees the version sees the rest. */
+static void listen_to_ip_id(
+	struct tester_worker *worker, struct stream_rx *rx, const struct ip_id_match *match)
+{
+	rx->ip_id = *match;
+	rx->ip_id.version = 0;
+	__atomic_store_n(&rx->ip_id.version, match->version, __ATOMIC_RELEASE);
+	__atomic_store_n(&worker->counts_ip_ids, true, __ATOMIC_RELAXED);
+}
+
 static int create_at(struct tester_worker *worker, const struct stream *stream)
 {
 	struct stream_rx *rx = rx_of(worker, stream);
@@ -92,7 +111,10 @@ static int create_at(struct tester_worker *worker, const struct stream *stream)
 	rx->longest = stream->mean_bytes < stream->frame_bytes ? 0 : stream->frame_bytes;
 	rx->checks_payload = stream->check_payload;
 	rx->is_spread = is_spread(stream);
-	__atomic_store_n(&rx->stream, stream, __ATOMIC_RELEASE);
+	if (stream->ip_id.version == 0)
+		__atomic_store_n(&rx->stream, stream, __ATOMIC_RELEASE);
+	else
+		listen_to_ip_id(worker, rx, &stream->ip_id);
 	return 0;
 }
 
@@ -109,8 +131,12 @@ int stream_rx_create(const struct stream *stream)
 
 void stream_rx_remove(const struct stream *stream)
 {
-	for (unsigned i = 0; i < tester.nb_workers; i++)
-		__atomic_store_n(&rx_of(tester.workers[i], stream)->stream, NULL, __ATOMIC_RELEASE);
+	for (unsigned i = 0; i < tester.nb_workers; i++) {
+		struct stream_rx *rx = rx_of(tester.workers[i], stream);
+
+		__atomic_store_n(&rx->stream, NULL, __ATOMIC_RELEASE);
+		__atomic_store_n(&rx->ip_id.version, 0, __ATOMIC_RELEASE);
+	}
 }
 
 /* Adds up the sequences of a stream that several workers share. */
@@ -142,22 +168,35 @@ static struct sequence_counts counts_of(const struct stream *stream)
 	return (struct sequence_counts){0};
 }
 
-void stream_rx_read(const struct stream *stream, struct stream_counts *counts)
+/* Counts of one that is counted by its IP header: what is missing is on its way, or lost. */
+static struct sequence_counts ip_id_counts(const struct stream *stream)
 {
-	*counts = (struct stream_counts){0};
-	if (is_spread(stream)) {
+	struct sequence_counts sum = {0};
+
+	for (unsigned i = 0; i < tester.nb_workers; i++)
+		sum.received += __atomic_load_n(
+			&rx_of(tester.workers[i], stream)->sequence.received, __ATOMIC_RELAXED);
+	return sum;
+}
+
+void stream_rx_read(const struct stream *stream, struct stream_counts *sums)
+{
+	*sums = (struct stream_counts){0};
+	if (stream->ip_id.version != 0)
+		sums->sequence = ip_id_counts(stream);
+	else if (is_spread(stream)) {
 		struct sequence_sum sum = sum_of(stream);
 
-		counts->sequence = sequence_spread_counts(&sum, &stream->settled);
+		sums->sequence = sequence_spread_counts(&sum, &stream->settled);
 	} else
-		counts->sequence = counts_of(stream);
+		sums->sequence = counts_of(stream);
 	for (unsigned i = 0; i < tester.nb_workers; i++) {
 		const struct stream_rx *rx = rx_of(tester.workers[i], stream);
 
-		if (rx->stream == NULL)
+		if (!counts(rx))
 			continue;
-		counts->rx_bytes += rx->rx_bytes;
-		counts->corrupted += rx->corrupted;
+		sums->rx_bytes += rx->rx_bytes;
+		sums->corrupted += rx->corrupted;
 	}
 }
 
@@ -165,7 +204,7 @@ uint64_t stream_rx_late(const struct stream *stream)
 {
 	struct sequence_sum sum;
 
-	if (!is_spread(stream))
+	if (stream->ip_id.version != 0 || !is_spread(stream))
 		return 0;
 	sum = sum_of(stream);
 	return sequence_spread_counts(&sum, &stream->settled).received - sum.received;
@@ -173,7 +212,7 @@ uint64_t stream_rx_late(const struct stream *stream)
 
 void stream_rx_settle(struct stream *stream)
 {
-	if (is_spread(stream)) {
+	if (stream->ip_id.version == 0 && is_spread(stream)) {
 		struct sequence_sum sum = sum_of(stream);
 
 		sequence_spread_settle(&sum, &stream->settled);
@@ -193,20 +232,20 @@ static struct stream_rx_port at_its_port(const struct stream_rx *rx)
 	return counts;
 }
 
-void stream_rx_read_port(const struct stream *stream, uint16_t port, struct stream_rx_port *counts)
+void stream_rx_read_port(const struct stream *stream, uint16_t port, struct stream_rx_port *sums)
 {
 	for (unsigned i = 0; i < tester.nb_workers; i++) {
 		const struct stream_rx *rx = rx_of(tester.workers[i], stream);
 		struct stream_rx_port here = {0};
 
-		if (rx->stream == NULL)
+		if (!counts(rx))
 			continue;
 		if (rx->port == port)
 			here = at_its_port(rx);
 		else if (rx->elsewhere != NULL)
 			here = rx->elsewhere[port];
-		counts->received += here.received;
-		counts->rx_bytes += here.rx_bytes;
+		sums->received += here.received;
+		sums->rx_bytes += here.rx_bytes;
 	}
 }
 
@@ -256,4 +295,25 @@ void stream_rx_note_elsewhere(
 		rx->elsewhere[port].received += received;
 		rx->elsewhere[port].rx_bytes += rx_bytes;
 	}
+}
+
+bool stream_rx_note_ip_id(
+	struct tester_worker *worker, const uint8_t *frame, unsigned length, uint16_t port)
+{
+	struct ip_id_packet packet;
+	struct stream_rx *rx;
+
+	if (!ip_id_read(frame, length, &packet) || packet.id > UINT16_MAX)
+		return false;
+	rx = &worker->streams[ip_id_of((uint16_t)packet.id)];
+	if (__atomic_load_n(&rx->ip_id.version, __ATOMIC_ACQUIRE) == 0 ||
+		!ip_id_matches(&rx->ip_id, &packet) ||
+		(rx->rx_port != STREAM_RX_NO_PORT && rx->rx_port != port))
+		return false;
+	rx->sequence.received++;
+	rx->rx_bytes += length + RTE_ETHER_CRC_LEN;
+	worker->received++;
+	if (rx->port != port)
+		stream_rx_note_elsewhere(rx, port, 1, length + RTE_ETHER_CRC_LEN);
+	return true;
 }

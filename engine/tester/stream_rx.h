@@ -9,6 +9,7 @@
 #ifndef LINERATE_STREAM_RX_H
 #define LINERATE_STREAM_RX_H
 
+#include "ip_id.h"
 #include "latency.h"
 #include "sequence_spread.h"
 #include "stream.h"
@@ -29,7 +30,7 @@ struct stream_rx_port {
 struct stream_rx {
 	/* Fields that each frame needs are one cache line, up to `received` of the sequence: there
 	 * may be thousands of streams, each with one frame in turn. */
-	const struct stream *stream; /* NULL: none of that id can come to this worker */
+	const struct stream *stream; /* NULL: none with that id in its signature can come here */
 	struct latency *latency;     /* NULL: its frames have no time stamps */
 	uint64_t rx_bytes;
 	uint32_t trial;   /* whose numbers `sequence` expects */
@@ -38,7 +39,8 @@ struct stream_rx {
 	uint16_t rx_port; /* the only one, or STREAM_RX_NO_PORT: any */
 	uint16_t port;    /* at which its frames come, but for those `elsewhere` */
 	bool checks_payload;
-	bool is_spread; /* other workers receive frames of it, too: sequence_spread.h */
+	bool is_spread;           /* other workers receive frames of it, too: sequence_spread.h */
+	struct ip_id_match ip_id; /* its frames come by this instead of a signature */
 	struct sequence sequence;
 
 	uint64_t corrupted;               /* its frames that were received damaged */
@@ -64,7 +66,7 @@ int stream_rx_create(const struct stream *stream);
 /* Frames of that id are none of ours any more; what was counted is forgotten. The stream itself is
  * in use until all workers walked once more (rcu.h). */
 void stream_rx_remove(const struct stream *stream);
-void stream_rx_read(const struct stream *stream, struct stream_counts *counts);
+void stream_rx_read(const struct stream *stream, struct stream_counts *sums);
 /* Before a trial, when all is drained and no port sends: the stream's next frames are the trial's.
  */
 void stream_rx_settle(struct stream *stream);
@@ -72,7 +74,7 @@ void stream_rx_settle(struct stream *stream);
  * were: they are not in the workers' `received`. */
 uint64_t stream_rx_late(const struct stream *stream);
 /* Adds what all workers received of the stream at the port. */
-void stream_rx_read_port(const struct stream *stream, uint16_t port, struct stream_rx_port *counts);
+void stream_rx_read_port(const struct stream *stream, uint16_t port, struct stream_rx_port *sums);
 /* The worker's latencies of the trial that runs or ran last; NULL: there are none. */
 struct latency *stream_rx_latency(const struct tester_worker *worker, const struct stream *stream);
 
@@ -81,6 +83,10 @@ void stream_rx_restart(struct stream_rx *rx, uint32_t trial);
 /* The number that the trial sent with these low bits, for one that is not near what is expected.
  * False: there is none. */
 bool stream_rx_find_number(struct stream_rx *rx, uint32_t sequence, uint32_t *number);
+/* One frame that came in without a signature. False: it is of no stream that is counted otherwise,
+ * or of none that can come in at the port. */
+bool stream_rx_note_ip_id(
+	struct tester_worker *worker, const uint8_t *frame, unsigned length, uint16_t port);
 /* For frames that came in at a port that is not `port`. */
 void stream_rx_note_elsewhere(
 	struct stream_rx *rx, uint16_t port, uint64_t received, uint64_t rx_bytes);

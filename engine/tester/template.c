@@ -44,6 +44,16 @@ void template_free(struct template *template)
 	free(template);
 }
 
+struct template *template_copy(const struct template *template)
+{
+	size_t bytes = sizeof(*template) + template->bytes;
+	struct template *copy = malloc(bytes);
+
+	if (copy != NULL)
+		memcpy(copy, template, bytes);
+	return copy;
+}
+
 static unsigned shortest(const struct template *template)
 {
 	return template->program == NULL || template->program->length == NULL

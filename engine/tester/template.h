@@ -25,6 +25,8 @@ struct template
 /* Reads "template" and what goes with it into the stream. Returns false after counting mistakes. */
 bool stream_parse_template(struct stream *stream, const struct config_node *node);
 void template_free(struct template *template);
+/* One for a frame of its own; of a template without a program. NULL: there is no memory. */
+struct template *template_copy(const struct template *template);
 /* As stream_fill(), of a stream that has a template. */
 void template_fill(struct stream *stream, struct rte_mbuf **mbufs, unsigned count);
 

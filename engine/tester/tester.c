@@ -73,6 +73,7 @@ int tester_stream_add(struct tester_port *port, struct stream *stream)
 		return -ENOSPC;
 	stream->port = port->port->index;
 	stream->id = (uint16_t)tester.nb_streams;
+	ip_id_write(stream);
 	if (stream->name[0] == '\0')
 		snprintf(stream->name, sizeof(stream->name), "%u", stream->id);
 	streams[port->nb_streams++] = stream;
@@ -86,9 +87,14 @@ int tester_stream_add(struct tester_port *port, struct stream *stream)
 static void add_stream(struct stream *stream, const struct config_node *node)
 {
 	struct tester_port *port = tester_port_of(stream->port);
+	const struct stream *other;
 
+	stream->id = (uint16_t)tester.nb_streams;
+	other = ip_id_clash(stream, tester.streams, tester.nb_streams);
 	if (port == NULL)
 		config_mistake(node, "port: expected the name of one of the tester's ports");
+	else if (other != NULL)
+		config_mistake(node, IP_ID_CLASH, stream->name, other->name);
 	else if (tester_stream_add(port, stream) != 0)
 		config_mistake(node, "no memory");
 }
@@ -244,6 +250,18 @@ int tester_stream_prepare(struct stream *stream, const struct port *port, FILE *
 	return rc;
 }
 
+static int add_part(struct tester_port *port, struct stream *part)
+{
+	const struct stream *other;
+
+	part->id = (uint16_t)tester.nb_streams;
+	other = ip_id_clash(part, tester.streams, tester.nb_streams);
+	if (other == NULL)
+		return tester_stream_add(port, part);
+	fprintf(stderr, IP_ID_CLASH "\n", part->name, other->name);
+	return -EINVAL;
+}
+
 /* The parts of a stream are its port's. */
 static int add_parts(struct tester_port *port, const struct division *division)
 {
@@ -254,7 +272,7 @@ static int add_parts(struct tester_port *port, const struct division *division)
 			struct stream *stream = division->senders[s].streams[i];
 
 			if (stream->is_part)
-				rc = tester_stream_add(port, stream);
+				rc = add_part(port, stream);
 			if (stream->is_part && rc == 0)
 				rc = create_rx(stream);
 		}
@@ -424,7 +442,7 @@ static uint64_t port_unsigned_sent(const struct tester_port *port)
 	uint64_t sent = 0;
 
 	for (unsigned i = 0; i < port->nb_streams; i++)
-		if (!port->streams[i]->signature)
+		if (!stream_is_counted(port->streams[i]))
 			sent += port->streams[i]->sent;
 	return sent;
 }

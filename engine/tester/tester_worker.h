@@ -21,6 +21,7 @@ struct tester_worker {
 	struct worker *worker;
 	uint64_t ports;            /* bit P: it polls an rx queue of the port with index P */
 	struct stream_rx *streams; /* by the id in signatures: SIGNATURE_STREAMS of them */
+	bool counts_ip_ids;        /* some of them are counted so: ip_id.h */
 	struct latency_room *latency_room;
 	/* Memory on its socket that no one has yet; control thread only. */
 	uint8_t *room;

@@ -53,3 +53,17 @@ def test_clients_resolve_ping_capture_and_push(tmp_path: Path) -> None:
     assert 0 < made["group"] <= made["group_sent"] == 500
     assert (made["vlan"], made["ipv6"]) == (5, "2001:db8::2")
     assert made["l2"] == "aa:bb:cc:dd:ee:ff"
+
+
+def test_frames_without_room_for_a_signature_are_counted(tmp_path: Path) -> None:
+    with serving(tmp_path) as ports:
+        made = run_client("small", ports)
+    assert "no IP header to be counted by" in made["arp"]
+    assert "STLFlowLatencyStats" in made["timed"]
+    frames = {"0": 700, "1": 500, "10": 701, "11": 501}
+    for group, count in frames.items():
+        here, there = ("0", "1") if int(group) < 10 else ("1", "0")
+        assert made["tx_pkts"][group] == {here: count, there: 0, "total": count}
+        assert made["rx_pkts"][group] == {here: 0, there: count, "total": count}
+    # TCP without options or payload: the shortest frame, FCS included.
+    assert made["rx_bytes"]["0"]["1"] == 700 * 64

@@ -15,6 +15,8 @@ from scapy.utils import wrpcap
 from linerate.base.line_rate import FRAME_BYTES_MAX
 from linerate.traffic import TrafficError, find
 from linerate.traffic.offered import STREAMS_MAX
+from linerate.traffic.profile import has_signature, is_signed
+from linerate.traffic.trex.ip_identification import why_not_counted
 from linerate.traffic.trex.profile_process import Limits, TrexStream, run_profile
 from linerate.traffic.trex.stateless import read, streams_of
 
@@ -251,7 +253,7 @@ def test_hltapi_streams(tmp_path: Path) -> None:
 
 
 def stream(**changes: Any) -> TrexStream:
-    packet = bytes(12) + b"\x08\0" + bytes(60)
+    packet = bytes(12) + b"\x08\0\x45" + bytes(59)
     message: dict[str, Any] = {
         "name": "s",
         "packet": base64.b64encode(packet).decode(),
@@ -261,6 +263,7 @@ def stream(**changes: Any) -> TrexStream:
     return TrexStream.model_validate(message | changes)
 
 
+NO_IP = base64.b64encode(bytes(12) + b"\x08\6" + bytes(60)).decode()
 VAR = {"type": "variable", "name": "v", "size": 2, "op": "inc", "step": 1, "min": 0, "max": 9}
 WRITE = {"type": "write", "variable": "v", "offset": 30, "add": 0, "big": True}
 
@@ -277,8 +280,10 @@ WRITE = {"type": "write", "variable": "v", "offset": 30, "add": 0, "big": True}
         ({"vm": [VAR | {"start": 30}]}, "init_value: not in its range"),
         ({"vm": [VAR, WRITE | {"offset": 73}]}, "bytes up to 75 of a packet of 74"),
         ({"vm": [VAR, {"type": "trim", "variable": "v"}]}, "STLVmTrimPktSize v: sizes 0 to 9"),
-        ({"vm": [VAR | {"next_var": "w"}, VAR | {"name": "w"}], "stats": "stats",
-          "payload": None}, "STLFlowStats"),
+        ({"stats": "latency", "payload": None}, "STLFlowLatencyStats: the last 14 bytes"),
+        ({"stats": "stats", "payload": None, "packet": NO_IP}, "no IP header to be counted by"),
+        ({"stats": "stats", "payload": None, "vm": [VAR, WRITE | {"offset": 19}]},
+         "its program writes the part of the IP header"),
         ({"next": "nobody"}, "next 'nobody': no such stream"),
         ({"next": "s"}, "a continuous stream has no next"),
         ({"enabled": False}, "no stream in it sends"),
@@ -290,6 +295,52 @@ def test_refusals_name_what_is_asked(changes: dict[str, Any], words: str) -> Non
         streams_of("p.py", ((one,), (one,)))
     assert words in str(caught.value)
     assert str(caught.value).startswith("p.py: ")
+
+
+def test_flow_statistics_without_payload_go_by_the_ip_header() -> None:
+    one = stream(vm=[VAR, WRITE], stats="stats", payload=None)
+    (made,) = streams_of("p.py", ((one,), (one,)))
+    assert made["count_by"] == "ip_id"
+    assert "signature" not in made
+    assert is_signed(made)
+    assert not has_signature(made)
+    alone = stream(payload=None)
+    (made,) = streams_of("p.py", ((alone,), (alone,)))
+    assert not is_signed(made)
+
+
+IP4, IP6 = bytes((0x45, *[0] * 19)), bytes((0x60, *[0] * 39))
+
+
+@pytest.mark.parametrize(
+    ("packet", "written", "reason"),
+    [
+        ("0800" + IP4.hex(), (), None),
+        ("86dd" + IP6.hex(), (), None),
+        ("8100000a88a8000b0800" + IP4.hex(), (), None),
+        ("8847000100400001014086" + IP6.hex(), (), "no IP header"),
+        ("88470001004000010140" + IP6.hex(), (), None),
+        ("88470001004000010140" + IP4.hex(), (), None),
+        ("0806" + IP4.hex(), (), "no IP header"),
+        ("0800" + IP6.hex(), (), "no IP header"),
+        ("0800" + IP4[:19].hex(), (), "no IP header"),
+        ("0800", (), "no IP header"),
+        ("8847", (), "no IP header"),
+        ("0800" + IP4.hex(), [range(26, 30), range(15, 18), range(22, 23)], None),
+        ("0800" + IP4.hex(), [range(19, 20)], "its program"),
+        ("0800" + IP4.hex(), [range(14, 16)], "its program"),
+        ("0800" + IP4.hex(), [range(23, 24)], "its program"),
+        ("86dd" + IP6.hex(), [range(18, 20), range(21, 30)], None),
+        ("86dd" + IP6.hex(), [range(17, 18)], "its program"),
+        ("86dd" + IP6.hex(), [range(20, 21)], "its program"),
+    ],
+)
+def test_what_can_be_counted_by_the_ip_header(
+    packet: str, written: list[range], reason: str | None
+) -> None:
+    found = why_not_counted(bytes(12) + bytes.fromhex(packet), written)
+    assert (found is None) == (reason is None)
+    assert reason is None or reason in str(found)
 
 
 def test_signatures_stay_off_the_program() -> None:

@@ -4,6 +4,7 @@
  * and its place in the sequence, if that number was sent in this trial; one of ours that came
  * damaged as `corrupted`; any other frame as `other`, unless its port has addresses and answers it.
  * An ICMP error that quotes one of ours to its end has its signature, and is an `other` frame.
+ * A frame without a signature may be of a stream that is counted by its IP header (ip_id.h).
  *
  * A latency stream's frames carry the time when they were sent, and port-rx says when it fetched
  * them.
@@ -48,10 +49,23 @@ static bool is_sent(const struct signature *signature)
 	return number - stream->first_sequence < end - stream->first_sequence;
 }
 
-static void note_foreign(struct tester_worker *worker, const struct run *run)
+/* Whether it is of a stream whose frames have no signature, and counted. */
+static inline bool note_ip_id(struct tester_worker *worker, const struct rte_mbuf *mbuf)
 {
-	worker->other += run->count;
-	worker->other_bytes += run->bytes;
+	return unlikely(worker->counts_ip_ids) &&
+	       stream_rx_note_ip_id(
+		       worker, rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len, mbuf->port);
+}
+
+/* Frames with signatures that this trial did not send, or with what looks like one. */
+static void note_foreign(
+	struct tester_worker *worker, const struct run *run, struct rte_mbuf *const *mbufs)
+{
+	for (uint32_t i = 0; i < run->count; i++)
+		if (!note_ip_id(worker, mbufs[i])) {
+			worker->other++;
+			worker->other_bytes += mbufs[i]->pkt_len + RTE_ETHER_CRC_LEN;
+		}
 }
 
 /* Frames that are no test frames of ours: perhaps for the port itself. */
@@ -73,6 +87,9 @@ static void note_unsigned(
 {
 	struct signature signature;
 
+	/* A frame without one begins no run: it is alone. */
+	if (note_ip_id(worker, mbufs[0]))
+		return;
 	if (mbufs[0]->data_len >= SIGNATURE_BYTES &&
 		signature_repair(run->next - SIGNATURE_FACTOR, is_sent, &signature) &&
 		worker->streams[signature.stream].stream != NULL)
@@ -178,7 +195,7 @@ static void note(struct tester_worker *worker, const struct run *run, struct rte
 	}
 	rx = &worker->streams[first.stream];
 	if (unlikely(!is_expected(rx, first.sequence, run->port, &number)))
-		note_foreign(worker, run);
+		note_foreign(worker, run, mbufs);
 	else if (unlikely(run->longest > rx->longest))
 		note_ours_and_quotes(worker, rx, number, run, mbufs);
 	else

@@ -25,6 +25,7 @@ from linerate.model.suites import (
     tester_ports,
 )
 from linerate.model.testbed import Testbed, TesterSpec
+from linerate.traffic.profile import has_signature
 
 #: Keys of `dut` that are the forwarder's own.
 OF_FORWARDER = {"handoff", "handoff_ring", "queue_batch", "burn", "lose", "delay"}
@@ -132,7 +133,7 @@ def _checked(testbed: Testbed, its_streams: list[dict[str, Any]]) -> list[dict[s
     """The streams; what comes back of signed ones is looked at for damage, if that is asked."""
     if testbed.tester is None or not testbed.tester.check_payload:
         return its_streams
-    return [stream | {"check_payload": stream.get("signature", True)} for stream in its_streams]
+    return [stream | {"check_payload": has_signature(stream)} for stream in its_streams]
 
 
 def ceiling_config(testbed: Testbed, ends: Ends, loadtest: Loadtest, name: str) -> dict[str, Any]:

@@ -92,6 +92,7 @@ def _streams(profile: Profile, signed: bool) -> Iterator[dict[str, Any]]:
         if not signed:
             made["signature"] = False
             made.pop("latency", None)
+            made.pop("count_by", None)
         rate = own_pps(stream, mean_bytes_of(stream), LINK_BPS)
         pps = 1000.0 * float(stream.get("weight", 1)) if rate is None else float(rate)
         made.pop("weight", None)

@@ -238,6 +238,8 @@ class OurStream(StrictModel):
     )
     #: Stream and sequence number in the payload; without them frames are received as `other`.
     signature: bool = True
+    #: By what received frames are counted: `ip_id` for those without room for a signature.
+    count_by: Literal["signature", "ip_id"] | None = None
     #: Frames carry the time when they were sent: 14 bytes of payload instead of 8.
     latency: bool = False
 
@@ -251,6 +253,25 @@ class OurStream(StrictModel):
             raise ValueError("weight: expected as many as there are places, or none")
         if self.latency and not self.signature:
             raise ValueError("latency: needs the signature")
+        return self
+
+    @model_validator(mode="after")
+    def _counted(self) -> Self:
+        if self.count_by == "signature" and not self.signature:
+            raise ValueError("count_by: signature needs one; expected ip_id")
+        if self.count_by != "ip_id":
+            return self
+        if self.latency:
+            raise ValueError("latency: needs the signature; expected no count_by")
+        if self.signature and "signature" in self.model_fields_set:
+            raise ValueError("count_by, signature: expected ip_id or a signature, not both")
+        headers = [one.ipv4 or one.ipv6 for one in self.layers if one.ipv4 or one.ipv6]
+        if not headers:
+            raise ValueError("count_by: ip_id needs a layer ipv4 or ipv6")
+        if any(isinstance(one, Ipv4) and one.id for one in headers):
+            raise ValueError("layers: ipv4.id: the stream's number stands there; expected none")
+        if any(isinstance(one, Ipv6) and one.flow_label for one in headers):
+            raise ValueError("layers: ipv6.flow_label: the stream's number stands there")
         return self
 
 

@@ -10,7 +10,14 @@ from typing import Any, Self
 from linerate.model.suites import TESTER_MACS, Loadtest, Offered, Protocol, StreamRate, Traffic
 from linerate.model.suites.loadtest import TIMED_SUFFIX, Flows, Streams, Way, timed_name
 from linerate.traffic.mirror import mirrored
-from linerate.traffic.profile import Profile, Stream, TrafficError, engine_keys, is_signed
+from linerate.traffic.profile import (
+    Profile,
+    Stream,
+    TrafficError,
+    engine_keys,
+    has_signature,
+    is_signed,
+)
 from linerate.traffic.rate import Rate, Share, as_float, own_pps, scale
 from linerate.traffic.sizes import mean_bytes_of
 from linerate.traffic.timing import Timing, check_timeable, part_of, timed
@@ -91,7 +98,8 @@ class ProfileTraffic(Traffic):
                     **engine_keys(stream)
                     | sooner(stream, self.faster)
                     | addressed(stream, way)
-                    | {"name": message.name, "signature": message.signed, "weight": weight}
+                    | {"name": message.name, "weight": weight}
+                    | {"signature": has_signature(stream)}
                     | ({"rate": {"pps": message.pps}} if not unbounded else _unpaced(stream))
                 ),
             )

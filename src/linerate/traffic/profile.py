@@ -46,9 +46,16 @@ def engine_keys(stream: Stream) -> dict[str, Any]:
     return {key: value for key, value in stream.items() if key not in OWN_KEYS}
 
 
-def is_signed(stream: Stream) -> bool:
-    """Whether its frames say whose they are; those of templates only if they are to."""
+def has_signature(stream: Stream) -> bool:
+    """Whether its frames end in one; those of templates only if they are to."""
+    if stream.get("count_by") == "ip_id":
+        return False
     return bool(stream.get("signature", "template" not in stream))
+
+
+def is_signed(stream: Stream) -> bool:
+    """Whether its frames say whose they are, by a signature or by their IP header."""
+    return stream.get("count_by") == "ip_id" or has_signature(stream)
 
 
 class Source(Protocol):

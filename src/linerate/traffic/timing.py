@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from linerate.base.line_rate import FCS_BYTES, FRAME_BYTES_MIN
 from linerate.model.suites.loadtest import TIMED_ONE_IN, Streams, partly_timed
-from linerate.traffic.profile import Profile, Stream, TrafficError, is_signed
+from linerate.traffic.profile import Profile, Stream, TrafficError, has_signature
 from linerate.traffic.weights import fitted
 
 #: The engine's: latency streams, and what stands at the end of their frames.
@@ -30,7 +30,7 @@ class Timing:
 
 def part_of(stream: Stream) -> Part:
     """Part of its frames that can be timed."""
-    if not is_signed(stream) or not has_room(stream):
+    if not has_signature(stream) or not has_room(stream):
         return "none"
     return "all" if stream.get("latency") or not WHOLE.isdisjoint(stream) else "some"
 

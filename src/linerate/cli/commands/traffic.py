@@ -163,7 +163,9 @@ def _asked(stream: Mapping[str, Any]) -> Iterable[str]:
         yield f"from {stream['start_us']:g} µs on"
     if stream.get("latency"):
         yield "latency"
-    if "template" in stream and not stream.get("signature"):
+    if stream.get("count_by") == "ip_id":
+        yield "counted by its IP header"
+    elif "template" in stream and not stream.get("signature"):
         yield "no room for a signature: comes back as other"
 
 

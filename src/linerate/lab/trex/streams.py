@@ -15,7 +15,7 @@ from linerate.model.suites import TESTER_PORTS
 #: Keys that change nothing here, or are read below.
 _KNOWN = {
     "name", "port", "rx_port", "rate", "frame_bytes", "layers", "modifiers", "latency",
-    "signature", "weight", "burst", "check_payload", "sizes",
+    "signature", "count_by", "weight", "burst", "check_payload", "sizes",
 }  # fmt: skip
 _FCS_BYTES = 4
 _OPERATIONS = {"increment": "inc", "decrement": "dec", "random": "random"}

@@ -87,7 +87,7 @@ class Load(Asked):
 
     @property
     def signed(self) -> bool:
-        """Whether every frame has a signature; those without are received as `other`."""
+        """Whether every frame says whose it is; others are received as `other`."""
         return self.offered is None or self.offered.signed
 
 

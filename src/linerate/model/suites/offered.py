@@ -14,7 +14,8 @@ class StreamRate(FrozenModel):
     pps: float
     #: Share of each size in packets of several sizes.
     mix: tuple[tuple[int, float], ...] = ()
-    #: Whether its frames have signatures; those without are received as `other`.
+    #: Whether its frames say whose they are: by a signature, or by their IP header. Others are
+    #: received as `other`.
     signed: bool = True
 
 

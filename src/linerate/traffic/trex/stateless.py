@@ -7,6 +7,7 @@ from typing import Any
 
 from linerate.base.line_rate import FCS_BYTES, FRAME_BYTES_MAX, FRAME_BYTES_MIN
 from linerate.traffic.profile import Profile, Stream, TrafficError
+from linerate.traffic.trex.ip_identification import why_not_counted
 from linerate.traffic.trex.profile_process import (
     FixIpv4,
     FixL4,
@@ -67,12 +68,18 @@ def _stream(where: str, stream: TrexStream) -> dict[str, Any]:
         made["signature"] = True
         made["timeable"] = _has_room(stream, program, stamped)
         made["checksums"] = [one.model_dump() for one in stream.checksums]
-    elif stream.stats is not None:
-        kind = "STLFlowStats" if stream.stats == "stats" else "STLFlowLatencyStats"
+    elif stream.stats == "latency":
         raise TrafficError(
-            f"{where}: {kind}: the last {SIGNATURE_BYTES} bytes of the shortest packet are "
+            f"{where}: STLFlowLatencyStats: the last {stamped} bytes of the shortest packet are "
             "no payload; expected a longer packet"
         )
+    elif stream.stats == "stats":
+        if why_not := why_not_counted(template, program.writes):
+            raise TrafficError(
+                f"{where}: STLFlowStats: the last {SIGNATURE_BYTES} bytes of the shortest packet "
+                f"are no payload, and {why_not}; expected a longer packet"
+            )
+        made["count_by"] = "ip_id"
     if stream.stats == "latency":
         made["latency"] = True
     return made
@@ -117,6 +124,8 @@ class _Program:
         self.steps: list[dict[str, Any]] = []
         self.shortest = len(template)
         self.written = 0
+        #: Bytes of each value that is written.
+        self.writes: list[range] = []
         self._bytes = len(template)
         self._template = template
         for one in stream.vm:
@@ -220,7 +229,9 @@ class _Program:
             made["add"] = one.add
         if not one.big:
             made["order"] = "little"
-        self._step("write", made, one.offset + (one.size or size))
+        end = one.offset + (one.size or size)
+        self.writes.append(range(one.offset, end))
+        self._step("write", made, end)
 
     def _trim(self, one: Trim) -> None:
         _, low, high = self._var(one.variable)
