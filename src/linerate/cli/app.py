@@ -124,6 +124,20 @@ COMMANDS = (
         "[bold]linerate export --csv tables runs/20261121-101500-router[/] # one run",
     ),
     Listed(
+        "dataset",
+        "linerate.cli.commands.dataset:dataset",
+        "Keep trials of many runs in one Parquet dataset: a folder, S3, sftp.",
+    ),
+    Listed(
+        "query",
+        "linerate.cli.commands.query:query",
+        "Ask a dataset of trials in SQL; it can be read, and nothing else.",
+        "Examples:\n\n"
+        "[bold]linerate query 'select device, max(received_pps) from trials group by device'[/]\n\n"
+        "[bold]linerate query --list[/] # questions that are ready\n\n"
+        "[bold]linerate query --ready cycles --set old=v1.0 --set new=v1.1 --csv[/]",
+    ),
+    Listed(
         "serve",
         "linerate.cli.commands.serve:serve",
         "Show runs and live benches as pages, in a browser; start and stop benches from there.",

@@ -63,8 +63,9 @@ class Dataset:
     """The dataset at a URL of fsspec's, or in a folder."""
 
     def __init__(self, url: str | Path, progress: Progress = silent) -> None:
-        self.url = str(url)
-        self.store = _store(self.url)
+        self.store = _store(str(url))
+        #: As it may be printed: without a login.
+        self.shown = self.store.shown
         self._progress = progress
 
     def write(self, unit_key: str, rows: Sequence[TrialRow]) -> bool:
@@ -78,8 +79,17 @@ class Dataset:
         if not rows:
             raise DatasetError(f"unit {unit_key}: no trials, nothing to write")
         keyed = [row.model_copy(update={"unit_key": unit_key}) for row in rows]
-        name = f"{_partition(keyed[0])}/{unit_key}{PARQUET}"
+        name = f"{partition(keyed[0])}/{unit_key}{PARQUET}"
         return self.store.add(name, parquet_of(keyed))
+
+    def require(self) -> "Dataset":
+        """Itself, where there are trials. Raises DatasetError."""
+        if not self.store.files():
+            raise DatasetError(
+                f"{self.shown}: no trials there; `linerate dataset add RUN… --to {self.shown}` "
+                "adds those of runs"
+            )
+        return self
 
     def unit_keys(self) -> set[str]:
         """Keys of all units that are there. Raises DatasetError."""
@@ -160,7 +170,7 @@ class Dataset:
         name = f"{folder}/{COMPACT}{digest}{PARQUET}"
         self.store.add(name, content)
         if (name, len(content)) not in {(file.name, file.bytes) for file in self.store.files()}:
-            raise DatasetError(f"{self.url}: {name} is not there as it was written")
+            raise DatasetError(f"{self.shown}: {name} is not there as it was written")
         self.store.remove(file.name for file in found if file.name != name)
 
     def _again(self, read: Callable[[], T]) -> T:
@@ -172,9 +182,9 @@ class Dataset:
                 return read()
             except duckdb.IOException as error:
                 if not left:
-                    raise DatasetError(f"{self.url}: {one_line(error)}") from error
+                    raise DatasetError(f"{self.shown}: {one_line(error)}") from error
             except duckdb.Error as error:
-                raise DatasetError(f"{self.url}: {one_line(error)}") from error
+                raise DatasetError(f"{self.shown}: {one_line(error)}") from error
         raise AssertionError("unreachable")
 
 
@@ -214,7 +224,7 @@ def _database() -> "duckdb.DuckDBPyConnection":
     return database
 
 
-def _partition(row: TrialRow) -> str:
+def partition(row: TrialRow) -> str:
     """Folder of its scenario and month, as other readers of Parquet know them."""
     scenario = quote(row.scenario, safe="") or NO_SCENARIO
     return f"scenario={scenario}/month={utc(row.started):%Y-%m}"

@@ -25,6 +25,7 @@ class Folder:
         # DuckDB takes them for patterns.
         if set(str(path)) & set("*?[]{}"):
             raise DatasetError(f"{path}: a folder with one of *?[]{{}} in its path: rename it")
+        self.shown = str(path)
         self.path = path.absolute()
 
     def files(self) -> list[File]:

@@ -35,7 +35,7 @@ class Remote:
 
     def __init__(self, url: str) -> None:
         #: Without a login: it is printed.
-        self.url = _LOGIN.sub("//", url)
+        self.shown = _LOGIN.sub("//", url)
         self._fs, self._root = self._reach(url)
         protocol = self._fs.protocol
         self._objects = bool(
@@ -72,7 +72,7 @@ class Remote:
 
     def local(self, files: list[File], progress: Progress = silent) -> list[Path]:
         """Fetch what is not kept here yet, and forget what the store has no more."""
-        folder = _cache(self.url)
+        folder = _cache(self.shown)
         kept = {file.name: folder / _kept_as(file) for file in files}
         self._forget(folder, {path.name for path in kept.values()})
         missing = [file for file in files if not kept[file.name].exists()]
@@ -125,7 +125,7 @@ class Remote:
         import fsspec  # noqa: PLC0415 (slow to load)
 
         if "::" in url:
-            raise DatasetError(f"{self.url}: expected one store, not one within another (::)")
+            raise DatasetError(f"{self.shown}: expected one store, not one within another (::)")
         with self._errors():
             fs, root = fsspec.core.url_to_fs(url)
             return fs, root.rstrip("/")
@@ -138,10 +138,10 @@ class Remote:
         except (DatasetError, FileExistsError, FileNotFoundError):
             raise
         except ImportError as error:
-            raise DatasetError(f"{self.url}: a driver is missing: {error}") from error
+            raise DatasetError(f"{self.shown}: a driver is missing: {error}") from error
         except Exception as error:  # each driver has errors of its own
             text = _LOGIN.sub("//", str(error)) or type(error).__name__
-            raise DatasetError(f"{self.url}: {text}") from error
+            raise DatasetError(f"{self.shown}: {text}") from error
 
 
 def _is_ours(name: str) -> bool:

@@ -213,7 +213,7 @@ def _named_loads(run: Run) -> dict[str, str]:
     """By trial: the goals that a search found, the shares at which latency was measured."""
     found: dict[str, str] = {}
     for search in run.searches:
-        # Of two goals at one trial, the stricter.
+        # The stricter of two goals at one trial.
         for goal in sorted(search.goals, key=lambda goal: goal.loss_ratio):
             if search.found and goal.lower_trial:
                 found.setdefault(goal.lower_trial, goal_name(goal.loss_ratio))

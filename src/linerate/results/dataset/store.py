@@ -36,6 +36,9 @@ class File:
 class Store(Protocol):
     """Files of one dataset."""
 
+    #: The folder or URL as it may be printed: without a login.
+    shown: str
+
     def files(self) -> list[File]:
         """All of them, by name. Raises DatasetError."""
 
