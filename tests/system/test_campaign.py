@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -224,6 +225,55 @@ def check_dataset(prepared: Prepared, size: Size) -> None:
         # Neither what was killed nor what was done again stands in a second file.
         files = f"read_parquet('{dataset.url}/scenario=*/*/*.parquet')"
         assert rows(f"SELECT count(*) FROM {files}") == rows("SELECT count(*) FROM trials")
+
+
+def listening(pid: int) -> set[str]:
+    """Addresses at which a process listens, as hexadecimal digits of /proc/net/tcp."""
+    sockets = set()
+    for path in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            sockets.add(str(path.readlink()))
+    found = set()
+    for file in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{file}").read_text().splitlines()[1:]:
+            words = line.split()
+            if words[3] == "0A" and f"socket:[{words[9]}]" in sockets:
+                found.add(words[1])
+    return found
+
+
+def answers(port: int, context: ssl.SSLContext) -> bool:
+    """Whether a server sends anything to who connects with these keys."""
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as plain:
+        try:
+            with context.wrap_socket(plain) as encrypted:
+                return bool(encrypted.recv(1))
+        except OSError:
+            return False
+
+
+@pytest.mark.smoke
+def test_who_has_no_key_is_refused(tmp_path: Path) -> None:
+    port = free_port()
+    (tmp_path / "quick.yaml").write_text(SCENARIO.format(loadtests="U2", flows="1"))
+    (tmp_path / "c.yaml").write_text(CAMPAIGN.format(a="a", b="b", repeat=1, port=port))
+    for folder in ("keys", "others"):
+        assert started(tmp_path, "keys", folder).wait(120) == 0
+    contexts = {name: ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) for name in ("keys", "others", "")}
+    for name, context in contexts.items():
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        if name:
+            context.load_cert_chain(tmp_path / name / "cert.pem", tmp_path / name / "key.pem")
+    scheduler = started(tmp_path, "scheduler", "c.yaml")
+    try:
+        wait_for(lambda: any(one.endswith(f":{port:04X}") for one in listening(scheduler.pid)))
+        assert all(one.startswith("0100007F:") for one in listening(scheduler.pid))
+        # Dask's scheduler speaks first, to those that it lets in.
+        found = {name: answers(port, context) for name, context in contexts.items()}
+        assert found == {"keys": True, "others": False, "": False}
+    finally:
+        scheduler.send_signal(signal.SIGTERM)
+        assert scheduler.wait(ENDS_IN_SECONDS) == 0
 
 
 @pytest.mark.parametrize("size", [SMALL, pytest.param(WHOLE, marks=pytest.mark.slow)], ids=str)

@@ -15,6 +15,8 @@ from linerate.cli.app import COMMANDS, app
 #: Modules that take tenths of a second to import on a busy machine.
 SLOW = {
     "MLRsearch",
+    "cryptography",
+    "distributed",
     "duckdb",
     "fastapi",
     "hdrh",
