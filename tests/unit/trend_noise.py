@@ -71,16 +71,16 @@ def rows(found: list[list[Row]], **same: Any) -> list[TrialRow]:
     ]
 
 
-def row(trial: Mapping[str, Any], commit: int, repeat: int, **same: Any) -> TrialRow:
+def row(trial: Mapping[str, Any], place: int, repeat: int, /, **same: Any) -> TrialRow:
     """One trial of a commit, a day after the commit before."""
     about: Row = {
-        "unit_key": f"{commit}-{repeat}",
+        "unit_key": f"{place}-{repeat}",
         "trial": "U2",
-        "run": f"run-{commit}-{repeat}",
-        "started": BEGAN + timedelta(days=commit, minutes=repeat),
+        "run": f"run-{place}-{repeat}",
+        "started": BEGAN + timedelta(days=place, minutes=repeat),
         "command": "bench",
         "device": "router",
-        "commit": f"c{commit:02}",
+        "commit": f"c{place:02}",
         "scenario": "ip4-route",
         "loadtest": "U2",
         "frame_bytes": 64.0,

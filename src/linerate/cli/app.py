@@ -76,7 +76,8 @@ COMMANDS = (
         "linerate.cli.commands.report:report",
         "Make a page of a run's pictures that opens offline; or Markdown, or CSV.",
         "Examples:\n\n[bold]linerate report runs/20261121-101500-router[/] # a page in the run\n\n"
-        "[bold]linerate report runs/20261121-101500-router --format csv -o run.csv[/]",
+        "[bold]linerate report runs/20261121-101500-router --format csv -o run.csv[/]\n\n"
+        "[bold]linerate report --campaign nightly -o pages[/] # versions and scenarios",
     ),
     Listed(
         "compare",
@@ -92,6 +93,14 @@ COMMANDS = (
         "Keep runs by a name, for others to be compared with; or list those that are kept.",
         "Examples:\n\n[bold]linerate baseline main runs/20261121-101500-router[/]\n\n"
         "[bold]linerate compare --baseline main runs/20261122-101500-router[/]",
+    ),
+    Listed(
+        "trend",
+        "linerate.cli.commands.trend:trend",
+        "Say where a figure changed over commits, by how much, and what changed inside.",
+        "Examples:\n\n[bold]linerate trend[/] # all series of ./dataset\n\n"
+        "[bold]linerate trend --repository ~/src/vpp -o trend.html[/] # a page, commits between\n\n"
+        "[bold]linerate trend --since v25.06 --fail-on 3%[/] # a gate: 3 where one got slower",
     ),
     Listed(
         "datasheet",

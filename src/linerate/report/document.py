@@ -133,6 +133,8 @@ class Table:
     links: Mapping[str, str] = field(default_factory=dict)
     #: Whether a page shows it only when it is opened.
     closed: bool = False
+    #: By the first cell of a row: the file beside the page that has more of it.
+    files: Mapping[str, str] = field(default_factory=dict)
     kind: ClassVar[str] = "table"
 
     @property

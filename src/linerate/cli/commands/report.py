@@ -7,8 +7,10 @@ from typing import Annotated, Literal
 import typer
 
 from linerate.base.atomic_write import write_whole
+from linerate.cli.campaign_pages import campaign_of, show_campaign
 from linerate.cli.ci_files import JunitOption, SummaryOption, write_ci_files
 from linerate.cli.completion import complete_run
+from linerate.cli.dataset_options import DEFAULT, DatasetOption
 from linerate.cli.options import JsonOption
 from linerate.cli.usage import USAGE, mistaken
 from linerate.report import comparison
@@ -39,17 +41,37 @@ Output = Annotated[
 
 def report(
     runs: Annotated[
-        list[Path],
-        typer.Argument(help="Runs' folders.", metavar="RUN…", autocompletion=complete_run),
-    ],
+        list[Path] | None,
+        typer.Argument(help="Runs' folders.", metavar="[RUN…]", autocompletion=complete_run),
+    ] = None,
     output: Output = None,
     form: Annotated[
         Literal["html", "markdown", "csv"],
         typer.Option("--format", help="A page (RUN/report.html), or text to standard output."),
     ] = "html",
     as_json: JsonOption = False,
+    campaign: Annotated[
+        str | None,
+        typer.Option(
+            help="Pages of a whole campaign, or of a dataset, into the folder of -o: versions and "
+            "scenarios side by side, trials as CSV and Parquet.",
+            metavar="NAME|URL",
+        ),
+    ] = None,
+    dataset: DatasetOption = DEFAULT,
+    against: Annotated[
+        str,
+        typer.Option(help="The version that the others are compared with.", metavar="VERSION"),
+    ] = "",
 ) -> None:
-    """Make a page of a run's pictures that opens offline; or Markdown, or CSV."""
+    """Make a page of a run's pictures that opens offline; or Markdown, or CSV; or a campaign's."""
+    if campaign is not None:
+        if runs or form != "html":
+            mistaken("--campaign makes pages of a dataset: give it no runs, and no --format")
+        show_campaign(campaign_of(campaign, dataset, against), output, as_json)
+        return
+    if not runs:
+        mistaken("name a run, as runs/20261121-101500-router, or a campaign with --campaign")
     pages = form == "html" and output is None and not as_json
     if len(runs) > 1 and not pages:
         several = " ".join(map(str, runs))

@@ -1,18 +1,20 @@
 """What changed inside: which node's cycles, which place of loss, which limit."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from linerate.results.dataset.row import TrialRow
-from linerate.results.statistics import SIGNIFICANCE
+from linerate.results.statistics import SIGNIFICANCE, rank_test
 from linerate.results.trend.series import Point
 from linerate.results.trend.steps import step_p
 
 #: Differences that are reported: cycles a packet, and per cent of the packets offered.
 CYCLES_MATTER = 0.3
 LOSS_MATTERS = 0.01
+#: A limit of this share of the trials is that of all.
+LIMIT_SHARE = 2 / 3
 #: Nodes that all grew by factors this near to each other grew alike.
 ALIKE = 1.15
 #: Fewer nodes than this can't be all alike, nor nodes with less than this share of the cycles.
@@ -79,6 +81,23 @@ def inside(before: Sequence[Point], after: Sequence[Point]) -> Inside:
     )
 
 
+def compared_nodes(
+    before: Sequence[TrialRow], after: Sequence[TrialRow], family: int
+) -> tuple[Part, ...]:
+    """Nodes that changed by more than noise, of this number of comparisons; the largest first."""
+    names = dict.fromkeys(name for trial in (*before, *after) for name in trial.nodes)
+    found = []
+    for name in names:
+        early, late = (
+            [trial.nodes.get(name, 0.0) for trial in side if trial.nodes]
+            for side in (before, after)
+        )
+        if early and late:
+            p = rank_test(early, late).p
+            found.append(Part(name, median(early), median(late), p))
+    return _beyond_noise(found, CYCLES_MATTER, family)
+
+
 def _parts(
     before: Sequence[Point],
     after: Sequence[Point],
@@ -86,7 +105,7 @@ def _parts(
     figure: Callable[[Point, str], tuple[float, ...]],
     matters: float,
 ) -> tuple[Part, ...]:
-    """Parts that changed by more than noise, by Holm's method."""
+    """Parts that changed by more than noise."""
     found = []
     for name in names:
         early = [values for one in before if (values := figure(one, name))]
@@ -94,9 +113,14 @@ def _parts(
         if early and late:
             middles = (median(map(median, early)), median(map(median, late)))
             found.append(Part(name, *middles, step_p(early, late)))
+    return _beyond_noise(found, matters)
+
+
+def _beyond_noise(found: Sequence[Part], matters: float, family: int = 1) -> tuple[Part, ...]:
+    """Those that differ enough, by Holm's method; the largest difference first."""
     kept = []
     for rank, one in enumerate(sorted(found, key=lambda one: one.p)):
-        if one.p > SIGNIFICANCE / (len(found) - rank):
+        if one.p > SIGNIFICANCE / (len(found) - rank) / family:
             break
         if abs(one.by) >= matters:
             kept.append(one)
@@ -121,11 +145,11 @@ def _offered(trial: TrialRow) -> float | None:
 
 
 def _limit(points: Sequence[Point]) -> str:
-    """The one of most trials."""
-    counted: Mapping[str, int] = Counter(
-        trial.limit for one in points for trial in one.trials if trial.limit
-    )
-    return max(counted, key=lambda name: counted[name], default="")
+    """The one of most trials; nothing where several take turns."""
+    counted = Counter(trial.limit for one in points for trial in one.trials if trial.limit)
+    for name, count in counted.most_common(1):
+        return name if count >= LIMIT_SHARE * counted.total() else ""
+    return ""
 
 
 def _alike(nodes: Sequence[Part], before: Sequence[Point]) -> bool:

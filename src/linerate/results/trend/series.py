@@ -108,7 +108,7 @@ def series_of(rows: Iterable[TrialRow], order: Mapping[str, int] | None = None) 
     found: dict[Key, list[TrialRow]] = {}
     for row in rows:
         if row.command not in SEARCHING:
-            found.setdefault(_key(row), []).append(row)
+            found.setdefault(key_of(row), []).append(row)
     made = (_series(key, found[key], order or {}) for key in sorted(found))
     return [one for one in made if one is not None]
 
@@ -118,7 +118,8 @@ def unplaced(rows: Iterable[TrialRow], order: Mapping[str, int]) -> list[str]:
     return list(dict.fromkeys(row.commit for row in rows if row.commit not in order))
 
 
-def _key(row: TrialRow) -> Key:
+def key_of(row: TrialRow) -> Key:
+    """The series of a trial."""
     values = ", ".join(f"{name}={value}" for name, value in sorted(row.values.items()))
     return Key(
         testbed=row.testbed,
@@ -149,18 +150,23 @@ def _series(key: Key, rows: Sequence[TrialRow], order: Mapping[str, int]) -> Ser
 
 
 def _point(stamps: Sequence[str], rows: list[TrialRow]) -> Point:
-    """Suspect trials count only where there are no others."""
-    valid = [one for one in rows if one.valid]
-    sound = [one for one in valid if not one.suspect] or valid
+    sound = sound_rows(rows)
     first = min(rows, key=lambda one: one.started)
     return Point(
         commit=first.commit,
         version=first.version,
         started=first.started,
         machine=dict(zip(MACHINE, stamps, strict=True)),
-        trials=tuple(sorted(sound, key=lambda one: one.started)),
+        trials=sound,
         left_out=len(rows) - len(sound),
     )
+
+
+def sound_rows(rows: Iterable[TrialRow]) -> tuple[TrialRow, ...]:
+    """Valid trials in the order of time; suspect ones only where there are no others."""
+    valid = [one for one in rows if one.valid]
+    sound = [one for one in valid if not one.suspect] or valid
+    return tuple(sorted(sound, key=lambda one: one.started))
 
 
 def _figure(points: Sequence[Point]) -> FigureName:
