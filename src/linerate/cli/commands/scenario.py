@@ -160,13 +160,16 @@ def check(
         bool,
         typer.Option("--plant", help="Plant the scenario's mistake: 0 only if it is caught."),
     ] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait while another run uses the CPUs, rather than end.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Set a box up, send 1,000 frames/s for a second, compare each that comes back."""
     chosen = _chosen(name, box, values, frame_bytes, testbed, plant=plant)
     _require(chosen)
     checks: list[report.CheckedOutput] = []
-    with _mistakes(), _folder(chosen) as folder, prepared(chosen) as ready:
+    with _mistakes(), _folder(chosen, wait) as folder, prepared(chosen) as ready:
         for one in _checked(ready, folder):
             checks.append(report.checked_output(one.loadtest, one.judgement, dict(one.losses)))
             if not as_json:
@@ -374,13 +377,13 @@ def _measured(chosen: Chosen, asked: _Asked, options: RunOptions) -> tuple[Run, 
 
 
 @contextmanager
-def _folder(chosen: Chosen) -> Iterator[Path]:
+def _folder(chosen: Chosen, wait: bool) -> Iterator[Path]:
     """A folder for a check's engines, while no other run has the CPUs."""
     own_cpus = os.sched_getaffinity(0)
     cpus = chosen.base.cpus or machine.allowed_cpus()
     with (
         signals(),
-        cpu_locks.held(cpus, None),
+        cpu_locks.held(cpus, complain if wait else None),
         tempfile.TemporaryDirectory(prefix="linerate-check-") as name,
     ):
         try:

@@ -231,7 +231,9 @@ def _able(chosen: Chosen, testbed: Testbed) -> tuple[Loadtest, ...]:
     named = select(SUITE, ",".join(chosen.loaded.scenario.loadtests))
     able = tuple(one for one in named if rig.can_run(testbed, one))
     if not able:
-        raise UserError(f"{chosen.loaded.scenario.name} on {chosen.box}: {rig.why_not(testbed, named[0])}")
+        raise UserError(
+            f"{chosen.loaded.scenario.name} on {chosen.box}: {rig.why_not(testbed, named[0])}"
+        )
     return able
 
 

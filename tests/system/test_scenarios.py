@@ -1,0 +1,104 @@
+"""Scenarios on boxes of this host: set up right every frame is as expected, else it is named."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linerate.host.netns.privilege import missing_privilege
+from linerate.model.scenario import load, names
+
+CASES = [
+    pytest.param(name, box, id=f"{name}-{box}")
+    for name in names()
+    for box in load(name).scenario.boxes
+]
+#: The check found what is wrong, or was refused as this host lacks something.
+FAILED, REFUSED = 1, 2
+#: Programs and features that a host may lack, by what a refusal of them has in it.
+LACKS = ("apt-get install", "needs what this kernel has not", "run it as root", "has no MPLS")
+
+
+def scenario(*words: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command of the group; tests beside this one may have the CPUs for a while."""
+    command = [sys.executable, "-m", "linerate", "scenario", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+
+
+def checked(name: str, box: str, *more: str) -> "subprocess.CompletedProcess[str]":
+    """Check a scenario; what this host lacks is no failure."""
+    done = scenario("check", name, "--box", box, "--wait", *more)
+    if done.returncode == REFUSED and any(one in done.stderr for one in LACKS):
+        pytest.skip(done.stderr.strip().splitlines()[0])
+    return done
+
+
+@pytest.mark.parametrize(("name", "box"), CASES)
+def test_a_box_that_is_set_up_right_passes(name: str, box: str) -> None:
+    """Every frame is received as the file says."""
+    done = checked(name, box, "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)["result"]
+    assert result["passed"]
+    for one in result["checks"]:
+        assert one["sent"] > 0
+        assert not one["mistakes"]
+
+
+@pytest.mark.parametrize(("name", "box"), CASES)
+def test_a_planted_mistake_is_caught(name: str, box: str) -> None:
+    """It is named as the file says that it must be."""
+    assert load(name).scenario.boxes[box].mistake is not None
+    done = checked(name, box, "--plant")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "FAULT" in done.stdout
+    assert "linerate: caught: " in done.stderr
+
+
+@pytest.mark.smoke
+def test_nothing_is_measured_of_a_box_that_is_wrong(tmp_path: Path) -> None:
+    """The run ends with what is wrong, and leaves no folder."""
+    text = Path(load("l2-patch").path).read_text(encoding="utf-8")
+    file = tmp_path / "wrong.yaml"
+    file.write_text(text.replace("back: unchanged", "back: forwarded", 1), encoding="utf-8")
+    runs = tmp_path / "runs"
+    done = scenario("run", str(file), "--box", "io", "--wait", "--runs", str(runs))
+    assert done.returncode == FAILED, done.stdout + done.stderr
+    assert "is not set up as expected: U3: ethernet.dst: expected" in done.stderr
+    assert "nothing was measured" in done.stderr
+    assert not list(runs.glob("*"))
+
+
+def test_a_run_says_which_scenario_it_measured(tmp_path: Path) -> None:
+    """By name, digest, box and values, beside its results."""
+    words = ("l2-patch", "--box", "io", "--frame-bytes", "512", "--duration", "200ms")
+    done = scenario("run", *words, "--wait", "--accept-suspect", "--runs", str(tmp_path), "--json")
+    assert done.returncode in (0, FAILED), done.stderr
+    (folder,) = tmp_path.iterdir()
+    run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    assert run["scenario"] == {
+        "name": "l2-patch",
+        "digest": load("l2-patch").digest,
+        "box": "io",
+        "values": {"frame_bytes": "512"},
+    }
+    assert all(result["frame_bytes"] == 512 for result in run["results"])
+
+
+def test_what_is_not_there_is_a_line() -> None:
+    """A box, a value, a scenario: each names those that are there."""
+    for words, line in (
+        (("check", "l2-patch", "--box", "vpp"), "l2-patch: no box 'vpp'; expected one of io, mac"),
+        (("check", "l2-patch", "--box", "io", "--set", "x=1"), "l2-patch: no value 'x'; expected"),
+        (("show", "l3"), "no scenario 'l3'; expected a file, or one of"),
+    ):
+        done = scenario(*words)
+        assert done.returncode == REFUSED
+        assert line in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+pytestmark = pytest.mark.skipif(bool(missing_privilege("scenarios")), reason="needs root")
