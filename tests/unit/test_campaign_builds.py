@@ -128,6 +128,7 @@ def test_a_child_says_how_it_ended():
         return children.run(["sh", "-c", script], os.environ, 60).last_words
 
     assert words("echo first >&2; echo last >&2; exit 3") == "last"
+    assert words("echo linerate: no such box >&2; exit 1") == "no such box"
     assert words("exit 3") == "exit code 3"
     assert words("kill -9 $$") == "ended by SIGKILL"
 

@@ -86,7 +86,7 @@ def test_what_is_done_is_not_planned_again(tmp_path):
         (("run", "missing.yaml"), "missing.yaml: no such file or directory"),
     ],
 )
-def test_what_can_not_be_is_said_in_a_line(linerate, tmp_path, words, line):
+def test_what_can_not_be_is_a_line(linerate, tmp_path, words, line):
     written(tmp_path)
     done = linerate("campaign", *words)
     assert done.returncode in (1, 2)
@@ -158,7 +158,7 @@ def test_a_state_is_kept_and_read_again(tmp_path, monkeypatch, url):
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"[]", b"\xff", b'{"name": 1}'])
-def test_a_broken_state_is_said_in_a_line(linerate, tmp_path, text):
+def test_a_broken_state_is_a_line(linerate, tmp_path, text):
     written(tmp_path)
     path = tmp_path / "dataset/campaigns/nightly/state.json"
     path.parent.mkdir(parents=True)

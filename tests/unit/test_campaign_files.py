@@ -1,5 +1,6 @@
 """Campaign files: what they make, and a line for each mistake in them."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from tests.unit.campaigns import CAMPAIGN, prepared, written
 
 from linerate.experiments.campaign.prepared import prepare
 from linerate.model.campaign import Campaign, CampaignError, load
+from linerate.model.testbed import load as load_testbed
 
 from tests.unit.test_mistakes import patterns  # isort: skip
 
@@ -48,7 +50,7 @@ def mistakes(folder: Path, campaign: str) -> list[str]:
         ),
         ("scheduler", "tcp://127.0.0.1:8786", "scheduler: expected tls://HOST:PORT, not "),
         ("scheduler", "tls://lab:8786", "tls: required beside a scheduler; see `linerate campaign"),
-        ("loads", "[100%, 50%]", "loads: expected 100%, not '50%'"),
+        ("loads", "[100%, 50%]", "loads: expected 100%, not '50%': scenario quick has loadtests"),
         ("scenarios", "[nonsense]", "scenarios: no scenario 'nonsense'"),
         ("scenarios", "[{name: ./quick.yaml, box: ovs}]", "scenarios: ./quick.yaml: no box 'ovs'"),
         (
@@ -86,40 +88,39 @@ def test_every_pattern_of_a_campaign_file_has_words() -> None:
     assert set(patterns(Campaign.model_json_schema())) <= set(_EXPECTED_TEXT)
 
 
-SET_UP = """
+PROFILE = """
 name: quick
-title: Frames through a bridge that is set up
+title: Frames of several sizes through a bridge
 traffic: imix
+values: {routes: [1]}
 back: unchanged
-boxes: {io: {setup: ["true"]}}
+boxes: {io: {}}
 """
 
 
-def test_a_scenario_with_set_up_takes_no_options_of_the_bench(tmp_path: Path) -> None:
-    file = written(tmp_path, CAMPAIGN + "accept_suspect: true\n", SET_UP)
-    with pytest.raises(CampaignError) as caught:
-        prepare(file)
-    assert caught.value.lines == [
-        "settings: one: scenario quick takes none; its `values` set its boxes, as workers: [1, 2]",
-        "accept_suspect: scenario quick takes none; only loadtests do",
-        "settings: two: scenario quick takes none; its `values` set its boxes, as workers: [1, 2]",
-    ]
-
-
 def test_what_is_measured_is_one_command(tmp_path: Path) -> None:
-    found = prepared(tmp_path)
-    words = found.job(found.units[0], "lab-a").words()
-    assert words[:7] == ["bench", "--dut", "io", "--only", "U2", "--workers", "1"]
-    assert words[-3:] == [str(tmp_path / "runs"), "--wait", "--json"]
-    assert "version=old" in words
-    plain = CAMPAIGN.replace("settings: {one: {workers: 1}, two: {workers: 2}}\n", "")
-    bed = plain.replace("[lab-a, lab-b]", "[{name: lab-a, file: a.yaml}]")
-    scenario = SET_UP.replace("back:", "values: {routes: [1]}\nback:")
-    found = prepare(written(tmp_path, bed, scenario))
-    words = found.job(found.units[0], "lab-a").words()
+    campaign = CAMPAIGN + "loads: [50%]\naccept_suspect: true\n"
+    found = prepare(written(tmp_path, campaign, PROFILE))
+    words = found.job(found.units[0], "lab-a").words(Path("bed.yaml"))
     assert words[:2] == ["scenario", "run"]
     assert Path(words[2]).samefile(tmp_path / "quick.yaml")
-    assert words[3:9] == ["--box", "io", "--set", "routes=1", "--testbed", str(tmp_path / "a.yaml")]
+    assert words[3:12] == [
+        "--box", "io", "--set", "routes=1", "--testbed", "bed.yaml", "--duration", "100ms", "--rate",
+    ]  # fmt: skip
+    assert "--accept-suspect" in words
+    assert "version=old" in words
+    assert words[-3:] == [str(tmp_path / "runs"), "--wait", "--json"]
+
+
+def test_a_testbed_is_its_file_with_what_the_campaign_says(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("name: a\ncpus: [0, 1]\n")
+    bed = CAMPAIGN.replace("[lab-a, lab-b]", "[{name: lab-a, file: a.yaml, wire: veth}]")
+    found = prepared(tmp_path, bed)
+    made = found.job(found.units[-1], "lab-a").bed()
+    assert (made.name, made.wire, made.dut.workers, made.cpus) == ("a", "veth", 2, (0, 1))
+    # A worker writes the same.
+    (tmp_path / "b.yaml").write_text(json.dumps(made.model_dump(mode="json", by_alias=True)))
+    assert load_testbed(tmp_path / "b.yaml") == made
 
 
 def test_paths_are_beside_the_file(tmp_path: Path) -> None:

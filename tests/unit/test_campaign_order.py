@@ -1,4 +1,4 @@
-"""Who measures what, and when: versions alternate, blocks stay together, nothing is lost."""
+"""Order of units and testbeds: versions alternate, blocks stay together, nothing is lost."""
 
 from collections import Counter
 from pathlib import Path

@@ -20,7 +20,7 @@ _WEIGHTS = {"finished": "passed", "failed": "warning"}
 
 
 def plan_document(plan: CampaignPlan) -> Document:
-    """What is going to be measured."""
+    """Document of a plan."""
     sections: list[Section] = [Note(line) for line in _counts(plan)]
     sections.append(
         Table(
@@ -67,7 +67,7 @@ def _planned(one: TestbedPlan) -> Row:
 
 
 def status_document(state: CampaignState) -> Document:
-    """How far a campaign is."""
+    """Document of a state."""
     columns = (
         *text("testbed", "status"),
         *figures("results", "failed"),
@@ -96,7 +96,7 @@ def status_document(state: CampaignState) -> Document:
 
 
 def progress_line(state: CampaignState) -> str:
-    """How far it is, in a line."""
+    """Progress in a line."""
     share = 100 * state.done / state.units if state.units else 100.0
     line = f"{_status(state)}: {state.done:,} of {state.units:,} units ({share:.0f} %)"
     left = seconds_left(state)

@@ -1,20 +1,18 @@
-"""What a testbed's machine lacks for a scenario, known before anything is measured."""
+"""Abilities of a testbed's machine, known before anything is measured."""
 
 import os
 import shutil
 
 from linerate.base.errors import SetupError, UserError
 from linerate.base.frozen_model import FrozenModel
-from linerate.experiments.campaign.job import of_bench
+from linerate.experiments.campaign.job import bed_of
 from linerate.experiments.scenarios.preparing import Chosen, missing
 from linerate.host.netns import namespaces
 from linerate.host.netns.privilege import missing_privilege
-from linerate.lab import rig
-from linerate.model.campaign import CampaignTestbed
+from linerate.model.campaign import CampaignTestbed, Setting
 from linerate.model.scenario import ScenarioError
 from linerate.model.scenario import load as load_scenario
-from linerate.model.testbed import Testbed, TestbedError, with_options
-from linerate.model.testbed import load as load_testbed
+from linerate.model.testbed import TestbedError
 
 
 class Asked(FrozenModel):
@@ -28,7 +26,7 @@ class Asked(FrozenModel):
 
 
 class Ability(FrozenModel):
-    """What one testbed can do."""
+    """Abilities of one testbed."""
 
     testbed: str
     #: Its machine.
@@ -65,15 +63,7 @@ def _lacking(asked: Asked, testbed: CampaignTestbed) -> str:
     if loaded.digest != asked.digest:
         return "its scenario file is another one than that of `run`"
     try:
-        base = Testbed() if testbed.file is None else load_testbed(testbed.file)
-        if of_bench(loaded, asked.box):
-            dut = loaded.scenario.boxes[asked.box].dut or asked.box
-            chosen = with_options(
-                base, dut=dut, wire=testbed.wire, card=testbed.card, link=testbed.link
-            )
-            lacking = rig.missing(chosen)
-        else:
-            lacking = missing(Chosen(loaded, asked.box, {}, base))
+        lacking = missing(Chosen(loaded, asked.box, {}, bed_of(testbed, Setting())))
     except TestbedError as error:
         return error.lines[0]
     except (UserError, SetupError) as error:

@@ -33,7 +33,7 @@ class Done:
         """The last line of what it complained about."""
         lines = [line.strip() for line in self.errors.splitlines() if line.strip()]
         if lines:
-            return lines[-1]
+            return lines[-1].removeprefix("linerate: ")
         if self.code < 0:
             return f"ended by {signal.Signals(-self.code).name}"
         return f"exit code {self.code}"

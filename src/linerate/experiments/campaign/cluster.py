@@ -23,7 +23,7 @@ from linerate.experiments.campaign.worker_preload import EndChildren
 from linerate.model.campaign import Campaign
 
 LOOPBACK = "127.0.0.1"
-#: A scheduler that was restarted, or not yet started, is tried again so often.
+#: A scheduler that was restarted, or not yet started, is tried again at this interval.
 AGAIN_SECONDS = 2.0
 CONNECT_SECONDS = 10.0
 #: Workers measure on the CPUs on which they run: they look after themselves as little as can be.
@@ -92,7 +92,7 @@ def connected(campaign: Campaign) -> Iterator[Client]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Dask as campaigns want it: what it logs of lost connections is said by `run` in a line."""
+    """Dask as campaigns want it: `run` has a line for lost connections, not a log."""
     for name in ("distributed", "tornado", "asyncio", *logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
@@ -132,7 +132,7 @@ def _local(campaign: Campaign, security: Security) -> Iterator[SpecCluster]:
 
 
 def _options(testbed: str, security: Security) -> dict[str, Any]:
-    """Of a worker that owns a testbed."""
+    """Options of a worker that owns a testbed."""
     return {
         "name": testbed,
         "nthreads": 1,

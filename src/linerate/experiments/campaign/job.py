@@ -1,12 +1,13 @@
-"""What a worker is asked to measure, and its answer."""
+"""Jobs that workers are asked for, and their answers."""
 
 import re
 from pathlib import Path
 from typing import Literal
 
 from linerate.base.frozen_model import FrozenModel
-from linerate.model.campaign import Campaign, CampaignTestbed, Unit
-from linerate.model.scenario import Loaded
+from linerate.model.campaign import Campaign, CampaignTestbed, Setting, Unit
+from linerate.model.testbed import Testbed, with_options
+from linerate.model.testbed import load as load_testbed
 from linerate.results.dataset.row import TrialRow
 
 #: A worker waits longer for what hangs than for anything that only takes long.
@@ -30,9 +31,6 @@ class Job(FrozenModel):
     testbed: CampaignTestbed
     #: Name in the library, or path on the worker's machine.
     scenario: str
-    #: Loadtests of a scenario that `linerate bench` measures, and the device under test.
-    loadtests: tuple[str, ...] = ()
-    dut: str = ""
     repository: str
     runs: Path
     together: bool
@@ -42,30 +40,26 @@ class Job(FrozenModel):
         """When what it runs is taken for hanging."""
         return LIMIT_SECONDS + LIMIT_TRIALS * self.unit.duration_seconds
 
-    def words(self) -> list[str]:
-        """The command that measures it, without the program."""
-        words = self._bench() if self.loadtests else self._scenario()
-        words += ["--duration", f"{self.unit.duration_seconds * 1000:.0f}ms"]
-        if self.unit.accept_suspect:
+    def words(self, testbed: Path | None) -> list[str]:
+        """The command that measures it, without the program; `testbed` is a file of it."""
+        unit = self.unit
+        words = ["scenario", "run", self.scenario, "--box", unit.box]
+        for name, value in unit.values.items():
+            words += ["--set", f"{name}={value}"]
+        if testbed is not None:
+            words += ["--testbed", str(testbed)]
+        words += ["--duration", f"{unit.duration_seconds * 1000:.0f}ms"]
+        if unit.load != FULL_LOAD:
+            words += ["--rate", unit.load]
+        if unit.accept_suspect:
             words += ["--accept-suspect"]
-        if self.unit.load != FULL_LOAD:
-            words += ["--rate", self.unit.load]
         for name, value in self._labels().items():
             words += ["--label", f"{name}={_NO_LABEL.sub(' ', value)[:200]}"]
         return [*words, "--runs", str(self.runs), "--wait", "--json"]
 
-    def _bench(self) -> list[str]:
-        """Loadtests through a device that needs no set-up."""
-        words = ["bench", "--dut", self.dut, "--only", ",".join(self.loadtests)]
-        return words + self.unit.setting.words() + self.testbed.words()
-
-    def _scenario(self) -> list[str]:
-        words = ["scenario", "run", self.scenario, "--box", self.unit.box]
-        for name, value in self.unit.values.items():
-            words += ["--set", f"{name}={value}"]
-        if self.testbed.file is not None:
-            words += ["--testbed", str(self.testbed.file)]
-        return words
+    def bed(self) -> Testbed:
+        """The testbed with what the campaign says of it, and of its device. Raises TestbedError."""
+        return bed_of(self.testbed, self.unit.setting)
 
     def _labels(self) -> dict[str, str]:
         unit = self.unit
@@ -80,38 +74,34 @@ class Job(FrozenModel):
 
 
 class Outcome(FrozenModel):
-    """What came of it."""
+    """Answer to a job."""
 
     key: str
     testbed: str
     kind: Kind
     #: Why there is no valid result.
     reason: str = ""
-    #: Of all trials, those that had to be repeated, too.
+    #: Rows of all trials, repeated ones too.
     rows: tuple[TrialRow, ...] = ()
     #: Name of the run's folder.
     run: str = ""
-    #: How long its program ran.
+    #: Time for which its program ran.
     seconds: float = 0.0
 
 
-def of_bench(loaded: Loaded, box: str) -> bool:
-    """Whether a scenario is loadtests alone: `linerate bench` has more options for those."""
-    spec = loaded.scenario.boxes[box]
-    set_up = (spec.prepare, spec.setup, spec.teardown, spec.cli, spec.settings)
-    return bool(loaded.scenario.loadtests) and not any(set_up)
+def bed_of(testbed: CampaignTestbed, setting: Setting) -> Testbed:
+    """A testbed, with the options that a campaign names. Raises TestbedError."""
+    base = Testbed() if testbed.file is None else load_testbed(testbed.file)
+    return with_options(base, **testbed.options() | setting.options())
 
 
-def job_of(campaign: Campaign, unit: Unit, testbed: str, scenario: str, loaded: Loaded) -> Job:
+def job_of(campaign: Campaign, unit: Unit, testbed: str, scenario: str) -> Job:
     """The job of measuring a unit on a testbed."""
-    benched = of_bench(loaded, unit.box)
     return Job(
         campaign=campaign.name,
         unit=unit,
         testbed=campaign.testbed(testbed),
         scenario=scenario,
-        loadtests=loaded.scenario.loadtests if benched else (),
-        dut=loaded.scenario.boxes[unit.box].dut or unit.box,
         repository=campaign.repository,
         runs=campaign.runs,
         together=campaign.together,

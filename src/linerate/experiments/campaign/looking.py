@@ -1,4 +1,4 @@
-"""What testbeds can do, asked before a campaign is run."""
+"""Abilities of testbeds, asked for before a campaign is run."""
 
 import contextlib
 

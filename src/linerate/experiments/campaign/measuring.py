@@ -3,11 +3,14 @@
 import json
 import os
 import sys
+import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from linerate.base import ownership
+from linerate.base.atomic_write import write_whole
 from linerate.base.errors import UserError
 from linerate.experiments.campaign import builds, children, machine_turn
 from linerate.experiments.campaign.job import Job, Kind, Outcome
@@ -15,6 +18,7 @@ from linerate.host.netns import namespaces
 from linerate.host.netns.privilege import search_path
 from linerate.host.netns.programs import in_namespace
 from linerate.model.scenario import load as load_scenario
+from linerate.model.testbed import Testbed, TestbedError
 from linerate.results.dataset.row import TrialKeys
 from linerate.results.dataset.rows_of import rows_of
 from linerate.results.store import Run, StoreError, load_run
@@ -29,7 +33,7 @@ class _NothingError(UserError):
 
 
 def measure(job: Job) -> Outcome:
-    """Measure a unit; whatever is wrong is said in the outcome."""
+    """Measure a unit; whatever is wrong stands in the outcome."""
     try:
         return _measured(job)
     except _NothingError as error:
@@ -50,9 +54,9 @@ def _measured(job: Job) -> Outcome:
     _check_scenario(job)
     engine = builds.engine_of(job.unit.version, job.repository)
     turn = machine_turn.beside_others if job.together else machine_turn.alone
-    with turn(children.ended):
+    with turn(children.ended), _bed(job) as bed:
         began_s = time.monotonic()
-        done = children.run(_command(job), _environment(engine), job.limit_seconds)
+        done = children.run(_command(job, bed), _environment(engine), job.limit_seconds)
     if children.ended() and done.code:
         raise _NothingError("ended", "its worker ended")
     folder = _folder_of_run(done)
@@ -69,8 +73,24 @@ def _check_scenario(job: Job) -> None:
         )
 
 
-def _command(job: Job) -> list[str]:
-    words = [sys.executable, "-m", "linerate", *job.words()]
+@contextmanager
+def _bed(job: Job) -> Iterator[Path | None]:
+    """A file of the testbed, as JSON, which is YAML; None where it is the default."""
+    try:
+        bed = job.bed()
+    except TestbedError as error:
+        raise UserError(error.lines[0]) from error
+    if bed == Testbed():
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="linerate-campaign-") as folder:
+        path = Path(folder) / "testbed.yaml"
+        write_whole(path, json.dumps(bed.model_dump(mode="json", by_alias=True), indent=1))
+        yield path
+
+
+def _command(job: Job, bed: Path | None) -> list[str]:
+    words = [sys.executable, "-m", "linerate", *job.words(bed)]
     space = job.testbed.namespace
     if space is None:
         return words
@@ -80,7 +100,7 @@ def _command(job: Job) -> list[str]:
 
 
 def _environment(engine: Path | None) -> Mapping[str, str]:
-    """Of the program: not the marks of what this process itself may have started."""
+    """Environment of the program: not the marks of what this process itself may have started."""
     given = {name: value for name, value in os.environ.items() if name != ownership.VARIABLE}
     given["PATH"] = search_path()
     return given if engine is None else given | {"LINERATE_ENGINE": str(engine)}

@@ -1,4 +1,4 @@
-"""What a campaign is going to measure, how long that takes, what can't be measured and why."""
+"""Plan of a campaign: what is measured, how long that takes, what can't be and why."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ TRIAL_SECONDS = 1.0
 
 
 class Abilities:
-    """Which testbeds can measure what."""
+    """Testbeds that can measure each scenario."""
 
     def __init__(self, prepared: Prepared, found: Mapping[str, Ability]) -> None:
         self._prepared = prepared

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from linerate.experiments.campaign.abilities import Asked
 from linerate.experiments.campaign.builds import BuildError, full_commit
-from linerate.experiments.campaign.job import FULL_LOAD, Job, job_of, of_bench
+from linerate.experiments.campaign.job import FULL_LOAD, Job, job_of
 from linerate.experiments.campaign.units import scenarios_of, units_of
 from linerate.model.campaign import Campaign, CampaignError, Unit, Version, load
 from linerate.model.campaign.campaign import Use
@@ -16,7 +16,7 @@ from linerate.results.dataset.dataset import Dataset
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What `plan` and `run` begin with."""
+    """Beginning of both `plan` and `run`."""
 
     file: Path
     campaign: Campaign
@@ -24,9 +24,8 @@ class Prepared:
     units: tuple[Unit, ...]
 
     def job(self, unit: Unit, testbed: str) -> Job:
-        """What a testbed is asked for."""
-        path = self._paths()[unit.scenario]
-        return job_of(self.campaign, unit, testbed, path, self.scenarios[unit.scenario])
+        """Job of a testbed."""
+        return job_of(self.campaign, unit, testbed, self._paths()[unit.scenario])
 
     def uses_of(self, unit: Unit) -> list[Use]:
         """Entries of the file that a unit belongs to."""
@@ -86,19 +85,13 @@ def prepare(file: Path) -> Prepared:
 
 
 def _refused(prepared: Prepared) -> Iterator[str]:
-    """What the commands that measure don't take, in a line each."""
+    """A line for all that no testbed can measure."""
     for unit in prepared.units:
-        if unit.load != FULL_LOAD:
-            yield f"loads: expected {FULL_LOAD}, not '{unit.load}': a scenario has its own rate"
-        if of_bench(prepared.scenarios[unit.scenario], unit.box):
-            continue
-        if unit.setting.words():
+        if unit.load != FULL_LOAD and prepared.scenarios[unit.scenario].scenario.loadtests:
             yield (
-                f"settings: {unit.setting_name}: scenario {unit.scenario} takes none; its `values` "
-                "set its boxes, as workers: [1, 2]"
+                f"loads: expected {FULL_LOAD}, not '{unit.load}': scenario {unit.scenario} has "
+                "loadtests, which have a rate of their own"
             )
-        if unit.accept_suspect:
-            yield f"accept_suspect: scenario {unit.scenario} takes none; only loadtests do"
 
 
 def _in_full(version: Version, repository: str) -> Version:

@@ -15,7 +15,7 @@ from linerate.experiments.campaign.work_queue import Bench
 from linerate.model.campaign import CampaignState, Failure, Status, TestbedState, Unit
 from linerate.model.campaign.state import TestbedStatus
 
-#: State is written at least so often: who watches sees that this process lives.
+#: Longest interval between two writes: who watches sees that this process lives.
 WRITE_SECONDS = 5.0
 #: Last attempts without a result that are kept.
 FAILURES_MAX = 100

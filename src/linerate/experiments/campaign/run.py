@@ -66,7 +66,7 @@ def _queue(prepared: Prepared, done: set[str], seed: int) -> tuple[WorkQueue, Ab
 
 
 def _until_done(session: Session, patience: float) -> None:
-    """Work, and connect again where a scheduler was lost; in vain for long raises ClusterError."""
+    """Work, and connect again where a scheduler was lost; raises ClusterError after long."""
     lost_s = time.monotonic()
     while not session.over():
         try:

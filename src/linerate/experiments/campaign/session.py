@@ -1,4 +1,4 @@
-"""What a `run` does while it is connected to a scheduler."""
+"""Work of a `run` while it is connected to a scheduler."""
 
 import time
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from linerate.experiments.campaign.work_queue import WorkQueue
 from linerate.model.campaign import Unit
 from linerate.results.dataset.dataset import Dataset
 
-#: How long results are waited for before testbeds, and a wish to stop, are looked at.
+#: Longest wait for results before testbeds, and a wish to stop, are looked at.
 LOOK_SECONDS = 1.0
 
 
@@ -175,7 +175,7 @@ class Session:
 
 
 def _why(error: BaseException | None) -> str:
-    """What became of an attempt whose worker could not answer."""
+    """Reason of an attempt whose worker could not answer."""
     if isinstance(error, KilledWorker):
         return f"its worker died {error.allowed_failures + 1} times"
     text = str(error).splitlines()

@@ -1,4 +1,4 @@
-"""Which testbed measures which unit next.
+"""Order in which testbeds take units.
 
 Each block has a home, where all of its units are measured: versions are compared on one machine.
 Only what a testbed that is gone, or set aside, leaves is measured elsewhere.
@@ -51,7 +51,7 @@ class WorkQueue:
         self.learn()
 
     def learn(self) -> None:
-        """What a testbed can do became known."""
+        """Take in new knowledge of what testbeds can do."""
         self._able = {block: self.able(block) for block in self._open}
         self._home = {block: home(block, able) for block, able in self._able.items()}
 

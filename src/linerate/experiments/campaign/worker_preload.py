@@ -1,4 +1,4 @@
-"""What each worker process does first: it ends its programs when it ends, and not by Ctrl-C.
+"""First steps of each worker process: it ends its programs when it ends, and not by Ctrl-C.
 
 Ctrl-C reaches all processes of a terminal; `run` lets its workers finish what they measure.
 """

@@ -76,7 +76,7 @@ class Version(StrictModel):
 
 
 class Setting(StrictModel):
-    """Settings of the device, each an option of `linerate bench`: of loadtests without set-up."""
+    """Settings of the device, each as the option of `linerate bench`."""
 
     workers: int | None = Field(default=None, ge=1, le=16)
     rx_mode: str | None = None
@@ -86,20 +86,15 @@ class Setting(StrictModel):
     wire: str | None = None
     link: Annotated[str | None, BeforeValidator(_text)] = None
 
-    def words(self) -> list[str]:
-        """The options."""
-        given = self.model_dump(exclude_none=True)
-        return [
-            word
-            for name, value in given.items()
-            for word in (f"--{name}".replace("_", "-"), str(value))
-        ]
+    def options(self) -> dict[str, Any]:
+        """Those that are given, by the names that a testbed takes them by."""
+        return self.model_dump(exclude_none=True)
 
 
 class Use(StrictModel):
     """A scenario of the campaign, on one or several kinds of box."""
 
-    #: Name in the library, or path of a scenario file; `loadtests`: the suite of `linerate bench`.
+    #: Name in the library, or path of a scenario file.
     name: str = Field(min_length=1, max_length=200)
     #: Kinds of box.
     box: Texts = ("router",)
@@ -117,19 +112,15 @@ class CampaignTestbed(StrictModel):
     namespace: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,40}$")] | None = None
     #: Testbed file on its machine.
     file: Path | None = None
-    #: Link between tester and device, as of `--wire`, for loadtests without set-up.
+    #: Link between tester and device, as of `--wire`.
     wire: str | None = None
     #: The same of `--card` and `--link`.
     card: str | None = None
     link: Annotated[str | None, BeforeValidator(_text)] = None
 
-    def words(self) -> list[str]:
-        """Options of a command that measures there."""
-        words = [] if self.file is None else [str(self.file)]
-        for name in ("wire", "card", "link"):
-            if (value := getattr(self, name)) is not None:
-                words += [f"--{name}", value]
-        return words
+    def options(self) -> dict[str, Any]:
+        """Options of the testbed that are given."""
+        return self.model_dump(include={"wire", "card", "link"}, exclude_none=True)
 
 
 class Tls(StrictModel):
@@ -178,10 +169,10 @@ class Campaign(StrictModel):
     versions: Versions = (Version(name="installed"),)
     settings: dict[Name, Setting] = Field(default={"default": Setting()}, min_length=1)
     scenarios: Uses
-    #: Offered loads, shares of the line (`50%`).
+    #: Offered loads as of `--rate`, of scenarios with a profile; 100%: the scenario's own rate.
     loads: Texts = ("100%",)
     repeat: int = Field(default=3, ge=1, le=10_000)
-    #: How long each trial sends.
+    #: Duration of each trial.
     duration: Annotated[Seconds, Field(ge=0.05, le=3600)] = 5.0
     #: Where the machine gives no valid trial, keep what came of one, marked as suspect.
     accept_suspect: bool = False
@@ -196,7 +187,7 @@ class Campaign(StrictModel):
     tries: int = Field(default=3, ge=1, le=100)
     #: Attempts in a row without a valid result after which a testbed is set aside.
     invalid_in_row: int = Field(default=3, ge=1, le=1000)
-    #: How long a testbed without a worker, and the scheduler, are waited for.
+    #: Longest wait for a testbed without a worker, and for the scheduler.
     patience: Annotated[Seconds, Field(ge=1, le=86400)] = 60.0
     #: Dask's scheduler (`tls://HOST:PORT`) that testbeds elsewhere connect to; without one, all
     #: testbeds are on this machine.

@@ -40,7 +40,7 @@ class CampaignPlan(Output):
     done: int
     #: Versions that are built, once a machine; how long that takes is not known.
     builds: int
-    #: Of what is left; machines work at the same time.
+    #: Estimate for what is left; machines work at the same time.
     seconds: float
     testbeds: tuple[TestbedPlan, ...]
     impossible: tuple[Impossible, ...]

@@ -24,7 +24,7 @@ class TestbedState(FrozenModel):
     #: Units with a result in this `run`, and attempts without one.
     measured: int = 0
     failed: int = 0
-    #: What it measures now.
+    #: Unit that it measures now.
     now: str = ""
     #: Time that units took with a result.
     seconds: float = 0.0
@@ -44,7 +44,7 @@ class Failure(FrozenModel):
 
 @published("campaign-state", "state.json of a campaign, beside its dataset", SCHEMA, form="kept")
 class CampaignState(FrozenModel):
-    """What is known of a campaign beside its results."""
+    """State of a campaign beside its results."""
 
     schema_version: int = SCHEMA
     name: str

@@ -12,7 +12,7 @@ KEY_VERSION = 1
 
 
 class Block(FrozenModel):
-    """What versions and settings are compared in: their units are measured one after another."""
+    """Frame of a comparison: its versions and settings are measured one after another."""
 
     scenario: str
     box: str
@@ -32,7 +32,7 @@ class Unit(FrozenModel):
     setting_name: str
     setting: Setting
     scenario: str
-    #: Of the scenario's file.
+    #: Digest of the scenario's file.
     digest: str = ""
     box: str
     values: dict[str, str] = {}
@@ -44,7 +44,7 @@ class Unit(FrozenModel):
 
     @property
     def block(self) -> Block:
-        """What it is compared in."""
+        """Block in which it is compared."""
         return Block(
             scenario=self.scenario,
             box=self.box,
