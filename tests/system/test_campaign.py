@@ -201,7 +201,9 @@ def cluster(folder: Path, size: Size) -> Iterator[Cluster]:
             made.end()
 
 
-def check_dataset(prepared: Prepared, size: Size) -> None:
+def check_dataset(
+    prepared: Prepared, size: Size, versions: tuple[str, ...] = ("new", "old")
+) -> None:
     """Each unit is there once, with one valid trial of each loadtest, all of one run."""
     dataset = Dataset(prepared.campaign.dataset)
     assert dataset.unit_keys() == {unit.key for unit in prepared.units}
@@ -220,8 +222,8 @@ def check_dataset(prepared: Prepared, size: Size) -> None:
         per_unit = "SELECT unit_key, count(DISTINCT run) AS n FROM trials GROUP BY ALL"
         assert rows(f"SELECT * FROM ({per_unit}) WHERE n <> 1") == []
         # All versions, and as often each: nothing was left out.
-        versions = "SELECT version, count(*) FROM trials WHERE valid GROUP BY ALL ORDER BY version"
-        assert rows(versions) == [("new", size.trials // 2), ("old", size.trials // 2)]
+        each = "SELECT version, count(*) FROM trials WHERE valid GROUP BY ALL ORDER BY version"
+        assert rows(each) == [(version, size.trials // len(versions)) for version in versions]
         # Neither what was killed nor what was done again stands in a second file.
         files = f"read_parquet('{dataset.url}/scenario=*/*/*.parquet')"
         assert rows(f"SELECT count(*) FROM {files}") == rows("SELECT count(*) FROM trials")
@@ -274,6 +276,40 @@ def test_who_has_no_key_is_refused(tmp_path: Path) -> None:
     finally:
         scheduler.send_signal(signal.SIGTERM)
         assert scheduler.wait(ENDS_IN_SECONDS) == 0
+
+
+LOCAL = """
+name: local
+scenarios: [{name: ./quick.yaml, box: io}]
+repeat: 4
+duration: 50ms
+accept_suspect: true
+tries: 5
+invalid_in_row: 5
+testbeds: [lab-a, lab-b]
+"""
+
+
+def test_one_machine_needs_nothing_else_and_stops_when_asked(tmp_path: Path) -> None:
+    (tmp_path / "quick.yaml").write_text(SCENARIO.format(loadtests="U2", flows="1"))
+    (tmp_path / "c.yaml").write_text(LOCAL)
+    prepared = prepare(tmp_path / "c.yaml")
+    done = Dataset(prepared.campaign.dataset)
+    run = started(tmp_path, "run", "c.yaml")
+    try:
+        wait_for(lambda: done.unit_keys() or run.poll() is not None, seconds=1800)
+        assert started(tmp_path, "stop", "c.yaml").wait(600) == 0
+        assert run.wait(600) == 1
+    finally:
+        run.terminate()
+        run.wait(ENDS_IN_SECONDS)
+    # What was being measured ended well, and all of it was kept.
+    stopped = done.unit_keys()
+    assert 1 <= len(stopped) < 4
+    assert "stopped: " in (tmp_path / "run.out").read_text()
+    assert len(list((tmp_path / "runs").iterdir())) == len(stopped)
+    assert started(tmp_path, "run", "c.yaml").wait(1800) == 0
+    check_dataset(prepared, Size("U2", "1", 4, 4), versions=("installed",))
 
 
 @pytest.mark.parametrize("size", [SMALL, pytest.param(WHOLE, marks=pytest.mark.slow)], ids=str)

@@ -28,7 +28,7 @@ def test_a_plan_is_a_table(linerate, tmp_path):
     written(tmp_path)
     done = linerate("campaign", "plan", "campaign.yaml")
     assert done.returncode == 0, done.stderr
-    assert "24 units, 24 trials: 2 versions, 2 settings, 1 scenarios; 0 have" in done.stdout
+    assert "24 units, 24 trials: 2 versions, 2 settings, 1 scenario; 0 have" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
     plan = json.loads(linerate("campaign", "plan", "campaign.yaml", "--json").stdout)["result"]
     assert sum(one["units"] for one in plan["testbeds"]) == plan["units"] == 24
@@ -200,7 +200,12 @@ def test_a_record_keeps_the_last_failures_and_what_testbeds_do(tmp_path):
     unit = campaign.units[0]
     for number in range(FAILURES_MAX + 5):
         record.nothing(unit, "lab-a", f"no {number}")
-    benches = {"lab-a": Bench(there=True), "lab-b": Bench(aside="3 in a row")}
+    benches = {"lab-a": Bench(owned=True), "lab-b": Bench(aside="3 in a row")}
+    for busy, status in (({"lab-a": unit}, "measuring"), ({}, "idle"), ({"lab-a": unit}, "")):
+        record.benches(benches, busy)
+        assert not status or folder.read().testbeds[0].status == status
+    record.benches({"lab-a": Bench(), "lab-b": benches["lab-b"]}, {})
+    assert folder.read().testbeds[0].status == "no worker"
     record.benches(benches, {"lab-a": unit})
     kept = folder.read()
     assert len(kept.failures) == FAILURES_MAX

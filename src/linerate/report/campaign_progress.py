@@ -50,14 +50,19 @@ def plan_document(plan: CampaignPlan) -> Document:
 
 def _counts(plan: CampaignPlan) -> list[str]:
     lines = [
-        f"{plan.units:,} units, {plan.trials:,} trials: {plan.versions} versions, "
-        f"{plan.settings} settings, {plan.scenarios} scenarios; {plan.done:,} have a result"
+        f"{_many(plan.units, 'unit')}, {_many(plan.trials, 'trial')}: "
+        f"{_many(plan.versions, 'version')}, {_many(plan.settings, 'setting')}, "
+        f"{_many(plan.scenarios, 'scenario')}; {plan.done:,} have a result"
     ]
     if plan.builds:
         lines.append(
-            f"{plan.builds} versions are built first, once a machine: that takes as long as it does"
+            f"{_many(plan.builds, 'version')} to build first, once a machine; its time is not known"
         )
     return [*lines, f"results: {plan.dataset}"]
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def _planned(one: TestbedPlan) -> Row:

@@ -132,4 +132,4 @@ def _status(bench: Bench, unit: Unit | None) -> TestbedStatus:
         return "set aside"
     if unit is not None:
         return "measuring"
-    return "idle" if bench.there else "no worker"
+    return "idle" if bench.owned else "no worker"

@@ -97,7 +97,8 @@ class Session:
         for name, bench in self._queue.benches.items():
             if name in names:
                 self._seen_s[name] = now_s
-            bench.there = name in names and self._abilities.known(name)
+            bench.owned = name in names
+            bench.there = bench.owned and self._abilities.known(name)
             bench.gone = now_s - self._seen_s[name] > self.campaign.patience
             if bench.gone and name in self._busy:
                 unit, future = self._busy.pop(name)

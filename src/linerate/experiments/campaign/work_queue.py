@@ -19,7 +19,8 @@ class Bench:
     invalid: int = 0
     #: Why it gets no more work in this `run`.
     aside: str = ""
-    #: Whether a worker owns it now, and what it can do is known.
+    #: Whether a worker owns it now; and whether it is known, too, what that can do.
+    owned: bool = False
     there: bool = False
     #: Whether it had no worker for longer than a campaign waits.
     gone: bool = False
