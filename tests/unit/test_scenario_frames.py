@@ -72,7 +72,7 @@ TUNNEL = IP(src="100.64.2.1", dst="100.64.2.2", ttl=64)
             Ether(**OUT) / Dot1Q(vlan=100, prio=5) / packet(),
         ),
         (
-            {"change": ["forward", {"push_vlan": 100}, {"push_vlan": {"id": 7, "tpid": "0x88A8"}}]},
+            {"change": ["forward", {"push_vlan": 100}, {"push_vlan": {"id": 7, "tpid": 0x88A8}}]},
             Ether(**OUT) / Dot1AD(vlan=7) / Dot1Q(vlan=100) / packet(),
         ),
         (
