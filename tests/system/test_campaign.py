@@ -303,7 +303,7 @@ def test_one_machine_needs_nothing_else_and_stops_when_asked(tmp_path: Path) -> 
     finally:
         run.terminate()
         run.wait(ENDS_IN_SECONDS)
-    # What was being measured ended well, and all of it was kept.
+    # The unit that was being measured ended well, and all of it was kept.
     stopped = done.unit_keys()
     assert 1 <= len(stopped) < 4
     assert "stopped: " in (tmp_path / "run.out").read_text()
