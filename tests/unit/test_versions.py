@@ -5,13 +5,13 @@ import io
 import re
 
 import pytest
+from tests.unit.trend_noise import commits, row, rows
 
 from linerate.report import campaign as campaign_report
 from linerate.report.render import csv as as_csv
 from linerate.report.render import html
 from linerate.results.trend.series import CYCLES, RATE
 from linerate.results.versions import campaigns, versions_of
-from tests.unit.trend_noise import commits, row, rows
 
 VERSIONS = ("v2.9", "v2.10", "v3.0")
 

@@ -1,14 +1,21 @@
-"""Series of equal commits, resampled from trials of one engine on one machine; changes planted."""
+"""Series of equal commits, resampled from trials of one engine on one machine; changes planted.
+
+`python -m tests.unit.trend_noise` prints the table of docs/trend.md.
+"""
 
 import json
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+import jumpavg
+
 from linerate.results.dataset.row import TrialRow
+from linerate.results.trend.changes import Trend, trends
+from linerate.results.trend.series import series_of
 
 DATA = Path(__file__).parents[1] / "data" / "trend"
 BEGAN = datetime(2026, 11, 1, tzinfo=UTC)
@@ -103,3 +110,43 @@ def row(trial: Mapping[str, Any], place: int, repeat: int, /, **same: Any) -> Tr
         },
     }
     return TrialRow(**(about | same))
+
+
+def table(seeds: int = 20, first: int = 23) -> Iterator[str]:
+    """By trials a commit: alarms over equal commits, and what is found of a planted change."""
+    yield "| measured | trials | jumpavg alone | alarms | new node 4 % | ip4-lookup 4 % | 10 % |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    for how, draw in (("in turn", in_turn), ("in a row", in_a_row)):
+        for trials in (1, 3, 5, 8):
+            equal = [commits(seed, trials=trials, draw=draw) for seed in range(seeds)]
+            alone = sum(len(jumpavg.classify(middles(one))) > 1 for one in equal)
+            alarms = sum(bool(judged(one).changes) for one in equal)
+            found = [
+                sum(
+                    is_found(judged(planted(one, first, node, percent)), first, node)
+                    for one in equal
+                )
+                for node, percent in (("burn", 4.0), ("ip4-lookup", 4.0), ("ip4-lookup", 10.0))
+            ]
+            yield f"| {how} | {trials} | {alone} | {alarms} | {' | '.join(map(str, found))} |"
+
+
+def middles(found: list[list[Row]]) -> list[float]:
+    """Median of each commit's cycles a packet."""
+    return [median(sum(one["nodes"].values()) for one in trials) for trials in found]
+
+
+def judged(found: list[list[Row]]) -> Trend:
+    (made,) = trends(series_of(rows(found)))
+    return made
+
+
+def is_found(made: Trend, first: int, node: str) -> bool:
+    """Whether a change is within one commit, and names the node first."""
+    near = [one for one in made.changes if abs(one.at + 1 - first) <= 1]
+    return any(one.inside.nodes and one.inside.nodes[0].name == node for one in near)
+
+
+if __name__ == "__main__":
+    for line in table():
+        print(line, flush=True)
