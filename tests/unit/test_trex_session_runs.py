@@ -19,6 +19,7 @@ class Broken:
     """A tester of which nothing can be read."""
 
     info: dict[str, str] = {}
+    box = None
 
     @property
     def tester(self):

@@ -43,6 +43,20 @@ def merged(texts: Iterable[str]) -> HdrHistogram:
     return whole
 
 
+def grown(after: str, before: str) -> HdrHistogram:
+    """Values of the first that the second does not have yet; raises ValueError."""
+    counts = {
+        item.value_iterated_to: item.count_at_value_iterated_to
+        for item in from_text(before).get_recorded_iterator()
+    }
+    made = HdrHistogram(LOWEST_NS, HIGHEST_NS, DIGITS)
+    for item in from_text(after).get_recorded_iterator():
+        more = item.count_at_value_iterated_to - counts.get(item.value_iterated_to, 0)
+        if more > 0:
+            made.record_value(item.value_iterated_to, more)
+    return made
+
+
 def percentiles(
     histogram: HdrHistogram, wanted: Iterable[float] = PERCENTILES
 ) -> dict[float, int | None]:

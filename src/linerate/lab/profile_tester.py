@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,9 @@ from linerate.lab.engine_config import cards_of, devices_of, dut_macs, profiles_
 from linerate.lab.links import OnWait
 from linerate.lab.tester import Tester
 from linerate.lab.tester._links import PortLinks, Say
-from linerate.lab.tester._passed_on import PassedOn
 from linerate.lab.tester._with_dut import WithDut
+from linerate.lab.tester.beside_box import BesideBox
 from linerate.lab.tester.engine import EngineTester
-from linerate.model.measurement import Reading
 from linerate.model.suites import DUT_PORTS, tester_ports
 from linerate.model.testbed import Testbed
 
@@ -38,6 +37,11 @@ class ProfileTester:
     #: Where frames of a port go: MAC addresses of the device.
     next_macs: dict[str, str]
 
+    @property
+    def box(self) -> BesideBox | None:
+        """The tester, where a box is asked beside it."""
+        return self.tester if isinstance(self.tester, BesideBox) else None
+
 
 @contextmanager
 def running(
@@ -54,7 +58,9 @@ def running(
     together = testbed.dut.built_in and not wire.two_processes
     name = f"{own_prefix()}profiles"
     with wire.joined(testbed) as ends:
-        config = profiles_config(testbed, ends, name)
+        # A device that is a process of its own has its ports alone.
+        here = ends if together else replace(ends, dut=None)
+        config = profiles_config(testbed, here, name)
         place = Place(
             cpus=cpus[1:] or cpus,
             shared=len(cpus) == 1,
@@ -87,20 +93,12 @@ def running(
 
 
 def _with_device(alone: EngineTester, device: Running | None, testbed: Testbed) -> Tester:
-    """The tester with the device's counters; a box takes too long to be asked between requests."""
+    """The tester with the device's counters; a box is asked in a thread."""
     if device is None:
         return alone
     if testbed.dut.is_box:
-        return Unasked(alone)
+        return BesideBox(alone, device)
     return WithDut(alone, device, foreign=not testbed.dut.built_in)
-
-
-class Unasked(PassedOn):
-    """A tester before a device that is not asked."""
-
-    def readings(self) -> Reading:
-        """All of the tester's counters; not all that the device does is known."""
-        return self._tester.readings().model_copy(update={"foreign": True})
 
 
 def _next_macs(telemetry: Telemetry, testbed: Testbed, ports: tuple[str, ...]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from linerate.analysis.explain import explain
 from linerate.analysis.measured_evidence import evidence_of
 from linerate.analysis.validity import doubts, reasons
 from linerate.base.errors import SetupError
+from linerate.base.signals import held_back
 from linerate.engine.telemetry import TelemetryError
 from linerate.host import machine
 from linerate.lab.profile_tester import ProfileTester
@@ -29,6 +30,10 @@ SAVE_SECONDS = 5.0
 #: A longer session goes on in another run.
 TRIALS_MAX = 500
 POLL_SECONDS = 0.02
+#: A client waits 3 s for the answer to a start, in which a box is asked …
+BOX_SECONDS = 2.0
+#: … and for the end of the server no longer than this.
+BOX_LAST_SECONDS = 5.0
 NOT_ENDED = "not ended: counters were read while it went on"
 #: Failures of keeping a run, which the traffic survives.
 Failures = (OSError, StoreError, SetupError, TelemetryError)
@@ -54,6 +59,10 @@ class SessionRuns:
         self._folder: RunFolder | None = None
         self._run: Run | None = None
         self._trial: SessionTrial | None = None
+        self._box = tester.box
+        #: All is drained; the box is being asked.
+        self._is_drained = False
+        self._is_asked_ahead = False
         self._saved_at = 0.0
 
     def starts(self, port: Port, profile: Profile, scale: float) -> None:
@@ -67,7 +76,7 @@ class SessionRuns:
 
     def look(self, ports: list[Port]) -> None:
         """Take a sample, end the trial or the run."""
-        if self._run is not None:
+        if self._run is not None or self._box is not None:
             self._kept(lambda: self._look(ports))
 
     def close(self, ports: list[Port]) -> None:
@@ -90,6 +99,7 @@ class SessionRuns:
 
     def _start(self, port: Port, profile: Profile, scale: float) -> None:
         if self._trial is not None and not self._trial.is_sending:
+            self._await_box(BOX_SECONDS)
             self._end_trial()
         if self._trial is None:
             self._begin_trial(profile)
@@ -102,9 +112,14 @@ class SessionRuns:
         assert self._run is not None
         assert self._folder is not None
         name = f"T{len(self._run.tests) + 1}"
+        if self._box is not None and not self._box.before_trial(BOX_SECONDS):
+            why = self._box.problem or f"no answer in {BOX_SECONDS:g} s"
+            self._say(f"linerate: {name}: the box's counters are not known: {why}")
         self._trial = SessionTrial(
             self._tester.tester, self._folder.journal, name, text_of(len(profile.streams))
         )
+        if self._box is not None:
+            self._box.trial_begins()
         self._update(tests=(*self._run.tests, name))
         self._saved_at = time.monotonic()
 
@@ -126,31 +141,52 @@ class SessionRuns:
 
     def _look(self, ports: list[Port]) -> None:
         if self._trial is not None:
-            is_sending = any(one.is_active for port in ports for one in port.profiles.values())
-            if self._trial.look(is_sending):
-                self._end_trial()
-            elif time.monotonic() - self._saved_at >= SAVE_SECONDS:
-                self._save_so_far(self._trial.so_far(self._testbed))
-        elif not any(port.handler for port in ports):
+            self._look_at(self._trial, ports)
+        elif any(port.handler for port in ports):
+            if self._box is not None and not self._is_asked_ahead:
+                # Who starts soon waits less.
+                self._is_asked_ahead = True
+                self._box.ask_ahead()
+        else:
+            self._is_asked_ahead = False
             self._end_run()
+
+    def _look_at(self, trial: SessionTrial, ports: list[Port]) -> None:
+        is_sending = any(one.is_active for port in ports for one in port.profiles.values())
+        if not self._is_drained:
+            self._is_drained = trial.look(is_sending)
+        if self._is_drained:
+            if self._box is None or self._box.after_trial():
+                self._end_trial()
+        elif time.monotonic() - self._saved_at >= SAVE_SECONDS:
+            self._save_so_far(trial.so_far(self._testbed))
 
     def _close(self) -> None:
         if self._trial is not None:
             until = time.monotonic() + 2 * DRAIN_SECONDS
             while not self._trial.look(is_sending=False) and time.monotonic() < until:
                 time.sleep(POLL_SECONDS)
+            self._await_box(BOX_LAST_SECONDS)
             self._end_trial()
         self._end_run()
+
+    def _await_box(self, seconds: float) -> None:
+        if self._box is not None and not self._box.after_trial(seconds):
+            assert self._run is not None
+            name = self._run.tests[-1]
+            self._say(f"linerate: {name}: the box gave no answer in {seconds:g} s after it")
 
     def _end_trial(self) -> None:
         assert self._trial is not None
         assert self._run is not None
-        trial, self._trial = self._trial, None
-        measurement = trial.ended(self._tester.telemetry, self._testbed)
-        result = self._result(measurement, reasons(measurement))
         assert self._folder is not None
-        self._folder.save_measurement(result.trial, measurement)
-        self._update(results=(*self._run.results, result))
+        # What ends the server waits until the trial is written.
+        with held_back():
+            trial, self._trial, self._is_drained = self._trial, None, False
+            measurement = trial.ended(self._tester.telemetry, self._testbed)
+            result = self._result(measurement, reasons(measurement))
+            self._folder.save_measurement(result.trial, measurement)
+            self._update(results=(*self._run.results, result))
 
     def _save_so_far(self, measurement: Measurement) -> None:
         """Write the trial that goes on; its result is reported when it has ended."""

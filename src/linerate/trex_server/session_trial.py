@@ -12,6 +12,7 @@ from linerate.lab.tester import Tester
 from linerate.lab.trial import Held
 from linerate.model.counting import counted
 from linerate.model.measurement import Load, Measurement, Progress
+from linerate.model.measurement.latency import latency_since
 from linerate.model.suites.offered import Offered, StreamRate
 from linerate.model.testbed import Testbed
 from linerate.results.journal import Journal
@@ -59,7 +60,7 @@ class SessionTrial:
         self._links: dict[int, int] = {}
         self._changed = False
         self._silent_since: float | None = None
-        self._before = Held.read(self._watched)
+        self._before, self._left = Held.read(self._watched), tester.ledger()
         # Reading took its time, in which nothing was sent.
         self._began = time.monotonic()
         self._watched.start(0, FULL_SCALE_PPM)
@@ -128,8 +129,7 @@ class SessionTrial:
         )
 
     def _is_drained(self) -> bool:
-        before = self._before.reading.ledger
-        return not self._driven.ledger().minus(before).unexplained
+        return not self._driven.ledger().minus(self._left).unexplained
 
     def _asked(self, telemetry: Telemetry) -> tuple[int, int]:
         """Duration of the sending, and packets asked for; 0: that is not known."""
@@ -161,7 +161,10 @@ class SessionTrial:
         }
         load = self._load(testbed, seconds, grown, end.progress)
         card = testbed.card if testbed.wire == "card" else None
-        return end.since(self._before, load, card, None)
+        measured = end.since(self._before, load, card, None)
+        # Streams count on from one start to the next.
+        latency = latency_since(end.reading.latency, self._before.reading.latency)
+        return measured.model_copy(update={"latency": latency})
 
     def _load(
         self, testbed: Testbed, seconds: float, sent: Mapping[str, int], progress: Progress

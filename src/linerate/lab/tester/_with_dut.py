@@ -29,22 +29,8 @@ class WithDut(PassedOn):
 
     def readings(self) -> Reading:
         """All counters of both; the device's losses come before the received packets."""
-        mine, its = self._tester.readings(), self._dut.readings(self._engine.tsc_hz)
-        both = {
-            name: getattr(mine, name) | getattr(its, name)
-            for name in ("ports", "settings", "links", "queues", "rings")
-        }
-        return mine.model_copy(
-            update=both
-            | {
-                "ledger": _around(mine.ledger, its.ledger),
-                "workers": (*mine.workers, *its.workers),
-                "errors": (*mine.errors, *its.errors),
-                "flows": flows_of((its.flows, mine.flows)),
-                "foreign": self._foreign,
-                "box": its.box,
-            }
-        )
+        mine = self._tester.readings()
+        return joined(mine, self._dut.readings(self._engine.tsc_hz), self._foreign)
 
     def start(self, duration_us: int, scale_ppm: int, clean_us: int = 0) -> None:
         """Start all streams; for a given time where the device has workers of its own.
@@ -67,6 +53,25 @@ class WithDut(PassedOn):
     def roundtrips(self) -> tuple[RoundTrip, ...]:
         """None: not between processes."""
         return ()
+
+
+def joined(mine: Reading, its: Reading, foreign: bool) -> Reading:
+    """The tester's counters with the device's among them."""
+    both = {
+        name: getattr(mine, name) | getattr(its, name)
+        for name in ("ports", "settings", "links", "queues", "rings")
+    }
+    return mine.model_copy(
+        update=both
+        | {
+            "ledger": _around(mine.ledger, its.ledger),
+            "workers": (*mine.workers, *its.workers),
+            "errors": (*mine.errors, *its.errors),
+            "flows": flows_of((its.flows, mine.flows)),
+            "foreign": foreign,
+            "box": its.box,
+        }
+    )
 
 
 def _around(mine: PacketLedger, its: PacketLedger) -> PacketLedger:

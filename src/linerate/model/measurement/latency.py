@@ -41,6 +41,59 @@ class StreamLatency(FrozenModel):
         return f"{self.port} → {self.rx_port}" if self.rx_port else f"{self.port} → any"
 
 
+def latency_since(
+    after: Iterable[StreamLatency], before: Iterable[StreamLatency]
+) -> tuple[StreamLatency, ...]:
+    """Latency of frames that came between two readings of streams that count on.
+
+    What a stream had before is taken from its histograms, whose least and highest values are exact
+    to three digits.
+    """
+    earlier = {one.stream: one for one in before}
+    return tuple(_since(one, earlier.get(one.stream)) for one in after)
+
+
+def _since(after: StreamLatency, before: StreamLatency | None) -> StreamLatency:
+    if before is None or before.count + before.disturbed == 0:
+        return after
+    if after.count < before.count or after.disturbed < before.disturbed:
+        # It was loaded anew.
+        return after
+    changed = {
+        name: getattr(after, name) - getattr(before, name)
+        for name in ("count", "sum_ns", "jitter_sum_ns", "jitter_count", "damaged", "disturbed")
+    }
+    low, high, text = _grown(after.histogram, before.histogram)
+    _, disturbed_high, disturbed_text = _grown(
+        after.disturbed_histogram, before.disturbed_histogram
+    )
+    least = after.min_ns if after.min_ns < before.min_ns else low
+    most = after.max_ns if after.max_ns > before.max_ns else high
+    disturbed_most = after.disturbed_max_ns
+    if disturbed_most == before.disturbed_max_ns:
+        disturbed_most = disturbed_high
+    return after.model_copy(
+        update=changed
+        | {
+            "min_ns": least,
+            "max_ns": most,
+            "disturbed_max_ns": disturbed_most,
+            "histogram": text,
+            "disturbed_histogram": disturbed_text,
+        }
+    )
+
+
+def _grown(after: str, before: str) -> tuple[int, int, str]:
+    """Least and highest value between two histograms, and the histogram of what came between."""
+    if not after:
+        return 0, 0, ""
+    made = histogram.grown(after, before) if before else histogram.from_text(after)
+    if not made.total_count:
+        return 0, 0, ""
+    return made.get_min_value(), made.get_max_value(), histogram.to_text(made)
+
+
 class Times(FrozenModel):
     """Latency of frames, in µs; None where there are too few."""
 
