@@ -59,6 +59,7 @@ class Server:
         self.started_at = clock()
         self.is_ended = False
         self._read_at = float("-inf")
+        self._loads = 0
         self.read_counters()
 
     def port(self, number: int) -> Port:
@@ -145,7 +146,8 @@ class Server:
         self.engine.load(port.info.name, profile.name, streams)
         profile.is_loaded = profile.is_current = True
         profile.unsigned = frozenset(one["name"] for one in streams if not is_signed(one))
-        profile.version += 1
+        self._loads += 1
+        profile.version = self._loads
 
     def unload(self, port: Port, profile: Profile) -> None:
         """Take a profile's streams from the engine."""

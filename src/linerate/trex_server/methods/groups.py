@@ -1,5 +1,6 @@
 """Packet groups: counters of streams by number, latency."""
 
+import zlib
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
@@ -51,8 +52,9 @@ def get_pgid_stats(server: Server, asked: _Groups) -> dict[str, Any]:
 
 
 def _version(members: list[Member]) -> int:
-    """Another number whenever counters began anew."""
-    return sum(member.profile.version for member in members)
+    """Another number whenever counters began anew, or are of other streams: they never go back."""
+    streams = sorted((member.profile.version, member.stream.name) for member in members)
+    return zlib.crc32(repr(streams).encode())
 
 
 def _flow(
