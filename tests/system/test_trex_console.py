@@ -3,9 +3,12 @@
 import re
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.system.boxes import linux_box, needs_boxes
 from tests.system.trex_server import serving
 from tests.tmux import Terminal
 from tests.trex_client import CLIENT, SCRIPTS, environment
@@ -21,17 +24,45 @@ SERVICE_PROMPT = "trex(service)>"
 
 
 def test_a_session_at_the_console(tmp_path: Path) -> None:
-    with serving(tmp_path) as ports:
-        sync, wake = map(str, ports)
-        words = ("-s", "127.0.0.1", "-p", sync, "--async_port", wake)
-        command = (sys.executable, str(SCRIPTS / "console.py"), *words)
-        with Terminal(command, tmp_path, environment()) as console:
-            console.wait("Server mode:", "Stateless", PROMPT)
-            _sends(console)
-            _pings_and_captures(console, tmp_path)
-            console.line("tui", "Press 'ESC' for navigation panel", "opackets")
-            console.keys("C-d")
-            console.wait("Exiting TUI", PROMPT)
+    with serving(tmp_path) as ports, _console(ports, tmp_path) as console:
+        _sends(console)
+        _pings_and_captures(console, tmp_path)
+        console.line("tui", "Press 'ESC' for navigation panel", "opackets")
+        console.keys("C-d")
+        console.wait("Exiting TUI", PROMPT)
+        console.line("quit", "Pane is dead (status 0")
+
+
+@contextmanager
+def _console(ports: tuple[str, str], folder: Path) -> Iterator[Terminal]:
+    """TRex's console, connected."""
+    sync, wake = map(str, ports)
+    words = ("-s", "127.0.0.1", "-p", sync, "--async_port", wake)
+    command = (sys.executable, str(SCRIPTS / "console.py"), *words)
+    with Terminal(command, folder, environment()) as console:
+        console.wait("Server mode:", "Stateless", PROMPT)
+        yield console
+
+
+def test_a_map_of_ports_that_are_joined(tmp_path: Path) -> None:
+    with serving(tmp_path, "--dut", "io") as ports, _console(ports, tmp_path) as console:
+        console.line("map", "port 0 <--> port 1", "Mapping unknown")
+        console.line("quit", "Pane is dead (status 0")
+
+
+@needs_boxes
+def test_a_scan_finds_the_router_of_a_box(tmp_path: Path) -> None:
+    with linux_box() as box:
+        box.run("sysctl -qw net.ipv6.conf.all.disable_ipv6=0 net.ipv6.conf.e0.disable_ipv6=0")
+        box.run("sysctl -qw net.ipv6.conf.all.forwarding=1")
+        file = box.file(tmp_path)
+        with serving(tmp_path, str(file)) as ports, _console(ports, tmp_path) as console:
+            console.line("service", SERVICE_PROMPT)
+            # The address that the kernel makes of its MAC address.
+            found = console.line("scan6 -p 0 -t 3", "IPv6 search result", "fe80::ff:fe00:e00")
+            assert "Router" in found
+            console.line("map", "Mapping unknown", "port 0", "port 1")
+            console.line("service --off", PROMPT)
             console.line("quit", "Pane is dead (status 0")
 
 

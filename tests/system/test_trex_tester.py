@@ -6,7 +6,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.system.trex_server import server
@@ -72,6 +74,85 @@ def test_a_bench_by_a_trex_server_and_one_that_is_killed(tmp_path: Path) -> None
     # 2 Mb/s both ways.
     assert test["offered_pps"] == pytest.approx(2 * 2976, rel=0.01)
     assert 0 < test["received_pps"] <= test["offered_pps"]
+
+
+def test_a_search_a_sweep_a_soak_and_latency_over_load(tmp_path: Path) -> None:
+    with server(tmp_path / "served") as (_, ports):
+        search = json_of(tmp_path, ports, "search", "--duration", "300ms", "--precision", "20%")
+        (found,) = search["result"]["searches"]
+        # Of 2 Mb/s one way.
+        assert found["found"]
+        assert 0 < found["goals"][-1]["lower_pps"] <= 2977
+        sweep = json_of(tmp_path, ports, "sweep", "--sizes", "64,512", "--duration", "300ms",
+                        "--repeat", "1")  # fmt: skip
+        assert sweep["result"]["absent"] == []
+        trials = sweep["result"]["trials"]
+        assert [one["valid"] for one in trials] == [True, True]
+        assert trials[0]["packets"]["sent"] > trials[1]["packets"]["sent"] > 0
+        soak = json_of(tmp_path, ports, "soak", "--for", "3s", "--every", "1s", "--load", "1000")
+        assert soak["result"]["sent"] == pytest.approx(3000, abs=10)
+        assert soak["result"]["intervals"] >= 2
+        latency = json_of(tmp_path, ports, "latency", "--ndr", "2000", "--loads", "50,100",
+                          "--duration", "500ms")  # fmt: skip
+        (loads,) = latency["result"]["latencies"]
+        assert [point["percent"] for point in loads["points"]] == [50, 100]
+        for trial in latency["result"]["trials"]:
+            assert trial["latency"][0]["frames"] > 0
+    minutes = [
+        json.loads(line)
+        for file in (tmp_path / "runs").glob("*/minutes.jsonl")
+        for line in file.read_text().splitlines()
+    ]
+    # Each interval was read at its end.
+    assert all(one["pps"] == pytest.approx(1000, rel=0.3) for one in minutes)
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
+@pytest.mark.parametrize("words", [("search", "--duration", "4s"), ("soak", "--every", "1s")])
+def test_a_signal_in_the_middle_frees_the_ports_and_keeps_what_was_measured(
+    tmp_path: Path, words: tuple[str, ...], name: str
+) -> None:
+    with server(tmp_path / "served") as (_, ports):
+        with command(tmp_path, ports, *words, "--load" if words[0] == "soak" else "--loadtest",
+                     "500" if words[0] == "soak" else "U2") as ended:  # fmt: skip
+            wait_until(lambda: sends(tmp_path / "runs") and is_kept(tmp_path / "runs", words[0]))
+            driver = driver_of(ended)
+            ended.send_signal(signal.Signals[name])
+            _, err = ended.communicate(timeout=40)
+        assert "Traceback" not in err
+        if driver is not None:
+            wait_until(lambda: not Path(f"/proc/{driver}/cmdline").exists())
+        # Taken without force: nothing has them any more.
+        again = json_of(tmp_path, ports, "bench", "--only", "U2", "--duration", "300ms")
+    assert again["result"]["trials"][0]["valid"]
+    (run,) = (
+        json.loads(one.read_text()) for one in (tmp_path / "runs").glob(f"*-{words[0]}/run.json")
+    )
+    assert run["status"] == ("interrupted" if name == "SIGINT" else "running")
+    assert run["results"] or run["soak"]["sent"] > 0
+
+
+def json_of(folder: Path, ports: tuple[str, str], *words: str) -> dict[str, Any]:
+    """What a command prints that ends well."""
+    with command(folder, ports, *words, "--json") as done:
+        out, err = done.communicate(timeout=120)
+    assert done.returncode == 0, err
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def is_kept(runs: Path, what: str) -> bool:
+    """Whether something was measured: an interval of a soak, a trial of a search."""
+    if what == "soak":
+        return any(file.stat().st_size for file in runs.glob("*/minutes.jsonl"))
+    return any(json.loads(file.read_text())["results"] for file in runs.glob("*-search/run.json"))
 
 
 def test_no_server_is_a_line(tmp_path: Path) -> None:
