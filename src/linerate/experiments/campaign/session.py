@@ -121,7 +121,7 @@ class Session:
                 self._busy[name] = (unit, self._submitted(client, unit, name))
 
     def _submitted(self, client: Client, unit: Unit, testbed: str) -> "Future[Any]":
-        """The same attempt has the same key: what goes on after a `run` was killed is taken up."""
+        """One attempt, under a key that says which it is."""
         attempt = self._queue.attempts.get(unit.key, 0)
         return client.submit(
             measure,
