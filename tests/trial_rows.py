@@ -1,6 +1,7 @@
 """Rows of a dataset, made up: what tests and the benchmark of questions store."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from linerate.results.dataset.row import TrialRow
 
@@ -8,9 +9,9 @@ NODES = ("port-rx-e0-0", "ethernet-input", "ip4-lookup", "ip4-rewrite", "port-tx
 FIRST = datetime(2026, 1, 10, tzinfo=UTC)
 
 
-def made(unit="unit-1", trial="U2", **changes):
+def made(unit: str = "unit-1", trial: str = "U2", **changes: Any) -> TrialRow:
     """One row; what is not given is as of a small bench."""
-    known = {
+    known: dict[str, Any] = {
         "unit_key": unit,
         "trial": trial,
         "run": f"run-of-{unit}",
@@ -41,7 +42,7 @@ def made(unit="unit-1", trial="U2", **changes):
     return TrialRow(**known | changes)
 
 
-def unit(number, trials=8):
+def unit(number: int, trials: int = 8) -> list[TrialRow]:
     """All rows of one unit of a campaign: versions, scenarios and months by its number."""
     started = FIRST + timedelta(hours=number)
     slower = 1 + (number % 40) / 1000

@@ -29,9 +29,11 @@ from linerate.experiments.plan import CEILING_SECONDS, Kind, Plan, Step, kind_of
 from linerate.experiments.tester_workers import with_tester_workers
 from linerate.host import machine
 from linerate.host.doctor import Host, busy_now, examine_shortly
+from linerate.host.nic_stamp import nic_stamp
 from linerate.lab.rig import Rig, Trials, dpdk_devices, hugepages_megabytes
 from linerate.lab.trial import TrialError, run_trial, watch
 from linerate.model.counting import counted, generates, takes_turns
+from linerate.model.environment import Environment
 from linerate.model.evidence import Evidence
 from linerate.model.findings import Finding
 from linerate.model.measurement import Load, Measurement, Progress
@@ -128,7 +130,7 @@ class Bench:
             tests=plan.tests,
             sweep=plan.sweep,
             testbed=plan.testbed,
-            environment=machine.environment(__version__, self._cpus),
+            environment=_environment(plan.testbed, self._cpus),
             host=_looked_at(plan.testbed, self._cpus),
             tester_workers=self._worth_saying(plan.testbed),
         )
@@ -443,6 +445,14 @@ class Bench:
 
 def _is_sent_through_box(testbed: Testbed) -> bool:
     return testbed.dut.is_box and generates(testbed) and not testbed.by_tool
+
+
+def _environment(testbed: Testbed, cpus: tuple[int, ...]) -> Environment:
+    """The machine, and the NICs of the testbed's ports."""
+    stamp = nic_stamp(dpdk_devices(testbed))
+    return machine.environment(__version__, cpus).model_copy(
+        update={"nic": stamp.nic, "nic_firmware": stamp.firmware}
+    )
 
 
 def _looked_at(testbed: Testbed, cpus: tuple[int, ...]) -> tuple[Finding, ...]:

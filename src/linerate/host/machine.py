@@ -10,6 +10,7 @@ from linerate.host.source_commit import commit
 from linerate.model.environment import Environment
 
 _PROC = Path("/proc")
+_DMI = Path("/sys/class/dmi/id")
 _CPU_SYSFS = Path("/sys/devices/system/cpu")
 
 
@@ -26,6 +27,12 @@ def _cpuinfo() -> dict[str, str]:
     first = _read(_PROC / "cpuinfo").split("\n\n", maxsplit=1)[0]
     pairs = (line.split(":", maxsplit=1) for line in first.splitlines() if ":" in line)
     return {key.strip(): value.strip() for key, value in pairs}
+
+
+def _bios() -> str:
+    """Vendor, version and date of the firmware; empty where a guest has none."""
+    parts = (_read(_DMI / f"bios_{part}") for part in ("vendor", "version", "date"))
+    return " ".join(part for part in parts if part)
 
 
 def _meminfo(key: str) -> int:
@@ -79,6 +86,7 @@ def environment(version: str, cpus: tuple[int, ...]) -> Environment:
         linerate=version,
         hostname=platform.node(),
         commit=commit(Path(__file__).parents[1]),
+        bios=_bios(),
         autogroup_nice=session.nice if (session := autogroup()) and session.nice < 0 else None,
     )
 

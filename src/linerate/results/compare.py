@@ -29,7 +29,7 @@ CLOCKS_MATTER = 0.5
 #: From this factor on a difference is written as one, and no repeats are asked for to see it.
 LARGE = 2.0
 #: Not known of older runs.
-LATER = ("hostname", "commit")
+LATER = ("hostname", "commit", "bios", "nic", "nic_firmware")
 #: Limits that are none of the device's.
 OUTSIDE = ("line", "tester")
 

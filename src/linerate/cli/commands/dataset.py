@@ -113,7 +113,7 @@ def _added(target: Dataset, folder: Path, keys: TrialKeys, there: set[str]) -> A
 def _say(target: Dataset, done: list[AddedOutput]) -> None:
     new = [one for one in done if one.added]
     trials = sum(one.trials for one in new)
-    known = f", {len(done) - len(new):,} runs were there already" if len(new) < len(done) else ""
+    known = f", {len(done) - len(new):,} there already" if len(new) < len(done) else ""
     say(f"{target.shown}: {trials:,} trials of {len(new):,} runs added{known}")
 
 

@@ -21,8 +21,8 @@ PIECE = 10_000
 TRIES = 3
 #: Length of an error.
 CHARACTERS_MAX = 240
-#: Columns whose names are words of SQL, where they may be meant.
-_BARE = re.compile(r"(?<![\"\w])(limit(?!\s+[\d$])|values)(?![\"\w])", re.IGNORECASE)
+#: The one column whose name is a word of SQL, where it may be meant.
+_BARE = re.compile(r"(?<![\"\w])limit(?!\s+[\d$])(?![\"\w])", re.IGNORECASE)
 
 
 class QuestionError(DatasetError):

@@ -97,7 +97,7 @@ class TrialRow(FrozenModel):
     losses: dict[str, int] = {}
     #: Limit of the device, by the verdict.
     limit: str = ""
-    #: Cycles of the device's workers for each packet that came through; by node of its graph.
+    #: Cycles of the device's workers for each packet that entered it; by node of its graph.
     cycles_per_packet: float | None = None
     nodes: dict[str, float] = {}
     #: Latency of all streams together.

@@ -9,7 +9,7 @@ from typing import Any
 
 from linerate.base import histogram
 from linerate.base.line_rate import format_pps, line_rate
-from linerate.model.ledger import forwarder_ledgers
+from linerate.model.ledger import PORT_ENTRANCES, entered, forwarder_ledgers, node_times
 from linerate.model.measurement.latency import LatencyFigures, LatencyLoads
 from linerate.model.testbed import Dut
 from linerate.results.dataset.row import TrialKeys, TrialRow
@@ -152,18 +152,10 @@ def _losses(result: Result) -> dict[str, int]:
 
 
 def _cycles(result: Result) -> dict[str, float]:
-    """Cycles of each node for a packet that came through: they add up to the device's.
-
-    At load and over the whole trial are different times: by seconds.
-    """
-    found: dict[str, float] = {}
-    for ledger in forwarder_ledgers(result.time_at_load):
-        seconds = ledger.elapsed_clocks / ledger.tsc_hz
-        for name, node in ledger.nodes.items():
-            if node.clocks and seconds and result.received_pps:
-                spent = node.clocks / seconds / result.received_pps
-                found[name] = found.get(name, 0.0) + spent
-    return found
+    """Cycles of each node for a packet that entered the device: they add up to the device's."""
+    nodes = node_times(forwarder_ledgers(result.time_at_load))
+    packets = entered(nodes, PORT_ENTRANCES)
+    return {name: node.clocks / packets for name, node in nodes.items() if node.clocks}
 
 
 def _latency(streams: Iterable[LatencyFigures]) -> dict[str, float | None]:
