@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
-from scapy.all import IP, UDP, Ether, IPv6, Raw  # type: ignore[attr-defined]
+from scapy.all import IP, UDP, Ether, IPv6, Raw
 from scapy.contrib.mpls import MPLS
 from scapy.layers.inet6 import IPv6ExtHdrSegmentRouting
 from scapy.layers.l2 import GRE, Dot1AD, Dot1Q
