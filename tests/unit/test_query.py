@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -181,24 +182,28 @@ def test_csv_has_figures_unrounded():
     assert list(csv.reader(lines))[1:] == [[str(1 / 3), '{"x": 1}'], ["", 'say "x"']]
 
 
+def linerate_of(*words):
+    return run_command(words, Path.cwd(), {})
+
+
 def test_the_command(folder, tmp_path):
     place = ["--dataset", str(folder)]
-    done = run_command("query", "SELECT count(*) AS n FROM trials", *place, "--json")
+    done = linerate_of("query", "SELECT count(*) AS n FROM trials", *place, "--json")
     result = json.loads(done.stdout)["result"]
     assert result == {"columns": [{"name": "n", "type": "BIGINT"}], "rows": [{"n": 6}]}
-    done = run_command("query", "--ready", "cycles", "--set", "old=1.0", *place, "--csv")
+    done = linerate_of("query", "--ready", "cycles", "--set", "old=1.0", *place, "--csv")
     assert done.stdout.splitlines()[1].startswith("standard,router,ip4-lookup,50.0,62.0,12.0")
-    refused = run_command("query", "COPY trials TO 'x'", *place)
+    refused = linerate_of("query", "COPY trials TO 'x'", *place)
     assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
-    refused = run_command("query", "--ready", "cycles", "--set", "odl=1.0", *place)
+    refused = linerate_of("query", "--ready", "cycles", "--set", "odl=1.0", *place)
     assert refused.returncode == 2
     assert "has no value 'odl'" in refused.stderr
-    done = run_command("dataset", "list", *place, "--json")
+    done = linerate_of("dataset", "list", *place, "--json")
     assert [part["trials"] for part in json.loads(done.stdout)["result"]["parts"]] == [3, 3]
     added = ["dataset", "add", "tests/data/runs-0.1/base", "--to", str(tmp_path / "new")]
-    assert "4 trials of 1 runs added" in run_command(*added).stdout
-    assert "1 there already" in run_command(*added).stdout
-    refused = run_command("dataset", "add", str(tmp_path), "--to", str(tmp_path / "new"))
+    assert "4 trials of 1 runs added" in linerate_of(*added).stdout
+    assert "1 there already" in linerate_of(*added).stdout
+    refused = linerate_of("dataset", "add", str(tmp_path), "--to", str(tmp_path / "new"))
     assert refused.returncode == 1
     assert refused.stderr.startswith("left out: ")
-    assert run_command("query", "SELECT 1", "--dataset", str(tmp_path / "no")).returncode == 1
+    assert linerate_of("query", "SELECT 1", "--dataset", str(tmp_path / "no")).returncode == 1
