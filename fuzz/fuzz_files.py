@@ -69,7 +69,7 @@ TARGETS: dict[str, Target] = {}
 #: In memory: a file is written for each input.
 FOLDER = Path(tempfile.mkdtemp(prefix="linerate-fuzz-", dir="/dev/shm"))
 LINK_BPS = 10e9
-#: Of both ports, one of them timed.
+#: Streams of both ports, one of them timed.
 TREX_STREAMS = [
     stream | {"latency": number == 0}
     for number, stream in enumerate(

@@ -1,4 +1,4 @@
-"""A server for TRex's clients that replies as it should until it is told to turn hostile."""
+"""A server for TRex's clients that replies as it should until it turns hostile."""
 
 import threading
 from collections.abc import Callable, Iterator

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -139,7 +140,12 @@ class Cluster:
     def measuring(self) -> tuple[str, int]:
         """A testbed that measures, and the process that does."""
         found: list[tuple[str, int]] = []
-        wait_for(lambda: found.extend(self._labs()) or found, seconds=600)
+
+        def look() -> bool:
+            found.extend(self._labs())
+            return bool(found)
+
+        wait_for(look, seconds=600)
         return found[0]
 
     def _labs(self) -> list[tuple[str, int]]:
@@ -225,8 +231,12 @@ def check_dataset(
         each = "SELECT version, count(*) FROM trials WHERE valid GROUP BY ALL ORDER BY version"
         assert rows(each) == [(version, size.trials // len(versions)) for version in versions]
         # Neither what was killed nor what was done again stands in a second file.
-        files = f"read_parquet('{dataset.url}/scenario=*/*/*.parquet')"
+        files = f"read_parquet('{prepared.campaign.dataset}/scenario=*/*/*.parquet')"
         assert rows(f"SELECT count(*) FROM {files}") == rows("SELECT count(*) FROM trials")
+
+
+def has_units(dataset: Dataset, units: int) -> bool:
+    return len(dataset.unit_keys()) >= units
 
 
 def listening(pid: int) -> set[str]:
@@ -320,7 +330,7 @@ def test_whatever_is_killed_no_trial_is_lost_or_counted_twice(tmp_path: Path, si
         units = len(prepared.units)
         run = made.run()
         for number, killer in enumerate((made.kill_lab, made.kill_worker, made.kill_scheduler)):
-            wait_for(lambda at=number: len(done.unit_keys()) >= units * (at + 1) // 6, seconds=3600)
+            wait_for(partial(has_units, done, units * (number + 1) // 6), seconds=3600)
             assert run.poll() is None
             killer()
         wait_for(lambda: len(done.unit_keys()) >= units * 4 // 6, seconds=3600)

@@ -1,4 +1,4 @@
-"""Streams without room for a signature: counted by their IP headers, however they come back."""
+"""Streams without room for a signature: counted by their IP headers, however they are received."""
 
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,7 @@ def test_several_workers_and_senders(
     check(engine, ["flows", "signed", "one"])
 
 
-def test_frames_are_as_they_are_said_to_be(start_engine: StartEngine, tmp_path: Path) -> None:
+def test_frames_are_as_described(start_engine: StartEngine, tmp_path: Path) -> None:
     packets = capture(
         start_engine,
         tmp_path,

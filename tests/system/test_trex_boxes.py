@@ -99,7 +99,7 @@ def test_a_box_that_does_not_answer_holds_no_client(tmp_path: Path) -> None:
     (folder,) = (one.parent for one in (tmp_path / "runs").glob("*/run.json"))
     assert load_run(folder).results, err
     (result,) = load_run(folder).results
-    # Lost somewhere, as it is of a device that nobody asks.
+    # Lost somewhere, as it is of a device that no one asks.
     assert not result.packets.losses
     assert result.packets.unexplained == 400
 

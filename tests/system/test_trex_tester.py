@@ -80,7 +80,7 @@ def test_a_search_a_sweep_a_soak_and_latency_over_load(tmp_path: Path) -> None:
     with server(tmp_path / "served") as (_, ports):
         search = json_of(tmp_path, ports, "search", "--duration", "300ms", "--precision", "20%")
         (found,) = search["result"]["searches"]
-        # Of 2 Mb/s one way.
+        # For 2 Mb/s one way.
         assert found["found"]
         assert 0 < found["goals"][-1]["lower_pps"] <= 2977
         sweep = json_of(tmp_path, ports, "sweep", "--sizes", "64,512", "--duration", "300ms",
@@ -133,7 +133,7 @@ def test_a_signal_in_the_middle_frees_the_ports_and_keeps_what_was_measured(
 
 
 def json_of(folder: Path, ports: tuple[str, str], *words: str) -> dict[str, Any]:
-    """What a command prints that ends well."""
+    """Output of a command that ends well."""
     with command(folder, ports, *words, "--json") as done:
         out, err = done.communicate(timeout=120)
     assert done.returncode == 0, err

@@ -52,6 +52,7 @@ def test_each_commit_is_built_once(repository):
     for commit, output in (("v1", "1"), ("v2", "2"), ("v1", "1")):
         full = full_commit(commit, str(repository))
         engine = engine_of(version(full), str(repository))
+        assert engine is not None
         assert subprocess.check_output([engine], text=True).strip() == output
     assert count() == 2
     # Another command is another build.
@@ -62,6 +63,7 @@ def test_each_commit_is_built_once(repository):
 def test_a_build_that_was_killed_is_done_again(repository):
     full = full_commit("v1", str(repository))
     engine = engine_of(version(full), str(repository))
+    assert engine is not None
     (engine.parent / builds.BUILT).unlink()
     engine.unlink()
     assert engine_of(version(full), str(repository)) == engine

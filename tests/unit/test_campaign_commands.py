@@ -142,6 +142,12 @@ def test_progress_says_what_is_known():
     assert progress_line(state(status="finished", done=24)) == "finished: 24 of 24 units (100 %)"
 
 
+def read(folder):
+    kept = folder.read()
+    assert kept is not None
+    return kept
+
+
 @pytest.mark.parametrize("url", ["dataset", "memory://campaign-state"])
 def test_a_state_is_kept_and_read_again(tmp_path, monkeypatch, url):
     monkeypatch.chdir(tmp_path)
@@ -149,7 +155,7 @@ def test_a_state_is_kept_and_read_again(tmp_path, monkeypatch, url):
     assert folder.read() is None
     assert not folder.stop_asked()
     folder.write(state())
-    assert folder.read().seed == 1
+    assert read(folder).seed == 1
     folder.ask_stop()
     assert folder.stop_asked()
     folder.forget_stop()
@@ -195,7 +201,7 @@ def test_the_seed_is_drawn_once(tmp_path):
 def test_a_record_keeps_the_last_failures_and_what_testbeds_do(tmp_path):
     campaign = prepared(tmp_path)
     folder = StateFolder(campaign.campaign.dataset, "nightly")
-    seen = []
+    seen: list[CampaignState] = []
     record = Record(folder, campaign, set(), seen.append)
     unit = campaign.units[0]
     for number in range(FAILURES_MAX + 5):
@@ -203,11 +209,11 @@ def test_a_record_keeps_the_last_failures_and_what_testbeds_do(tmp_path):
     benches = {"lab-a": Bench(owned=True), "lab-b": Bench(aside="3 in a row")}
     for busy, status in (({"lab-a": unit}, "measuring"), ({}, "idle"), ({"lab-a": unit}, "")):
         record.benches(benches, busy)
-        assert not status or folder.read().testbeds[0].status == status
+        assert not status or read(folder).testbeds[0].status == status
     record.benches({"lab-a": Bench(), "lab-b": benches["lab-b"]}, {})
-    assert folder.read().testbeds[0].status == "no worker"
+    assert read(folder).testbeds[0].status == "no worker"
     record.benches(benches, {"lab-a": unit})
-    kept = folder.read()
+    kept = read(folder)
     assert len(kept.failures) == FAILURES_MAX
     assert kept.failures[-1].reason == f"no {FAILURES_MAX + 4}"
     assert [(one.name, one.status, one.failed) for one in kept.testbeds] == [

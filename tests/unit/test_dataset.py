@@ -168,11 +168,18 @@ Dataset(sys.argv[1]).compact()
 """
 
 
+def asked(sql):
+    relation = duckdb.sql(sql)
+    assert relation is not None
+    return relation
+
+
 @contextlib.contextmanager
 def started(program, folder):
     with subprocess.Popen(
         [sys.executable, "-c", program, str(folder)], stdout=subprocess.PIPE
     ) as one:
+        assert one.stdout is not None
         assert one.stdout.readline() == b"ready\n"
         try:
             yield one
@@ -252,7 +259,7 @@ def test_a_file_that_is_no_parquet_is_named(tmp_path):
 def test_other_tables_are_no_dataset(tmp_path):
     folder = tmp_path / "set" / "scenario=x" / "month=2026-01"
     folder.mkdir(parents=True)
-    duckdb.sql("SELECT 1 AS a").write_parquet(str(folder / "a.parquet"))
+    asked("SELECT 1 AS a").write_parquet(str(folder / "a.parquet"))
     with pytest.raises(DatasetError, match="no column"):
         Dataset(tmp_path / "set").rows()
 
@@ -275,15 +282,13 @@ def test_columns_of_later_versions_survive_a_compaction(tmp_path):
     for key in ("a", "b"):
         dataset.write(key, [made(key)])
     (file,) = (tmp_path / "set").rglob("a.parquet")
-    later = duckdb.sql(
-        f"SELECT *, 7 AS of_later FROM read_parquet('{file}', hive_partitioning=false)"
-    )
+    later = asked(f"SELECT *, 7 AS of_later FROM read_parquet('{file}', hive_partitioning=false)")
     later.write_parquet(str(tmp_path / "later"))
     (tmp_path / "later").replace(file)
     assert counted(dataset) == (2, 2)
     dataset.compact()
     (file,) = (tmp_path / "set").rglob("*.parquet")
-    found = duckdb.sql(f"SELECT of_later FROM '{file}' ORDER BY unit_key").fetchall()
+    found = asked(f"SELECT of_later FROM '{file}' ORDER BY unit_key").fetchall()
     assert found == [(7,), (None,)]
 
 
@@ -303,7 +308,7 @@ def test_a_dataset_with_fewer_columns_opens(tmp_path):
     dataset.write("a", [made("a")])
     dataset.write("b", [made("b")])
     (file,) = (tmp_path / "set").rglob("a.parquet")
-    old = duckdb.sql(
+    old = asked(
         f"SELECT * EXCLUDE (watts, losses, command) FROM read_parquet('{file}', hive_partitioning=false)"
     )
     old.write_parquet(str(tmp_path / "old"))

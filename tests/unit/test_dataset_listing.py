@@ -3,7 +3,6 @@
 import os
 from contextlib import contextmanager
 
-from linerate.results.dataset import folder as folders
 from linerate.results.dataset.folder import Folder
 
 
@@ -31,5 +30,5 @@ def test_a_file_that_goes_away_hides_no_other(tmp_path, monkeypatch):
         with scandir(path) as entries:
             yield [Gone(), *entries]
 
-    monkeypatch.setattr(folders.os, "scandir", with_gone)
+    monkeypatch.setattr(os, "scandir", with_gone)
     assert sorted(file.name for file in folder.files()) == names

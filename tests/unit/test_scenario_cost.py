@@ -1,4 +1,4 @@
-"""What a feature costs, by two runs of a scenario."""
+"""Cost of a feature, by two runs of a scenario."""
 
 import json
 from pathlib import Path

@@ -52,7 +52,7 @@ def judged(back: Any, received: list[Any], count: int = 1, at: str = "t1") -> Ju
 
 
 def texts(judgement: Judgement) -> list[str]:
-    """What is wrong, in words."""
+    """The mistakes, in words."""
     return [one.text for one in judgement.mistakes]
 
 

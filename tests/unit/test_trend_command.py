@@ -134,6 +134,6 @@ def test_commits_of_a_repository_are_ordered_and_those_between_named(tmp_path):
     assert git.between("nothing", short[2]) == ([], 0)
 
 
-def test_a_folder_without_git_is_said_to_have_none(tmp_path):
+def test_a_folder_without_git_is_refused(tmp_path):
     with pytest.raises(GitError, match="not a git repository"):
         Repository(tmp_path)

@@ -61,7 +61,7 @@ def test_what_became_slower_is_marked_with_its_node_and_the_rest_is_not():
     assert {one.judgement for one in acl.against.values()} == {"same"}
 
 
-def test_too_few_trials_are_said_to_be_and_how_many_would_do():
+def test_too_few_trials_are_reported_and_how_many_would_do():
     (nat,) = _campaign(trials=3).found.scenarios["nat44"]
     one = nat.against["v3.0", CYCLES]
     assert one.judgement == "unknown"

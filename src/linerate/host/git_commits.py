@@ -11,7 +11,7 @@ from linerate.base.errors import UserError
 GIT_SECONDS = 60.0
 #: Commits between two of which names are read.
 BETWEEN_MAX = 50
-#: What may be a commit or a tag; never an option.
+#: Text that may be a commit or a tag; never an option.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/~^-]{0,99}")
 
 

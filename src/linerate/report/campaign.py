@@ -51,7 +51,7 @@ _OTHER = re.compile(r"[^A-Za-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """What was measured, and by whose name."""
+    """The subject of the campaign, and its name."""
 
     name: str
     rows: Sequence[TrialRow]
@@ -144,7 +144,7 @@ def _about(campaign: Campaign) -> tuple[tuple[str, str], ...]:
 
 
 def _lead(campaign: Campaign) -> Lead:
-    """How many differences there are, and the largest for the worse."""
+    """Number of differences, and the largest for the worse."""
     found = campaign.found
     judged = [
         (test, version, figure, one)

@@ -61,7 +61,7 @@ class Judged:
     #: Slowdowns from which on it fails, per cent.
     limit: float | None = None
     between: Between = _unknown
-    #: What was not as wanted, a line each.
+    #: Problems, a line each.
     doubts: tuple[str, ...] = ()
     about: Mapping[str, str] = field(default_factory=dict)
 
@@ -74,7 +74,7 @@ class Judged:
 
     @property
     def unknown(self) -> list[Trend]:
-        """Series in which one could not be told from noise yet."""
+        """Series in which one could not be distinguished from noise yet."""
         if self.limit is None:
             return []
         return [one for one in self.trends if not one.can_tell(self.family)]
@@ -326,12 +326,12 @@ class ChangeOutput(Output):
     seen_in: str
     nodes: tuple[PartOutput, ...]
     places: tuple[PartOutput, ...]
-    #: What limited before, and what does now, where that is not the same.
+    #: The limit before, and now, where that is not the same.
     limits: tuple[str, str] | None
     #: Whether all nodes changed by one factor.
     all_nodes_alike: bool
     sentence: str
-    #: Of the repository, where one is given.
+    #: Commits of the repository, where one is given.
     commits: tuple[CommitOutput, ...]
 
 
@@ -369,7 +369,7 @@ class SeriesOutput(Output):
     figure: FigureName
     #: Standard deviation of the commits within their groups, robust.
     noise_percent: Number | None
-    #: Whether a step at the newest commit could be told from noise.
+    #: Whether a step at the newest commit could be distinguished from noise.
     can_tell: bool
     points: tuple[PointOutput, ...]
     changes: tuple[ChangeOutput, ...]

@@ -47,7 +47,7 @@ class Against:
     percent: float
     p: float
     judgement: Judgement
-    #: Trials of each from which on it could be told from noise; 0 where there are enough.
+    #: Trials of each from which on it could be distinguished from noise; 0 where there are enough.
     trials_needed: int = 0
 
 
@@ -105,7 +105,7 @@ def versions_of(rows: Sequence[TrialRow], first: str = "") -> Versions:
     for row in rows:
         name = _version(row, settings=settings)
         names[name] = None
-        # What a version is has the setting in it.
+        # The name of a version has the setting in it.
         key = key_of(row.model_copy(update={"setting": ""}))
         found.setdefault(key, {}).setdefault(name, []).append(row)
     ordered = sorted(names, key=lambda name: (name != first, _natural(name)))

@@ -59,7 +59,7 @@ class Profile:
     #: Whether the engine has it, and whether with the streams as they are.
     is_loaded: bool = False
     is_current: bool = False
-    #: Of all loads of the server the number of its last: with it counters begin anew.
+    #: Number of its last load among all of the server's: with it counters begin anew.
     version: int = 0
     #: Streams in the engine whose frames have no signature, by name.
     unsigned: frozenset[str] = frozenset()

@@ -144,7 +144,7 @@ class SessionRuns:
             self._look_at(self._trial, ports)
         elif any(port.handler for port in ports):
             if self._box is not None and not self._is_asked_ahead:
-                # Who starts soon waits less.
+                # A client that starts soon waits less.
                 self._is_asked_ahead = True
                 self._box.ask_ahead()
         else:
@@ -180,7 +180,7 @@ class SessionRuns:
         assert self._trial is not None
         assert self._run is not None
         assert self._folder is not None
-        # What ends the server waits until the trial is written.
+        # The end of the server waits until the trial is written.
         with held_back():
             trial, self._trial, self._is_drained = self._trial, None, False
             measurement = trial.ended(self._tester.telemetry, self._testbed)

@@ -30,9 +30,9 @@ class BesideBox(PassedOn):
         self._before_at = float("-inf")
         self._after: Reading | None = None
         self._is_asked_after = False
-        #: The box was told of a load, and not asked since.
+        #: The box knows of a load, and was not asked since.
         self._is_loaded = False
-        #: What readings have of the box.
+        #: The part of readings that is the box's.
         self._its = _NOTHING
         #: The tester's reading after the last packet; it is read again where that is None.
         self._held: Reading | None = None
@@ -51,7 +51,7 @@ class BesideBox(PassedOn):
         if time.monotonic() - self._before_at > FRESH_SECONDS:
             self._ask(self._ask_before)
             self._wait(seconds)
-        # What was asked ahead is better than nothing.
+        # An answer of before is better than nothing.
         before, self._before, self._before_at = self._before, None, float("-inf")
         self._its = before or _NOTHING
         self._held, self._after, self._is_asked_after = None, None, False

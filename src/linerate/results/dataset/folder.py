@@ -95,7 +95,7 @@ def _folders(path: Path | str) -> list[str]:
 
 
 def _entries(folder: str) -> list[tuple[str, os.stat_result]]:
-    """What is in a folder, all of it: a writer's temporary file may go while it is listed."""
+    """All entries of a folder: a writer's temporary file may go while it is listed."""
     found = []
     with os.scandir(folder) as entries:
         for one in entries:

@@ -111,7 +111,7 @@ class Trend:
         )
 
     def can_tell(self, family: int) -> bool:
-        """Whether a step at the newest point could be told from noise."""
+        """Whether a step at the newest point could be distinguished from noise."""
         points = [self.series.points[at] for at in self.series.machines[-1]]
         counts = [len(one.values(self.series.figure)) for one in points]
         if len(counts) < 2:
@@ -252,7 +252,7 @@ def _change(series: Series, edges: Sequence[int], seen: list[_Seen]) -> Change:
 
 
 def _percent(series: Series, edges: Sequence[int], parts: set[str]) -> float:
-    """Of the figure where it has the step itself; else of the nodes that have, in its size."""
+    """Size of the figure's step where it has one; else of the nodes that have, in its size."""
     start, at, end = edges
     early, late = median(series.values[start:at]), median(series.values[at:end])
     if not early:

@@ -1,4 +1,4 @@
-"""What changed inside: which node's cycles, which place of loss, which limit."""
+"""Changes inside: which node's cycles, which place of loss, which limit."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -44,7 +44,7 @@ class Inside:
 
     nodes: tuple[Part, ...] = ()
     places: tuple[Part, ...] = ()
-    #: What limited most trials before and after, where that is not the same.
+    #: The limit of most trials before and after, where that is not the same.
     limits: tuple[str, str] | None = None
     #: Whether all nodes grew by the same factor: the machine or the compiler, rather than a node.
     alike: bool = False
@@ -64,7 +64,7 @@ def node_names(points: Sequence[Point]) -> list[str]:
 
 
 def node_cycles(point: Point, node: str) -> tuple[float, ...]:
-    """Of each trial that knows its nodes; 0 of a node that it has not."""
+    """Cycles of each trial that knows its nodes; 0 of a node that it has not."""
     return tuple(trial.nodes.get(node, 0.0) for trial in point.trials if trial.nodes)
 
 

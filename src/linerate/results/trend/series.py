@@ -8,7 +8,7 @@ from typing import Literal
 
 from linerate.results.dataset.row import TrialRow
 
-#: What is judged: the first is less noisy, and known where the forwarder's cycles are.
+#: Figures that are judged: the first is less noisy, and known where the forwarder's cycles are.
 FigureName = Literal["cycles_per_packet", "received_pps"]
 CYCLES: FigureName = "cycles_per_packet"
 RATE: FigureName = "received_pps"
@@ -22,7 +22,7 @@ CYCLES_KNOWN = 0.8
 
 @dataclass(frozen=True, slots=True, order=True)
 class Key:
-    """What is the same in all points of a series."""
+    """Properties that are the same in all points of a series."""
 
     testbed: str
     device: str

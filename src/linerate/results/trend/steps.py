@@ -52,7 +52,7 @@ def _proposed(middles: Sequence[float]) -> list[int]:
 
 
 def _probabilities(points: Points, ends: Sequence[int]) -> list[float]:
-    """Of each step between the groups beside it; any of the series' places could have had it."""
+    """Probability of each step between the groups beside it, at any of the series' places."""
     edges = [0, *ends, len(points)]
     return [
         min(1.0, step_p(points[start:at], points[at:end]) * (len(points) - 1))
