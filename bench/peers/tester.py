@@ -161,13 +161,15 @@ register(
 #: any core makes.
 BURST_FRAMES = 16
 BURST_US = 1.5
+#: Duration of one where thousands are under way at once.
+SPREAD_US = 80.0
 BURSTS_PER_S = UNREACHABLE_PPS / 4
 
 
-def _bursts(count: int) -> list[dict[str, Any]]:
+def _bursts(count: int, most_us: float = BURST_US) -> list[dict[str, Any]]:
     """As many streams, with bursts that begin one after the other."""
     period_us = 1e6 / BURSTS_PER_S
-    burst_us = min(BURST_US, count * period_us / 2)
+    burst_us = min(most_us, count * period_us / 2)
     bursts = {"frames": BURST_FRAMES, "count": 0, "gap_us": count * period_us - burst_us}
     rate = {"pps": (BURST_FRAMES - 1) / burst_us * 1e6}
     return [
@@ -185,6 +187,14 @@ for _count in (1, 100, 4000):
             sending(_bursts(_count)),
         )
     )
+
+register(
+    Kind(
+        "tester-spread-4000",
+        "tester, long bursts of 4,000 streams",
+        sending(_bursts(4000, SPREAD_US)),
+    )
+)
 
 _RECEIVING: dict[str, tuple[str, dict[str, Any]]] = {
     "tester-rx": ("tester, taking back and checking", {}),

@@ -9,9 +9,13 @@
 #include <math.h>
 #include <rte_cycles.h>
 
-/* Frames of one schedule that are late are made before others' within this time; and how many
- * schedules are looked at in a call. */
+/* Frames of one schedule that are late are made before others' within this time; and those of a
+ * worker that can't keep up, and is later than this, within this part of how late they are: many
+ * frames a turn cost it less. */
 #define SCHEDULE_STEP_US 5
+#define SCHEDULE_LATE_US 10000
+#define SCHEDULE_LATE_PART 8
+/* Schedules that are looked at in a call. */
 #define SCHEDULE_LOOKS_MAX 64
 /* Distance in slots at which the streams are fetched. */
 #define SCHEDULE_SLOTS_AHEAD 16
@@ -192,6 +196,15 @@ static inline uint64_t schedule_next_clock(const struct schedule *schedule, uint
 	return RTE_MAX(next, (uint64_t)clock);
 }
 
+/* Time within which a schedule's frames are made before others', which were due then. */
+static inline uint64_t schedule_step(uint64_t late)
+{
+	uint64_t clocks_per_us = rte_get_tsc_hz() / 1000000;
+
+	return likely(late <= clocks_per_us * SCHEDULE_LATE_US) ? clocks_per_us * SCHEDULE_STEP_US
+								: late / SCHEDULE_LATE_PART;
+}
+
 /*
  * The turn of the schedule that is due first, by the clock of the heap: makes its frames, at most
  * `room`, and says when it is due next. A late worker goes on in small steps, so that streams that
@@ -200,8 +213,8 @@ static inline uint64_t schedule_next_clock(const struct schedule *schedule, uint
 static inline unsigned schedule_take_turn(struct schedule *schedule, const struct due_heap *heap,
 	struct rte_mempool *pool, struct rte_mbuf **mbufs, uint64_t now, unsigned room)
 {
-	uint64_t step = rte_get_tsc_hz() / 1000000 * SCHEDULE_STEP_US;
-	uint64_t until = RTE_MIN(now, due_heap_clock(heap) + step);
+	uint64_t due = due_heap_clock(heap);
+	uint64_t until = RTE_MIN(now, due + schedule_step(now - due));
 	uint64_t origin = (uint64_t)schedule->origin;
 	uint64_t elapsed = until > origin ? until - origin : 0, next;
 	unsigned count = schedule_make(schedule, pool, mbufs, elapsed, room);

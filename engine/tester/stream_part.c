@@ -36,9 +36,7 @@ static void add_round(struct rounds *rounds, uint64_t frames)
 /* Frames after which the modifier's values come again; 1: it has one, or draws them. */
 static uint64_t modifier_round(const struct modifier *modifier)
 {
-	return modifier->op == MODIFIER_RANDOM
-		       ? 1
-		       : ((uint64_t)modifier->max - modifier->min) / modifier->step + 1;
+	return modifier->op == MODIFIER_RANDOM ? 1 : (uint64_t)modifier->last + 1;
 }
 
 static struct rounds modifier_rounds(const struct stream *stream)

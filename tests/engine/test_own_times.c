@@ -5,6 +5,7 @@
  */
 #include "core/worker.h"
 #include "port/port.h"
+#include "tester/schedule_run.h"
 #include "tester/tester.h"
 #include "tester/trial.h"
 #include "test.h"
@@ -120,6 +121,28 @@ static void late_frames_keep_their_order(void)
 	CHECK_EQUAL(wrong, 0);
 }
 
+/* One that is later than that sends all, and nothing that is not due. */
+static void the_latest_are_sent_too(void)
+{
+	const struct tester_sender *sender = tester.senders[0];
+	unsigned wrong = 0;
+
+	CHECK(trial_start(&(struct trial_plan){.duration_us = 100000, .scale = 1.0}) > 0);
+	tester_walk();
+	while (device_clock < clocks(300000)) {
+		device_clock += clocks(SCHEDULE_LATE_US * 3);
+		for (unsigned i = 0; i < 100; i++, device_clock += clocks(1)) {
+			tester_walk();
+			for (unsigned k = 0; k < sender->nb_schedules; k++)
+				wrong += sent(&sender->schedules[k]) >
+					 due(&sender->schedules[k], device_clock);
+		}
+	}
+	CHECK_EQUAL(wrong, 0);
+	for (unsigned i = 0; i < sender->nb_schedules; i++)
+		CHECK_EQUAL(sender->schedules[i].sent, sender->schedules[i].limit);
+}
+
 #define STREAM(bytes, pps, more) \
 	"{\"port\": \"e0\", \"frame_bytes\": " bytes ", \"rate\": {\"pps\": " pps "}, " more \
 	"\"layers\": [{\"ethernet\": {}}, {\"ipv4\": {}}, {\"udp\": {}}]}"
@@ -140,5 +163,6 @@ static void late_frames_keep_their_order(void)
 static const struct tester_case cases[] = {
 	{"each keeps its times", each_keeps_its_times, .text = MIXED},
 	{"late frames keep their order", late_frames_keep_their_order, .text = TURNS},
+	{"the latest are sent too", the_latest_are_sent_too, .text = MIXED},
 };
 TESTER_MAIN(cases)
