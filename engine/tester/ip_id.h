@@ -12,6 +12,7 @@
 #define LINERATE_IP_ID_H
 
 #include "core/config.h"
+#include "ip_id_match.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,37 +24,9 @@ struct stream;
 	"streams %s and %s: frames of one have no signature and the IP identification that the " \
 	"other one's are counted by; expected \"count_by\" for both, or another identification"
 
-/* Fields that the IP headers of a stream's frames have in common. */
-struct ip_id_match {
-	uint8_t version;            /* 0: they are not counted by it */
-	uint8_t protocol;           /* or IPv6's next header */
-	uint16_t fragment;          /* offset, and whether more follow; 0 of IPv6 */
-	uint16_t shortest, longest; /* the header's length field */
-};
-
-/* The outermost IP header of a frame. */
-struct ip_id_packet {
-	uint8_t version, protocol;
-	uint16_t fragment, bytes;
-	uint32_t id; /* a flow label may be larger than any stream's */
-};
-
-/* Stream and identification, either from the other. */
-static inline uint16_t ip_id_of(uint16_t stream)
-{
-	return (uint16_t)(UINT16_MAX - stream);
-}
-
 /* Reads the frame of `length` bytes (without FCS), behind VLAN tags and labels. False: there is no
  * whole IP header. */
 bool ip_id_read(const uint8_t *frame, unsigned length, struct ip_id_packet *packet);
-
-static inline bool ip_id_matches(const struct ip_id_match *match, const struct ip_id_packet *packet)
-{
-	return match->version == packet->version && match->protocol == packet->protocol &&
-	       match->fragment == packet->fragment && match->shortest <= packet->bytes &&
-	       packet->bytes <= match->longest;
-}
 
 /* Makes the stream one that is counted so; its frame is known. Counts mistakes at the node. */
 void ip_id_choose(struct stream *stream, const struct config_node *node);

@@ -2,6 +2,7 @@
 #include "core/frame.h"
 #include "port/port.h"
 #include "core/signature.h"
+#include "ip_id.h"
 #include "stream.h"
 #include "template.h"
 

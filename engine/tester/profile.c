@@ -2,6 +2,7 @@
 #include "profile.h"
 
 #include "core/rcu.h"
+#include "ip_id.h"
 #include "profile_schedules.h"
 #include "stream_rx.h"
 #include "tester.h"

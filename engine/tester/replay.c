@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "port/fresh.h"
 #include "port/port.h"
+#include "ip_id.h"
 #include "stream.h"
 
 #include <errno.h>

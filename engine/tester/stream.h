@@ -5,7 +5,7 @@
 
 #include "core/config.h"
 #include "flow_ranges.h"
-#include "ip_id.h"
+#include "ip_id_match.h"
 #include "sequence_spread.h"
 #include "core/signature.h"
 

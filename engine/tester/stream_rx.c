@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stream_rx.h"
 
+#include "ip_id.h"
 #include "tester_state.h"
 #include "tester_worker.h"
 

@@ -9,7 +9,7 @@
 #ifndef LINERATE_STREAM_RX_H
 #define LINERATE_STREAM_RX_H
 
-#include "ip_id.h"
+#include "ip_id_match.h"
 #include "latency.h"
 #include "sequence_spread.h"
 #include "stream.h"

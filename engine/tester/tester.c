@@ -6,6 +6,7 @@
 #include "connections.h"
 #include "division.h"
 #include "inject.h"
+#include "ip_id.h"
 #include "responder.h"
 #include "sender.h"
 #include "stream_rx.h"

@@ -286,9 +286,9 @@ def test_words_complete_themselves(linerate):
         ).stdout.split()
 
     commands = (
-        "bench sweep search latency soak matrix report compare baseline datasheet power runs export "
-        "serve exporter trex top trace capture explain collect testbed doctor clean audit line schema "
-        "show nic traffic"
+        "bench sweep search latency soak matrix campaign report compare baseline trend datasheet power "
+        "runs export dataset query serve exporter trex top trace capture explain collect testbed "
+        "scenario doctor clean audit line schema show nic traffic"
     )
     assert completed("linerate ", 1) == commands.split()
     assert "cx5-en" in completed("linerate bench --card cx", 3)

@@ -12,7 +12,8 @@ from linerate.report.render import json as as_json
 from linerate.results.scenario_cost import cycles_by_node, pair_of
 from linerate.results.store import Run, StoreError, load_run
 
-SAVED = next((Path(__file__).parent.parent / "data").rglob("run.json")).parent
+DATA = Path(__file__).parent.parent / "data"
+SAVED = next((DATA / "runs-0.1").rglob("run.json")).parent
 
 
 def ledger(clocks: dict[str, int]) -> TimeLedger:

@@ -20,9 +20,6 @@ from linerate.trex_server.rpc import answer, method_names
 from linerate.trex_server.server import Server
 from linerate.trex_server.smoothing import Smoothed
 
-#: The same with an echo request: no payload that is free.
-ICMP = base64.b64encode(ETHERNET + UDP4.replace(b"\x40\x11", b"\x40\x01")).decode()
-
 
 @pytest.fixture
 def clock():
@@ -283,7 +280,6 @@ class TestStreams:
             ({"vm": {"instructions": [{"type": "leap"}]}}, "'leap'"),
             ({"vm": {"instructions": [{"type": "flow_var"}]}}, "flow_var"),
             ({"pps": -1}, "rate"),
-            ({"stats": "stats", "pg_id": 1, "packet": {"binary": ICMP}}, "payload"),
         ],
     )
     def test_what_is_not_had_is_refused_with_its_name(self, client, changes, words):

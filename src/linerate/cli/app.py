@@ -74,7 +74,7 @@ COMMANDS = (
     Listed(
         "report",
         "linerate.cli.commands.report:report",
-        "Make a page of a run's pictures that opens offline; or Markdown, or CSV.",
+        "Make a page of a run's pictures that opens offline; or Markdown, or CSV; or a campaign's.",
         "Examples:\n\n[bold]linerate report runs/20261121-101500-router[/] # a page in the run\n\n"
         "[bold]linerate report runs/20261121-101500-router --format csv -o run.csv[/]\n\n"
         "[bold]linerate report --campaign nightly -o pages[/] # versions and scenarios",
@@ -97,7 +97,7 @@ COMMANDS = (
     Listed(
         "trend",
         "linerate.cli.commands.trend:trend",
-        "Say where a figure changed over commits, by how much, and what changed inside.",
+        "Say where a figure changed over commits, by how much, how sure, and what changed inside.",
         "Examples:\n\n[bold]linerate trend[/] # all series of ./dataset\n\n"
         "[bold]linerate trend --repository ~/src/vpp -o trend.html[/] # a page, commits between\n\n"
         "[bold]linerate trend --since v25.06 --fail-on 3%[/] # a gate: 3 where one got slower",

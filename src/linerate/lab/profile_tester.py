@@ -17,7 +17,7 @@ from linerate.lab.links import OnWait
 from linerate.lab.tester import Tester
 from linerate.lab.tester._links import PortLinks, Say
 from linerate.lab.tester._with_dut import WithDut
-from linerate.lab.tester.beside_box import BesideBox
+from linerate.lab.tester._beside_box import BesideBox
 from linerate.lab.tester.engine import EngineTester
 from linerate.model.suites import DUT_PORTS, tester_ports
 from linerate.model.testbed import Testbed
