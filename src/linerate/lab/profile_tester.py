@@ -15,9 +15,9 @@ from linerate.lab.dut import Place, Running
 from linerate.lab.engine_config import cards_of, devices_of, dut_macs, profiles_config
 from linerate.lab.links import OnWait
 from linerate.lab.tester import Tester
+from linerate.lab.tester._beside_box import BesideBox
 from linerate.lab.tester._links import PortLinks, Say
 from linerate.lab.tester._with_dut import WithDut
-from linerate.lab.tester._beside_box import BesideBox
 from linerate.lab.tester.engine import EngineTester
 from linerate.model.suites import DUT_PORTS, tester_ports
 from linerate.model.testbed import Testbed
