@@ -12,8 +12,7 @@ from linerate.report.render import json as as_json
 from linerate.results.scenario_cost import cycles_by_node, pair_of
 from linerate.results.store import Run, StoreError, load_run
 
-DATA = Path(__file__).parent.parent / "data"
-SAVED = next((DATA / "runs-0.1").rglob("run.json")).parent
+SAVED = Path(__file__).parents[1] / "data" / "runs-0.1" / "base"
 
 
 def ledger(clocks: dict[str, int]) -> TimeLedger:
