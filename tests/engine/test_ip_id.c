@@ -8,6 +8,7 @@
 #include "port/port.h"
 #include "stream_text.h"
 #include "tester/division.h"
+#include "tester/ip_id.h"
 #include "tester/stream_part.h"
 #include "tester/stream_rx.h"
 #include "tester/tester.h"
