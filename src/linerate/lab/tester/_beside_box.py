@@ -62,7 +62,7 @@ class BesideBox(PassedOn):
         if self._its is _NOTHING:
             return
         if isinstance(self._box, AskedAtLoad):
-            # Nobody knows how long it will be: there is no window within the load.
+            # Its length is not known ahead: there is no window within the load.
             self._box.load_begins(0)
             self._is_loaded = True
         self._its = self._its.model_copy(update={"box": None})
