@@ -92,18 +92,15 @@ def loadtest_of(testbed: Testbed) -> Loadtest:
     return ONE_WAY if testbed.hairpin else LOADTEST
 
 
-def first_packets(
-    trials: Trials, testbed: Testbed, loadtest: Loadtest, on_progress: OnProgress
-) -> Crossing:
-    """Send a few packets of a loadtest, and count. Raises SetupError where it can't be tried."""
-    full_pps = loadtest.full_pps(testbed.line_bps)
-    scale_ppm = max(1, round(1e6 * loadtest.directions * PACKETS / SECONDS / full_pps))
-    load = Load(
+def slow_load(testbed: Testbed, loadtest: Loadtest, pps: float, seconds: float) -> Load:
+    """A load that any device takes; the rate is that of all directions together."""
+    scale_ppm = max(1, round(1e6 * pps / loadtest.full_pps(testbed.line_bps)))
+    return Load(
         frame_bytes=loadtest.traffic.frame_bytes,
         directions=loadtest.links,
         link_bps=testbed.line_bps,
         scale_ppm=min(1_000_000, scale_ppm),
-        duration_us=round(1e6 * SECONDS),
+        duration_us=round(1e6 * seconds),
         flows=loadtest.traffic.flows,
         protocol=loadtest.traffic.protocol,
         counted=counted_of(testbed),
@@ -111,6 +108,13 @@ def first_packets(
         pushes_back=True,
         offered=loadtest.traffic.offered,
     )
+
+
+def first_packets(
+    trials: Trials, testbed: Testbed, loadtest: Loadtest, on_progress: OnProgress
+) -> Crossing:
+    """Send a few packets of a loadtest, and count. Raises SetupError where it can't be tried."""
+    load = slow_load(testbed, loadtest, loadtest.directions * PACKETS / SECONDS, SECONDS)
     measurement = run_trial(trials.tester, load, on_progress)
     trials.check()
     return crossing(measurement, loadtest)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from linerate.analysis.scenario_frames.judging import Crossing, Judgement, judge
 from linerate.base.errors import SetupError
 from linerate.engine.frame_capture import CaptureOrder, FrameCapture
+from linerate.experiments.first_packets import slow_load
 from linerate.experiments.scenarios.preparing import Prepared
 from linerate.lab.engine_config import dut_macs
 from linerate.lab.links.veth import DUT_INTERFACE_MAC
 from linerate.lab.rig import Rig, Trials
 from linerate.lab.trial import OnProgress, run_trial
 from linerate.model.captured_frame import CapturedFrame
-from linerate.model.counting import counted as counted_of
 from linerate.model.frame_layers import decode
 from linerate.model.measurement import Load, Measurement, Progress
 from linerate.model.suites import TESTER_PORTS, Loadtest
@@ -151,21 +151,7 @@ def _rest(capture: FrameCapture) -> Iterator[CapturedFrame]:
 
 def _load(testbed: Testbed, loadtest: Loadtest) -> Load:
     directions = len(loadtest.traffic.sides(loadtest.directions))
-    full_pps = loadtest.full_pps(testbed.line_bps)
-    scale_ppm = max(1, round(1e6 * directions * PACKETS_PER_SECOND / full_pps))
-    return Load(
-        frame_bytes=loadtest.traffic.frame_bytes,
-        directions=loadtest.links,
-        link_bps=testbed.line_bps,
-        scale_ppm=min(1_000_000, scale_ppm),
-        duration_us=round(1e6 * SECONDS),
-        flows=loadtest.traffic.flows,
-        protocol=loadtest.traffic.protocol,
-        counted=counted_of(testbed),
-        # So it ends on time, however disturbed the tester is.
-        pushes_back=True,
-        offered=loadtest.traffic.offered,
-    )
+    return slow_load(testbed, loadtest, directions * PACKETS_PER_SECOND, SECONDS)
 
 
 def _crossings(frames: dict[str, list[CapturedFrame]], *, is_sent: bool) -> Iterator[Crossing]:
