@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.system.labs import ENDS_IN_SECONDS
 from tests.system.trex_server import server
 from tests.trex_client import CLIENT
 
@@ -54,7 +55,7 @@ def sends(runs: Path) -> bool:
 def test_a_bench_by_a_trex_server_and_one_that_is_killed(tmp_path: Path) -> None:
     with server(tmp_path / "served") as (_, ports):
         with command(tmp_path, ports, "bench", "--only", "U2", "--duration", "60s") as killed:
-            until = time.monotonic() + 40
+            until = time.monotonic() + ENDS_IN_SECONDS
             while (driver := driver_of(killed)) is None or not sends(tmp_path / "runs"):
                 assert time.monotonic() < until
                 time.sleep(0.1)
@@ -67,7 +68,7 @@ def test_a_bench_by_a_trex_server_and_one_that_is_killed(tmp_path: Path) -> None
         # Its ports are free again: the next one takes them without force.
         words = ("bench", "--only", "B2", "--duration", "1s", "--json")
         with command(tmp_path, ports, *words) as bench:
-            out, err = bench.communicate(timeout=60)
+            out, err = bench.communicate(timeout=ENDS_IN_SECONDS)
         assert bench.returncode == 0, err
     (test,) = json.loads(out)["result"]["trials"]
     assert test["valid"], test
@@ -118,7 +119,7 @@ def test_a_signal_in_the_middle_frees_the_ports_and_keeps_what_was_measured(
             wait_until(lambda: sends(tmp_path / "runs") and is_kept(tmp_path / "runs", words[0]))
             driver = driver_of(ended)
             ended.send_signal(signal.Signals[name])
-            _, err = ended.communicate(timeout=40)
+            _, err = ended.communicate(timeout=ENDS_IN_SECONDS)
         assert "Traceback" not in err
         if driver is not None:
             wait_until(lambda: not Path(f"/proc/{driver}/cmdline").exists())
@@ -135,14 +136,14 @@ def test_a_signal_in_the_middle_frees_the_ports_and_keeps_what_was_measured(
 def json_of(folder: Path, ports: tuple[str, str], *words: str) -> dict[str, Any]:
     """Output of a command that ends well."""
     with command(folder, ports, *words, "--json") as done:
-        out, err = done.communicate(timeout=120)
+        out, err = done.communicate(timeout=ENDS_IN_SECONDS)
     assert done.returncode == 0, err
     found: dict[str, Any] = json.loads(out)
     return found
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
-    until = time.monotonic() + 60
+    until = time.monotonic() + ENDS_IN_SECONDS
     while not is_so():
         assert time.monotonic() < until
         time.sleep(0.1)
@@ -157,7 +158,7 @@ def is_kept(runs: Path, what: str) -> bool:
 
 def test_no_server_is_a_line(tmp_path: Path) -> None:
     with command(tmp_path, ("1", "2"), "bench", "--only", "U2", "--duration", "1s") as bench:
-        _, err = bench.communicate(timeout=60)
+        _, err = bench.communicate(timeout=ENDS_IN_SECONDS)
     assert bench.returncode != 0
     assert "no TRex server at 127.0.0.1:1: connection refused; does it run" in err
     assert "Traceback" not in err
