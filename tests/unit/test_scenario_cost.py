@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from linerate.model.ledger import NodeTime, TimeLedger
+from linerate.model.ledger import NodeTime, TimeLedger, cycles_by_node
 from linerate.model.scenario import ScenarioUse
 from linerate.report import scenario_pair
 from linerate.report.render import json as as_json
-from linerate.results.scenario_cost import cycles_by_node, pair_of
+from linerate.results.scenario_cost import pair_of
 from linerate.results.store import Run, StoreError, load_run
 
 SAVED = Path(__file__).parents[1] / "data" / "runs-0.1" / "base"
@@ -44,7 +44,7 @@ WITH_IT = run(100, 1e6, {"port-rx-e0-0": 20_000, "ip4-lookup": 30_000, "acl": 25
 
 def test_cycles_are_for_a_packet_that_entered() -> None:
     """They add up to the box's."""
-    assert cycles_by_node(WITH_IT.results[0]) == {
+    assert cycles_by_node(WITH_IT.results[0].time_at_load) == {
         "port-rx-e0-0": 20.0,
         "ip4-lookup": 30.0,
         "acl": 25.0,

@@ -2,6 +2,8 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -12,6 +14,13 @@ def write_whole(path: Path, text: str) -> None:
 
 def write_bytes_whole(path: Path, content: bytes) -> None:
     """Write a file so that it is there whole or not at all."""
+    with written_beside(path, content) as temporary:
+        temporary.replace(path)
+
+
+@contextmanager
+def written_beside(path: Path, content: bytes) -> Iterator[Path]:
+    """A whole file under a hidden name beside `path`, for the caller to name; else it goes."""
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -19,7 +28,6 @@ def write_bytes_whole(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
+        yield Path(temporary)
+    finally:
         Path(temporary).unlink(missing_ok=True)
-        raise

@@ -331,3 +331,16 @@ def node_times(ledgers: Sequence[TimeLedger]) -> dict[str, NodeTime]:
 def forwarder_ledgers(ledgers: Sequence[TimeLedger]) -> list[TimeLedger]:
     """Those of workers that forward: the device under test's."""
     return [ledger for ledger in ledgers if ledger.role in ("forwarder", "both")]
+
+
+def cycles_by_node(ledgers: Sequence[TimeLedger]) -> dict[str, float]:
+    """Cycles of each node of the forwarders for each packet that entered by a port.
+
+    They add up to the device's. Not for each that the tester received: what a worker counts at load
+    is a part of the trial. Empty where no packet entered.
+    """
+    nodes = node_times(forwarder_ledgers(ledgers))
+    packets = entered(nodes, PORT_ENTRANCES)
+    if not packets:
+        return {}
+    return {name: node.clocks / packets for name, node in nodes.items() if node.clocks}

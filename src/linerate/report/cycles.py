@@ -7,7 +7,7 @@ from linerate.model.ledger import (
     PORT_ENTRANCES,
     NodeTime,
     TimeLedger,
-    entered,
+    cycles_by_node,
     forwarder_ledgers,
     node_times,
 )
@@ -40,7 +40,7 @@ def cycles_table(results: list[Result]) -> list[Table]:
     sums = [node_times(ledgers) for _, ledgers in columns]
     rows = [
         *((name, *(clocks(nodes.get(name)) for nodes in sums)) for name in _path_order(sums)),
-        (ALL, *(_all_nodes(nodes) for nodes in sums)),
+        (ALL, *(_all_nodes(ledgers) for _, ledgers in columns)),
     ]
     for title, share in _SHARES:
         shares = [[share(ledger) for ledger in ledgers] for _, ledgers in columns]
@@ -69,8 +69,7 @@ def clocks(node: NodeTime | None) -> str:
     return f"{node.clocks_per_packet:.1f}"
 
 
-def _all_nodes(nodes: dict[str, NodeTime]) -> str:
+def _all_nodes(ledgers: list[TimeLedger]) -> str:
     """Cycles of all nodes for each packet that entered by a port, or where none has one, at all."""
-    packets = entered(nodes, PORT_ENTRANCES)
-    spent = sum(node.clocks for node in nodes.values())
-    return f"{spent / packets:.1f}" if packets else NONE
+    spent = sum(cycles_by_node(ledgers).values())
+    return f"{spent:.1f}" if spent else NONE

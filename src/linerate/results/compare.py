@@ -14,7 +14,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from linerate.model.findings import faults
-from linerate.model.ledger import PORT_ENTRANCES, entered, forwarder_ledgers, node_times
+from linerate.model.ledger import cycles_by_node, forwarder_ledgers
 from linerate.model.power import Estimate, PowerFigures
 from linerate.results.gates import PAIRS, Gate, GateResult, Samples, judge
 from linerate.results.side_titles import titles
@@ -368,12 +368,8 @@ def _clocks(results: list[Result]) -> dict[str, float]:
 
 def _cost(results: list[Result]) -> float | None:
     """Cycles of all nodes of the forwarders for each packet that entered, over all trials."""
-    spent = packets = 0
-    for result in results:
-        ledgers = forwarder_ledgers(result.time_at_load)
-        spent += sum(ledger.node_clocks for ledger in ledgers)
-        packets += entered(node_times(ledgers), PORT_ENTRANCES)
-    return spent / packets if packets else None
+    ledgers = [ledger for result in results for ledger in result.time_at_load]
+    return sum(cycles_by_node(ledgers).values()) or None
 
 
 def _conditions(base: Run, other: Run) -> tuple[tuple[str, str, str], ...]:

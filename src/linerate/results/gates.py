@@ -13,7 +13,7 @@ from statistics import median
 from typing import Literal
 
 from linerate.base.errors import UserError
-from linerate.model.ledger import PORT_ENTRANCES, entered, forwarder_ledgers, node_times
+from linerate.model.ledger import cycles_by_node, forwarder_ledgers, node_times
 from linerate.results import repeats_to_tell
 from linerate.results.statistics import SIGNIFICANCE, one_sided_p, signed_rank_p
 from linerate.results.store import Result
@@ -37,18 +37,15 @@ class GateError(UserError):
 
 
 def _cycles(result: Result) -> dict[str, float]:
-    """Cycles of all nodes for each packet that entered, and of each node for a packet of its own.
-
-    Not for each that the tester received: what a worker counts at load is a part of the trial.
-    """
+    """Cycles of all nodes by packets that entered, and of each node by packets of its own."""
     sums = node_times(forwarder_ledgers(result.time_at_load))
     found = {
         name: node.clocks_per_packet
         for name, node in sums.items()
         if node.clocks_per_packet is not None
     }
-    if packets := entered(sums, PORT_ENTRANCES):
-        found[WHOLE] = sum(node.clocks for node in sums.values()) / packets
+    if all_nodes := sum(cycles_by_node(result.time_at_load).values()):
+        found[WHOLE] = all_nodes
     return found
 
 

@@ -3,13 +3,10 @@
 from dataclasses import dataclass
 from statistics import median
 
-from linerate.model.ledger import forwarder_ledgers
+from linerate.model.ledger import cycles_by_node
 from linerate.model.scenario import ScenarioUse
 from linerate.results.statistics import Rates
 from linerate.results.store import Result, Run, StoreError, sound
-
-#: Nodes by which packets enter (docs/telemetry.md).
-ENTRANCE = "port-rx"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +103,7 @@ def _sides(run: Run) -> dict[str, Side]:
 
 
 def _side(trials: list[Result]) -> Side:
-    nodes = [cycles_by_node(trial) for trial in trials]
+    nodes = [cycles_by_node(trial.time_at_load) for trial in trials]
     names = dict.fromkeys(name for one in nodes for name in one)
     cycles = tuple(sum(one.values()) for one in nodes if one)
     return Side(
@@ -115,16 +112,3 @@ def _side(trials: list[Result]) -> Side:
         nodes={name: median(one.get(name, 0.0) for one in nodes) for name in names},
         limit=trials[0].verdict.limit,
     )
-
-
-def cycles_by_node(result: Result) -> dict[str, float]:
-    """Cycles of each node for a packet that entered; they add up to the box's."""
-    spent: dict[str, int] = {}
-    entered = most = 0
-    for ledger in forwarder_ledgers(result.time_at_load):
-        for name, node in ledger.nodes.items():
-            spent[name] = spent.get(name, 0) + node.clocks
-            entered += node.vectors if name.startswith(ENTRANCE) else 0
-        most += max((node.vectors for node in ledger.nodes.values()), default=0)
-    packets = entered or most
-    return {name: clocks / packets for name, clocks in spent.items()} if packets else {}

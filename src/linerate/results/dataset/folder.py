@@ -3,11 +3,11 @@
 import contextlib
 import os
 import stat
-import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from linerate.base.atomic_write import written_beside
 from linerate.results.dataset.store import DatasetError, File, Progress, silent
 
 #: Ends the names of the dataset's files.
@@ -110,16 +110,8 @@ def _base(name: str) -> str:
 
 def _add(path: Path, content: bytes) -> bool:
     """A second name is given to a whole file: that fails where another writer was first."""
-    handle, temporary = tempfile.mkstemp(prefix=f"{HIDDEN}{path.name}-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        return _named(Path(temporary), path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+    with written_beside(path, content) as temporary:
+        return _named(temporary, path)
 
 
 def _named(temporary: Path, path: Path) -> bool:

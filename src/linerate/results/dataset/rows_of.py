@@ -9,7 +9,7 @@ from typing import Any
 
 from linerate.base import histogram
 from linerate.base.line_rate import format_pps, line_rate
-from linerate.model.ledger import PORT_ENTRANCES, entered, forwarder_ledgers, node_times
+from linerate.model.ledger import cycles_by_node
 from linerate.model.measurement.latency import LatencyFigures, LatencyLoads
 from linerate.model.testbed import Dut
 from linerate.results.dataset.row import TrialKeys, TrialRow
@@ -121,7 +121,7 @@ def _command(run: Run) -> str:
 
 def _of_result(result: Result, keys: TrialKeys, setting: str) -> dict[str, Any]:
     """Figures of one trial."""
-    cycles = _cycles(result)
+    cycles = cycles_by_node(result.time_at_load)
     return {
         "trial": result.trial,
         "setting": keys.setting or setting or result.configuration,
@@ -149,13 +149,6 @@ def _of_result(result: Result, keys: TrialKeys, setting: str) -> dict[str, Any]:
 def _losses(result: Result) -> dict[str, int]:
     unexplained = result.packets.unexplained
     return result.packets.losses | ({"unexplained": unexplained} if unexplained else {})
-
-
-def _cycles(result: Result) -> dict[str, float]:
-    """Cycles of each node for a packet that entered the device: they add up to the device's."""
-    nodes = node_times(forwarder_ledgers(result.time_at_load))
-    packets = entered(nodes, PORT_ENTRANCES)
-    return {name: node.clocks / packets for name, node in nodes.items() if node.clocks}
 
 
 def _latency(streams: Iterable[LatencyFigures]) -> dict[str, float | None]:
