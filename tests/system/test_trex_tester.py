@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,13 @@ tester: {{kind: trex, server: "127.0.0.1:{}:{}"}}
 link: 2M
 dut: {{kind: external, macs: ["02:00:00:00:0e:00", "02:00:00:00:0e:01"]}}
 """
+
+
+def served(folder: Path) -> AbstractContextManager[tuple[object, tuple[str, str]]]:
+    """The server on one CPU: on all of two, its engine leaves the lab beside it none."""
+    bed = folder / "served.yaml"
+    bed.write_text(f"cpus: [{max(os.sched_getaffinity(0))}]\n")
+    return server(folder / "served", str(bed))
 
 
 def command(folder: Path, ports: tuple[str, str], *words: str) -> subprocess.Popen[str]:
@@ -53,7 +61,7 @@ def sends(runs: Path) -> bool:
 
 @pytest.mark.smoke
 def test_a_bench_by_a_trex_server_and_one_that_is_killed(tmp_path: Path) -> None:
-    with server(tmp_path / "served") as (_, ports):
+    with served(tmp_path) as (_, ports):
         with command(tmp_path, ports, "bench", "--only", "U2", "--duration", "60s") as killed:
             until = time.monotonic() + ENDS_IN_SECONDS
             while (driver := driver_of(killed)) is None or not sends(tmp_path / "runs"):
@@ -78,7 +86,7 @@ def test_a_bench_by_a_trex_server_and_one_that_is_killed(tmp_path: Path) -> None
 
 
 def test_a_search_a_sweep_a_soak_and_latency_over_load(tmp_path: Path) -> None:
-    with server(tmp_path / "served") as (_, ports):
+    with served(tmp_path) as (_, ports):
         search = json_of(tmp_path, ports, "search", "--duration", "300ms", "--precision", "20%")
         (found,) = search["result"]["searches"]
         # For 2 Mb/s one way.
@@ -113,7 +121,7 @@ def test_a_search_a_sweep_a_soak_and_latency_over_load(tmp_path: Path) -> None:
 def test_a_signal_in_the_middle_frees_the_ports_and_keeps_what_was_measured(
     tmp_path: Path, words: tuple[str, ...], name: str
 ) -> None:
-    with server(tmp_path / "served") as (_, ports):
+    with served(tmp_path) as (_, ports):
         with command(tmp_path, ports, *words, "--load" if words[0] == "soak" else "--loadtest",
                      "500" if words[0] == "soak" else "U2") as ended:  # fmt: skip
             wait_until(lambda: sends(tmp_path / "runs") and is_kept(tmp_path / "runs", words[0]))
