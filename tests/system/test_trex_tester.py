@@ -88,25 +88,24 @@ def test_a_bench_by_a_trex_server_and_one_that_is_killed(tmp_path: Path) -> None
 def test_a_search_a_sweep_a_soak_and_latency_over_load(tmp_path: Path) -> None:
     with served(tmp_path) as (_, ports):
         search = json_of(tmp_path, ports, "search", "--duration", "300ms", "--precision", "20%")
-        (found,) = search["result"]["searches"]
+        found = search["result"]
         # For 2 Mb/s one way.
         assert found["found"]
         assert 0 < found["goals"][-1]["lower_pps"] <= 2977
         sweep = json_of(tmp_path, ports, "sweep", "--sizes", "64,512", "--duration", "300ms",
                         "--repeat", "1")  # fmt: skip
         assert sweep["result"]["absent"] == []
-        trials = sweep["result"]["trials"]
-        assert [one["valid"] for one in trials] == [True, True]
-        assert trials[0]["packets"]["sent"] > trials[1]["packets"]["sent"] > 0
+        points = sweep["result"]["points"]
+        assert [one["trial"]["valid"] for one in points] == [True, True]
+        assert points[0]["received_pps"] > points[1]["received_pps"] > 0
         soak = json_of(tmp_path, ports, "soak", "--for", "3s", "--every", "1s", "--load", "1000")
         assert soak["result"]["sent"] == pytest.approx(3000, abs=10)
         assert soak["result"]["intervals"] >= 2
         latency = json_of(tmp_path, ports, "latency", "--ndr", "2000", "--loads", "50,100",
                           "--duration", "500ms")  # fmt: skip
-        (loads,) = latency["result"]["latencies"]
-        assert [point["percent"] for point in loads["points"]] == [50, 100]
-        for trial in latency["result"]["trials"]:
-            assert trial["latency"][0]["frames"] > 0
+        points = latency["result"]["points"]
+        assert [point["load_percent"] for point in points] == [50, 100]
+        assert all(point["latency"][0]["count"] > 0 for point in points)
     minutes = [
         json.loads(line)
         for file in (tmp_path / "runs").glob("*/minutes.jsonl")
