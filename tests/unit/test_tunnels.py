@@ -118,3 +118,18 @@ def test_a_file_has_them(tmp_path: Path) -> None:
     (stream,) = Ours().read(str(file)).streams
     assert "layers" not in stream
     assert stream["signature"]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "needed"),
+    [
+        ("ethernet ipv4 udp", False),
+        ("vlan vlan mpls mpls ipv6 tcp", False),
+        ("ipv6 ipv4 udp", True),
+        ("ipv4 ipv6 udp", True),
+        ("ipv4 ipv4 udp", True),
+        ("ipv4 gre ipv4", True),
+    ],
+)
+def test_headers_that_the_engine_has_no_layers_for(kinds, needed):
+    assert needs_template([{kind: {}} for kind in kinds.split()]) == needed

@@ -51,7 +51,7 @@ def needs_template(layers: Sequence[Mapping[str, Fields]]) -> bool:
     """Whether the engine has no layers for these headers."""
     kinds = [kind for layer in layers for kind in layer]
     twice = any(kinds.count(kind) > 1 for kind in kinds if kind not in _STACKED)
-    return twice or any(kind in TUNNELS for kind in kinds)
+    return twice or {"ipv4", "ipv6"} <= {*kinds} or any(kind in TUNNELS for kind in kinds)
 
 
 def templated(stream: Stream) -> Stream:
