@@ -9,7 +9,7 @@ from bench.peers.model import Place, Result
 from bench.peers.testpmd import FASTEST, WITHOUT_HUGEPAGES
 from linerate.model.environment import Environment
 from linerate.report.framed import environment_line
-from linerate.report.terminal import plain_table
+from linerate.report.plain_table import plain_table
 
 EXPLAINED = (
     "the second cycles and Mpps are the peer's; ratio: ours over the peer's, in Mpps;\n"

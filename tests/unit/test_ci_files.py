@@ -11,7 +11,7 @@ import pytest
 
 from linerate.cli import ci_files
 from linerate.report import bench
-from linerate.report.cases import Case
+from linerate.report.case import Case
 from linerate.report.render import junit
 
 RUNS = Path(__file__).parents[1] / "data" / "runs-0.1"

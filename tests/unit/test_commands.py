@@ -178,3 +178,15 @@ def test_every_command_that_prints_has_json():
         if "--json" not in {option for one in command.params for option in one.opts}
     }
     assert lacking == WITHOUT_JSON
+
+
+@pytest.mark.parametrize("command", ["dataset", "query"])
+def test_a_question_loads_nothing_that_judges_or_reads_runs(command):
+    loaded = subprocess.run(
+        [sys.executable, "-c", f"import sys, linerate.cli.commands.{command}; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    beyond = ("linerate.results.store", "linerate.analysis", "linerate.experiments", "linerate.lab")
+    assert not [name for name in loaded if name.startswith(beyond)]

@@ -6,10 +6,10 @@ from pydantic import BaseModel, ConfigDict
 class FrozenModel(BaseModel):
     """Value whose fields cannot be assigned; unknown keys are ignored."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
 
 class StrictModel(BaseModel):
     """Frozen value of a file that users write: an unknown key is an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")

@@ -41,7 +41,9 @@ class Output(FrozenModel):
     Such a field has a default, so that its schema does not require it.
     """
 
-    model_config = ConfigDict(from_attributes=True, populate_by_name=True, serialize_by_alias=True)
+    model_config = ConfigDict(
+        defer_build=True, from_attributes=True, populate_by_name=True, serialize_by_alias=True
+    )
 
     @model_serializer(mode="wrap")
     def _without_unset(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -34,7 +34,7 @@ from linerate.model import external_ports, tester_addresses
 from linerate.model.box import At, BoxPort, Command
 from linerate.model.flow_table_config import FlowTable
 from linerate.model.impairments import Burn, Delay, Lose, TesterBurn
-from linerate.model.nic_presets import DEFAULT, Card, card_option, preset
+from linerate.model.nic_presets import Card, card_option, preset
 from linerate.model.port_queues import PortQueues, QueueCount
 from linerate.model.power_sources import Power
 from linerate.model.tester_addresses import Addresses, TesterAddresses
@@ -462,17 +462,17 @@ class Testbed(StrictModel):
     #: Kind of the links between tester and device.
     wire: Annotated[str, _OneOf(WIRES)] = "card"
     #: Virtual card: a preset's name, or `{preset: NAME, …}` with what differs from it.
-    card: Card = DEFAULT
+    card: Card = Field(default_factory=Card)
     #: Nominal link rate of links other than the card's.
     link_bps: int | None = Field(default=None, gt=0, alias="link")
     #: Tester; left out, it is our engine with ports of the wire.
     tester: TesterSpec | None = None
     #: Device under test.
-    dut: Dut = Dut()
+    dut: Dut = Field(default_factory=Dut)
     #: CPUs that may be used; else those that the process may use.
     cpus: tuple[int, ...] | None = None
     #: Packet memory of our engines.
-    memory: Memory = Memory()
+    memory: Memory = Field(default_factory=Memory)
 
     model_config = ConfigDict(populate_by_name=True)
 

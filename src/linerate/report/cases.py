@@ -1,30 +1,11 @@
-"""Tests of a run as cases for continuous integration: passed, failed, or without a result."""
+"""Tests of a run, or loadtests of a search, as cases."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 from linerate.model.run_records import Search
+from linerate.report.case import Case, Outcome
 from linerate.results.goals import headline
 from linerate.results.store import Result, Run
-
-#: A failure is of the device or a gate, an error one of the measurement.
-Outcome = Literal["passed", "failure", "error", "skipped"]
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One case."""
-
-    group: str
-    name: str
-    outcome: Outcome = "passed"
-    #: Why it did not pass, in a line.
-    message: str = ""
-    #: More about it, whatever its outcome.
-    text: str = ""
-    seconds: float = 0.0
-    figures: tuple[tuple[str, str], ...] = ()
 
 
 def of_run(run: Run) -> Iterator[Case]:

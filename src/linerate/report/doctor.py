@@ -9,7 +9,7 @@ from rich.text import Text
 from linerate.base.published import Output, published
 from linerate.model.findings import About, Finding, State
 from linerate.report.host import printable
-from linerate.report.terminal import plain_table
+from linerate.report.plain_table import plain_table
 
 _STYLES = {"fault": "red", "note": "yellow", "unknown": "magenta", "ok": "green"}
 _WIDTH = 78

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel
 
-from linerate.report.cases import Case
+from linerate.report.case import Case
 
 #: Kind of a cell; a sentence may be broken into lines.
 Side = Literal["text", "figure", "sentence", "limit"]

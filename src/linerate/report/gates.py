@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from linerate.report.cases import Case
+from linerate.report.case import Case
 from linerate.report.document import Note, Section, Table, figures, sentences, text
 from linerate.results.compare import Pair
 from linerate.results.gates import GateResult

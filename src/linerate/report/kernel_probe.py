@@ -18,7 +18,7 @@ from linerate.model.kernel_rules import (
 )
 from linerate.report.host import printable
 from linerate.report.nic_probe import ACTING_WORDS, ActsOutput, letter, refusals
-from linerate.report.terminal import plain_table
+from linerate.report.plain_table import plain_table
 
 LEGEND = (
     "sw: tc flower with skip_hw, in the kernel · hw: with skip_sw, in the NIC alone · nt: ntuple "

@@ -7,7 +7,8 @@ from rich.console import Console
 
 from linerate.model.ledger import NodeTime
 from linerate.model.measurement import DropCount, WorkerReading
-from linerate.report.terminal import count, plain_table
+from linerate.report.plain_table import plain_table
+from linerate.report.terminal import count
 
 #: Column heads and widths of VPP's `show runtime` (vlib/node_cli.c).
 RUNTIME_HEAD = (

@@ -19,7 +19,7 @@ from linerate.model.flow_rule_results import (
     Times,
     times,
 )
-from linerate.report.terminal import plain_table
+from linerate.report.plain_table import plain_table
 
 #: Length of the longest bar.
 BAR_WIDTH = 30

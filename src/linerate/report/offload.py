@@ -4,7 +4,7 @@ from typing import Any
 
 from rich.console import Console
 
-from linerate.report.terminal import plain_table
+from linerate.report.plain_table import plain_table
 
 #: Columns of `show offload`, and the engine's words for them.
 OFFLOAD = {

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import rich.table
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from linerate.base.line_rate import FrameRate, PcieLink, format_bps, in_mpps
@@ -17,14 +16,6 @@ from linerate.report.cycles import clocks
 from linerate.report.document import Column, Row, figures, sentences, text
 from linerate.report.render.terminal import fitted
 from linerate.results.store import Result
-
-
-def plain_table(*columns: tuple[str, str], gap: int = 2) -> Table:
-    """Make a table without lines: columns of a name and `left` or `right`."""
-    table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="bold")
-    for name, side in columns:
-        table.add_column(name, justify="left" if side == "left" else "right", no_wrap=True)
-    return table
 
 
 def count(packets: int, width: int = 11) -> str:

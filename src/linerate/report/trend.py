@@ -8,7 +8,7 @@ from statistics import median
 from pydantic import Field
 
 from linerate.base.published import Number, Output, published
-from linerate.report.cases import Case
+from linerate.report.case import Case
 from linerate.report.document import (
     NONE,
     Column,

@@ -10,13 +10,10 @@ from linerate.cli.completion import complete_run
 from linerate.cli.dataset_options import DEFAULT, DatasetOption, ToOption, dataset_at
 from linerate.cli.options import JsonOption
 from linerate.cli.usage import FAILED
-from linerate.report.terminal import plain_table
+from linerate.report.plain_table import plain_table
 from linerate.results.dataset.dataset import Dataset
 from linerate.results.dataset.listing import Listing, listing
 from linerate.results.dataset.row import TrialKeys
-from linerate.results.dataset.rows_of import rows_of, unit_key_of
-from linerate.results.index.row import alive
-from linerate.results.store import StoreError, load_run
 from linerate.ui.console import Console
 from linerate.ui.screen import complain, one_line, say
 
@@ -81,33 +78,31 @@ def add(
     """Add the trials of runs, each run once however often it is added."""
     target = dataset_at(to)
     keys = TrialKeys(version=version, commit=commit, setting=setting)
-    there = target.unit_keys()
-    outcomes = [_added(target, folder, keys, there) for folder in runs]
-    done = [one for one in outcomes if one is not None]
+    done, left_out = _added(target, runs, keys)
     if as_json:
         say(printed("dataset-add", done))
     else:
         _say(target, done)
-    if len(done) < len(outcomes):
+    if left_out:
         raise typer.Exit(FAILED)
 
 
-def _added(target: Dataset, folder: Path, keys: TrialKeys, there: set[str]) -> AddedOutput | None:
-    """Add a run; None of one that can't be: why is printed."""
-    try:
-        run = load_run(folder)
-        folder = folder if folder.is_dir() else folder.parent
-        if run.status == "running" and alive(folder):
-            raise StoreError(f"{folder}: it is being measured now; add it when it is done")
-        if not run.results:
-            raise StoreError(f"{folder}: no trials in it")
-    except StoreError as error:
-        complain(one_line(f"left out: {error}"))
-        return None
-    key = unit_key_of(run, folder)
-    rows = rows_of(run, folder, keys)
-    added = key not in there and target.write(key, rows)
-    return AddedOutput(run=folder.resolve().name, unit_key=key, trials=len(rows), added=added)
+def _added(
+    target: Dataset, folders: list[Path], keys: TrialKeys
+) -> tuple[list[AddedOutput], list[Path]]:
+    """Add runs; the others are those that can't be: why is printed."""
+    from linerate.results.dataset.adding import add_run  # noqa: PLC0415 (slow to load)
+    from linerate.results.store import StoreError  # noqa: PLC0415 (slow to load)
+
+    there = target.unit_keys()
+    done, left_out = [], []
+    for folder in folders:
+        try:
+            done.append(AddedOutput.model_validate(add_run(target, folder, keys, there)))
+        except StoreError as error:
+            complain(one_line(f"left out: {error}"))
+            left_out.append(folder)
+    return done, left_out
 
 
 def _say(target: Dataset, done: list[AddedOutput]) -> None:

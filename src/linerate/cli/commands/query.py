@@ -12,7 +12,7 @@ from linerate.cli.dataset_options import DEFAULT, DatasetOption, dataset_at
 from linerate.cli.options import JsonOption
 from linerate.cli.usage import mistaken
 from linerate.report.answer import answer, csv_lines, plain_value
-from linerate.report.terminal import plain_table
+from linerate.report.plain_table import plain_table
 from linerate.results.dataset.asking import Answer, ask
 from linerate.results.dataset.dataset import Dataset
 from linerate.results.dataset.questions import Question, ready

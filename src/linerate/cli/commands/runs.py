@@ -12,8 +12,8 @@ from linerate.cli.completion import complete_run, one_of
 from linerate.cli.options import JsonOption
 from linerate.cli.usage import mistaken
 from linerate.report.document import NONE
+from linerate.report.plain_table import plain_table
 from linerate.report.render.terminal import LIMIT_STYLES
-from linerate.report.terminal import plain_table
 from linerate.results.index import Index, Query, QueryError
 from linerate.results.index.query import COLUMNS
 from linerate.results.index.row import loadtests_text

@@ -4,7 +4,7 @@ import re
 from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from linerate.report.cases import Case
+from linerate.report.case import Case
 from linerate.report.document import Document
 
 #: Characters that XML 1.0 can't hold, not even as references.
