@@ -9,104 +9,13 @@
 #include "tester/stream_rx.h"
 #include "tester/tester.h"
 #include "tester/trial.h"
-#include "test.h"
-#include "tester_harness.h"
-
-#include <rte_cycles.h>
-
-#define FRAMES_MAX (1u << 18)
-#define FRAME_BYTES 256
-
-struct test_frame {
-	uint16_t length;
-	uint8_t bytes[FRAME_BYTES];
-};
-
-/* Frames that the tester sent, and those that the device returns. */
-static struct test_frame came[FRAMES_MAX], goes[2 * FRAMES_MAX];
-static uint32_t nb_came, nb_goes, nb_given;
-
-static uint16_t test_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
-{
-	struct port *port = queue;
-	uint16_t got = 0;
-
-	if (port->index != 1)
-		return 0;
-	for (; got < count && nb_given < nb_goes; got++, nb_given++) {
-		mbufs[got] = rte_pktmbuf_alloc(tester.ports[0].senders[0]->pool);
-		if (mbufs[got] == NULL)
-			break;
-		/* The generator would take it for one of its own. */
-		mbufs[got]->hash.fdir.hi = 0;
-		memset(mbufs[got]->buf_addr, 0, FRAME_BYTES);
-		mbufs[got]->data_off = 0;
-		mbufs[got]->data_len = goes[nb_given].length;
-		mbufs[got]->pkt_len = goes[nb_given].length;
-		mbufs[got]->port = port->index;
-		memcpy(rte_pktmbuf_mtod(mbufs[got], void *), goes[nb_given].bytes,
-			goes[nb_given].length);
-	}
-	return got;
-}
-
-static uint16_t test_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
-{
-	(void)queue;
-	for (uint16_t i = 0; i < count && nb_came < FRAMES_MAX; i++) {
-		struct test_frame *frame = &came[nb_came++];
-
-		frame->length = mbufs[i]->data_len;
-		memcpy(frame->bytes, rte_pktmbuf_mtod(mbufs[i], const void *), frame->length);
-	}
-	rte_pktmbuf_free_bulk(mbufs, count);
-	return count;
-}
-
-const struct tester_device tester_device = {test_rx_burst, test_tx_burst, FRAME_BYTES};
+#include "frame_device.h"
 
 #define STREAMS(list) "\"streams\": [" list "]"
 #define UDP(options) \
 	"{\"port\": \"e0\", \"rx_port\": \"e1\", \"rate\": {\"pps\": 100000}, " options \
 	"\"layers\": [{\"ethernet\": {}}, {\"ipv4\": {\"src\": \"16.0.0.1\", \"dst\": " \
 	"\"48.0.0.1\"}}, {\"udp\": {\"src\": 1, \"dst\": 2}}]}"
-
-/* Sends for so long; the frames stand in `came`. */
-static void send_for(double seconds)
-{
-	uint64_t us = rte_get_tsc_hz() / 1000000, until;
-
-	nb_came = nb_goes = nb_given = 0;
-	CHECK(trial_start(&(struct trial_plan){
-		      .duration_us = (uint64_t)(seconds * 1e6), .scale = 1.0}) > 0);
-	until = device_clock + (uint64_t)(seconds * 1.01 * (double)rte_get_tsc_hz());
-	while (device_clock < until) {
-		device_clock += 50 * us;
-		tester_walk();
-	}
-}
-
-/* The tester takes back what the device gives; then the trial is over. */
-static void take_back(void)
-{
-	struct trial_status status;
-
-	do {
-		tester_walk();
-	} while (nb_given < nb_goes);
-	do {
-		tester_walk();
-		trial_tick();
-		trial_read(&status);
-	} while (status.state != TRIAL_DONE);
-	CHECK(status.drained);
-}
-
-static struct test_frame *give(const struct test_frame *frame)
-{
-	goes[nb_goes] = *frame;
-	return &goes[nb_goes++];
-}
 
 struct counted {
 	uint64_t received, duplicated, corrupted, other;
@@ -155,7 +64,7 @@ static void flip_bit(struct test_frame *frame, unsigned from, unsigned to)
 
 static void invent(void)
 {
-	struct test_frame *frame = give(&came[0]);
+	struct test_frame *frame = give(&came[0], 1);
 
 	frame->length = (uint16_t)(60 + rand() % 100);
 	for (unsigned i = 0; i < frame->length; i++)
@@ -172,10 +81,10 @@ static void repeats_make_up_for_no_loss(void)
 	for (uint32_t i = 0; i < nb_came; i++) {
 		if (one_in(100))
 			continue;
-		give(&came[i]);
+		give(&came[i], 1);
 		wanted.received++;
 		for (; one_in(100); wanted.duplicated++)
-			give(&came[i]);
+			give(&came[i], 1);
 		for (; one_in(100); wanted.other++)
 			invent();
 	}
@@ -191,7 +100,7 @@ static void damaged_signatures_are_ours(void)
 
 	send_for(1.0);
 	for (uint32_t i = 0; i < nb_came; i++) {
-		struct test_frame *frame = give(&came[i]);
+		struct test_frame *frame = give(&came[i], 1);
 
 		if (one_in(1000)) {
 			unsigned at = signature_offset(frame->length);
@@ -215,7 +124,7 @@ static void damaged_payload_is_seen(void)
 
 	send_for(1.0);
 	for (uint32_t i = 0; i < nb_came; i++) {
-		struct test_frame *frame = give(&came[i]);
+		struct test_frame *frame = give(&came[i], 1);
 
 		if (one_in(100)) {
 			flip_bit(frame, 14, frame->length);
@@ -234,7 +143,7 @@ static void cut_frames_are_foreign(void)
 
 	send_for(0.2);
 	for (uint32_t i = 0; i < nb_came; i++) {
-		struct test_frame *frame = give(&came[i]);
+		struct test_frame *frame = give(&came[i], 1);
 
 		if (one_in(100)) {
 			frame->length = (uint16_t)(rand() % (frame->length - 8));
@@ -255,7 +164,7 @@ static void other_numbers_are_foreign(void)
 
 	send_for(0.1);
 	for (uint32_t i = 1; i < nb_came; i++)
-		give(&came[i]);
+		give(&came[i], 1);
 	old = came[0];
 	take_back();
 	before = counted();
@@ -263,10 +172,10 @@ static void other_numbers_are_foreign(void)
 	future = came[0];
 	signature_write(future.bytes + signature_offset(future.length),
 		signature_word(0, tester.streams[0]->next_sequence));
-	give(&old);
-	give(&future);
+	give(&old, 1);
+	give(&future, 1);
 	for (uint32_t i = 0; i < nb_came; i++)
-		give(&came[i]);
+		give(&came[i], 1);
 	take_back();
 	check_counted(before, (struct counted){.received = nb_came, .other = 2});
 	CHECK_EQUAL(counts_of(0).lost, 1); /* of the first trial */
@@ -282,9 +191,9 @@ static void late_frames_are_no_repeats(void)
 	held = nb_came / 4;
 	CHECK(nb_came - held > SEQUENCE_WINDOW);
 	for (uint32_t i = held; i < nb_came; i++)
-		give(&came[i]);
+		give(&came[i], 1);
 	for (uint32_t i = 0; i < held; i++)
-		give(&came[i]);
+		give(&came[i], 1);
 	take_back();
 	check_counted(before, (struct counted){.received = nb_came});
 	CHECK_EQUAL(counts_of(0).lost, 0);
@@ -301,7 +210,7 @@ static void quote(const struct test_frame *from)
 	bool six = from->bytes[12] == 0x86;
 	const uint8_t *headers = six ? ip6 : ip4;
 	unsigned bytes = six ? sizeof(ip6) : sizeof(ip4), packet = from->length - 14u;
-	struct test_frame *frame = give(from);
+	struct test_frame *frame = give(from, 1);
 
 	memcpy(frame->bytes + 14, headers, bytes);
 	memcpy(frame->bytes + 14 + bytes, from->bytes + 14, packet);
@@ -321,7 +230,7 @@ static void quoted_frames_are_lost(void)
 			quote(&came[i]);
 			wanted.other++;
 		} else {
-			give(&came[i]);
+			give(&came[i], 1);
 			wanted.received++;
 		}
 	}
