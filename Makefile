@@ -11,7 +11,7 @@
 #   make test-sid      the same on Debian unstable, for the newest DPDK that Debian has
 #   make test-nics   real NIC drivers, on NICs that QEMU emulates   make test-nics NICS=igb
 #   make test-guests   losses in a Linux router with a kernel of its own, under QEMU (as root)
-#   make lint     clang-format, clang-tidy, include cycles, ruff, mypy, words, spelling
+#   make lint     clang-format, clang-tidy, include cycles, ruff, mypy, shellcheck, words, spelling
 #   make fuzz     each fuzz target for FUZZ_SECONDS   make fuzz-parsers, make fuzz-files   Python's alone
 #   make fuzz-coverage   lines of each parser that its seeds reach, in per cent
 #   make screenshots   docs/images/report*.png, of a bench that it runs
@@ -72,7 +72,7 @@ SOURCES := $(shell find src engine bench -type f ! -path '*/__pycache__/*') meso
 .PHONY: help setup setup-test setup-servers setup-nics setup-peers setup-lint setup-fuzz setup-fuzz-parsers build \
 	install uninstall bench peers performance injection setup-screenshots screenshots test test-more test-full \
 	test-engine test-lab test-python \
-	test-nics test-guests test-trixie test-sid trust lint lint-c lint-python fuzz fuzz-engine fuzz-parsers fuzz-files \
+	test-nics test-guests test-trixie test-sid trust lint lint-c lint-python lint-shell fuzz fuzz-engine fuzz-parsers fuzz-files \
 	fuzz-coverage setup-docs schemas docs deb wheel image test-packages clean
 
 help:
@@ -247,13 +247,17 @@ test-nics: build setup-nics build/nics/root.img
 test-guests: build setup-nics build/nics/root.img
 	@ACCEL=$(ACCEL) $(BIN)/python -m tests.boxes --kinds $(GUESTS) $(if $(strip $(ARGS)),$(ARGS),--seconds 2)
 
-lint: lint-words lint-python lint-c
+lint: lint-words lint-shell lint-python lint-c
 
 # Words of docs/glossary.md, and spelling.
 lint-words: setup-lint
 	@echo "linerate: words and spelling"
 	@build-aux/check-words
-	@$(BIN)/codespell src engine docs tests bench build-aux README.md
+	@$(BIN)/codespell src engine docs tests bench build-aux contrib README.md
+
+lint-shell: setup-lint
+	@echo "linerate: shellcheck"
+	@git grep -lE '^#!.*[/ ](ba)?sh$$' -- build-aux contrib packaging .ci | xargs $(BIN)/shellcheck -S warning
 
 lint-python: setup-lint
 	@echo "linerate: ruff, imports and mypy"

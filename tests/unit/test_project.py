@@ -53,7 +53,7 @@ def test_debians_changelog_is_made_of_it():
 
 def pages_of_sources():
     """Pages of docs/ that sources and scripts name, each with where."""
-    folders = ("src", "engine", "tests", "bench", "fuzz", "build-aux", "packaging")
+    folders = ("src", "engine", "tests", "bench", "fuzz", "build-aux", "packaging", "contrib")
     for folder in folders:
         for path in (ROOT / folder).rglob("*"):
             if (

@@ -184,14 +184,15 @@ def _show(document: Document, form: Form, output: Path | None, as_json: bool) ->
 def group(words: str) -> list[tuple[str, Run]]:
     """Runs of one device: `A1,A2`, or a folder of runs; a folder may have a comma in its name."""
     names = [words] if Path(words).exists() else [name for name in words.split(",") if name]
-    runs = [run for name in names for run in _runs_in(Path(name))]
-    return [(_folder(run).resolve().name, load_run(run)) for run in runs]
+    return [(name, load_run(run)) for path in names for name, run in _runs_in(Path(path))]
 
 
-def _runs_in(path: Path) -> list[Path]:
-    """The runs of a folder of runs; anything else is one."""
+def _runs_in(path: Path) -> list[tuple[str, Path]]:
+    """The runs of a folder of runs, each by that folder's name; anything else is one."""
     runs = sorted(found.parent for found in path.glob("*/run.json"))
-    return [path] if not runs or (path / "run.json").exists() else runs
+    if not runs or (path / "run.json").exists():
+        return [(_folder(path).resolve().name, path)]
+    return [(path.resolve().name, run) for run in runs]
 
 
 def _folder(run: Path) -> Path:
