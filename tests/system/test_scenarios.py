@@ -88,6 +88,34 @@ def test_a_run_says_which_scenario_it_measured(tmp_path: Path) -> None:
     assert all(result["frame_bytes"] == 512 for result in run["results"])
 
 
+def test_both_sides_of_a_pair_take_turns(tmp_path: Path) -> None:
+    """Without, with, without, with; the cost is of pairs, and `cost` makes the same of them."""
+    words = ("ecmp", "--box", "router", "--pair", "--repeat", "2", "--duration", "100ms")
+    done = scenario("run", *words, "--wait", "--accept-suspect", "--runs", str(tmp_path), "--json")
+    assert done.returncode in (0, FAILED), done.stderr
+    folders = sorted(tmp_path.iterdir(), key=started)
+    paths = [run_json(one)["scenario"]["values"]["paths"] for one in folders]
+    assert paths == ["0", "8", "0", "8"]
+    result: dict[str, Any] = json.loads(done.stdout)["result"]
+    assert (result["without"], result["with_it"]) == ("0", "8")
+    assert done.returncode == FAILED or result["costs"]
+    for one in result["costs"]:
+        assert one["pairs"] <= 2
+        assert one["cycles_interval"] is None
+    sides = (",".join(map(str, folders[side::2])) for side in (0, 1))
+    again = scenario("cost", *sides, "--json")
+    assert json.loads(again.stdout)["result"] == result
+
+
+def run_json(folder: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    return document
+
+
+def started(folder: Path) -> str:
+    return str(run_json(folder)["started"])
+
+
 def test_what_is_not_there_is_a_line() -> None:
     """A box, a value, a scenario: each names those that are there."""
     for words, line in (

@@ -8,7 +8,6 @@ import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Literal
 
 from pydantic import BaseModel
@@ -20,6 +19,7 @@ from linerate.results.gates import PAIRS, Gate, GateResult, Samples, judge
 from linerate.results.side_titles import titles
 from linerate.results.statistics import RankTest, Rates, p_text, rank_test, rates_of, repeats_needed
 from linerate.results.store import Result, Run, sound
+from linerate.results.turns import in_turn, paired
 
 Judgement = Literal["faster", "slower", "same", "unknown"]
 
@@ -267,33 +267,13 @@ def _judge(
     tests: Mapping[str, tuple[Sequence[Result], Sequence[Result]]],
 ) -> list[GateResult]:
     """In pairs those tests whose runs were measured in turn; trial by trial the others."""
-    pairs = _in_turn(base, other)
-    paired = {
-        test: both for test in tests if len((both := _paired(test, pairs))[0]) > 1
-    }  # fmt: skip
+    pairs = in_turn(base.runs, other.runs)
+    turns = {test: both for test in tests if len((both := paired(test, pairs))[0]) > 1}
     single: dict[str, Samples] = {
         test: ([[one] for one in before], [[one] for one in after])
         for test, (before, after) in tests.items()
     }
-    return judge(gate, {**single, **paired}, dict.fromkeys(paired, PAIRS))
-
-
-def _in_turn(base: Side, other: Side) -> list[tuple[Run, Run]]:
-    """Runs beside each other in time, where those of the two took turns; else none."""
-    sides = [*((run, 0) for run in base.runs), *((run, 1) for run in other.runs)]
-    order = sorted(sides, key=lambda one: one[0].started)
-    turns = [side for _, side in order]
-    if len(base.runs) != len(other.runs) or any(a == b for a, b in pairwise(turns)):
-        return []
-    runs = [[run for run, side in order if side == which] for which in (0, 1)]
-    return list(zip(*runs, strict=True))
-
-
-def _paired(test: str, pairs: Iterable[tuple[Run, Run]]) -> Samples:
-    """Sound trials of a test, by run, where both of a pair have some."""
-    both = [[sound(run.repeats().get(test, [])) for run in pair] for pair in pairs]
-    whole = [(base, other) for base, other in both if base and other]
-    return [base for base, _ in whole], [other for _, other in whole]
+    return judge(gate, {**single, **turns}, dict.fromkeys(turns, PAIRS))
 
 
 #: Figures of power that are compared.

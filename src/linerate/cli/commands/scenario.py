@@ -3,10 +3,11 @@
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,8 @@ import typer
 
 from linerate.base.errors import UserError
 from linerate.base.published import printed
+from linerate.cli.ci_files import write_ci_files
+from linerate.cli.commands.report import group
 from linerate.cli.completion import complete_run, one_of
 from linerate.cli.option_classes import with_option_classes
 from linerate.cli.options import DurationOption, JsonOption, RunOptions
@@ -41,9 +44,12 @@ from linerate.report.document import Document
 from linerate.report.render import json as as_json_text
 from linerate.report.render import terminal
 from linerate.results.scenario_cost import pair_of
-from linerate.results.store import Run, load_run
+from linerate.results.store import Run
 from linerate.ui.console import Console
 from linerate.ui.screen import complain, one_line, say
+
+#: Runs of each side of a pair: as many have an interval.
+PAIRS = 6
 
 scenario = typer.Typer(
     no_args_is_help=True,
@@ -218,8 +224,11 @@ def run(
     testbed: TestbedOption = None,
     duration: DurationOption = "5s",  # type: ignore[assignment]  # the parser makes a number of it
     repeat: Annotated[
-        int, typer.Option(help="Trials of each loadtest; median and spread.", min=1, max=100)
-    ] = 1,
+        int | None,
+        typer.Option(
+            help="Trials of each loadtest (1); with --pair, runs of each side (6).", min=1, max=100
+        ),
+    ] = None,
     rate: Annotated[
         str | None,
         typer.Option(
@@ -237,45 +246,65 @@ def run(
     ] = False,
     pair: Annotated[
         bool,
-        typer.Option("--pair", help="Without the feature, then with it: what it costs."),
+        typer.Option("--pair", help="Without the feature and with it, in turn: what it costs."),
     ] = False,
     output: RunOptions,
 ) -> None:
     """Check a scenario, then measure it as a bench does, into a run's folder."""
     chosen = replace(_chosen(name, box, values, frame_bytes, testbed), rate=rate)
-    sides = _sides(chosen) if pair else [chosen]
+    sides = _sides(chosen) if pair else ()
     _require(chosen)
-    runs: list[Run] = []
-    for side in sides:
-        asked = _Asked(duration, repeat, accept_suspect, is_alone=not pair)
+    if sides:
+        raise typer.Exit(_in_turn(sides, _Asked(duration, 1, accept_suspect), repeat, output))
+    asked = _Asked(duration, repeat or 1, accept_suspect)
+    made, code = _measured(chosen, asked, output)
+    show_report(bench_report.document(made.run, made.folder), made.run, output)
+    raise typer.Exit(code)
+
+
+def _in_turn(
+    sides: Sequence[Chosen], asked: "_Asked", rounds: int | None, output: RunOptions
+) -> int:
+    """Measure both sides of a pair, a run each, again and again; say what the feature costs."""
+    rounds = rounds or PAIRS
+    runs: tuple[list[Run], ...] = tuple([] for _ in sides)
+    for number, (side, kept) in product(range(1, rounds + 1), zip(sides, runs, strict=True)):
         made, code = _measured(side, asked, output)
-        runs.append(made)
-        if code:
-            raise typer.Exit(code)
-    if pair:
-        with _mistakes():
-            document = scenario_pair.document(pair_of(*runs))
-        _print(document, output.as_json)
+        complain(f"linerate: pair {number} of {rounds}: {made.folder}")
+        if code > FAILED or made.run.status != "complete":
+            show_report(bench_report.document(made.run, made.folder), made.run, output)
+            return code
+        kept.append(made.run)
+    with _mistakes():
+        pair = pair_of(*runs)
+    document = scenario_pair.document(pair)
+    write_ci_files(document, output.junit, output.summary)
+    _print(document, output.as_json)
+    return 0 if {cost.test for cost in pair.costs} == set(runs[0][0].tests) else FAILED
 
 
 @scenario.command(
-    epilog="Example: [bold]linerate scenario cost runs/…-nft-acl-kernel runs/…-nft-acl-kernel-2[/]"
+    epilog="Examples:\n\n[bold]linerate scenario cost runs/…-acl-kernel runs/…-acl-kernel-2[/]\n\n"
+    "[bold]linerate scenario cost A1,A2,A3 B1,B2,B3[/] # in turn: A1, B1, A2, …"
 )
 def cost(
     without: Annotated[
-        Path,
+        str,
         typer.Argument(
-            help="Run without the feature.", metavar="WITHOUT", autocompletion=complete_run
+            help="Runs without the feature; commas between several, or a folder of them.",
+            metavar="WITHOUT",
+            autocompletion=complete_run,
         ),
     ],
     with_it: Annotated[
-        Path,
-        typer.Argument(help="Run with it.", metavar="WITH", autocompletion=complete_run),
+        str,
+        typer.Argument(help="Runs with it.", metavar="WITH", autocompletion=complete_run),
     ],
     as_json: JsonOption = False,
 ) -> None:
-    """Say what a feature costs in cycles a packet and per cent, by two runs of a scenario."""
-    document = scenario_pair.document(pair_of(load_run(without), load_run(with_it)))
+    """Say what a feature costs in cycles a packet and per cent, by runs of a scenario."""
+    sides = ([run for _, run in group(words)] for words in (without, with_it))
+    document = scenario_pair.document(pair_of(*sides))
     _print(document, as_json)
 
 
@@ -355,12 +384,18 @@ class _Asked:
     duration_seconds: float
     repeats: int
     accept_suspect: bool
-    #: Whether there is no other side of a pair.
-    is_alone: bool
 
 
-def _measured(chosen: Chosen, asked: _Asked, options: RunOptions) -> tuple[Run, int]:
-    """Measure one side into a run's folder; report it where there is no other."""
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A run, and where it is."""
+
+    run: Run
+    folder: Path
+
+
+def _measured(chosen: Chosen, asked: _Asked, options: RunOptions) -> tuple[_Made, int]:
+    """Measure a scenario with its values into a run's folder; its exit code."""
     label = f"{chosen.use.name}-{chosen.box.replace(':', '-')}"
     with ExitStack() as stack:
         with _mistakes():
@@ -369,11 +404,7 @@ def _measured(chosen: Chosen, asked: _Asked, options: RunOptions) -> tuple[Run, 
         plan = replace(plan, accept_suspect=asked.accept_suspect)
         folder = stack.enter_context(run_folder(ready.testbed, label, options))
         run, code = measure_into(plan, folder, partial(ScenarioBench, ready))
-        if asked.is_alone or code:
-            show_report(bench_report.document(run, folder.path), run, options)
-        else:
-            complain(f"linerate: {folder.path}")
-    return run, code
+    return _Made(run, folder.path), code
 
 
 @contextmanager
