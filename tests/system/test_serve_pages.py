@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 from tests.many_runs import make_many
 from tests.system.serving import Served, served
 
+from linerate.experiments.campaign.state import StateFolder
+from linerate.model.campaign import CampaignState
+from linerate.model.campaign import TestbedState as Bed
 from linerate.results.journal import read
 from linerate.results.store import load_run
 
@@ -324,3 +328,38 @@ def test_a_page_that_was_refused_once_asks_again(browser: Browser, server: Serve
     expect(page.get_by_role("button", name="Stop")).to_be_disabled(timeout=PATIENCE_MS)
     assert len(asked) == 2
     page.close()
+
+
+def test_a_campaign_is_followed_as_it_goes_on(browser: Browser, tmp_path: Path) -> None:
+    """Without a reload, on a screen as narrow as a phone's; what is cut off is nothing."""
+    now = datetime.now(UTC)
+    state = CampaignState(
+        name="nightly",
+        seed=1,
+        started=now - timedelta(minutes=5),
+        updated=now,
+        units=8,
+        done=3,
+        testbeds=(Bed(name="lab-a", status="measuring", measured=3, now="main, 1st"),),
+    )
+    dataset = tmp_path / "dataset"
+    folder = StateFolder(str(dataset), state.name)
+    folder.write(state)
+    with served(tmp_path / "runs", "--dataset", str(dataset)) as server:
+        watched = Watched(browser, server, viewport={"width": 480, "height": 800})
+        page = watched.page
+        page.goto(f"{server.address}/campaigns")
+        page.get_by_role("link", name="nightly").click()
+        lead = page.locator("#campaigns .lead .value")
+        expect(lead).to_have_text("3 of 8 units")
+        testbeds = page.get_by_role("region", name="testbeds")
+        wider = "(one) => one.scrollWidth - one.clientWidth"
+        assert testbeds.evaluate(wider) <= 0
+        assert page.evaluate("document.documentElement.scrollWidth") <= 480
+        aside = state.testbeds[0].model_copy(
+            update={"status": "set aside", "now": "", "reason": "3 in a row without a result"}
+        )
+        folder.write(state.model_copy(update={"done": 5, "testbeds": (aside,)}))
+        expect(lead).to_have_text("5 of 8 units", timeout=PATIENCE_MS)
+        expect(testbeds).to_contain_text("3 in a row without a result")
+        watched.check()

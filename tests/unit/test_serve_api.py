@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from pathlib import Path
 
 import pytest
 from tests.many_runs import make_many
@@ -18,7 +19,9 @@ def runs(tmp_path):
 
 def get(runs, path, at_start=lambda: None, query=b""):
     """Status, headers and body of an answer; `at_start` is called once its length is sent."""
-    app = make_app(Settings(runs, Rules(closed=False), start=False))
+    app = make_app(
+        Settings(runs, Rules(closed=False), start=False, dataset=Path("dataset").resolve())
+    )
     messages = []
 
     async def receive():

@@ -1,22 +1,29 @@
 """A campaign as planned and as it goes on, in tables."""
 
+from collections import Counter
+from collections.abc import Sequence
+
 from linerate.model.campaign import CampaignPlan, CampaignState, TestbedPlan, TestbedState
 from linerate.report.document import (
+    NONE,
     Column,
     Document,
+    Lead,
     Note,
     Row,
     Section,
     Table,
+    Tone,
     figures,
     sentences,
     text,
 )
 from linerate.report.soak_lead import duration
 
-#: Attempts without a result that are shown, the last ones.
-FAILURES = 5
+#: Attempts without a result that are shown, the last ones: in a terminal, and on a page.
+FAILURES, FAILURES_PAGE = 5, 50
 _WEIGHTS = {"finished": "passed", "failed": "warning"}
+_TONES: dict[str, Tone] = {"finished": "good", "failed": "failed"}
 
 
 def plan_document(plan: CampaignPlan) -> Document:
@@ -73,6 +80,69 @@ def _planned(one: TestbedPlan) -> Row:
 
 def status_document(state: CampaignState) -> Document:
     """Document of a state."""
+    line = Note(progress_line(state), weight=_WEIGHTS.get(state.status, "text"))  # type: ignore[arg-type]
+    return _status_document(state, line, FAILURES)
+
+
+def status_page(state: CampaignState) -> Document:
+    """The same for a page: progress large, more of what failed."""
+    began = f"{state.started:%F %H:%M} UTC"
+    line = Lead(
+        value=f"{state.done:,}",
+        unit=f"of {state.units:,} units",
+        subject=f"{_status(state)}, on {state.host or 'no host'} since {began}",
+        verdict=_testbeds_line(state),
+        tone=_TONES.get(state.status, "good" if state.alive() else "limited"),
+        facts=_facts(state),
+    )
+    return _status_document(state, line, FAILURES_PAGE)
+
+
+def _testbeds_line(state: CampaignState) -> str:
+    """Testbeds by what they do."""
+    counts = Counter(one.status for one in state.testbeds)
+    return f"Testbeds: {', '.join(f'{number} {status}' for status, number in counts.items())}."
+
+
+def _facts(state: CampaignState) -> tuple[tuple[str, str], ...]:
+    left = seconds_left(state)
+    aside = sum(one.status == "set aside" for one in state.testbeds)
+    return (
+        ("left", f"{max(0, state.units - state.done):,}"),
+        ("attempts without a result", f"{sum(one.failed for one in state.testbeds):,}"),
+        ("testbeds set aside", f"{aside} of {len(state.testbeds)}"),
+        ("time left", NONE if left is None else duration(left)),
+    )
+
+
+def list_document(states: Sequence[CampaignState]) -> Document:
+    """All campaigns of a dataset, the last one begun first; each row leads to its page."""
+    rows = tuple(
+        (
+            state.name,
+            _status(state),
+            f"{state.done:,}",
+            f"{max(0, state.units - state.done):,}",
+            *(value for _, value in _facts(state)[1:]),
+            f"{state.updated:%F %H:%M:%S}",
+        )
+        for state in sorted(states, key=lambda one: one.started, reverse=True)
+    )
+    columns = (
+        *text("campaign", "status"),
+        *figures("done", "left", "without a result", "testbeds set aside", "time left"),
+        *text("last written, UTC"),
+    )
+    links = {state.name: f"campaigns/{state.name}" for state in states}
+    return Document(
+        title="Campaigns",
+        sections=(Table("campaigns", columns, rows, titled=False, files=links),),
+        data=lambda: list(states),
+        schema="campaign-status",
+    )
+
+
+def _status_document(state: CampaignState, line: Section, failures: int) -> Document:
     columns = (
         *text("testbed", "status"),
         *figures("results", "failed"),
@@ -80,7 +150,7 @@ def status_document(state: CampaignState) -> Document:
         *sentences("measures, or why not"),
     )
     sections: list[Section] = [
-        Note(progress_line(state), weight=_WEIGHTS.get(state.status, "text")),  # type: ignore[arg-type]
+        line,
         Table("testbeds", columns, tuple(map(_row, state.testbeds)), titled=False),
     ]
     if state.problem:
@@ -88,7 +158,7 @@ def status_document(state: CampaignState) -> Document:
     if state.failures:
         rows = tuple(
             (f"{one.time:%H:%M:%S}", one.testbed, f"{one.text}: {one.reason}")
-            for one in state.failures[-FAILURES:]
+            for one in state.failures[-failures:]
         )
         columns = (*text("at", "testbed"), *sentences("without a result"))
         sections.append(Table("without a result", columns, rows, titled=False))
@@ -111,7 +181,7 @@ def progress_line(state: CampaignState) -> str:
 def seconds_left(state: CampaignState) -> float | None:
     """Estimate of what is left, as this `run` went so far; None where that can't be known."""
     measured = state.done - state.found_done
-    if state.status != "running" or measured < 1:
+    if state.status != "running" or measured < 1 or not state.alive():
         return None
     took = (state.updated - state.started).total_seconds()
     return took / measured * (state.units - state.done)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from linerate.cli.dataset_options import DEFAULT, VARIABLE
 from linerate.cli.usage import FAILED, mistaken
 from linerate.ui.screen import complain, say
 from linerate.ui.serve.app import Settings, make_app
@@ -24,6 +25,14 @@ def serve(
     runs: Annotated[
         Path, typer.Option(help="Where run folders are, and are made.", metavar="DIR")
     ] = Path("runs"),
+    dataset: Annotated[
+        Path,
+        typer.Option(
+            help="Folder of the dataset whose campaigns are shown.",
+            metavar="DIR",
+            envvar=VARIABLE,
+        ),
+    ] = Path(DEFAULT),
     listen: Annotated[
         str,
         typer.Option(
@@ -45,7 +54,7 @@ def serve(
         mistaken(f"--listen: expected HOST:PORT, as {LISTEN}; not '{listen}'")
     host, port = address[0] or "0.0.0.0", address[1]
     rules = Rules(closed=ask_token or not is_loopback(host))
-    app = make_app(Settings(runs.resolve(), rules, start=not no_start))
+    app = make_app(Settings(runs.resolve(), rules, start=not no_start, dataset=dataset.resolve()))
     try:
         server = Server(app, host, port)
     except (OSError, OverflowError) as error:

@@ -29,6 +29,16 @@ class CampaignStateError(UserError):
     """State that can't be read or written, or belongs to another `run`."""
 
 
+def state_of(content: bytes, source: str) -> CampaignState:
+    """Read the content of a state's file. Raises CampaignStateError."""
+    try:
+        return CampaignState.model_validate(json_of(content.decode()))
+    except (DocumentError, UnicodeDecodeError, ValidationError) as error:
+        raise CampaignStateError(
+            f"{source}: not a campaign's state; move it away: results are kept without it"
+        ) from error
+
+
 class StateFolder:
     """The folder of a campaign's state, below its dataset."""
 
@@ -39,15 +49,9 @@ class StateFolder:
     def read(self) -> CampaignState | None:
         """Read the state; None where no `run` has begun. Raises CampaignStateError."""
         try:
-            document = json_of(self._files.read(STATE).decode())
-            return CampaignState.model_validate(document)
+            return state_of(self._files.read(STATE), f"{self.url}/{STATE}")
         except FileNotFoundError:
             return None
-        except (DocumentError, UnicodeDecodeError, ValidationError) as error:
-            raise CampaignStateError(
-                f"{self.url}/{STATE}: not a campaign's state; move it away: results are kept "
-                "without it"
-            ) from error
         except OSError as error:
             raise CampaignStateError(f"{self.url}: {_why(error)}") from error
 

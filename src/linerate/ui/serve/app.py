@@ -15,6 +15,7 @@ from linerate import __version__
 from linerate.ui.serve.api import api
 from linerate.ui.serve.api_page import api_page
 from linerate.ui.serve.assets import assets
+from linerate.ui.serve.campaigns import Campaigns, campaign_api, campaign_pages
 from linerate.ui.serve.gently import bound_threads
 from linerate.ui.serve.library import Library
 from linerate.ui.serve.metrics import metrics
@@ -32,6 +33,8 @@ class Settings:
     rules: Rules
     #: Whether benches can be started and stopped.
     start: bool = True
+    #: Folder of the dataset whose campaigns are shown.
+    dataset: Path = Path("dataset")
 
 
 def _mistaken(_request: Request, error: Exception) -> Response:
@@ -81,6 +84,9 @@ def make_app(settings: Settings) -> App:
     app.add_exception_handler(HTTPException, _nowhere)
     app.include_router(api(library, runner))
     app.include_router(pages(library, runner))
+    campaigns = Campaigns(settings.dataset)
+    app.include_router(campaign_api(campaigns))
+    app.include_router(campaign_pages(campaigns))
     app.include_router(api_page())
     app.include_router(assets())
     app.include_router(metrics())

@@ -11,7 +11,7 @@ from linerate.report.render import html
 #: Content types by name.
 KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8",
          "svg": "image/svg+xml"}  # fmt: skip
-OWN = ("serve.css", "live.css", "serve.js", "live.js", "charts.js", "icon.svg")
+OWN = ("serve.css", "live.css", "serve.js", "live.js", "campaigns.js", "charts.js", "icon.svg")
 #: Names have the version in their query: they need not be asked for again.
 KEPT = {"cache-control": "private, max-age=86400"}
 

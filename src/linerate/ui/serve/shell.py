@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 from linerate.report.render import html
 from linerate.ui.serve.assets import address
 
-LINKS = (("/", "Runs"), ("/live", "Live"), ("/docs", "API"))
+LINKS = (("/", "Runs"), ("/live", "Live"), ("/campaigns", "Campaigns"), ("/docs", "API"))
 
 
 @cache
