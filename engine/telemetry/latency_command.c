@@ -26,8 +26,8 @@ static int answer_streams(struct rte_tel_data *data)
 	unsigned rows = 0;
 
 	table_start(&table, "usss", "stream", "name", "port", "rx_port");
-	for (unsigned i = 0; i < tester.nb_streams && rows < STREAMS_PER_ANSWER; i++) {
-		const struct stream *stream = tester.streams[i];
+	for (unsigned i = 0; i < tester.nb_rows && rows < STREAMS_PER_ANSWER; i++) {
+		const struct stream *stream = tester.rows[i];
 
 		if (!stream->stamped)
 			continue;
@@ -125,10 +125,10 @@ static int latency_answer(const char *parameters, struct rte_tel_data *data)
 	stream = strtoul(parameters, &end, 10);
 	if (*end == ',')
 		bucket = strtoul(end + 1, NULL, 10);
-	if (stream >= tester.nb_streams || !tester.streams[stream]->stamped)
+	if (stream >= tester.nb_rows || !tester.rows[stream]->stamped)
 		return answer_error(
 			data, "no latency stream has that number: /linerate/latency lists them");
-	parts = parts_of(tester.streams[stream]);
+	parts = parts_of(tester.rows[stream]);
 	answer_figures(data, &parts);
 	return answer_buckets(data, &parts, bucket);
 }
@@ -147,13 +147,14 @@ static uint64_t end_period(const struct parts *parts)
 	return max;
 }
 
-static void add_figures(struct table *table, const struct stream *stream)
+static void add_figures(struct table *table, unsigned long number)
 {
+	const struct stream *stream = tester.rows[number];
 	struct parts parts = parts_of(stream);
 	struct latency_figures sum = sum_of(&parts);
 
 	table_string(table, 0, stream->name);
-	table_u64(table, 1, stream->id);
+	table_u64(table, 1, number);
 	table_u64(table, 2, sum.count);
 	table_u64(table, 3, sum.count == 0 ? 0 : sum.min);
 	table_u64(table, 4, sum.max);
@@ -175,13 +176,13 @@ static int figures_answer(const char *parameters, struct rte_tel_data *data)
 	table_start(&table, "suuuuuuuuuuu", "name", "stream", "count", "min", "max", "sum",
 		"jitter_sum", "jitter_count", "damaged", "disturbed_count", "disturbed_max",
 		"last_max");
-	for (; next < tester.nb_streams && rows < STREAMS_PER_ANSWER; next++) {
-		if (!tester.streams[next]->stamped)
+	for (; next < tester.nb_rows && rows < STREAMS_PER_ANSWER; next++) {
+		if (!tester.rows[next]->stamped)
 			continue;
-		add_figures(&table, tester.streams[next]);
+		add_figures(&table, next);
 		rows++;
 	}
-	answer_u64(data, "next", next < tester.nb_streams ? next : 0);
+	answer_u64(data, "next", next < tester.nb_rows ? next : 0);
 	return table_end(&table, data);
 }
 

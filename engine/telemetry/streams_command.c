@@ -33,16 +33,6 @@ static uint64_t read_parts(const struct stream *stream, struct stream_counts *su
 	return sent;
 }
 
-/* Parts but the first have no rows of their own; their numbers come behind all others. */
-static unsigned rows_in_all(void)
-{
-	unsigned rows = 0;
-
-	for (unsigned i = 0; i < tester.nb_streams; i++)
-		rows += !tester.streams[i]->is_part;
-	return rows;
-}
-
 static int streams_answer(const char *parameters, struct rte_tel_data *data)
 {
 	unsigned long first = parameters == NULL ? 0 : strtoul(parameters, NULL, 10);
@@ -50,15 +40,11 @@ static int streams_answer(const char *parameters, struct rte_tel_data *data)
 
 	table_start(&table, "suuuuuuu", "name", "sent", "received", "lost", "duplicated",
 		"out_of_order", "corrupted", "rx_bytes");
-	for (unsigned long i = first; i < tester.nb_streams && i < first + STREAMS_PER_ANSWER;
-		i++) {
-		const struct stream *stream = tester.streams[i];
+	for (unsigned long i = first; i < tester.nb_rows && i < first + STREAMS_PER_ANSWER; i++) {
+		const struct stream *stream = tester.rows[i];
 		struct stream_counts counts;
-		uint64_t sent;
+		uint64_t sent = read_parts(stream, &counts);
 
-		if (stream->is_part)
-			continue;
-		sent = read_parts(stream, &counts);
 		table_string(&table, 0, stream->name);
 		table_u64(&table, 1, sent);
 		table_u64(&table, 2, counts.sequence.received);
@@ -68,7 +54,7 @@ static int streams_answer(const char *parameters, struct rte_tel_data *data)
 		table_u64(&table, 6, counts.corrupted);
 		table_u64(&table, 7, counts.rx_bytes);
 	}
-	answer_u64(data, "total", rows_in_all());
+	answer_u64(data, "total", tester.nb_rows);
 	return table_end(&table, data);
 }
 
@@ -107,10 +93,9 @@ static int received_answer(const char *parameters, struct rte_tel_data *data)
 	struct table table;
 
 	table_start(&table, "susuu", "name", "id", "port", "received", "rx_bytes");
-	for (; next < tester.nb_streams && rows + tester.nb_ports <= ROWS_PER_ANSWER; next++)
-		if (!tester.streams[next]->is_part)
-			rows += add_ports(&table, tester.streams[next]);
-	answer_u64(data, "next", next < tester.nb_streams ? next : 0);
+	for (; next < tester.nb_rows && rows + tester.nb_ports <= ROWS_PER_ANSWER; next++)
+		rows += add_ports(&table, tester.rows[next]);
+	answer_u64(data, "next", next < tester.nb_rows ? next : 0);
 	return table_end(&table, data);
 }
 

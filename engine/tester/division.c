@@ -98,10 +98,22 @@ static int by_number(const void *a, const void *b)
 
 static void give(struct division *division, struct item *item, unsigned sender)
 {
-	item->sender = sender;
+	item->sender = item->stream->sender = sender;
 	item->placed = true;
 	division->senders[sender].count++;
 	division->senders[sender].load += item->load;
+}
+
+/* The item, and all of its chain. */
+static void give_chain(
+	struct division *division, struct items *items, struct item *first, unsigned sender)
+{
+	uint64_t chain = first->stream->chain;
+
+	give(division, first, sender);
+	for (unsigned i = 0; chain != 0 && i < items->count; i++)
+		if (!items->items[i].placed && items->items[i].stream->chain == chain)
+			give(division, &items->items[i], sender);
 }
 
 static void give_all(struct division *division, struct items *items, bool in_places)
@@ -118,7 +130,7 @@ static void give_all(struct division *division, struct items *items, bool in_pla
 		for (unsigned s = 1; s < items->nb_senders; s++)
 			if (division->senders[s].load < division->senders[least].load)
 				least = s;
-		give(division, &items->items[i], least);
+		give_chain(division, items, &items->items[i], least);
 	}
 	qsort(items->items, items->count, sizeof(*items->items), by_number);
 }
@@ -143,7 +155,7 @@ static int note_streams(struct division *division, const struct items *items)
 }
 
 int division_make(struct division *division, struct stream *const *streams, unsigned count,
-	unsigned nb_senders, unsigned room)
+	unsigned nb_senders, unsigned room, const double *loads)
 {
 	size_t most = (size_t)count * nb_senders + 1;
 	struct items items = {
@@ -156,6 +168,8 @@ int division_make(struct division *division, struct stream *const *streams, unsi
 		items.endless |= isinf(streams[i]->pps);
 	for (unsigned i = 0; i < count; i++)
 		items.total += load_of(&items, streams[i]);
+	for (unsigned s = 0; loads != NULL && s < nb_senders; s++)
+		items.total += division->senders[s].load = loads[s];
 	if (items.items != NULL)
 		rc = cut_streams(&items, streams, count, room);
 	if (rc == 0) {

@@ -3,7 +3,7 @@
  * Which of a port's senders sends which of its streams. A stream goes whole to the sender that has
  * least to send, the largest first; one that is much beside a sender's fair share is cut into parts
  * (stream_part.h), so that loads differ by little. Streams that say their places in the port's
- * round stay together.
+ * round stay together, and those of a chain do.
  *
  * The same streams are divided alike in every run.
  */
@@ -25,9 +25,10 @@ struct division {
 };
 
 /* Divides the streams, whose rates are known; at most `room` parts are made beside them, which
- * have no ids yet. Returns 0, or -ENOMEM. */
+ * have no ids yet. `loads` are those that each sender has already, in frames a second; NULL: none.
+ * Returns 0, or -ENOMEM. */
 int division_make(struct division *division, struct stream *const *streams, unsigned count,
-	unsigned nb_senders, unsigned room);
+	unsigned nb_senders, unsigned room, const double *loads);
 void division_free(struct division *division);
 
 #endif

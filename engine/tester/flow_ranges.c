@@ -2,6 +2,19 @@
 #include "flow_ranges.h"
 
 #include <math.h>
+#include <rte_common.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct flows *flows_new(void)
+{
+	size_t bytes = RTE_ALIGN_CEIL(sizeof(struct flows), (size_t)RTE_CACHE_LINE_SIZE);
+	struct flows *flows = aligned_alloc(RTE_CACHE_LINE_SIZE, bytes);
+
+	if (flows != NULL)
+		memset(flows, 0, bytes);
+	return flows;
+}
 
 bool flows_set_rate(struct flows *flows, double pps)
 {

@@ -82,6 +82,8 @@ struct flow_words {
 	uint32_t src[FLOWS_BURST], dst[FLOWS_BURST], ports[FLOWS_BURST];
 };
 
+/* Zeroes, in cache lines of its own: who sends the flows writes to it. NULL: no memory. */
+struct flows *flows_new(void);
 /* Before the first frame: sets the stream's frames per second. Returns false when it gives no valid
  * number of new flows per second. */
 bool flows_set_rate(struct flows *flows, double pps);

@@ -206,7 +206,7 @@ struct flows *stream_parse_flows(struct stream *stream, const struct config_node
 		config_mistake(node, "the template has no IP header for flows");
 		return NULL;
 	}
-	flows = calloc(1, sizeof(*flows));
+	flows = flows_new();
 	if (flows == NULL)
 		return NULL;
 	flows->mirror = config_bool(node, "mirror", false);

@@ -178,7 +178,7 @@ struct stream *stream_parse(const struct config_node *node)
 	if (!config_object(node, "name", "port", "rx_port", "frame_bytes", "rate", "layers",
 		    "modifiers", "flows", "template", "program", "checksums", "burst", "bursts",
 		    "start_us", "signature", "count_by", "check_payload", "latency", "weight",
-		    "places", "at", "unscaled"))
+		    "places", "at", "unscaled", "chain"))
 		return NULL;
 	stream = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*stream));
 	if (stream == NULL)
@@ -191,6 +191,7 @@ struct stream *stream_parse(const struct config_node *node)
 	parse_bursts(stream, node);
 	stream->weight = (unsigned)config_u64(node, "weight", 1, 1, STREAM_WEIGHT_MAX);
 	stream->unscaled = config_bool(node, "unscaled", false);
+	stream->chain = config_u64(node, "chain", 0, 1, UINT32_MAX);
 	parse_rate(stream, node);
 	count_by = parse_count_by(node);
 	parse_signature(stream, node, count_by);

@@ -2,13 +2,12 @@
 #include "profile.h"
 
 #include "core/rcu.h"
-#include "ip_id.h"
+#include "profile_packets.h"
 #include "profile_schedules.h"
-#include "stream_rx.h"
+#include "profile_streams.h"
 #include "tester.h"
 
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <rte_cycles.h>
 #include <stdlib.h>
@@ -61,73 +60,161 @@ static struct profile *find_named(const char *port, const char *name, FILE *comp
 	return profile;
 }
 
+static bool is_ordered(const struct profile *profile)
+{
+	return profile->plan.serial != 0;
+}
+
+/* Whether all senders have done what the present order asks for; of one that has an order. */
 static bool is_finished(const struct profile *profile)
 {
-	return profile->order == NULL ||
-	       __atomic_load_n(&profile->finished, __ATOMIC_ACQUIRE) == profile->order->run;
+	for (unsigned s = 0; s < profile->port->nb_senders; s++)
+		if (__atomic_load_n(&profile->parts[s].finished, __ATOMIC_ACQUIRE) !=
+			profile->plan.serial)
+			return false;
+	return true;
 }
 
 static enum profile_state state_of(const struct profile *profile)
 {
-	if (profile->order == NULL)
+	if (!is_ordered(profile))
 		return PROFILE_IDLE;
 	if (is_finished(profile))
-		return profile->order->stop ? PROFILE_IDLE : PROFILE_DONE;
+		return profile->plan.stop ? PROFILE_IDLE : PROFILE_DONE;
 	return profile->paused ? PROFILE_PAUSED : PROFILE_RUNNING;
 }
 
 static bool is_running(const struct profile *profile)
 {
-	return profile->order != NULL && !is_finished(profile);
+	return is_ordered(profile) && !is_finished(profile);
 }
 
-/* Waits until the worker holds nothing of before the token. */
-static bool walked_since(uint64_t token)
+static bool all_saw(const struct profile *profile)
 {
-	for (unsigned waited_us = 0; !rcu_passed(token); waited_us += WALK_LOOK_US) {
-		if (waited_us >= WALK_WAIT_US)
+	for (unsigned s = 0; s < profile->port->nb_senders; s++)
+		if (__atomic_load_n(&profile->parts[s].seen, __ATOMIC_ACQUIRE) !=
+			profile->plan.serial)
 			return false;
-		usleep(WALK_LOOK_US);
-	}
 	return true;
 }
 
-/* Gives the order, which is the profile's from then on, and frees the one before the last. */
-static int give(struct profile *profile, struct profile_order *order, FILE *complaints)
+/* Whether the port has all frames that were made by earlier orders. */
+static bool all_settled(const struct profile *profile)
 {
-	struct profile_order *last = (struct profile_order *)(uintptr_t)profile->order;
+	for (unsigned s = 0; s < profile->port->nb_senders; s++)
+		if (__atomic_load_n(&profile->parts[s].settled, __ATOMIC_ACQUIRE) !=
+			profile->plan.serial)
+			return false;
+	return true;
+}
 
-	if (profile->past != NULL && !walked_since(profile->past_token)) {
-		profile_order_free(order, last);
-		fputs("the tester's worker does not run\n", complaints);
-		return -EBUSY;
+/* Waits, asleep, until all senders saw the order. Returns 0, or -EBUSY after writing that one does
+ * not run. */
+static int wait_seen(const struct profile *profile, FILE *complaints)
+{
+	for (unsigned waited_us = 0; is_ordered(profile) && !all_saw(profile);
+		waited_us += WALK_LOOK_US) {
+		if (waited_us >= WALK_WAIT_US) {
+			fputs("a worker of the tester does not run\n", complaints);
+			return -EBUSY;
+		}
+		usleep(WALK_LOOK_US);
 	}
-	profile_order_free(profile->past, last);
-	order->serial = profile->nb_orders++;
-	__atomic_store_n(&profile->order, order, __ATOMIC_RELEASE);
-	profile->past = last;
-	profile->past_token = rcu_token();
 	return 0;
 }
 
-/* Rates of single streams, beside the profile's. */
-static void set_pps(struct profile *profile)
+/* The same until no frame of before is made or kept any more. A link that takes none has them kept:
+ * it is not waited for, and the ledger has them as held. */
+static int wait_settled(const struct profile *profile, FILE *complaints)
 {
-	for (unsigned i = 0; i < profile->nb_streams; i++)
-		profile->streams[i]->pps = profile->streams[i]->base_pps * profile->scales[i];
+	int rc = wait_seen(profile, complaints);
+
+	for (unsigned waited_us = 0; rc == 0 && !all_settled(profile) && waited_us < WALK_WAIT_US &&
+				     !port_link_is_down(profile->port->port);
+		waited_us += WALK_LOOK_US)
+		usleep(WALK_LOOK_US);
+	return rc;
+}
+
+/* Gives the senders their orders, one each. Each has seen the one before, so that it has nothing
+ * of what that one followed. */
+static void hand_out(
+	struct profile *profile, const struct profile_plan *plan, struct profile_order **orders)
+{
+	profile->plan = *plan;
+	for (unsigned s = 0; s < profile->port->nb_senders; s++) {
+		struct profile_part *part = &profile->parts[s];
+		struct profile_order *last = (struct profile_order *)(uintptr_t)part->order;
+
+		profile_order_free(part->past, last);
+		part->past = last;
+		orders[s]->plan = *plan;
+		__atomic_store_n(&part->order, orders[s], __ATOMIC_RELEASE);
+	}
+}
+
+/* When an order changes rates: the time that several senders go by. */
+static uint64_t since(const struct profile *profile)
+{
+	return profile->port->nb_senders == 1 ? 0 : tester_clock(profile->port->port);
+}
+
+/* Has all senders wait where they are, so that what they sent is known. */
+static int hold(struct profile *profile, struct profile_plan *plan, FILE *complaints)
+{
+	struct profile_order *orders[PORT_QUEUES_MAX];
+	int rc;
+
+	rc = profile_orders_make(profile, plan, orders, complaints);
+	if (rc != 0)
+		return rc;
+	for (unsigned s = 0; s < profile->port->nb_senders; s++)
+		orders[s]->packets = profile->parts[s].order->packets;
+	hand_out(profile, plan, orders);
+	plan->serial++;
+	return wait_seen(profile, complaints);
+}
+
+/* Whether what is left of a number of packets is to be divided anew among several senders. */
+static bool divides_anew(const struct profile *profile, const struct profile_plan *plan)
+{
+	return plan->packets != 0 && !plan->stop && profile->port->nb_senders > 1 &&
+	       is_ordered(profile) && plan->run == profile->plan.run && plan->scale != 0;
+}
+
+/* Makes orders by the plan and gives them, once all senders saw those before. */
+static int give(struct profile *profile, struct profile_plan plan, FILE *complaints)
+{
+	struct profile_order *orders[PORT_QUEUES_MAX];
+	int rc = wait_seen(profile, complaints);
+
+	plan.serial = profile->plan.serial + 1;
+	if (rc == 0 && divides_anew(profile, &plan)) {
+		struct profile_plan held = plan;
+
+		held.scale = 0;
+		rc = hold(profile, &held, complaints);
+		plan.serial = held.serial;
+	}
+	if (rc == 0)
+		rc = profile_orders_make(profile, &plan, orders, complaints);
+	if (rc != 0)
+		return rc;
+	profile_packets_divide(profile, &plan, orders);
+	hand_out(profile, &plan, orders);
+	return 0;
 }
 
 /* The order that makes the profile run as it now stands; it is running. */
 static int give_again(struct profile *profile, FILE *complaints)
 {
-	struct profile_order *order;
+	struct profile_plan plan = profile->plan;
 
-	set_pps(profile);
-	order = profile_order_make(profile, false, complaints);
-	if (order == NULL)
-		return -ENOMEM;
-	order->scale = profile->paused ? 0 : profile->scale;
-	return give(profile, order, complaints);
+	profile_streams_set_pps(profile);
+	plan.scale = profile->paused ? 0 : profile->scale;
+	/* One that has yet to begin begins when it was to. */
+	plan.since = plan.at_tsc > rte_rdtsc() ? plan.since : since(profile);
+	return give(profile, plan, complaints);
 }
 
 static double l1_bps_of(const struct profile *profile)
@@ -135,7 +222,7 @@ static double l1_bps_of(const struct profile *profile)
 	double bps = 0;
 
 	for (unsigned i = 0; i < profile->nb_streams; i++)
-		bps += profile->streams[i]->base_pps * profile->scales[i] *
+		bps += stream_base_pps(profile->streams[i]) * profile->scales[i] *
 		       stream_l1_bits(profile->streams[i]) *
 		       (profile->streams[i]->unscaled ? 1 : profile->scale);
 	return bps;
@@ -165,116 +252,42 @@ static struct profile *create(struct tester_port *port, const char *name)
 	unsigned count = port->profiles == NULL ? 0 : port->profiles->count;
 	struct profile_set *set, *last = port->profiles;
 	struct profile *profile;
+	size_t parts_bytes = port->nb_senders * sizeof(*profile->parts);
 
 	if (count == PROFILES_MAX)
 		return NULL;
-	profile = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*profile));
+	profile = calloc(1, sizeof(*profile));
 	set = calloc(1, sizeof(*set) + (count + 1) * sizeof(struct profile *));
-	if (profile == NULL || set == NULL) {
+	if (profile != NULL)
+		profile->parts = aligned_alloc(RTE_CACHE_LINE_SIZE, parts_bytes);
+	if (profile == NULL || set == NULL || profile->parts == NULL) {
+		if (profile != NULL)
+			free(profile->parts);
 		free(profile);
 		free(set);
 		return NULL;
 	}
-	memset(profile, 0, sizeof(*profile));
+	memset(profile->parts, 0, parts_bytes);
 	snprintf(profile->name, sizeof(profile->name), "%s", name);
 	profile->port = port;
-	profile->scale = profile->nb_orders = 1;
+	profile->scale = 1;
 	if (last != NULL)
 		memcpy(set->profiles, last->profiles, count * sizeof(struct profile *));
 	set->profiles[count] = profile;
 	set->count = count + 1;
 	__atomic_store_n(&port->profiles, set, __ATOMIC_RELEASE);
 	/* A set of a few pointers that a stuck worker may still read is better kept. */
-	if (last != NULL && walked_since(rcu_token()))
+	if (last != NULL && rcu_wait())
 		free(last);
 	return profile;
-}
-
-static int add(struct profile *profile, struct stream *stream)
-{
-	unsigned count = profile->nb_streams + 1;
-	struct stream **streams = realloc(profile->streams, count * sizeof(*streams));
-	double *scales;
-	int rc;
-
-	if (streams == NULL)
-		return -ENOMEM;
-	profile->streams = streams;
-	scales = realloc(profile->scales, count * sizeof(*scales));
-	if (scales == NULL)
-		return -ENOMEM;
-	profile->scales = scales;
-	rc = tester_stream_add(profile->port, stream);
-	if (rc != 0)
-		return rc;
-	profile->port->senders[0]->nb_stamped += stream->stamped;
-	if (stream_rx_create(stream) != 0)
-		return -ENOMEM;
-	scales[profile->nb_streams] = 1;
-	streams[profile->nb_streams++] = stream;
-	return 0;
-}
-
-/* With those that the tester has, and those before it in its file. */
-static int check_ip_id(
-	struct stream *stream, struct stream *const *before, unsigned count, FILE *complaints)
-{
-	const struct stream *other;
-
-	stream->id = (uint16_t)(tester.nb_streams + count);
-	other = ip_id_clash(stream, tester.streams, tester.nb_streams);
-	if (other == NULL)
-		other = ip_id_clash(stream, before, count);
-	if (other == NULL)
-		return 0;
-	fprintf(complaints, IP_ID_CLASH "\n", stream->name, other->name);
-	return -EINVAL;
-}
-
-/* Reads and prepares all, before the first is added: a file with a mistake adds none. */
-static int read_streams(struct tester_port *port, const struct config_node *array,
-	struct stream **streams, FILE *complaints)
-{
-	unsigned count = 0;
-	int rc = 0;
-
-	CONFIG_EACH (item, array) {
-		struct stream *stream = stream_parse(&item);
-
-		if (stream == NULL) {
-			rc = -EINVAL;
-			continue;
-		}
-		if (check_ip_id(stream, streams, count, complaints) != 0)
-			rc = -EINVAL;
-		streams[count++] = stream;
-		if (tester_stream_prepare(stream, port->port, complaints) != 0)
-			rc = -EINVAL;
-		else if (isinf(stream->pps)) {
-			fprintf(complaints, "stream %s: expected a rate of its own\n",
-				stream->name);
-			rc = -EINVAL;
-		}
-		stream->base_pps = stream->pps;
-	}
-	if (rc == 0)
-		return (int)count;
-	for (unsigned i = 0; i < count; i++)
-		stream_free(streams[i]);
-	return rc;
 }
 
 static int add_all(
 	struct profile *profile, struct stream **streams, unsigned count, FILE *complaints)
 {
-	for (unsigned i = 0; i < count; i++) {
-		int rc = add(profile, streams[i]);
+	int rc = profile_streams_add(profile, streams, count);
 
-		if (rc == 0)
-			continue;
-		/* The one that failed may be the port's already. */
-		for (i++; i < count; i++)
-			stream_free(streams[i]);
+	if (rc != 0) {
 		fputs(rc == -ENOSPC ? "too many streams\n" : "no memory\n", complaints);
 		return rc;
 	}
@@ -293,8 +306,9 @@ static int load(
 
 	config_known(&root, "streams");
 	if (count == 0)
-		count = config->mistakes == 0 ? read_streams(port, &array, streams, complaints)
-					      : -EINVAL;
+		count = config->mistakes == 0
+				? profile_streams_read(port, profile, &array, streams, complaints)
+				: -EINVAL;
 	if (count >= 0 && profile == NULL)
 		profile = create(port, name);
 	if (count >= 0 && profile == NULL) {
@@ -336,7 +350,8 @@ static int stream_index(const struct profile *profile, const char *name)
 /* The stream's frames may be under way, and its counts are in the ledger: it stays the port's. */
 static void forget(struct profile *profile, unsigned index)
 {
-	profile->streams[index]->removed = true;
+	for (struct stream *part = profile->streams[index]; part != NULL; part = part->next_part)
+		part->removed = true;
 	profile->nb_streams--;
 	memmove(profile->streams + index, profile->streams + index + 1,
 		(profile->nb_streams - index) * sizeof(*profile->streams));
@@ -346,14 +361,17 @@ static void forget(struct profile *profile, unsigned index)
 
 static int remove_stream(struct profile *profile, const char *stream, FILE *complaints)
 {
-	int index = stream_index(profile, stream);
+	int index = stream_index(profile, stream), rc;
 
 	if (index < 0) {
 		fprintf(complaints, "profile %s has no stream \"%s\"\n", profile->name, stream);
 		return -ENOENT;
 	}
 	forget(profile, (unsigned)index);
-	return is_running(profile) ? give_again(profile, complaints) : 0;
+	if (!is_running(profile))
+		return 0;
+	rc = give_again(profile, complaints);
+	return rc != 0 ? rc : wait_settled(profile, complaints);
 }
 
 int profile_remove(const char *port, const char *name, const char *stream, FILE *complaints)
@@ -392,10 +410,17 @@ static uint64_t tsc_at(uint64_t at_us)
 	return at_us <= now_us ? 0 : rte_rdtsc() + clocks_of(at_us - now_us);
 }
 
-static int start(struct profile *profile, const struct profile_start *plan, FILE *complaints)
+static int start(struct profile *profile, const struct profile_start *task, FILE *complaints)
 {
-	struct profile_order *order;
-	uint32_t run = profile->order == NULL ? 1 : profile->order->run + 1;
+	struct profile_plan plan = {
+		.run = profile->plan.run + 1,
+		.scale = task->scale,
+		.since = since(profile),
+		.duration_clocks = clocks_of(task->duration_us),
+		.packets = task->packets,
+		.at_tsc = task->at_us == 0 ? 0 : tsc_at(task->at_us),
+	};
+	uint64_t now = rte_rdtsc();
 	int rc;
 
 	if (is_running(profile) || tester.has_trial) {
@@ -403,22 +428,15 @@ static int start(struct profile *profile, const struct profile_start *plan, FILE
 			tester.has_trial ? "a trial" : profile->name);
 		return -EBUSY;
 	}
-	profile->scale = plan->scale;
+	profile->scale = task->scale;
 	profile->paused = false;
 	rc = check_line(profile, complaints);
 	if (rc != 0)
 		return rc;
-	set_pps(profile);
-	order = profile_order_make(profile, true, complaints);
-	if (order == NULL)
-		return -ENOMEM;
-	order->run = run;
-	order->stop = false;
-	order->scale = plan->scale;
-	order->duration_clocks = clocks_of(plan->duration_us);
-	order->packets = plan->packets;
-	order->at_tsc = plan->at_us == 0 ? 0 : tsc_at(plan->at_us);
-	return give(profile, order, complaints);
+	if (plan.since != 0 && plan.at_tsc > now)
+		plan.since += plan.at_tsc - now;
+	profile_streams_set_pps(profile);
+	return give(profile, plan, complaints);
 }
 
 int profile_start(
@@ -437,17 +455,17 @@ int profile_start(
 
 static int stop(struct profile *profile, FILE *complaints)
 {
-	struct profile_order *order;
+	struct profile_plan plan = profile->plan;
 	int rc;
 
-	if (profile->order == NULL)
+	if (!is_running(profile)) {
+		profile->plan.stop = true;
 		return 0;
-	order = profile_order_make(profile, false, complaints);
-	if (order == NULL)
-		return -ENOMEM;
-	order->stop = true;
-	rc = give(profile, order, complaints);
-	return rc != 0 || walked_since(profile->past_token) ? rc : -EBUSY;
+	}
+	plan.stop = true;
+	plan.since = since(profile);
+	rc = give(profile, plan, complaints);
+	return rc != 0 ? rc : wait_settled(profile, complaints);
 }
 
 int profile_stop(const char *port, const char *name, FILE *complaints)
@@ -486,8 +504,8 @@ static int set_paused(const char *port, const char *name, bool paused, FILE *com
 	} else if (profile != NULL) {
 		profile->paused = paused;
 		rc = change(profile, complaints);
-		if (rc == 0 && !walked_since(profile->past_token))
-			rc = -EBUSY;
+		if (rc == 0)
+			rc = wait_settled(profile, complaints);
 	}
 	pthread_mutex_unlock(&lock);
 	return rc;
@@ -537,7 +555,7 @@ static int set_stream_scale(
 	rc = change(profile, complaints);
 	if (rc != 0)
 		profile->scales[index] = before;
-	return rc;
+	return rc != 0 || !is_ordered(profile) ? rc : wait_settled(profile, complaints);
 }
 
 int profile_set_stream_scale(
@@ -554,17 +572,29 @@ int profile_set_stream_scale(
 	return rc;
 }
 
+/* The time of the sender that sends, or sent, longest. */
 static uint64_t elapsed_us(const struct profile *profile)
 {
-	uint64_t now = tester_clock(profile->port->port);
+	bool finished = is_finished(profile);
+	uint64_t longest = 0, now = finished ? 0 : tester_clock(profile->port->port);
 
-	if (profile->order == NULL || profile->run != profile->order->run)
-		return 0;
-	if (is_finished(profile))
-		now = profile->read_clock;
-	return now < profile->start_clock ? 0
-					  : (uint64_t)((double)(now - profile->start_clock) * 1e6 /
-						       (double)rte_get_tsc_hz());
+	for (unsigned s = 0; is_ordered(profile) && s < profile->port->nb_senders; s++) {
+		const struct profile_part *part = &profile->parts[s];
+		uint64_t end = finished ? part->read_clock : now;
+
+		if (part->run == profile->plan.run && end > part->start_clock)
+			longest = RTE_MAX(longest, end - part->start_clock);
+	}
+	return (uint64_t)((double)longest * 1e6 / (double)rte_get_tsc_hz());
+}
+
+static uint64_t sent_of(const struct profile *profile)
+{
+	uint64_t sent = 0;
+
+	for (unsigned s = 0; s < profile->port->nb_senders; s++)
+		sent += __atomic_load_n(&profile->parts[s].sent, __ATOMIC_RELAXED);
+	return sent;
 }
 
 static struct profile_status status_of(const struct profile *profile)
@@ -576,12 +606,12 @@ static struct profile_status status_of(const struct profile *profile)
 		.streams = profile->nb_streams,
 		.scale = profile->scale,
 		.elapsed_us = elapsed_us(profile),
-		.sent = __atomic_load_n(&profile->sent, __ATOMIC_RELAXED),
+		.sent = sent_of(profile),
 	};
 
 	for (unsigned i = 0; i < profile->nb_streams; i++) {
 		const struct stream *stream = profile->streams[i];
-		double pps = stream->base_pps * profile->scales[i];
+		double pps = stream_base_pps(stream) * profile->scales[i];
 
 		status.pps += pps;
 		status.l1_bps += pps * stream_l1_bits(stream);

@@ -7,11 +7,13 @@
 
 #include <stdio.h>
 
-/* The order that follows the profile's present one with other scales: a copy of it, but for the
- * schedules. Those of streams that have their own are the same unless `anew`. Returns NULL
- * when there is no memory, or after writing what is wrong. */
-struct profile_order *profile_order_make(
-	const struct profile *profile, bool anew, FILE *complaints);
+/* Makes the orders that follow the profile's present ones, for each of its port's senders one, by
+ * the plan; but for their numbers of packets. Schedules whose streams keep their rates stay, unless
+ * a run begins. Returns 0, or -ENOMEM after writing so. */
+int profile_orders_make(const struct profile *profile, struct profile_plan *plan,
+	struct profile_order **orders, FILE *complaints);
+/* Frees orders that were not given. */
+void profile_orders_drop(const struct profile *profile, struct profile_order **orders);
 /* Frees the order, and what it has that `next` (NULL: none) has not. */
 void profile_order_free(struct profile_order *order, const struct profile_order *next);
 

@@ -258,15 +258,19 @@ static bool parse_variables(struct program *program, const struct config_node *n
 	struct config_node variables = config_child(node, "variables");
 	struct config_node tuples = config_child(node, "tuples");
 	size_t count = json_array_size(variables.json), pairs = json_array_size(tuples.json);
+	size_t bytes; /* whole cache lines: other senders' programs have others */
 
 	if (count + 2 * pairs > PROGRAM_VARIABLES_MAX) {
 		config_mistake(node, "more than %d variables", PROGRAM_VARIABLES_MAX);
 		return false;
 	}
 	/* Steps point to them: they stay where they are. */
-	program->variables = calloc(count + 2 * pairs + 1, sizeof(*program->variables));
+	bytes = RTE_ALIGN_CEIL(
+		(count + 2 * pairs + 1) * sizeof(*program->variables), (size_t)RTE_CACHE_LINE_SIZE);
+	program->variables = aligned_alloc(RTE_CACHE_LINE_SIZE, bytes);
 	if (program->variables == NULL)
 		return false;
+	memset(program->variables, 0, bytes);
 	CONFIG_EACH (item, &variables)
 		parse_variable(program, &item);
 	CONFIG_EACH (item, &tuples)

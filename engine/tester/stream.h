@@ -121,7 +121,9 @@ struct stream {
 	/* One that several senders send is cut (stream_part.h): its first part, which it is itself,
 	 * leads to the others. NULL: there is none behind it. */
 	struct stream *next_part;
-	bool is_part; /* and not the first */
+	bool is_part;    /* and not the first */
+	unsigned sender; /* that sends it: number among its port's */
+	uint64_t chain;  /* streams with the same number are one sender's; 0: none */
 } __rte_cache_aligned;
 _Static_assert(offsetof(struct stream, header) == RTE_CACHE_LINE_SIZE, "two lines a frame");
 

@@ -150,8 +150,7 @@ static void take_part(struct stream *stream, unsigned part, unsigned parts)
 
 static struct flows *copy_of_flows(const struct flows *flows)
 {
-	struct flows *copy = aligned_alloc(
-		RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL(sizeof(*copy), (size_t)RTE_CACHE_LINE_SIZE));
+	struct flows *copy = flows_new();
 
 	if (copy != NULL)
 		*copy = *flows;
@@ -188,13 +187,13 @@ static struct stream *copy_of(const struct stream *stream)
 	return copy;
 }
 
-static void free_copies(struct stream *copy)
+void stream_parts_free(struct stream *stream)
 {
-	while (copy != NULL) {
-		struct stream *next = copy->next_part;
+	while (stream != NULL) {
+		struct stream *next = stream->next_part;
 
-		stream_free(copy);
-		copy = next;
+		stream_free(stream);
+		stream = next;
 	}
 }
 
@@ -206,7 +205,7 @@ int stream_cut(struct stream *stream, unsigned parts)
 		struct stream *copy = copy_of(stream);
 
 		if (copy == NULL) {
-			free_copies(copies);
+			stream_parts_free(copies);
 			return -ENOMEM;
 		}
 		take_part(copy, part, parts);

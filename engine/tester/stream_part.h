@@ -18,5 +18,7 @@ unsigned stream_parts(const struct stream *stream, unsigned most);
 /* Cuts the stream, whose rate is known: it is the first part from then on, the others follow it by
  * `next_part`. Returns 0, or -ENOMEM and has changed nothing. */
 int stream_cut(struct stream *stream, unsigned parts);
+/* Frees the stream with all of its parts. */
+void stream_parts_free(struct stream *stream);
 
 #endif

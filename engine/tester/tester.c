@@ -30,18 +30,6 @@ struct tester_port *tester_port_of(int port)
 	return NULL;
 }
 
-/* Streams that come and go while the engine runs are not divided. */
-static void check_profiles(const struct config_node *profiles)
-{
-	for (unsigned i = 0; i < tester.nb_ports && tester.takes_profiles; i++)
-		if (senders_of(tester.ports[i].port) > 1)
-			config_mistake(profiles,
-				"port %s has %u tx_queues: a tester that takes profiles sends by "
-				"one "
-				"of each port",
-				tester.ports[i].port->name, tester.ports[i].port->asked_tx_queues);
-}
-
 static void parse_ports(const struct config_node *array)
 {
 	size_t count = config_items(array);
@@ -79,6 +67,10 @@ int tester_stream_add(struct tester_port *port, struct stream *stream)
 		snprintf(stream->name, sizeof(stream->name), "%u", stream->id);
 	streams[port->nb_streams++] = stream;
 	port->nb_stamped += stream->stamped;
+	if (!stream->is_part) {
+		tester.rows[tester.nb_rows] = stream;
+		__atomic_store_n(&tester.nb_rows, tester.nb_rows + 1, __ATOMIC_RELEASE);
+	}
 	/* A worker that sees the number sees the stream. */
 	tester.streams[tester.nb_streams] = stream;
 	__atomic_store_n(&tester.nb_streams, tester.nb_streams + 1, __ATOMIC_RELEASE);
@@ -128,7 +120,6 @@ void tester_parse(const struct config_node *node)
 	struct config_node addresses = config_child(node, "addresses");
 	struct config_node streams = config_child(node, "streams");
 	struct config_node connections = config_child(node, "connections");
-	struct config_node profiles = config_child(node, "profiles");
 	size_t count = json_array_size(streams.json);
 
 	if (!config_object(node, "ports", "addresses", "streams", "connections", "burn", "profiles",
@@ -137,7 +128,6 @@ void tester_parse(const struct config_node *node)
 	tester.takes_profiles = config_bool(node, "profiles", false);
 	tester.asked_workers = (unsigned)config_u64(node, "workers", 1, 1, TESTER_WORKERS_MAX);
 	parse_ports(&ports);
-	check_profiles(&profiles);
 	responders_parse(&addresses);
 	parse_burn(&burn);
 	tester.connections = connections_parse(&connections);
@@ -289,7 +279,7 @@ static int create_senders(struct tester_port *port)
 		if (sender_new(port) == NULL)
 			return -ENOMEM;
 	rc = division_make(&division, port->streams, port->nb_streams, port->nb_senders,
-		STREAMS_MAX - tester.nb_streams);
+		STREAMS_MAX - tester.nb_streams, NULL);
 	if (rc == 0)
 		rc = add_parts(port, &division);
 	for (unsigned s = 0; s < port->nb_senders && rc == 0; s++)

@@ -47,8 +47,10 @@ struct tester {
 	unsigned nb_senders;
 	struct tester_sender *senders[TESTER_SENDERS_MAX]; /* all ports' */
 	unsigned nb_streams;
-	struct stream *streams[STREAMS_MAX];
-	struct connections *connections; /* instead of streams; NULL: none */
+	struct stream *streams[STREAMS_MAX]; /* by their ids */
+	unsigned nb_rows;
+	struct stream *rows[STREAMS_MAX]; /* whole, or first parts: as answers number them */
+	struct connections *connections;  /* instead of streams; NULL: none */
 	uint64_t burn_clocks; /* a frame sent, by "tester-burn"; 0: there is no such node */
 	struct trial_order order;
 	/* End of the trial: known when it ends; until then the latest. Written by the worker that

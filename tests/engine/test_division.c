@@ -34,16 +34,6 @@ static struct stream *made(const char *text)
 	return stream;
 }
 
-static void free_parts(struct stream *stream)
-{
-	while (stream != NULL) {
-		struct stream *next = stream->next_part;
-
-		stream_free(stream);
-		stream = next;
-	}
-}
-
 static uint64_t frames[2][FRAMES_MAX];
 
 /* Makes the stream's next frames; each kind of frame has a number. */
@@ -160,7 +150,7 @@ static void parts_are_the_whole(void)
 		CHECK(memcmp(frames[0], frames[1], count * sizeof(uint64_t)) == 0);
 		CHECK_EQUAL(found, kinds(frames[0], count) * (cut->by_frames ? parts : 1));
 		stream_free(whole);
-		free_parts(stream);
+		stream_parts_free(stream);
 	}
 }
 
@@ -189,7 +179,7 @@ static void drawn_flows_are_shared(void)
 		make(stream, frames[0], 100);
 		make(stream->next_part, frames[1], 100);
 		CHECK(memcmp(frames[0], frames[1], 100 * sizeof(uint64_t)) != 0);
-		free_parts(stream);
+		stream_parts_free(stream);
 	}
 }
 
@@ -206,7 +196,7 @@ static void new_flows_are_shared(void)
 	found = make_parts(stream, frames[0], count);
 	CHECK_EQUAL(kinds(frames[0], count), found);
 	CHECK(abs((int)found - (30 + 3000)) <= (int)parts);
-	free_parts(stream);
+	stream_parts_free(stream);
 }
 
 static void some_stay_whole(void)
@@ -286,14 +276,15 @@ static void loads_are_even(void)
 			streams[i]->pps = pow(10, rand() % 1000 / 250.0);
 			total += streams[i]->pps;
 		}
-		CHECK_EQUAL(division_make(&division, streams, count, nb_senders, STREAMS_MAX), 0);
+		CHECK_EQUAL(
+			division_make(&division, streams, count, nb_senders, STREAMS_MAX, NULL), 0);
 		loads = check(&division, streams, count, nb_senders);
 		CHECK(fabs(loads.sum - total) < 1e-9 * total);
 		/* Each part is off by one flow of 100,000 at most. */
 		CHECK(loads.most - loads.least <= (DIVISION_GRAIN + 1e-3) * total / nb_senders);
 		division_free(&division);
 		for (unsigned i = 0; i < count; i++)
-			free_parts(streams[i]);
+			stream_parts_free(streams[i]);
 	}
 }
 
@@ -308,7 +299,7 @@ static void a_mix_is_every_senders(void)
 		streams[i] = made("{" UDP "}");
 		streams[i]->pps = pps[i];
 	}
-	CHECK_EQUAL(division_make(&division, streams, 3, 2, STREAMS_MAX), 0);
+	CHECK_EQUAL(division_make(&division, streams, 3, 2, STREAMS_MAX, NULL), 0);
 	for (unsigned s = 0; s < 2; s++) {
 		CHECK_EQUAL(division.senders[s].count, 3);
 		for (unsigned i = 0; i < 3; i++)
@@ -316,7 +307,7 @@ static void a_mix_is_every_senders(void)
 	}
 	division_free(&division);
 	for (unsigned i = 0; i < 3; i++)
-		free_parts(streams[i]);
+		stream_parts_free(streams[i]);
 }
 
 /* Without room for parts, and where one sender is all there is, streams stay as they are. */
@@ -326,7 +317,7 @@ static void no_parts_without_need(void)
 		struct stream *stream = made("{" UDP "}");
 		struct division division;
 
-		CHECK_EQUAL(division_make(&division, &stream, 1, nb_senders, 0), 0);
+		CHECK_EQUAL(division_make(&division, &stream, 1, nb_senders, 0, NULL), 0);
 		CHECK(stream->next_part == NULL && stream->pps == PPS);
 		CHECK_EQUAL(division.senders[0].count, 1);
 		division_free(&division);
@@ -346,7 +337,7 @@ static void endless_rates_keep_their_weights(void)
 		streams[i]->pps = INFINITY;
 		streams[i]->weight = weights[i];
 	}
-	CHECK_EQUAL(division_make(&division, streams, 2, 3, STREAMS_MAX), 0);
+	CHECK_EQUAL(division_make(&division, streams, 2, 3, STREAMS_MAX, NULL), 0);
 	for (unsigned s = 0; s < 3; s++) {
 		CHECK_EQUAL(division.senders[s].count, 2);
 		for (unsigned i = 0; i < RTE_MIN(division.senders[s].count, 2u); i++) {
@@ -356,7 +347,7 @@ static void endless_rates_keep_their_weights(void)
 	}
 	division_free(&division);
 	for (unsigned i = 0; i < 2; i++)
-		free_parts(streams[i]);
+		stream_parts_free(streams[i]);
 }
 
 /* A round in places is one sender's; a burst beside it may be another's. Where some say no places,
@@ -377,7 +368,7 @@ static void places_stay_together(void)
 
 		for (unsigned i = 0; i < count; i++)
 			streams[i] = made(texts[i]);
-		CHECK_EQUAL(division_make(&division, streams, count, 2, STREAMS_MAX), 0);
+		CHECK_EQUAL(division_make(&division, streams, count, 2, STREAMS_MAX, NULL), 0);
 		(void)check(&division, streams, count, 2);
 		CHECK_EQUAL(division.senders[0].streams[1] == streams[1] &&
 				    division.senders[0].count == 2,
@@ -386,7 +377,7 @@ static void places_stay_together(void)
 		CHECK_EQUAL(streams[0]->nb_places, in_places ? 2 : 0);
 		division_free(&division);
 		for (unsigned i = 0; i < count; i++)
-			free_parts(streams[i]);
+			stream_parts_free(streams[i]);
 	}
 }
 

@@ -4,19 +4,21 @@
 
 #include "core/config.h"
 #include "core/node.h"
+#include "core/rcu.h"
 #include "core/worker.h"
 #include "tester/tester.h"
 
 #include <rte_graph_worker.h>
 
 uint64_t device_clock;
+unsigned tester_senders = 1;
 
 static int test_parse(struct port *port, const struct config_node *node)
 {
-	(void)node;
+	port_parse_tx_queues(port, node);
 	port->max_frame_bytes = tester_device.max_frame_bytes;
 	port->nb_rx_queues = 1;
-	port->nb_tx_queues = 1;
+	port->nb_tx_queues = (uint16_t)RTE_MAX(port->asked_tx_queues, 1);
 	return 0;
 }
 
@@ -32,7 +34,9 @@ static uint16_t test_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 
 static int test_configure(struct port *port)
 {
-	port->rx_queues[0] = port->tx_queues[0] = port;
+	port->rx_queues[0] = port;
+	for (unsigned q = 0; q < port->nb_tx_queues; q++)
+		port->tx_queues[q] = port;
 	return 0;
 }
 
@@ -54,7 +58,7 @@ static uint64_t test_clock_of(const struct port *port)
 	return device_clock;
 }
 
-static const char *const test_keys[] = {NULL};
+static const char *const test_keys[] = {"tx_queues", NULL};
 
 static struct port_driver test_driver = {
 	.name = "test",
@@ -95,23 +99,33 @@ static void parse(const char *text)
 void tester_start(const char *text)
 {
 	static const int cpus[] = {0};
-	char whole[4096];
+	unsigned senders = tester_senders;
+	char whole[4096], lcores[256] = "--lcores=0@0";
 
 	snprintf(whole, sizeof(whole),
-		"{\"ports\": [{\"name\": \"e0\", \"driver\": \"test\"}, "
-		"{\"name\": \"e1\", \"driver\": \"test\"}], "
+		"{\"ports\": [{\"name\": \"e0\", \"driver\": \"test\", \"tx_queues\": %u}, "
+		"{\"name\": \"e1\", \"driver\": \"test\", \"tx_queues\": %u}], "
 		"\"tester\": {\"ports\": [\"e0\", \"e1\"], %s}}",
-		text);
+		senders, senders, text);
+	for (unsigned i = 1; i <= senders; i++)
+		snprintf(lcores + strlen(lcores), sizeof(lcores) - strlen(lcores), ",%u@0", i);
 	parse(whole);
-	if (workers_plan(cpus, 1, 1, 0, RX_POLLING) < 0 || !eal_start("256", "--lcores=0@0,1@0"))
+	if (workers_plan(cpus, 1, senders, 0, RX_POLLING) < 0 || !eal_start("256", lcores))
 		die("EAL does not start");
-	if (ports_configure() != 0 || tester_create() != 0 || nodes_register() != 0 ||
-		tester_create_nodes() != 0 || workers_create_graphs(SOCKET_ID_ANY) != 0)
+	if (rcu_start(WORKERS_MAX) != 0 || ports_configure() != 0 || tester_create() != 0 ||
+		nodes_register() != 0 || tester_create_nodes() != 0 ||
+		workers_create_graphs(SOCKET_ID_ANY) != 0)
 		die("the tester does not start");
+}
+
+void tester_walk_worker(unsigned worker)
+{
+	worker_of_tester(worker)->loops++;
+	rte_graph_walk(worker_of_tester(worker)->graph);
 }
 
 void tester_walk(void)
 {
-	worker_of_tester(0)->loops++;
-	rte_graph_walk(worker_of_tester(0)->graph);
+	for (unsigned i = 0; i < tester.nb_workers; i++)
+		tester_walk_worker(i);
 }

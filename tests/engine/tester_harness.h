@@ -26,10 +26,14 @@ extern const struct tester_device tester_device;
 /* The ports' clock, in TSC cycles. */
 extern uint64_t device_clock;
 
-/* One walk of the tester's graph. */
+/* One walk of the tester's graph; of each worker's, in turn. */
 void tester_walk(void);
+/* One walk of that worker's. */
+void tester_walk_worker(unsigned worker);
 /* Starts the tester in this process; `text` is the "tester" object's without its ports. */
 void tester_start(const char *text);
+/* Senders that it has then of each port, and workers in all; 1 unless set. */
+extern unsigned tester_senders;
 
 struct tester_case {
 	const char *name;

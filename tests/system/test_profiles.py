@@ -141,9 +141,9 @@ def test_streams_come_go_and_change_by_themselves(tester: LiveTester) -> None:
     tester.ask("remove", port="t0", profile="a", stream="one")
     assert tester.rate("a") == pytest.approx(250_000, rel=0.03)
     tester.ask("stop", port="t0", profile="a")
+    books = tester.ledger()
     rows = tester.telemetry.table("/linerate/streams")
     assert {row["name"] for row in rows} == {"one", "two", "timed"}
-    books = tester.ledger()
     assert sum(row["sent"] for row in rows) == books["sent"]
     assert sum(row["received"] for row in rows) == books["received"]
     assert sum(row["lost"] for row in rows) <= books["loss"] == books["sent"] - books["received"]

@@ -275,16 +275,6 @@ def test_each_sender_has_its_share(start_engine: StartEngine, tmp_path: Any) -> 
             },
             "ports[0].tx_queues: one worker sends to a virtual card: expected 1, or more cards",
         ),
-        (
-            {
-                "ports": [
-                    {"name": "t0", "driver": "ethdev", "device": "net_null0", "tx_queues": 2}
-                ],
-                "tester": {"ports": ["t0"], "profiles": True},
-            },
-            "tester.profiles: port t0 has 2 tx_queues: a tester that takes profiles sends by one "
-            "of each port",
-        ),
     ],
 )
 def test_what_has_one_sender_is_refused(
