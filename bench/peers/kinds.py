@@ -6,6 +6,7 @@ from bench.peers import (  # isort: skip
     routes6,
     mpls,
     tester,
+    senders,
     pages,
     card,
     memif,
@@ -26,6 +27,7 @@ __all__ = [
     "routes",
     "routes6",
     "rx_modes",
+    "senders",
     "tester",
     "veth",
 ]
