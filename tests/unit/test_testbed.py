@@ -273,8 +273,10 @@ def test_more_workers_than_ports_of_the_tester_have_a_tx_queue_each(workers, que
     assert [port.get("tx_queues") for port in config["ports"]] == [queues] * 2
     assert config["tester"].get("workers", 1) == workers
     with links.find(testbed.wire).joined(testbed) as ends:
-        idle = engine_config.profiles_config(testbed, ends, "x")
+        idle = engine_config.idle_config(testbed, ends, "x")
+        live = engine_config.profiles_config(testbed, ends, "x")
     assert not any("tx_queues" in port for port in idle["ports"])
+    assert [port.get("tx_queues") for port in live["ports"]] == [queues] * 2
 
 
 def test_tx_queues_that_are_given_stay():

@@ -126,7 +126,7 @@ def profiles_config(testbed: Testbed, ends: Ends, name: str) -> dict[str, Any]:
     if ends.dut is not None and testbed.dut.built_in:
         config["ports"] = dut_ports(testbed, ends) + config["ports"]
         config["forwarder"] = _forwarder(testbed, ((), ()))
-    return config
+    return _with_senders(config)
 
 
 def _checked(testbed: Testbed, its_streams: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -254,7 +254,7 @@ def _with_senders(config: dict[str, Any]) -> dict[str, Any]:
     tester = config["tester"]
     names = tester["ports"]
     senders = min(-(-tester.get("workers", 1) // len(names)), SENDERS_MAX)
-    if senders == 1 or not tester.get("streams"):
+    if senders == 1 or not (tester.get("streams") or tester.get("profiles")):
         return config
     return config | {
         "ports": [

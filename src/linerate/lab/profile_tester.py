@@ -19,6 +19,7 @@ from linerate.lab.tester._beside_box import BesideBox
 from linerate.lab.tester._links import PortLinks, Say
 from linerate.lab.tester._with_dut import WithDut
 from linerate.lab.tester.engine import EngineTester
+from linerate.lab.tester_cpus import tester_cpus
 from linerate.model.suites import DUT_PORTS, tester_ports
 from linerate.model.testbed import Testbed
 
@@ -61,15 +62,16 @@ def running(
         # A device that is a process of its own has its ports alone.
         here = ends if together else replace(ends, dut=None)
         config = profiles_config(testbed, here, name)
+        testers = tester_cpus(testbed, tuple(cpus))
         place = Place(
-            cpus=cpus[1:] or cpus,
+            cpus=cpus[len(testers) :] or cpus[1:] or cpus,
             shared=len(cpus) == 1,
-            tester_cpus=cpus[:1],
+            tester_cpus=testers,
             name=f"{name}-dut",
             file=lambda kind: file(f"dut.{kind}"),
         )
         beside = nullcontext() if together else device.running(testbed, ends, place)
-        own = cpus if together else cpus[:1]
+        own = cpus if together else testers
         if own != cpus:
             config = config | {"cpus": list(own)}
         files = Files(config=file("config.json"), log=file("log"))

@@ -36,6 +36,7 @@ from linerate.lab.tester._links import PortLinks, Say
 from linerate.lab.tester._with_dut import WithDut
 from linerate.lab.tester.engine import EngineTester
 from linerate.lab.tester.trex import refusal, trex_tester
+from linerate.lab.tester_cpus import tester_cpus
 from linerate.model.counting import generates
 from linerate.model.ledger import PacketLedger
 from linerate.model.measurement import Asked, Load, Measurement, Progress, ToolCpu
@@ -339,13 +340,8 @@ class Rig:
 
     @property
     def _tester_cpus(self) -> tuple[int, ...]:
-        """Those of a tester beside a device: the first, with housekeeping; or one a worker more."""
-        tester, device = self._testbed.tester, self._testbed.dut
-        workers = (tester and tester.workers) or 1
-        if workers == 1:
-            return self._cpus[:1]
-        left = device.workers if device.built_in else 0
-        return self._cpus[: max(1, min(1 + workers, len(self._cpus) - left))]
+        """Those of a tester beside a device."""
+        return tester_cpus(self._testbed, self._cpus)
 
     def _place(self, name: str, label: str) -> Place:
         """Give the device all CPUs but the tester's."""

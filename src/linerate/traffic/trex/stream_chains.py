@@ -20,7 +20,7 @@ Timed = Iterator[tuple[int, TrexStream, dict[str, Any]]]
 
 
 def timed(name: str, streams: Sequence[TrexStream]) -> Timed:
-    """Those that send, each with its number and with `bursts` and `start_us` where it has them.
+    """Those that send, each with its number and its `bursts`, `start_us` and `chain`, if any.
 
     Raises TrafficError.
     """
@@ -68,7 +68,8 @@ def _chain(
     lap_us = us - (starts[first] - streams[at].start_us) if at is not None else 0.0
     laps = streams[last].action_count
     for (number, place), start_us in zip(order.items(), starts, strict=True):
-        changes = _alone(streams[number]) | {"start_us": start_us}
+        # One sender sends them all, so that none is before its turn.
+        changes = _alone(streams[number]) | {"start_us": start_us, "chain": head + 1}
         if place >= first:
             changes["bursts"] = _looped(name, streams[number], lap_us, laps)
         yield number, changes

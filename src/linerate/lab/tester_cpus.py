@@ -1,0 +1,13 @@
+"""CPUs of a tester that is a process of its own."""
+
+from linerate.model.testbed import Testbed
+
+
+def tester_cpus(testbed: Testbed, cpus: tuple[int, ...]) -> tuple[int, ...]:
+    """Of these the first, with housekeeping; one a worker more, where the tester has several."""
+    tester, device = testbed.tester, testbed.dut
+    workers = (tester and tester.workers) or 1
+    if workers == 1:
+        return cpus[:1]
+    left = device.workers if device.built_in else 0
+    return cpus[: max(1, min(1 + workers, len(cpus) - left))]
