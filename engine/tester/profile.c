@@ -89,11 +89,19 @@ static bool is_running(const struct profile *profile)
 	return is_ordered(profile) && !is_finished(profile);
 }
 
+/* Whether the sender saw the order, and began the run if its time has come: what changes then is
+ * not what it began with. */
+static bool has_seen(const struct profile_part *part, const struct profile_plan *plan)
+{
+	return __atomic_load_n(&part->seen, __ATOMIC_ACQUIRE) == plan->serial &&
+	       (plan->at_tsc > rte_rdtsc() ||
+		       __atomic_load_n(&part->run, __ATOMIC_RELAXED) == plan->run);
+}
+
 static bool all_saw(const struct profile *profile)
 {
 	for (unsigned s = 0; s < profile->port->nb_senders; s++)
-		if (__atomic_load_n(&profile->parts[s].seen, __ATOMIC_ACQUIRE) !=
-			profile->plan.serial)
+		if (!has_seen(&profile->parts[s], &profile->plan))
 			return false;
 	return true;
 }
@@ -159,48 +167,48 @@ static uint64_t since(const struct profile *profile)
 	return profile->port->nb_senders == 1 ? 0 : tester_clock(profile->port->port);
 }
 
+/* The numbers of packets stay: rates that are 0 change nothing about who sends which. */
+static void keep_packets(const struct profile *profile, struct profile_order **orders)
+{
+	for (unsigned s = 0; s < profile->port->nb_senders; s++)
+		orders[s]->packets = profile->parts[s].order->packets;
+}
+
 /* Has all senders wait where they are, so that what they sent is known. */
-static int hold(struct profile *profile, struct profile_plan *plan, FILE *complaints)
+static int hold(struct profile *profile, struct profile_plan plan, FILE *complaints)
 {
 	struct profile_order *orders[PORT_QUEUES_MAX];
 	int rc;
 
-	rc = profile_orders_make(profile, plan, orders, complaints);
+	plan.serial = profile->plan.serial + 1;
+	plan.scale = 0;
+	rc = profile_orders_make(profile, &plan, orders, complaints);
 	if (rc != 0)
 		return rc;
-	for (unsigned s = 0; s < profile->port->nb_senders; s++)
-		orders[s]->packets = profile->parts[s].order->packets;
-	hand_out(profile, plan, orders);
-	plan->serial++;
+	keep_packets(profile, orders);
+	hand_out(profile, &plan, orders);
 	return wait_seen(profile, complaints);
 }
 
-/* Whether what is left of a number of packets is to be divided anew among several senders. */
-static bool divides_anew(const struct profile *profile, const struct profile_plan *plan)
-{
-	return plan->packets != 0 && !plan->stop && profile->port->nb_senders > 1 &&
-	       is_ordered(profile) && plan->run == profile->plan.run && plan->scale != 0;
-}
-
-/* Makes orders by the plan and gives them, once all senders saw those before. */
+/* Makes orders by the plan and gives them, once all senders saw those before. A number of packets
+ * is divided when a run begins, and anew when it goes on in another way. */
 static int give(struct profile *profile, struct profile_plan plan, FILE *complaints)
 {
+	bool begins = plan.run != profile->plan.run, goes_on = !plan.stop && plan.scale != 0;
 	struct profile_order *orders[PORT_QUEUES_MAX];
 	int rc = wait_seen(profile, complaints);
 
+	if (rc == 0 && !begins && goes_on && plan.packets != 0 && profile->port->nb_senders > 1)
+		rc = hold(profile, plan, complaints);
 	plan.serial = profile->plan.serial + 1;
-	if (rc == 0 && divides_anew(profile, &plan)) {
-		struct profile_plan held = plan;
-
-		held.scale = 0;
-		rc = hold(profile, &held, complaints);
-		plan.serial = held.serial;
-	}
 	if (rc == 0)
 		rc = profile_orders_make(profile, &plan, orders, complaints);
 	if (rc != 0)
 		return rc;
-	profile_packets_divide(profile, &plan, orders);
+	if (begins || goes_on)
+		profile_packets_divide(profile, &plan, orders);
+	else
+		keep_packets(profile, orders);
 	hand_out(profile, &plan, orders);
 	return 0;
 }

@@ -10,7 +10,7 @@ static void begin(struct profile_part *part, const struct profile_order *order, 
 {
 	uint64_t duration_clocks = order->plan.duration_clocks;
 
-	part->run = order->plan.run;
+	__atomic_store_n(&part->run, order->plan.run, __ATOMIC_RELAXED);
 	part->start_clock = part->read_clock = now;
 	part->end_clock = duration_clocks == 0 ? UINT64_MAX : now + duration_clocks;
 	part->scaled = part->unscaled = 0;

@@ -421,7 +421,7 @@ static void a_stuck_worker_is_told_of(void)
 
 static void until_done(void)
 {
-	for (unsigned i = 0; i < 10000 && look()->state == PROFILE_RUNNING; i++)
+	for (unsigned i = 0; i < 20000 && look()->state == PROFILE_RUNNING; i++)
 		pass(STEP_US);
 	CHECK_EQUAL(look()->state, PROFILE_DONE);
 	CHECK(is_silent(2000));
@@ -446,7 +446,11 @@ static void packets_are_counted(void)
 	pass(3000);
 	CHECK_EQUAL(set_scale("flows", 0), 0);
 	pass(1000);
+	CHECK_EQUAL(ask(call_pause), 0);
+	pass(1000);
 	CHECK_EQUAL(set_scale(NULL, 2), 0);
+	CHECK(is_silent(1000));
+	CHECK_EQUAL(ask(call_resume), 0);
 	until_done();
 	CHECK_EQUAL(nb_sent, 2 * 12345);
 	CHECK(is_near((double)(sent_of("flows") - flows), 3000));
@@ -494,7 +498,7 @@ static void a_start_waits_for_its_time(void)
 	CHECK(nb_sent > 0 && nb_sent <= 10000);
 	CHECK_EQUAL(ask(call_stop), 0);
 	/* And one that has not begun is stopped before. */
-	task.at_us += 3600 * 1000000ull;
+	task.at_us += 3600ull * 1000000;
 	CHECK_EQUAL(ask(call_start), 0);
 	pass(1000);
 	CHECK_EQUAL(ask(call_stop), 0);
