@@ -64,6 +64,8 @@ static void note(const char *name, const void *from, size_t bytes, unsigned work
 	if (from == NULL || bytes == 0)
 		return;
 	CHECK(nb_regions < REGIONS_MAX);
+	/* Only what begins a line has no other's before it. */
+	CHECK_EQUAL((uintptr_t)from % LINE, 0);
 	regions[nb_regions++] =
 		(struct region){name, (uintptr_t)from, (uintptr_t)from + bytes, worker};
 }
@@ -75,7 +77,7 @@ static void note_schedule(const struct schedule *schedule, unsigned worker)
 
 static void note_heap(const struct due_heap *heap, unsigned worker)
 {
-	note("due heap", heap->dues, heap->count * sizeof(*heap->dues), worker);
+	note("due heap", heap->memory, (heap->count + 3) * sizeof(*heap->dues), worker);
 }
 
 static void note_stream(const struct stream *stream, unsigned worker)
