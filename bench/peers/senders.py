@@ -1,8 +1,8 @@
 """Cycles of a packet where several senders send on one port of the tester, each with a worker.
 
-All workers but housekeeping's share one CPU, and take turns: what counts is the engine's own
-account of the cycles in the nodes that make frames and send them, and not the time. With nothing
-shared for each packet a packet costs the same with one sender and with eight.
+Workers of which there are more than CPUs take turns: what counts is the engine's own account of the
+cycles in the nodes that make frames and send them, and not the time. With nothing shared for each
+packet a packet costs the same with one sender and with eight.
 """
 
 import json
@@ -69,7 +69,7 @@ def _start_profile(engine: EngineSession) -> None:
 
 
 def _sending(senders: int, tester: dict[str, Any], start: Callable[[EngineSession], None]) -> Side:
-    """Our tester with so many senders of one port that takes everything."""
+    """Our tester with this number of senders of one port, which takes everything."""
 
     @contextmanager
     def opened(place: Place) -> Iterator[Session]:

@@ -11,7 +11,7 @@
 #define SECONDS_MAX 1e10
 #define SEARCH_STEPS 100
 
-/* What is to be divided, and how far the parts are. */
+/* Orders to be divided for, and how far the parts are. */
 struct ahead {
 	const struct profile *profile;
 	const struct profile_plan *plan;

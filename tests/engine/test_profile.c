@@ -20,7 +20,7 @@
 #define STEP_US 20
 
 static unsigned nb_senders;
-/* What came out of the port. */
+/* Frames that came out of the port. */
 static uint64_t nb_sent, nb_disordered;
 static uint32_t next_number[STREAMS_MAX];
 static unsigned flow_frames[FLOWS];
@@ -148,7 +148,7 @@ static int load(const char *streams)
 	return rc;
 }
 
-/* What is to be started, or changed to. */
+/* Task of a start, and rate to change to. */
 static struct profile_start task;
 static double scale;
 static const char *stream_name;
@@ -340,7 +340,7 @@ static const char *many_streams(void)
 	return text;
 }
 
-/* Of what a late sender owes nothing comes after a pause is answered, nor after a stop; after the
+/* No frame that a late sender owes comes after a pause is answered, nor after a stop; after the
  * pause all of it does. */
 static void nothing_comes_after_an_answer(void)
 {
@@ -420,7 +420,7 @@ static void each_sender_acts(void)
 }
 
 /* One that does not walk is named, and not waited for without end. */
-static void a_stuck_worker_is_told_of(void)
+static void a_stuck_worker_is_named(void)
 {
 	struct call call = {.run = call_pause};
 
@@ -574,7 +574,7 @@ static const struct tester_case cases[] = {
 	{"nothing_comes_after_an_answer", nothing_comes_after_an_answer, EMPTY},
 	{"kept_frames_are_waited_for", kept_frames_are_waited_for, EMPTY},
 	{"each_sender_acts", each_sender_acts, EMPTY},
-	{"a_stuck_worker_is_told_of", a_stuck_worker_is_told_of, EMPTY},
+	{"a_stuck_worker_is_named", a_stuck_worker_is_named, EMPTY},
 	{"packets_are_counted", packets_are_counted, EMPTY},
 	{"runs_end", runs_end, EMPTY},
 	{"a_start_waits_for_its_time", a_start_waits_for_its_time, EMPTY},

@@ -4,7 +4,7 @@ from linerate.model.testbed import Testbed
 
 
 def tester_cpus(testbed: Testbed, cpus: tuple[int, ...]) -> tuple[int, ...]:
-    """Of these the first, with housekeeping; one a worker more, where the tester has several."""
+    """Return the first of them, with housekeeping; of several workers one a worker more."""
     tester, device = testbed.tester, testbed.dut
     workers = (tester and tester.workers) or 1
     if workers == 1:
