@@ -1,15 +1,15 @@
 """Cycles of a packet where several senders send on one port of the tester, each with a worker.
 
-Workers of which there are more than CPUs take turns: what counts is the engine's own account of the
-cycles in the nodes that make frames and send them, and not the time. With nothing shared for each
-packet a packet costs the same with one sender and with eight.
+All workers have one CPU together, and take turns on it: what counts is the engine's own
+account of the cycles in the nodes that make frames and send them, and not the time. With nothing
+shared for each packet a packet costs the same with one sender and with eight.
 """
 
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,7 @@ def _start_profile(engine: EngineSession) -> None:
 
 
 def _sending(senders: int, tester: dict[str, Any], start: Callable[[EngineSession], None]) -> Side:
-    """Our tester with this number of senders of one port, which takes everything."""
+    """Our tester with several senders of one port that takes everything."""
 
     @contextmanager
     def opened(place: Place) -> Iterator[Session]:
@@ -78,7 +78,8 @@ def _sending(senders: int, tester: dict[str, Any], start: Callable[[EngineSessio
             "ports": [replay(0, []) | {"name": "t0", "tx_queues": senders}],
             "tester": {"ports": ["t0"], "workers": senders, **tester},
         }
-        with engine_session(config, place) as engine:
+        one_cpu = replace(place, main_cpu=place.work_cpu)
+        with engine_session(config, one_cpu) as engine:
             start(engine)
             yield SendersSession(engine, senders)
 

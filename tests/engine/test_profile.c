@@ -110,13 +110,30 @@ static bool is_done(const struct call *call)
 	return __atomic_load_n(&call->done, __ATOMIC_ACQUIRE);
 }
 
+static const void *order_of(void)
+{
+	const struct profile_set *set = tester.ports[0].profiles;
+
+	return set == NULL ? NULL
+			   : __atomic_load_n(&set->profiles[0]->parts[0].order, __ATOMIC_ACQUIRE);
+}
+
+/* Until it has given an order that workers find, unless it waits for them before. */
+static void wait_for_order(const struct call *call, const void *before)
+{
+	for (unsigned i = 0; i < 200 && !is_done(call) && order_of() == before; i++)
+		usleep(100);
+}
+
 /* Has it carried out while all workers walk, and their clock stands. Returns what it returned. */
 static int ask(int (*run)(FILE *complaints))
 {
 	struct call call = {.run = run};
+	const void *before = order_of();
 	pthread_t thread;
 
 	CHECK_EQUAL(pthread_create(&thread, NULL, run_call, &call), 0);
+	wait_for_order(&call, before);
 	while (!is_done(&call))
 		tester_walk();
 	pthread_join(thread, NULL);

@@ -18,9 +18,9 @@ __all__ = ["wires"]
 
 FLOWS = {"count": 300, "order": "increment"}
 #: Streams of a profile: many flows, one, one that is timed and keeps its rate.
-PPS = {"flows": 40_000, "one": 20_000, "timed": 1_000}
-#: The sender of a rate may be a burst behind, and a machine of few CPUs late.
-NEAR = 0.1
+PPS = {"flows": 8_000, "one": 4_000, "timed": 500}
+#: A machine of few CPUs may be late: a rate is looked at again then.
+NEAR, LOOKS = 0.1, 20
 
 
 def streams(prefix: str) -> list[dict[str, Any]]:
@@ -42,6 +42,16 @@ def frames(tester: LiveTester, port: str) -> int:
     """Frames that the port has taken."""
     counters: dict[str, Any] = tester.telemetry.ask(f"/linerate/port,{port}")
     return int(counters["tx_packets"])
+
+
+def check_rate(tester: LiveTester, profile: str, pps: float) -> None:
+    """It sends at that rate, sooner or later."""
+    rates = []
+    for _ in range(LOOKS):
+        rates.append(tester.rate(profile))
+        if rates[-1] == pytest.approx(pps, rel=NEAR):
+            return
+    raise AssertionError(f"{rates}, expected {pps}")
 
 
 def check_silent(tester: LiveTester, port: str) -> None:
@@ -81,21 +91,21 @@ def run(engine: Engine, folder: Path) -> None:
             1000 * (scaled + fixed), abs=3
         )
         tester.ask("start", port="t0", profile="a", scale=0.1)
-        assert tester.rate("a") == pytest.approx(0.1 * scaled + fixed, rel=NEAR)
+        check_rate(tester, "a", 0.1 * scaled + fixed)
         tester.ask("rate", port="t0", profile="a", scale=0.9)
-        assert tester.rate("a") == pytest.approx(0.9 * scaled + fixed, rel=NEAR)
+        check_rate(tester, "a", 0.9 * scaled + fixed)
         tester.ask("pause", port="t0", profile="a")
         assert tester.status("a")["state"] == "paused"
         check_silent(tester, "t0")
         tester.ask("resume", port="t0", profile="a")
         tester.ask("rate", port="t0", profile="a", stream="a-one", scale=0)
         before = tester.telemetry.table("/linerate/streams")[1]["sent"]
-        assert tester.rate("a") == pytest.approx(0.9 * PPS["flows"] + fixed, rel=NEAR)
+        check_rate(tester, "a", 0.9 * PPS["flows"] + fixed)
         assert tester.telemetry.table("/linerate/streams")[1]["sent"] == before
-        tester.load("a", {**of(10_000, flows=FLOWS), "name": "more"})
+        tester.load("a", {**of(2_000, flows=FLOWS), "name": "more"})
         tester.ask("rate", port="t0", profile="a", stream="a-one", scale=0.5)
-        again = 0.9 * (PPS["flows"] + 0.5 * PPS["one"] + 10_000) + fixed
-        assert tester.rate("a") == pytest.approx(again, rel=NEAR)
+        again = 0.9 * (PPS["flows"] + 0.5 * PPS["one"] + 2_000) + fixed
+        check_rate(tester, "a", again)
         tester.ask("remove", port="t0", profile="a", stream="a-flows")
         tester.ask("stop", port="t0", profile="a")
         assert tester.status("a")["state"] == "idle"
@@ -109,11 +119,11 @@ def check_ends(tester: LiveTester) -> None:
     """Profiles that end by themselves, when all of their senders are done."""
     tester.load("counted", *streams("counted"))
     tester.load("timed", *streams("timed"))
-    tester.load("burst", {**of(50_000, burst=777), "name": "burst"})
-    tester.ask("start", port="t0", profile="counted", scale=0.5, packets=12_345)
+    tester.load("burst", {**of(10_000, burst=777), "name": "burst"})
+    tester.ask("start", port="t0", profile="counted", scale=0.5, packets=2_345)
     tester.ask("start", port="t0", profile="timed", scale=0.5, duration_us=300_000)
     tester.ask("start", port="t0", profile="burst", scale=1)
-    assert tester.wait("counted", "done")["sent"] == 12_345
+    assert tester.wait("counted", "done")["sent"] == 2_345
     due = 0.3 * (0.5 * (PPS["flows"] + PPS["one"]) + PPS["timed"])
     # A frame more or less at each end of a part.
     assert tester.wait("timed", "done")["sent"] == pytest.approx(due, abs=9)
