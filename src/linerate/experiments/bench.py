@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import os
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Protocol
@@ -96,21 +97,31 @@ class Observer(Protocol):
         """Say that a configuration can't be measured."""
 
 
+@dataclass(slots=True)
+class Known:
+    """Rates of a tester that one bench finds, and others of its testbed need not find again."""
+
+    ceilings: dict[Kind, float] = field(default_factory=dict)
+    #: By test: the load, and the tester's ceiling, that made its last trial valid.
+    loads: dict[str, AskedLoad] = field(default_factory=dict)
+
+
 class Bench:
     """Measures one plan into one run folder."""
 
     #: Whether a step without a result takes the others nothing away.
     steps_stand_alone = True
 
-    def __init__(self, plan: Plan, folder: RunFolder, observer: Observer) -> None:
+    def __init__(
+        self, plan: Plan, folder: RunFolder, observer: Observer, known: Known | None = None
+    ) -> None:
         self._cpus = plan.testbed.cpus or machine.allowed_cpus()
         plan, self._tester_workers = with_tester_workers(plan, self._cpus)
         self._plan = plan
         self._folder = folder
         self._observer = observer
-        self._ceilings: dict[Kind, float] = {}
-        #: By test: the load, and the tester's ceiling, that made its last trial valid.
-        self._loads: dict[str, AskedLoad] = {}
+        known = known or Known()
+        self._ceilings, self._loads = known.ceilings, known.loads
         #: Why each of the last trials in a row is invalid, where that is the host's doing.
         self._host_took: list[str] = []
         #: By trial, the last attempt of each test: what is judged together in the end.
@@ -191,7 +202,8 @@ class Bench:
     def _measure_all(self) -> None:
         self._check_first_packets()
         for kind, testbed in reversed(self._plan.kinds.items()):
-            self._despite_host(partial(self._measure_ceiling, kind, testbed))
+            if kind not in self._ceilings:
+                self._despite_host(partial(self._measure_ceiling, kind, testbed))
         for step in self._plan.steps:
             self._measure_step(step)
             self._check_host()

@@ -1,7 +1,7 @@
 """The bench of a scenario: the box is checked first, and measured only if all is as expected."""
 
 from linerate.base.errors import SetupError
-from linerate.experiments.bench import Bench, Observer
+from linerate.experiments.bench import Bench, Known, Observer
 from linerate.experiments.plan import Plan, suite_plan
 from linerate.experiments.scenarios.checking import SECONDS, check, refusal
 from linerate.experiments.scenarios.preparing import SUITE, Prepared
@@ -12,9 +12,14 @@ class ScenarioBench(Bench):
     """Checks each loadtest of a scenario, then measures as any bench."""
 
     def __init__(
-        self, prepared: Prepared, plan: Plan, folder: RunFolder, observer: Observer
+        self,
+        prepared: Prepared,
+        plan: Plan,
+        folder: RunFolder,
+        observer: Observer,
+        known: Known | None = None,
     ) -> None:
-        super().__init__(plan, folder, observer)
+        super().__init__(plan, folder, observer, known)
         self._prepared = prepared
         self.run = self.run.model_copy(update={"scenario": prepared.use})
 
