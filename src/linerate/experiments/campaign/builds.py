@@ -68,15 +68,23 @@ def _build(version: Version, repository: str, folder: Path) -> None:
         log = folder.with_suffix(".log")
         with open_own(log) as opened:
             os.ftruncate(opened.fileno(), 0)
-        for words in (
-            ["git", "clone", "--quiet", "--no-checkout", "--", repository, str(folder)],
-            ["git", "-C", str(folder), "checkout", "--quiet", "--detach", version.commit],
-        ):
-            _run(words, folder.parent, version, log)
-        if version.build:
-            _run(["sh", "-c", version.build], folder, version, log)
+        try:
+            _check_out(version, repository, folder, log)
+            if version.build:
+                _run(["sh", "-c", version.build], folder, version, log)
+        except KeyboardInterrupt:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         _checked(folder / version.engine, version)
         (folder / BUILT).touch()
+
+
+def _check_out(version: Version, repository: str, folder: Path, log: Path) -> None:
+    for words in (
+        ["git", "clone", "--quiet", "--no-checkout", "--", repository, str(folder)],
+        ["git", "-C", str(folder), "checkout", "--quiet", "--detach", version.commit],
+    ):
+        _run(words, folder.parent, version, log)
 
 
 def _run(words: list[str], folder: Path, version: Version, log: Path) -> None:

@@ -84,6 +84,10 @@ def run(
         if _ended.is_set():
             _end_group(process, signal.SIGTERM)
         return _finished(process, limit_seconds)
+    except BaseException:
+        # A signal ends this process: nothing of what it started stays.
+        _end(process)
+        raise
     finally:
         with _lock:
             _running.discard(process)
@@ -93,14 +97,18 @@ def _finished(process: "subprocess.Popen[str]", limit_seconds: float) -> Done:
     try:
         output, errors = process.communicate(timeout=limit_seconds)
     except subprocess.TimeoutExpired:
-        _end_group(process, signal.SIGTERM)
-        try:
-            process.communicate(timeout=ENDS_IN_SECONDS)
-        except subprocess.TimeoutExpired:
-            _end_group(process, signal.SIGKILL)
-            process.communicate()
+        _end(process)
         return Done(-signal.SIGTERM, "", f"took longer than {limit_seconds:.0f} s, and was ended")
     return Done(process.returncode, output or "", errors or "")
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    _end_group(process, signal.SIGTERM)
+    try:
+        process.communicate(timeout=ENDS_IN_SECONDS)
+    except subprocess.TimeoutExpired:
+        _end_group(process, signal.SIGKILL)
+        process.communicate()
 
 
 def _end_group(process: "subprocess.Popen[str]", number: int) -> None:
