@@ -3,10 +3,10 @@
 import re
 import subprocess
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from linerate.base.errors import UserError
+from linerate.model.commit import Commit
 
 GIT_SECONDS = 60.0
 #: Commits between two of which names are read.
@@ -17,14 +17,6 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/~^-]{0,99}")
 
 class GitError(UserError):
     """A repository that git can't read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """One commit."""
-
-    digits: str
-    subject: str
 
 
 class Repository:
@@ -55,6 +47,38 @@ class Repository:
         form = ("log", f"--max-count={BETWEEN_MAX}", "--format=%h%x09%s", span, "--")
         pairs = (line.partition("\t") for line in self._git(*form).splitlines())
         return [Commit(digits, subject) for digits, _, subject in pairs], count
+
+    def line(self, good: str, bad: str) -> list[Commit]:
+        """The first parents of one commit back to another, with both, the oldest first.
+
+        Of a merge it has the merge alone: each commit has all that those before it have. Raises
+        GitError where the one does not lead to the other.
+        """
+        early, late = self._known(good), self._known(bad)
+        if early == late:
+            raise GitError(f"{good} and {bad} are one commit, {early[:10]}: nothing lies between")
+        if self._run("merge-base", "--is-ancestor", early, late).returncode:
+            raise GitError(
+                f"{good} is not an ancestor of {bad}: give their merge base as the good one, "
+                f"git merge-base {good} {bad}"
+            )
+        form = ("log", "--format=%H%x09%as%x09%s", "--first-parent")
+        lines = self._git(*form, "--max-count=1", early, "--").splitlines()
+        lines += reversed(self._git(*form, f"{early}..{late}", "--").splitlines())
+        fields = (line.split("\t", 2) for line in lines)
+        return [Commit(digits, subject, authored) for digits, authored, subject in fields]
+
+    @property
+    def top(self) -> Path:
+        """The folder that has all of it: of a checkout, its own."""
+        found = self._run("rev-parse", "--show-toplevel")
+        return Path(found.stdout.strip()) if not found.returncode else self._folder.absolute()
+
+    def _known(self, name: str) -> str:
+        found = self._digits(name)
+        if not found:
+            raise GitError(f"{self._folder}: no commit '{name}'")
+        return found
 
     def _digits(self, name: str) -> str:
         """All digits of a commit; nothing of one that is not there."""

@@ -1,0 +1,152 @@
+"""The answer of a bisection: which commits it may be, the size of the change, what would help."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import exp, floor, log, log1p, sqrt
+from statistics import NormalDist, median
+from typing import Literal
+
+from linerate.model.bisection import Round
+from linerate.results import repeats_to_tell
+from linerate.results.bisection.accounts import TIME, WHOLE, Account
+from linerate.results.bisection.ends import growth, spread
+from linerate.results.bisection.search import FAMILY, Bisection
+from linerate.results.bisection.sides import placed
+
+#: `found`: one commit; `range`: one of several; `alike`: good and bad can't be distinguished;
+#: `unfinished`: there is more to measure.
+Outcome = Literal["found", "range", "alike", "unfinished"]
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimate with its confidence interval of 95 %."""
+
+    value: float
+    low: float
+    high: float
+
+    def times(self, factor: float) -> "Interval":
+        """The same in another unit."""
+        return Interval(self.value * factor, self.low * factor, self.high * factor)
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """The size of a change."""
+
+    account: Account
+    #: In the account's unit.
+    by: Interval
+    #: Of all nodes' cycles of good, or of its time a packet.
+    percent: Interval
+
+
+def outcome(bisection: Bisection) -> Outcome:
+    """How it ended."""
+    if bisection.wanted is not None:
+        return "unfinished"
+    if bisection.followed is None:
+        return "alike"
+    return "found" if bisection.low + 1 == bisection.high else "range"
+
+
+def growth_found(bisection: Bisection) -> Growth | None:
+    """From the last commit known as good to the first known as bad, by rounds beside good."""
+    by = bisection.followed
+    if by is None:
+        return None
+    late = beside_good(bisection, bisection.high)
+    early = beside_good(bisection, bisection.low)
+    found = shift(early, late) if early else centre(late)
+    base = TIME if by.account == TIME else WHOLE
+    whole = median(base.of(one.good) for one in _all_rounds(bisection))
+    return Growth(by.account, found, found.times(100 / whole))
+
+
+def beside_good(bisection: Bisection, place: int) -> list[float]:
+    """Growth from good to a commit, round by round; empty of good itself."""
+    if bisection.followed is None or not place:
+        return []
+    account = bisection.followed.account
+    if place == len(bisection.commits) - 1:
+        return growth(account, _all_rounds(bisection))
+    return [
+        account.of(one.middle) - account.of(one.good)
+        for one in bisection.rounds.get(place, [])
+        if one.middle is not None
+    ]
+
+
+def _all_rounds(bisection: Bisection) -> list[Round]:
+    return [*bisection.ends, *(one for found in bisection.rounds.values() for one in found)]
+
+
+def centre(values: Sequence[float]) -> Interval:
+    """The centre of values (Hodges and Lehmann), its interval by Wilcoxon's signed ranks."""
+    sums = sorted((a + b) / 2 for a, b in combinations_with_replacement(values, 2))
+    n = len(values)
+    return _interval(sums, sqrt(n * (n + 1) * (2 * n + 1) / 24))
+
+
+def shift(early: Sequence[float], late: Sequence[float]) -> Interval:
+    """From the one set to the other (Hodges and Lehmann), its interval by Mann–Whitney's ranks."""
+    differences = sorted(b - a for a in early for b in late)
+    m, n = len(early), len(late)
+    return _interval(differences, sqrt(m * n * (m + n + 1) / 12))
+
+
+def _interval(ordered: Sequence[float], deviation: float) -> Interval:
+    """Median and the ranks that the statistic's standard deviation leaves out at each end."""
+    beyond = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * deviation
+    out = max(0, floor(len(ordered) / 2 - beyond))
+    return Interval(median(ordered), ordered[out], ordered[-1 - out])
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Why the rounds that are allowed could not decide."""
+
+    #: Rounds that were measured of what could not be placed.
+    rounds: int
+    #: The change that was looked for, and its standard deviation in one round, per cent.
+    percent: float
+    spread_percent: float
+    #: Rounds that would do, nine times in ten; None: more than are worth measuring.
+    rounds_to_tell: int | None
+
+
+def noise(bisection: Bisection) -> Noise | None:
+    """Of the ends, or the commit, that could not be placed; None where nothing is undecided."""
+    if not bisection.is_stuck:
+        return None
+    by = bisection.followed
+    if by is None:
+        return _noise_of_ends(bisection)
+    halfway, measured = placed(bisection.rounds.get(bisection.undecided, []), by)
+    grown = [late - early for early, late in zip(halfway, measured, strict=True)]
+    # A commit that has the change, or has it not, is half of it from there.
+    size, unit = by.size / 2, by.percent / by.size
+    return Noise(
+        rounds=len(grown),
+        percent=unit * size,
+        spread_percent=unit * spread(grown) if grown else 0.0,
+        rounds_to_tell=repeats_to_tell.of_pairs(halfway, measured, size, bisection.error),
+    )
+
+
+def _noise_of_ends(bisection: Bisection) -> Noise:
+    least, rounds = bisection.asked.least_percent, bisection.ends
+    account = WHOLE if all(one.good.nodes for one in rounds) else TIME
+    good = [log(account.of(one.good)) for one in rounds]
+    bad = [log(account.of(one.bad)) for one in rounds if one.bad is not None]
+    grown = [late - early for early, late in zip(good, bad, strict=True)]
+    error = bisection.error / FAMILY
+    return Noise(
+        rounds=len(rounds),
+        percent=least,
+        spread_percent=100 * (exp(spread(grown)) - 1) if grown else 0.0,
+        rounds_to_tell=repeats_to_tell.of_pairs(good, bad, log1p(least / 100), error),
+    )
