@@ -286,7 +286,7 @@ def test_words_complete_themselves(linerate):
         ).stdout.split()
 
     commands = (
-        "bench sweep search latency soak matrix campaign report compare baseline trend datasheet power "
+        "bench sweep search latency soak matrix campaign bisect report compare baseline trend datasheet power "
         "runs export dataset query serve exporter trex top trace capture explain collect testbed "
         "scenario doctor clean audit line schema show nic traffic"
     )

@@ -127,7 +127,7 @@ def test_a_group_keeps_its_commands():
     [
         (("bench", "--duration", "5y"), "linerate bench: Invalid value for '--duration'"),
         (("bench", "--repeat", "0"), "linerate bench: Invalid value for '--repeat'"),
-        (("benc",), "linerate: No such command 'benc'. Did you mean 'bench'?"),
+        (("benc",), "linerate: No such command 'benc'. Did you mean 'bench'"),
         (("show", "ledger"), "linerate show ledger: Missing argument 'RUN'."),
     ],
 )

@@ -72,6 +72,17 @@ COMMANDS = (
         "Measure versions × settings × scenarios × loads × repeats, over several testbeds.",
     ),
     Listed(
+        "bisect",
+        "linerate.cli.commands.bisect:bisect",
+        "Find the first commit that made the forwarder dearer, by statistics over repeated trials.",
+        "Examples:\n\n"
+        "[bold]linerate bisect --good v1.2 --bad main --build 'meson setup build && ninja -C build'"
+        "[/]\n\n"
+        "[bold]linerate bisect --good v1.2 --bad main --build 'make -j4' --engine build/engine"
+        "[/] # another place\n\n"
+        "[bold]linerate bisect … --scenario ip4-route --set routes=10000[/] # other traffic",
+    ),
+    Listed(
         "report",
         "linerate.cli.commands.report:report",
         "Make a page of a run's pictures that opens offline; or Markdown, or CSV; or a campaign's.",

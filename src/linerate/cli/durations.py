@@ -26,6 +26,17 @@ def as_long_seconds(text: str) -> float:
     return value
 
 
+_PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)\s*%?")
+
+
+def as_percent(text: str) -> float:
+    """Read a share: `3%`, `3`, `0.5 %`."""
+    match = _PERCENT.fullmatch(text.strip())
+    if match is None:
+        raise typer.BadParameter(f"expected a share as 3%, not '{text}'")
+    return float(match[1])
+
+
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,39}=[^\x00-\x1f\x7f]{0,200}")
 
 

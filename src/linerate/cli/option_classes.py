@@ -3,7 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, get_type_hints
 
 
@@ -42,7 +42,7 @@ def _parameters_of(kind: Any) -> list[inspect.Parameter]:  # noqa: ANN401 (a dat
         inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=field.default,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
             annotation=types[field.name],
         )
         for field in fields(kind)

@@ -80,7 +80,8 @@ def _complete_value(context: typer.Context, typed: str) -> list[str]:
     return []
 
 
-def _complete_name(typed: str) -> list[str]:
+def complete_name(typed: str) -> list[str]:
+    """Scenarios that come with linerate."""
     return [name for name in names() if name.startswith(typed)]
 
 
@@ -89,7 +90,7 @@ NameArgument = Annotated[
     typer.Argument(
         help="One that comes with linerate, or a file of your own.",
         metavar="NAME",
-        autocompletion=_complete_name,
+        autocompletion=complete_name,
     ),
 ]
 BoxOption = Annotated[
@@ -126,7 +127,7 @@ TestbedOption = Annotated[
 @scenario.command(name="list", epilog="Example: [bold]linerate scenario list --json[/]")
 def list_command(as_json: JsonOption = False) -> None:
     """List the scenarios that come with linerate."""
-    with _mistakes():
+    with mistakes():
         document = report.list_document([load(name) for name in names()])
     _print(document, as_json)
 
@@ -144,7 +145,7 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show what a scenario compares, and how it sets each box up."""
-    with _mistakes():
+    with mistakes():
         loaded = load(name)
         if box is not None:
             _ = Chosen(loaded, box, {}, Testbed()).spec
@@ -175,7 +176,7 @@ def check(
     chosen = _chosen(name, box, values, frame_bytes, testbed, plant=plant)
     _require(chosen)
     checks: list[report.CheckedOutput] = []
-    with _mistakes(), _folder(chosen, wait) as folder, prepared(chosen) as ready:
+    with mistakes(), _folder(chosen, wait) as folder, prepared(chosen) as ready:
         for one in _checked(ready, folder):
             checks.append(report.checked_output(one.loadtest, one.judgement, dict(one.losses)))
             if not as_json:
@@ -275,7 +276,7 @@ def _in_turn(
             show_report(bench_report.document(made.run, made.folder), made.run, output)
             return code
         kept.append(made.run)
-    with _mistakes():
+    with mistakes():
         pair = pair_of(*runs)
     document = scenario_pair.document(pair)
     write_ci_files(document, output.junit, output.summary)
@@ -316,7 +317,7 @@ def _print(document: Document, as_json: bool) -> None:
 
 
 @contextmanager
-def _mistakes() -> Iterator[None]:
+def mistakes() -> Iterator[None]:
     """Mistakes in a scenario's file, or in what was asked of it, in a line each."""
     with report_user_errors():
         try:
@@ -336,14 +337,15 @@ def _chosen(
     plant: bool = False,
 ) -> Chosen:
     """Scenario, box and values that the command line asks for."""
-    with _mistakes():
+    with mistakes():
         base = Testbed() if testbed is None else load_testbed(testbed)
-        chosen = Chosen(load(name), box, _values(values, frame_bytes), base, plant)
+        chosen = Chosen(load(name), box, values_of(values, frame_bytes), base, plant)
         _ = (chosen.spec, chosen.mistake, chosen.use)
     return chosen
 
 
-def _values(given: list[str] | None, frame_bytes: int | None) -> Mapping[str, str]:
+def values_of(given: list[str] | None, frame_bytes: int | None) -> Mapping[str, str]:
+    """Values by name, of the words of `--set`. Raises ValueError."""
     found: dict[str, str] = {}
     for text in given or ():
         name, sign, value = text.partition("=")
@@ -357,7 +359,7 @@ def _values(given: list[str] | None, frame_bytes: int | None) -> Mapping[str, st
 
 def _sides(chosen: Chosen) -> list[Chosen]:
     """The scenario without its feature and with it."""
-    with _mistakes():
+    with mistakes():
         scenario = chosen.loaded.scenario
         if not scenario.pair:
             raise UserError(f"{scenario.name}: no `pair`; expected --set of two values instead")
@@ -371,7 +373,7 @@ def _sides(chosen: Chosen) -> list[Chosen]:
 
 def _require(chosen: Chosen) -> None:
     """End with what this host lacks, before any work."""
-    with _mistakes():
+    with mistakes():
         lacking = missing(chosen)
     if lacking:
         usage("\n".join(map(str, lacking)))
@@ -398,7 +400,7 @@ def _measured(chosen: Chosen, asked: _Asked, options: RunOptions) -> tuple[_Made
     """Measure a scenario with its values into a run's folder; its exit code."""
     label = f"{chosen.use.name}-{chosen.box.replace(':', '-')}"
     with ExitStack() as stack:
-        with _mistakes():
+        with mistakes():
             ready = stack.enter_context(prepared(chosen))
         plan = scenario_plan(ready, asked.duration_seconds, tuple(sys.argv), asked.repeats)
         plan = replace(plan, accept_suspect=asked.accept_suspect)

@@ -1,6 +1,5 @@
 """`linerate trend`: figures over commits, where they changed, and what changed inside."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ import typer
 from linerate.cli.ci_files import JunitOption, SummaryOption, write_ci_files
 from linerate.cli.commands.report import GATE_FAILS, GATE_UNKNOWN, write
 from linerate.cli.dataset_options import DEFAULT, DatasetOption, dataset_at
+from linerate.cli.durations import as_percent
 from linerate.cli.options import JsonOption
 from linerate.cli.usage import mistaken
 from linerate.host.git_commits import Repository
@@ -25,7 +25,6 @@ from linerate.results.trend.series import SEARCHING, Series, series_of, unplaced
 from linerate.ui.console import Console
 from linerate.ui.screen import say
 
-_PERCENT = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)\s*%?")
 #: Unplaced commits that a line names.
 NAMED = 3
 
@@ -41,11 +40,12 @@ def trend(
         ),
     ] = None,
     fail_on: Annotated[
-        str | None,
+        float | None,
         typer.Option(
             help="End with 3 where a series became slower by as much, and still is; with 4 where "
             "one has too few trials to tell.",
             metavar="3%",
+            parser=as_percent,
         ),
     ] = None,
     scenario: Annotated[
@@ -73,12 +73,11 @@ def trend(
     Cycles a packet are judged, or the rate where they are not known. Another kernel, microcode,
     BIOS or firmware splits a series, and is no change.
     """
-    limit = None if fail_on is None else _percent(fail_on)
     git = None if repository is None else Repository(repository)
     judged = _judged(dataset, scenario, git)
     if since is not None:
         judged = replace(judged, trends=_since(judged.trends, since))
-    judged = replace(judged, limit=limit)
+    judged = replace(judged, limit=fail_on)
     document = trend_report.document(judged)
     if output is not None:
         write(output, html.page(document).html)
@@ -88,13 +87,6 @@ def trend(
         terminal.show(Console(), document)
     write_ci_files(document, junit, summary)
     raise typer.Exit(_gated(judged))
-
-
-def _percent(words: str) -> float:
-    match = _PERCENT.fullmatch(words.strip())
-    if match is None:
-        mistaken(f"--fail-on: expected a share as 3%, not '{words}'")
-    return float(match[1])
 
 
 def _judged(url: str, scenario: str | None, git: Repository | None) -> trend_report.Judged:

@@ -1,0 +1,1 @@
+"""A bisection of commits: each is built, and its engine measured in turn with those of the ends."""
