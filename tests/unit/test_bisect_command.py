@@ -3,6 +3,7 @@
 import json
 import random
 import shlex
+import signal
 
 import jsonschema
 import pytest
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 from linerate.base.published import KINDS
 from linerate.cli import bisect_traffic
 from linerate.cli.app import app
+from linerate.experiments.bench import Interrupted
 from linerate.experiments.bisection.measuring import Measurer
 from linerate.experiments.campaign import builds
 from linerate.model.bisection import Trial
@@ -35,7 +37,10 @@ def line(repository, tmp_path, monkeypatch):
     class Simulated(Measurer):
         """Reads the number of the commit in its engine."""
 
-        def trial(self, engine):
+        def trial(self, engine, work):
+            self.trials_left -= 1
+            if self.trials_left < 0:
+                raise Interrupted(signal.SIGINT)
             number = int(engine.read_text().split("#")[-1])
             nodes = {"rx": 50 * chance.gauss(1, 0.1)}
             if number >= self.dearer_from:
@@ -43,6 +48,7 @@ def line(repository, tmp_path, monkeypatch):
             return Trial(nodes=nodes, packet_ns=70 * chance.gauss(1, 0.01))
 
         dearer_from = FIRST
+        trials_left = 10_000
 
     monkeypatch.setattr(bisect_traffic, "Measurer", Simulated)
     monkeypatch.chdir(tmp_path)
@@ -115,6 +121,18 @@ def test_one_of_several_ends_with_4(line, repository):
     builds._failed.clear()
     done = run(*WORDS[:-1], build)
     assert "Left out, and it may be one of them" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("trials", "known"), [(5, "good and bad are still measured"), (30, "one of 5")]
+)
+def test_ctrl_c_ends_with_what_is_known(line, trials, known):
+    line.trials_left = trials
+    done = run(*WORDS)
+    assert done.exit_code == 128 + signal.SIGINT
+    assert f"bisect: not finished, {known}" in done.stdout
+    line.trials_left = 10_000
+    assert run(*WORDS).exit_code == 0
 
 
 @pytest.mark.parametrize(

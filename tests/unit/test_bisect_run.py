@@ -50,7 +50,7 @@ class Lab:
             raise BuildError("no compiler")
         return Path(commit)
 
-    def trial(self, engine: Path) -> Trial:
+    def trial(self, engine: Path, work: Path) -> Trial:
         self.trials_left -= 1
         if self.trials_left < 0:
             raise Killed

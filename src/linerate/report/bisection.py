@@ -53,7 +53,7 @@ class Bisected:
 
     @property
     def found(self) -> Outcome:
-        """How it ended."""
+        """Outcome so far."""
         return outcome(self.bisection)
 
     @property
@@ -246,7 +246,7 @@ class GrowthOutput(Output):
     #: `cycles` or `ns`, a packet.
     unit: str
     by: IntervalOutput
-    #: Of all nodes' cycles of good; of its time a packet.
+    #: Share of all nodes' cycles of good; of its time a packet.
     percent: IntervalOutput
 
 

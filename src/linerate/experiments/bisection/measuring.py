@@ -6,7 +6,7 @@ same.
 """
 
 import os
-import tempfile
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,15 +45,28 @@ class Measurer:
         self._known = Known()
         self._measured: set[Path] = set()
 
-    def trial(self, engine: Path) -> Trial:
-        """Measure one trial. Raises NoTrialError; Interrupted, with nothing left behind."""
+    def trial(self, engine: Path, work: Path) -> Trial:
+        """Measure one trial; `work` is a folder of its own, which goes with it.
+
+        Raises NoTrialError; Interrupted, with nothing left behind.
+        """
         make = self._make if engine in self._measured else self._make_first
-        with _chosen(engine), tempfile.TemporaryDirectory(prefix="linerate-bisect-") as name:
-            folder = RunFolder.create(Path(name), "trial")
+        with _chosen(engine), _emptied(work):
+            folder = RunFolder.create(work, "trial")
             run = make(self._plan, folder, _Silent(), self._known).measure()
         found = _trial_of(run)
         self._measured.add(engine)
         return found
+
+
+@contextmanager
+def _emptied(work: Path) -> Iterator[None]:
+    """Remove a folder afterwards, and before: a trial that was killed has left its own."""
+    shutil.rmtree(work, ignore_errors=True)
+    try:
+        yield
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
 
 
 @contextmanager

@@ -19,8 +19,8 @@ TRIES = 3
 class Measures(Protocol):
     """Measures a trial of an engine."""
 
-    def trial(self, engine: Path) -> Trial:
-        """Measure one. Raises NoTrialError."""
+    def trial(self, engine: Path, work: Path) -> Trial:
+        """Measure one, in a folder that goes with it. Raises NoTrialError."""
 
 
 class Watches(Protocol):
@@ -101,13 +101,13 @@ class Runner:
         )
 
     def _trial(self, commit: str) -> Trial:
-        engine = self._engine(commit)
+        engine, work = self._engine(commit), self._folder.path / "trial"
         for _ in range(TRIES - 1):
             try:
-                return self._measurer.trial(engine)
+                return self._measurer.trial(engine, work)
             except NoTrialError:
                 continue
-        return self._measurer.trial(engine)
+        return self._measurer.trial(engine, work)
 
     def _engine(self, commit: str) -> Path:
         """The engine of a commit; one that was built before is only found."""

@@ -40,12 +40,12 @@ class Growth:
     account: Account
     #: In the account's unit.
     by: Interval
-    #: Of all nodes' cycles of good, or of its time a packet.
+    #: Share of all nodes' cycles of good, or of its time a packet.
     percent: Interval
 
 
 def outcome(bisection: Bisection) -> Outcome:
-    """How it ended."""
+    """Outcome so far."""
     if bisection.wanted is not None:
         return "unfinished"
     if bisection.followed is None:
@@ -119,7 +119,7 @@ class Noise:
 
 
 def noise(bisection: Bisection) -> Noise | None:
-    """Of the ends, or the commit, that could not be placed; None where nothing is undecided."""
+    """Noise of the ends, or of the commit, that could not be placed; None where all could be."""
     if not bisection.is_stuck:
         return None
     by = bisection.followed

@@ -14,7 +14,7 @@ from linerate.results.bisection.looks import looks
 from linerate.results.bisection.sides import side_of
 from linerate.results.statistics import SIGNIFICANCE
 
-#: Of the probability of an error, the share of what is decided of good and bad themselves.
+#: Share of the probability of an error for what is decided of good and bad themselves.
 ENDS_SHARE = 0.4
 #: Tests for which there is room at the first look at good and bad; more make it a later one.
 FAMILY = 20
