@@ -74,7 +74,7 @@ class Device:
             commit=wanted.commit,
             good=self._trial(1),
             middle=self._trial(place) if place else None,
-            bad=self._trial(len(COMMITS)) if wanted.with_bad else None,
+            bad=self._trial(len(COMMITS)),
         )
 
     def _trial(self, place: int) -> Trial:

@@ -22,8 +22,7 @@ class Round(FrozenModel):
     commit: str = ""
     good: Trial
     middle: Trial | None = None
-    #: None: beside a commit that the good end by itself places.
-    bad: Trial | None = None
+    bad: Trial
 
 
 class LeftOut(FrozenModel):

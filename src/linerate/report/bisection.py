@@ -75,7 +75,7 @@ class Bisected:
     @property
     def trials(self) -> int:
         """Trials of all rounds."""
-        return sum(1 + (one.middle is not None) + (one.bad is not None) for one in self.rounds)
+        return sum(2 + (one.middle is not None) for one in self.rounds)
 
 
 def document(made: Bisected) -> Document:
@@ -196,10 +196,8 @@ def _row(made: Bisected, place: int) -> Row:
 
 def _rounds(made: Bisected, place: int) -> int:
     """Rounds with a trial of a commit."""
-    if not place:
+    if place in (0, len(made.commits) - 1):
         return len(made.rounds)
-    if place == len(made.commits) - 1:
-        return sum(one.bad is not None for one in made.rounds)
     return len(made.bisection.rounds.get(place, []))
 
 

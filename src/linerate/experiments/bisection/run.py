@@ -78,8 +78,7 @@ class Runner:
             except BuildError as error:
                 return self._without(wanted.commit, str(error))
         self._watcher.measuring(self._bisection, self._seconds_a_round())
-        order = [good, wanted.commit, bad] if wanted.with_bad else [good, wanted.commit]
-        return self._round(wanted, [commit for commit in order if commit])
+        return self._round(wanted, [commit for commit in (good, wanted.commit, bad) if commit])
 
     def _round(self, wanted: Wanted, order: list[str]) -> Round | LeftOut:
         """Trials in turn, there and back: a machine that gets slower does so for each of them."""
@@ -97,7 +96,7 @@ class Runner:
             commit=wanted.commit,
             good=found[self._bisection.commits[0]],
             middle=found.get(wanted.commit),
-            bad=found.get(self._bisection.commits[-1]),
+            bad=found[self._bisection.commits[-1]],
         )
 
     def _trial(self, commit: str) -> Trial:

@@ -41,7 +41,7 @@ def of_nodes(names: Sequence[str]) -> Account:
 
 def node_accounts(rounds: Sequence[Round]) -> list[Account]:
     """Nodes that are worth an account, those of either end."""
-    trials = [one for each in rounds for one in (each.good, each.bad) if one is not None]
+    trials = [one for each in rounds for one in (each.good, each.bad)]
     names = dict.fromkeys(name for one in trials for name in one.nodes)
     whole = median(map(WHOLE.of, trials))
     found = []
@@ -49,7 +49,7 @@ def node_accounts(rounds: Sequence[Round]) -> list[Account]:
         account = of_nodes([name])
         most = max(
             median(account.of(one.good) for one in rounds),
-            median(account.of(one.bad) for one in rounds if one.bad is not None),
+            median(account.of(one.bad) for one in rounds),
         )
         if most > NODE_SHARE * whole:
             found.append(account)

@@ -141,7 +141,7 @@ def _noise_of_ends(bisection: Bisection) -> Noise:
     least, rounds = bisection.asked.least_percent, bisection.ends
     account = WHOLE if all(one.good.nodes for one in rounds) else TIME
     good = [log(account.of(one.good)) for one in rounds]
-    bad = [log(account.of(one.bad)) for one in rounds if one.bad is not None]
+    bad = [log(account.of(one.bad)) for one in rounds]
     grown = [late - early for early, late in zip(good, bad, strict=True)]
     error = bisection.error / FAMILY
     return Noise(

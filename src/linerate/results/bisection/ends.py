@@ -18,9 +18,6 @@ from linerate.results.statistics import signed_rank_p
 
 #: Factor from a median absolute deviation to a normal distribution's standard deviation.
 DEVIATIONS = 1.4826
-#: Clearness from which on the good end by itself places a commit between the two: half the change
-#: is then four standard deviations, and what its size is wrong by is nothing beside that.
-CLEAR = 8.0
 Key = TypeVar("Key")
 
 
@@ -35,11 +32,6 @@ class Followed:
     percent: float
     #: Growth over the standard deviation of it in one round.
     clearness: float
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether commits are placed beside good alone."""
-        return self.clearness >= CLEAR
 
 
 def followed(rounds: Sequence[Round], error: float, least_percent: float) -> Followed | None:
@@ -102,8 +94,7 @@ def _cheaper_p(account: Account, rounds: Sequence[Round]) -> float:
 
 def _both(account: Account, rounds: Sequence[Round]) -> tuple[list[float], list[float]]:
     """Figures of good and of bad, round by round."""
-    whole = [(one.good, one.bad) for one in rounds if one.bad is not None]
-    return [account.of(good) for good, _ in whole], [account.of(bad) for _, bad in whole]
+    return [account.of(one.good) for one in rounds], [account.of(one.bad) for one in rounds]
 
 
 def _beyond_noise(found: Mapping[Key, float], error: float, family: int) -> set[Key]:

@@ -34,11 +34,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The next round: a trial of good, of a commit between, and of bad unless it is not needed."""
+    """The next round: a trial of good, of a commit between, and of bad."""
 
     #: The commit between; empty: the ends alone.
     commit: str
-    with_bad: bool
     #: Rounds of it that were measured, and at which the next look is.
     done: int
     look_at: int
@@ -75,9 +74,8 @@ class Bisection:
         if self.is_stuck or (self.followed is not None and not self._place):
             return None
         rounds = len(self._current)
-        with_bad = self.followed is None or not self.followed.is_clear
         commit = self.commits[self._place] if self._place else ""
-        return Wanted(commit, with_bad, rounds, self._look[0])
+        return Wanted(commit, rounds, self._look[0])
 
     @property
     def is_stuck(self) -> bool:

@@ -30,7 +30,4 @@ def placed(rounds: Sequence[Round], by: Followed) -> tuple[list[float], list[flo
 
 
 def _halfway(one: Round, by: Followed) -> float:
-    good = by.account.of(one.good)
-    if one.bad is None:
-        return good + by.size / 2
-    return (good + by.account.of(one.bad)) / 2
+    return (by.account.of(one.good) + by.account.of(one.bad)) / 2
