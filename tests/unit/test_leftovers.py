@@ -143,6 +143,29 @@ def test_clean_leaves_no_folder_of_an_engine_that_it_killed(places):
     assert not folder.exists()
 
 
+def test_clean_removes_the_temporary_folder_of_a_process_that_was_killed():
+    program = (
+        "import time; from linerate.base import ownership\n"
+        "with ownership.temporary_folder('scenario') as name: print(name, flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True
+    ) as lab:
+        folder = Path(lab.stdout.readline().strip())
+        assert folder.stat().st_mode & 0o777 == 0o700
+        assert str(folder) not in [one.name for one in cleanup.find()]
+        lab.kill()
+    assert folder.exists()
+    cleanup.remove([one for one in cleanup.find() if one.name == str(folder)])
+    assert not folder.exists()
+
+
+def test_a_temporary_folder_that_is_in_use_is_no_leftover(places):
+    with ownership.temporary_folder("scenario") as name:
+        assert Path(name).parent == places[1]
+        assert cleanup.find_own() == cleanup.find() == []
+
+
 def test_what_another_live_lab_made_is_not_found(places):
     parent = os.getppid()
     name = f"lr-{parent}-{ownership.started(parent)}-1-dut"

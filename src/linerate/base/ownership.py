@@ -1,19 +1,21 @@
 """Marks: whatever a lab makes outside its own process says in its name which lab made it.
 
 A name is `lr-PID-START-NUMBER-ROLE`, START being the process's start time in clock ticks since
-boot (proc(5), stat, field 22): a later process with the same number is another one.
+boot (proc(5), stat, field 22): a later process with the same number is another one. A name that
+others could guess has eight characters more.
 """
 
 import itertools
 import os
 import re
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 #: Children of a lab carry its mark here.
 VARIABLE = "LINERATE_OWNER"
 _PROC = Path("/proc")
-_NAME = re.compile(r"lr-(\d{1,10})-(\d{1,20})-(\d{1,6})-[a-z0-9]{1,20}")
+_NAME = re.compile(r"lr-(\d{1,10})-(\d{1,20})-(\d{1,6})-[a-z0-9]{1,20}(-[a-z0-9_]{8})?")
 _MARK = re.compile(r"(\d{1,10})-(\d{1,20})")
 _numbers = itertools.count(1)
 
@@ -40,10 +42,21 @@ def new_name(role: str) -> str:
     return f"lr-{own()}-{next(_numbers)}-{role}"
 
 
+def temporary_folder(role: str) -> tempfile.TemporaryDirectory[str]:
+    """Make a folder that goes with its context; of a process that is killed, `clean` removes it."""
+    return tempfile.TemporaryDirectory(prefix=f"{new_name(role)}-")
+
+
 def owner_of_name(name: str) -> Mark | None:
     """Say who made what has this name; None when no lab did."""
     match = _NAME.fullmatch(name)
     return Mark(int(match[1]), int(match[2])) if match else None
+
+
+def is_temporary(name: str) -> bool:
+    """Whether it is a temporary folder's name: who made it removes it by itself."""
+    match = _NAME.fullmatch(name)
+    return match is not None and match[4] is not None
 
 
 def owner_of_process(pid: int) -> Mark | None:

@@ -47,9 +47,11 @@ def find() -> list[Leftover]:
 def find_own() -> list[Leftover]:
     """Find what this process made and did not remove: at the end of a run, nothing is to be left.
 
-    A namespace may have been busy when it was to be removed, or a signal came in between.
+    A namespace may have been busy when it was to be removed, or a signal came in between. Temporary
+    folders may have longer to live than the run.
     """
-    return [*_marked(_own), *map(_folder, engine_process.own_folders())]
+    found = [*_marked(_own), *map(_folder, engine_process.own_folders())]
+    return [one for one in found if not ownership.is_temporary(Path(one.name).name)]
 
 
 def _marked(wanted: Wanted) -> list[Leftover]:

@@ -8,7 +8,6 @@ import selectors
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -331,7 +330,7 @@ def _ready_line(line: str) -> dict[str, Any]:
 
 def refusal(config: dict[str, Any]) -> str:
     """Why the engine can't do what a configuration asks for, in one line; nothing if it can."""
-    with tempfile.TemporaryDirectory(prefix="linerate-") as folder:
+    with ownership.temporary_folder("check") as folder:
         path = Path(folder) / "config.json"
         path.write_text(json.dumps(config), encoding="utf-8")
         output = subprocess.run(

@@ -1,9 +1,9 @@
 """The rate of real links whose testbed names none: what the tester's ports negotiated."""
 
 import os
-import tempfile
 from pathlib import Path
 
+from linerate.base import ownership
 from linerate.base.errors import SetupError
 from linerate.engine.engine_process import Engine, EngineError, Files
 from linerate.host import machine
@@ -34,7 +34,7 @@ def with_link(testbed: Testbed, say: Say) -> Testbed:
 def _speeds(testbed: Testbed, say: Say) -> dict[str, int]:
     cpus = (testbed.cpus or machine.allowed_cpus())[:1]
     with (
-        tempfile.TemporaryDirectory(prefix="linerate-") as folder,
+        ownership.temporary_folder("rate") as folder,
         links.find(testbed.wire).joined(testbed) as ends,
     ):
         config = idle_config(testbed, ends, f"link-{os.getpid()}")

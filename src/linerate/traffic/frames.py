@@ -1,13 +1,13 @@
 """The frames of a profile as the engine makes them, in a capture file for each side."""
 
 import struct
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from linerate.base import ownership
 from linerate.base.line_rate import FRAME_BYTES_MAX
 from linerate.engine.engine_process import Engine, Files
 from linerate.model.suites import DUT_MACS
@@ -42,7 +42,7 @@ def write_frames(profile: Profile, count: int, path: Path, signed: bool) -> list
     if profile.connections is not None or not profile.streams:
         raise TrafficError(f"traffic '{profile.name}': no streams; expected a profile with some")
     sides = sorted({int(stream.get("port", 0)) for stream in profile.streams})
-    with tempfile.TemporaryDirectory(prefix="linerate-frames-") as name:
+    with ownership.temporary_folder("frames") as name:
         folder = Path(name)
         _make(profile, count, signed, folder, sides)
         written = []

@@ -1,7 +1,6 @@
 """`linerate doctor`: the host as an expert looks at it before a test, and what to mend."""
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -11,6 +10,7 @@ from typing import Annotated
 import typer
 from pydantic import TypeAdapter, ValidationError
 
+from linerate.base import ownership
 from linerate.base.published import printed
 from linerate.cli.completion import one_of
 from linerate.cli.options import JsonOption
@@ -184,7 +184,7 @@ def _host_at(at: str) -> Iterator[Host]:
         place = TypeAdapter(At).validate_python(at)
     except ValidationError as error:
         mistaken(f"--at: {error.errors()[0]['msg'].removeprefix('Value error, ')}")
-    with tempfile.TemporaryDirectory(prefix="linerate-box-") as folder:
+    with ownership.temporary_folder("box") as folder:
         with opened(place) as access:
             host_files.fetch(access, Path(folder))
         host = Host(Path(folder))

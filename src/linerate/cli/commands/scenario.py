@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from linerate.base import ownership
 from linerate.base.errors import UserError
 from linerate.base.published import printed
 from linerate.cli.ci_files import write_ci_files
@@ -417,7 +417,7 @@ def _folder(chosen: Chosen, wait: bool) -> Iterator[Path]:
     with (
         signals(),
         cpu_locks.held(cpus, complain if wait else None),
-        tempfile.TemporaryDirectory(prefix="linerate-check-") as name,
+        ownership.temporary_folder("check") as name,
     ):
         try:
             (Path(name) / "engine").mkdir()

@@ -2,13 +2,13 @@
 
 import re
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from linerate.base import ownership
 from linerate.base.atomic_write import write_whole
 from linerate.base.published import printed
 from linerate.cli.commands import testbed_trace
@@ -270,7 +270,7 @@ def _checked(bed: Testbed, tell: Tell) -> BoxCheck:
     with (
         signals(),
         cpu_locks.held(cpus),
-        tempfile.TemporaryDirectory(prefix="linerate-check-") as folder,
+        ownership.temporary_folder("check") as folder,
     ):
         checked = BoxCheck(bed, Path(folder), tell)
         try:

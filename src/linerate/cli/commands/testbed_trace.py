@@ -1,11 +1,11 @@
 """`linerate testbed trace`: ways of single packets through a box, recorded within a load."""
 
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from linerate.base import ownership
 from linerate.base.published import printed
 from linerate.cli.commands.soak import parse_load
 from linerate.cli.options import DurationOption, JsonOption
@@ -62,7 +62,7 @@ def trace(
         report_user_errors(),
         signals(),
         cpu_locks.held(cpus),
-        tempfile.TemporaryDirectory(prefix="linerate-trace-") as folder,
+        ownership.temporary_folder("trace") as folder,
     ):
         try:
             found = trace_load(bed, one, Path(folder), min(share, 1.0), duration, packets)

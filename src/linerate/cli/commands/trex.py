@@ -1,13 +1,13 @@
 """`linerate trex`: the tester for TRex's stateless clients; and `t-rex-64`, as they start it."""
 
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
+from linerate.base import ownership
 from linerate.base.errors import UserError
 from linerate.cli.option_classes import with_option_classes
 from linerate.cli.run_into_folder import signals
@@ -65,7 +65,7 @@ def _serve(testbed: Testbed, listening: Listening, runs: Path) -> None:
             cpu_locks.held(cpus, None),
             session_share.raised(),
             # Streams on their way to the engine are their user's alone.
-            tempfile.TemporaryDirectory(prefix="linerate-trex-") as folder,
+            ownership.temporary_folder("trex") as folder,
         ):
             serve(testbed, Path(folder), listening, _ready, _waiting, complain, keeping)
     except Interrupted:

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -83,7 +82,7 @@ def _bed(job: Job) -> Iterator[Path | None]:
     if bed == Testbed():
         yield None
         return
-    with tempfile.TemporaryDirectory(prefix="linerate-campaign-") as folder:
+    with ownership.temporary_folder("campaign") as folder:
         path = Path(folder) / "testbed.yaml"
         write_whole(path, json.dumps(bed.model_dump(mode="json", by_alias=True), indent=1))
         yield path

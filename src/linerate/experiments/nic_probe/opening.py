@@ -1,14 +1,13 @@
 """The port that is probed: a virtual card's, a DPDK device's, or a running engine's."""
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from linerate.base import pci
+from linerate.base import ownership, pci
 from linerate.base.safe_load import json_of
 from linerate.engine import engine_process
 from linerate.engine.engine_process import Engine, EngineError, Files
@@ -46,7 +45,7 @@ def opened(target: str, engine_name: str | None, queues: int | None) -> Iterator
         with _connected(target, engine_name) as telemetry:
             yield Opened(EngineRules(telemetry, target), f"{target} of a running engine", live=True)
         return
-    with tempfile.TemporaryDirectory(prefix="linerate-") as folder:
+    with ownership.temporary_folder("probe") as folder:
         files = Files(Path(folder) / "config.json", Path(folder) / "engine.log")
         with Engine(config, files) as started, started.connect() as telemetry:
             yield Opened(EngineRules(telemetry, PORT), target, live=False)

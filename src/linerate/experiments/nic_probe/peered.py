@@ -1,7 +1,6 @@
 """A probed port and the other end of its link in one engine: one receives, the other sends."""
 
 import re
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from linerate.base import pci
+from linerate.base import ownership, pci
 from linerate.engine.engine_process import Engine, EngineError, Files
 from linerate.engine.telemetry import Telemetry
 from linerate.experiments.nic_probe.opening import PORT, TargetError, config_of
@@ -134,7 +133,7 @@ def _seen(grown: _Sightings, counted: int | None) -> Seen:
 @contextmanager
 def peered(ends: Ends) -> Iterator[PeeredRounds]:
     """Open both ends, with several queues where the device has them; raises EngineError."""
-    with tempfile.TemporaryDirectory(prefix="linerate-") as folder, ExitStack() as stack:
+    with ownership.temporary_folder("probe") as folder, ExitStack() as stack:
         files = Files(Path(folder) / "config.json", Path(folder) / "engine.log")
         started = stack.enter_context(_started(ends, files))
         no_tags = DISPLACED if ends.target.startswith("net_tap") else ""

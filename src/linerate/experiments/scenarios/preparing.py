@@ -1,6 +1,5 @@
 """A scenario made ready for a box: its testbed, its traffic, and the frames that must return."""
 
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from typing import Any
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
+from linerate.base import ownership
 from linerate.base.atomic_write import write_whole
 from linerate.base.errors import SetupError, UserError
 from linerate.base.prerequisites import Prerequisite
@@ -125,7 +125,7 @@ def _probed(spec: Box, what: str) -> Iterator[Prerequisite]:
 @contextmanager
 def prepared(chosen: Chosen) -> Iterator[Prepared]:
     """Make the files of a scenario, in a folder that goes on exit. Raises UserError, SetupError."""
-    with tempfile.TemporaryDirectory(prefix="linerate-scenario-") as name:
+    with ownership.temporary_folder("scenario") as name:
         work = Path(name)
         known = _facts(chosen, work)
         run_commands(filled(chosen.spec.prepare, known), "", "prepare", name)

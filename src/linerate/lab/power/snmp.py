@@ -1,9 +1,9 @@
 """SNMP: an outlet's power by its object's number, asked by snmpget (Debian's package snmp)."""
 
 import re
-import tempfile
 from pathlib import Path
 
+from linerate.base import ownership
 from linerate.lab.power import Meter, MeterError, Usual, about, register
 from linerate.lab.power._hosts import HostError, PowerHost
 from linerate.lab.power._http import check_local
@@ -24,7 +24,7 @@ class _SnmpMeter:
         self._spec = spec
         self._host = host
         # A community in an argument would stand in the list of processes.
-        self._folder = tempfile.TemporaryDirectory(prefix="linerate-snmp-")
+        self._folder = ownership.temporary_folder("snmp")
         community = secret(spec.community_env, spec.community_file) or COMMUNITY
         if not re.fullmatch(r"[!-~]{1,64}", community) or '"' in community:
             raise MeterError("power: snmp: a community has 1 to 64 characters without blanks")

@@ -5,11 +5,11 @@ it does not report (cycles, rings, arrival times) are missing.
 """
 
 import json
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
+from linerate.base import ownership
 from linerate.base.errors import SetupError
 from linerate.base.prerequisites import Prerequisite
 from linerate.host.netns import namespaces, programs
@@ -52,7 +52,7 @@ class Iperf3:
         for here, port in enumerate(ports):
             _address(port, here, routed)
         before = _drops(ports)
-        with tempfile.TemporaryDirectory(prefix="linerate-") as folder:
+        with ownership.temporary_folder("iperf3") as folder:
             report = _run(ports, Path(folder), int(loadtest.traffic.frame_bytes), seconds)
         after = _drops(ports)
         return offered(report, {place: after[place] - before[place] for place in after})

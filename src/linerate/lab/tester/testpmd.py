@@ -4,10 +4,10 @@ It sends as fast as it can and counts at its ports. On the CPU of the tester bot
 turns.
 """
 
-import tempfile
 import time
 from pathlib import Path
 
+from linerate.base import ownership
 from linerate.base.drivers import on_interface
 from linerate.base.errors import SetupError
 from linerate.base.prerequisites import Prerequisite
@@ -47,7 +47,7 @@ class TestpmdTester:
         if not ends.tester[0].interface:
             raise SetupError("tester testpmd needs interfaces: use `wire: veth`")
         with (
-            tempfile.TemporaryDirectory(prefix="linerate-") as folder,
+            ownership.temporary_folder("testpmd") as folder,
             _testpmd(ends.tester[1], "rxonly").running(Path(folder) / "rx.log") as rx,
             _testpmd(ends.tester[0], "txonly", *_frames(loadtest)).running(
                 Path(folder) / "tx.log"

@@ -7,7 +7,6 @@ was done again elsewhere, a compaction that was killed halfway); readers see it 
 
 import hashlib
 import re
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote
 
+from linerate.base import ownership
 from linerate.results.dataset import view
 from linerate.results.dataset.columns import COLUMNS
 from linerate.results.dataset.folder import PARQUET, Folder
@@ -190,7 +190,7 @@ class Dataset:
 
 def merged(paths: Sequence[Path]) -> bytes:
     """All rows of some files, each trial once, in one; columns of later versions too."""
-    with _database() as database, tempfile.TemporaryDirectory(prefix="linerate-") as name:
+    with _database() as database, ownership.temporary_folder("dataset") as name:
         source, there = view.once(database, paths)
         columns = ", ".join(f'"{column}"' for column in sorted(there, key=_place))
         made = Path(name) / "merged.parquet"

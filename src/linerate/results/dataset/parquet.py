@@ -1,10 +1,10 @@
 """Rows as the bytes of one Parquet file."""
 
-import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from linerate.base import ownership
 from linerate.results.dataset.columns import COLUMNS
 from linerate.results.dataset.row import TrialRow
 
@@ -13,7 +13,7 @@ def parquet_of(rows: Sequence[TrialRow]) -> bytes:
     """All columns of the rows, in their order."""
     import duckdb  # noqa: PLC0415 (slow to load)
 
-    with tempfile.TemporaryDirectory(prefix="linerate-") as name:
+    with ownership.temporary_folder("dataset") as name:
         lines, made = Path(name) / "rows.jsonl", Path(name) / "rows.parquet"
         lines.write_text("".join(f"{_line(row)}\n" for row in rows), encoding="utf-8")
         with duckdb.connect(":memory:", config={"threads": 1}) as database:

@@ -6,13 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, ValidationError
 
+from linerate.base import ownership
 from linerate.base.frozen_model import StrictModel
 from linerate.base.line_rate import FCS_BYTES, FRAME_BYTES_MAX
 from linerate.base.validation import mistake
@@ -179,7 +179,7 @@ def _run(path: Path, tunables: Mapping[str, str], limits: Limits) -> bytes:
     if not path.is_file():
         raise TrafficError(f"{path}: no such file")
     path = path.resolve()
-    with tempfile.TemporaryDirectory(prefix="linerate-trex-") as folder:
+    with ownership.temporary_folder("trex") as folder:
         out, err = Path(folder) / "document", Path(folder) / "errors"
         with out.open("wb") as document, err.open("wb") as errors:
             process = subprocess.Popen(
