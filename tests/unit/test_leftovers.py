@@ -151,6 +151,7 @@ def test_clean_removes_the_temporary_folder_of_a_process_that_was_killed():
     with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True
     ) as lab:
+        assert lab.stdout is not None
         folder = Path(lab.stdout.readline().strip())
         assert folder.stat().st_mode & 0o777 == 0o700
         assert str(folder) not in [one.name for one in cleanup.find()]

@@ -4,7 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from linerate.cli.app import app
 from linerate.model import scenario
 from linerate.model.scenario import ScenarioError, facts, filled, load, names, parse
 
@@ -100,3 +102,12 @@ def test_what_is_no_scenario_is_a_line(tmp_path: Path) -> None:
     (tmp_path / "list.yaml").write_text("[1]", encoding="utf-8")
     with pytest.raises(ScenarioError, match="expected keys and values"):
         load(str(tmp_path / "list.yaml"))
+
+
+def test_a_box_that_loses_frames_without_the_feature_has_no_pair() -> None:
+    done = CliRunner().invoke(app, ["scenario", "run", "vlan", "--box", "router", "--pair"])
+    assert done.exit_code == 2
+    assert done.stderr == (
+        "vlan on router: not all frames come back without it, so there is no pair; "
+        "expected --box ovs\n"
+    )

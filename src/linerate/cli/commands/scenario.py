@@ -363,6 +363,12 @@ def _sides(chosen: Chosen) -> list[Chosen]:
         scenario = chosen.loaded.scenario
         if not scenario.pair:
             raise UserError(f"{scenario.name}: no `pair`; expected --set of two values instead")
+        if not chosen.spec.pair:
+            others = " or ".join(name for name, box in scenario.boxes.items() if box.pair)
+            raise UserError(
+                f"{scenario.name} on {chosen.box}: not all frames come back without it, so there is "
+                f"no pair; expected --box {others}"
+            )
         choices = [str(choice.value) for choice in scenario.values[scenario.pair]]
         asked = chosen.values.get(scenario.pair, choices[-1])
         if asked == choices[0]:

@@ -82,6 +82,8 @@ class Box(StrictModel):
     probe: tuple[str, ...] = ()
     #: Return of frames from this box, where that differs.
     back: Back | None = None
+    #: Whether the box forwards all frames without the feature, too: else it has no pair.
+    pair: bool = True
     mistake: Mistake | None = None
 
 
