@@ -213,3 +213,40 @@ def test_pictures_of_no_difference_are_left_out(measured):
     base = measured(10)
     (pair,) = pairs_of([("a", base)], [("b", base)])
     assert "more-cycles" not in html.page(comparison.document([pair])).figures
+
+
+def test_trials_of_one_start_are_no_repeats_of_runs_that_took_turns():
+    # Starts are 1000 from each other by chance, their trials 1: four of one start show nothing new.
+    rates = [
+        (9e6, 9.001e6),
+        (9.002e6, 9e6),
+        (9e6, 9.003e6),
+        (9e6, 9.004e6),
+        (9e6, 9.005e6),
+        (9e6, 9.006e6),
+    ]
+    base, new = [
+        Rates(tuple(pair[which] + n for pair in rates for n in range(4))) for which in (0, 1)
+    ]
+    medians = tuple((one + 1.5, other + 1.5) for one, other in rates)
+    assert Difference("U1", base, new).judgement == "faster"
+    assert Difference("U1", base, new, turns=medians).judgement == "same"
+    better = tuple((one, one + 1000 + n) for n, (one, _) in enumerate(rates))
+    assert Difference("U1", base, new, turns=better).judgement == "faster"
+
+
+@pytest.mark.parametrize(("rounds", "name"), [(5, "Mann–Whitney"), (6, "Wilcoxon's signed ranks")])
+def test_six_runs_of_each_that_took_turns_are_compared_in_pairs(measured, rounds, name):
+    def side(which, *lost):
+        runs = [
+            measured(one, started=f"2026-11-27T10:{2 * number + which:02}:00Z")
+            for number, one in enumerate(lost[:rounds])
+        ]
+        return Side("base" if which == 0 else "new", tuple(runs))
+
+    base = side(0, 10, 20, 30, 40, 50, 60)
+    (pair,) = compare([base, side(1, *(20_000_000 + n for n in range(6)))])
+    found = {one.test: one for one in pair.rates}
+    assert found["U2"].rank_test.name == f"{name}, two-sided"
+    assert found["U2"].judgement == "slower"
+    assert found["U1"].judgement == "same"

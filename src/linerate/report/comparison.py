@@ -352,7 +352,7 @@ def _difference(found: Difference) -> DifferenceOutput:
         change_percent=found.percent,
         judgement=found.judgement,
         rank_test=RankTestOutput(
-            test="Mann–Whitney, two-sided",
+            test=found.rank_test.name,
             p=found.rank_test.p,
             can_tell=found.rank_test.can_tell,
             repeats_needed=repeats_needed(),

@@ -17,7 +17,16 @@ from linerate.model.ledger import cycles_by_node, forwarder_ledgers
 from linerate.model.power import Estimate, PowerFigures
 from linerate.results.gates import PAIRS, Gate, GateResult, Samples, judge
 from linerate.results.side_titles import titles
-from linerate.results.statistics import RankTest, Rates, p_text, rank_test, rates_of, repeats_needed
+from linerate.results.signed_ranks import pairs_needed
+from linerate.results.statistics import (
+    RankTest,
+    Rates,
+    p_text,
+    pair_test,
+    rank_test,
+    rates_of,
+    repeats_needed,
+)
 from linerate.results.store import Result, Run, sound
 from linerate.results.turns import in_turn, paired
 
@@ -64,6 +73,8 @@ class Difference:
     test: str
     base: Rates
     other: Rates
+    #: Medians of runs that took turns, pair by pair; none where too few did.
+    turns: tuple[tuple[float, float], ...] = ()
 
     @property
     def ratio(self) -> float | None:
@@ -97,6 +108,9 @@ class Difference:
     @property
     def rank_test(self) -> RankTest:
         """Probability that chance alone separates the trials this way."""
+        if self.turns:
+            base, other = zip(*self.turns, strict=True)
+            return pair_test(base, other)
         return rank_test(self.base.trials, self.other.trials)
 
     @property
@@ -227,7 +241,7 @@ def _pair(base: Side, other: Side, gates: Sequence[Gate]) -> Pair:
         base=base,
         other=other,
         rates=tuple(
-            Difference(test, _rates(before), _rates(after))
+            Difference(test, _rates(before), _rates(after), _turns(test, base, other))
             for test, (before, after) in common.items()
         ),
         losses=tuple(
@@ -313,6 +327,15 @@ def _mean(found: list[PowerFigures], field: str) -> Estimate | None:
 
 def _rates(results: list[Result]) -> Rates:
     return Rates(tuple(rates_of(results)))
+
+
+def _turns(test: str, base: Side, other: Side) -> tuple[tuple[float, float], ...]:
+    """Trials of one run share its start: where runs took turns their medians are compared."""
+    before, after = paired(test, in_turn(base.runs, other.runs))
+    if len(before) < pairs_needed():
+        return ()
+    medians = ([_rates(run).middle for run in runs] for runs in (before, after))
+    return tuple(zip(*medians, strict=True))
 
 
 def _changes(

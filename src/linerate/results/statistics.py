@@ -43,13 +43,14 @@ class RankTest:
     """Probability that chance alone separates two sets of trials this way; two-sided."""
 
     p: float
-    base: int
-    other: int
+    #: Smallest p that so many trials can have.
+    least_p: float
+    name: str = "Mann–Whitney, two-sided"
 
     @property
     def can_tell(self) -> bool:
         """Whether so few trials could show any difference at all."""
-        return least_p(self.base, self.other) <= SIGNIFICANCE
+        return self.least_p <= SIGNIFICANCE
 
     @property
     def tells(self) -> bool:
@@ -81,7 +82,13 @@ def repeats_needed() -> int:
 
 def rank_test(base: Sequence[float], other: Sequence[float]) -> RankTest:
     """Mann–Whitney's test of two sets of trials, neither empty."""
-    return RankTest(_p(base, other), len(base), len(other))
+    return RankTest(_p(base, other), least_p(len(base), len(other)))
+
+
+def pair_test(base: Sequence[float], other: Sequence[float]) -> RankTest:
+    """Wilcoxon's signed ranks of pairs that were measured beside each other, one at least."""
+    p = min(1.0, 2 * min(signed_rank_p(base, other), signed_rank_p(other, base)))
+    return RankTest(p, 2.0 ** (1 - len(base)), "Wilcoxon's signed ranks, two-sided")
 
 
 def one_sided_p(lower: Sequence[float], upper: Sequence[float]) -> float:

@@ -366,8 +366,8 @@ def _sides(chosen: Chosen) -> list[Chosen]:
         if not chosen.spec.pair:
             others = " or ".join(name for name, box in scenario.boxes.items() if box.pair)
             raise UserError(
-                f"{scenario.name} on {chosen.box}: not all frames come back without it, so there is "
-                f"no pair; expected --box {others}"
+                f"{scenario.name} on {chosen.box}: not all frames come back without it, so there "
+                f"is no pair; expected --box {others}"
             )
         choices = [str(choice.value) for choice in scenario.values[scenario.pair]]
         asked = chosen.values.get(scenario.pair, choices[-1])
