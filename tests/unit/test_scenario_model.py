@@ -108,6 +108,6 @@ def test_a_box_that_loses_frames_without_the_feature_has_no_pair() -> None:
     done = CliRunner().invoke(app, ["scenario", "run", "vlan", "--box", "router", "--pair"])
     assert done.exit_code == 2
     assert done.stderr == (
-        "vlan on router: not all frames come back without it, so there is no pair; "
+        "vlan on router: not all frames are received without it: there is no pair; "
         "expected --box ovs\n"
     )

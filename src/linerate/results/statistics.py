@@ -43,7 +43,7 @@ class RankTest:
     """Probability that chance alone separates two sets of trials this way; two-sided."""
 
     p: float
-    #: Smallest p that so many trials can have.
+    #: Smallest p that this number of trials can have.
     least_p: float
     name: str = "Mann–Whitney, two-sided"
 

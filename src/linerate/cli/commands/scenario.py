@@ -366,7 +366,7 @@ def _sides(chosen: Chosen) -> list[Chosen]:
         if not chosen.spec.pair:
             others = " or ".join(name for name, box in scenario.boxes.items() if box.pair)
             raise UserError(
-                f"{scenario.name} on {chosen.box}: not all frames come back without it, so there "
+                f"{scenario.name} on {chosen.box}: not all frames are received without it: there "
                 f"is no pair; expected --box {others}"
             )
         choices = [str(choice.value) for choice in scenario.values[scenario.pair]]
