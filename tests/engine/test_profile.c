@@ -508,7 +508,7 @@ static void runs_end(void)
 	CHECK_EQUAL(start(1), 0);
 	until_done();
 	CHECK_EQUAL(sent_of("burst"), 2 * 777);
-	CHECK(look()->elapsed_us >= 776 * 5);
+	CHECK(look()->elapsed_us >= 776ul * 5);
 }
 
 static void a_start_waits_for_its_time(void)
