@@ -109,13 +109,15 @@ def measure(fake_environment, tmp_path):
 def test_few_pairs_prove_nothing(measure, tmp_path):
     summary = tmp_path / "summary.md"
     code, comment, messages = measure(GITHUB_STEP_SUMMARY=str(summary), LINERATE_TITLE="a <title>")
-    assert code == 0, messages
+    # By chance one trial in two is dearer by more than 3 % on a busy machine.
+    verdicts = {
+        0: "No growth beyond `cycles>3%` was found, but with so few pairs its noise is not known",
+        4: "Too few repeats to tell of `cycles>3%`",
+    }
+    assert code in verdicts, messages
     marker, heading, *_ = comment.splitlines()
     assert marker == "<!-- linerate-ci a title -->"
-    assert heading == (
-        "### a <title>: No growth beyond `cycles>3%` was found, "
-        "but with so few pairs its noise is not known"
-    )
+    assert heading == f"### a <title>: {verdicts[code]}"
     assert "U2 in turn, 1 pairs of runs, 2 trials of 150ms each; a pair takes" in comment
     assert "- gates: 0 of " in comment
     assert "#### new against base" in comment
