@@ -27,7 +27,8 @@ class Terminal:
         words = " ".join(
             f"{name}={shlex.quote(value)}" for name, value in self._environment.items()
         )
-        line = f"env {words} {shlex.join(self._command)}"
+        # tmux itself says it too, but for a program whose terminal closes before it is waited for.
+        line = f"env {words} {shlex.join(self._command)}; echo ended with $?"
         self._tmux(
             *("-f", os.devnull, "set-option", "-g", "history-limit", str(HISTORY), ";"),
             *("new-session", "-d", "-x", str(COLUMNS), "-y", str(ROWS), line, ";"),

@@ -90,6 +90,7 @@ def digest(frames: list[bytes], golden: Golden) -> str:
     return made.hexdigest()[:32]
 
 
+@pytest.mark.smoke
 def test_frames_are_those_of_trex(tmp_path: Path) -> None:
     words = [f"{PROFILE}:{shape}:{one.frames}" for shape, one in GOLDENS.items()]
     with serving(tmp_path) as ports:
