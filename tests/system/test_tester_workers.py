@@ -205,8 +205,8 @@ def test_senders(
     wanted |= {f"{name}-{number}" for name in wanted for number in range(1, senders)}
     assert wanted <= set(made_by_node(engine))
     assert len(timed) == 2 * pairs
-    # Of the last one of two trials. Where workers share CPUs, a frame may have been under way while
-    # one had to wait for its turn.
+    # The last of two trials. Where workers share CPUs, a frame may have been under way while one
+    # of them had to wait for its turn.
     for row in timed:
         counted = row["count"] + row["disturbed_count"]
         assert counted == pytest.approx(sent[row["name"]] / 2, abs=1)
