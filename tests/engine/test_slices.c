@@ -11,22 +11,7 @@
 
 #include <rte_cycles.h>
 
-static uint16_t test_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
-{
-	(void)queue;
-	(void)mbufs;
-	(void)count;
-	return 0;
-}
-
-static uint16_t test_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
-{
-	(void)queue;
-	rte_pktmbuf_free_bulk(mbufs, count);
-	return count;
-}
-
-const struct tester_device tester_device = {test_rx_burst, test_tx_burst, 1518};
+const struct tester_device tester_device = {.max_frame_bytes = 1518};
 
 #define STREAM_OF(pps) \
 	"\"streams\": [{\"port\": \"e0\", \"rate\": {\"pps\": " pps "}, \"layers\": " \

@@ -16,14 +16,6 @@
 static unsigned nb_sent;
 static uint16_t sent_by[SENT_MAX]; /* port */
 
-static uint16_t test_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
-{
-	(void)queue;
-	(void)mbufs;
-	(void)count;
-	return 0;
-}
-
 static uint16_t test_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 {
 	const struct port *port = queue;
@@ -34,7 +26,7 @@ static uint16_t test_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t cou
 	return count;
 }
 
-const struct tester_device tester_device = {test_rx_burst, test_tx_burst, 1518};
+const struct tester_device tester_device = {.tx_burst = test_tx_burst, .max_frame_bytes = 1518};
 
 static uint64_t clocks(double us)
 {

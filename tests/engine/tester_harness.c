@@ -24,12 +24,15 @@ static int test_parse(struct port *port, const struct config_node *node)
 
 static uint16_t test_rx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 {
-	return tester_device.rx_burst(queue, mbufs, count);
+	return tester_device.rx_burst == NULL ? 0 : tester_device.rx_burst(queue, mbufs, count);
 }
 
 static uint16_t test_tx_burst(void *queue, struct rte_mbuf **mbufs, uint16_t count)
 {
-	return tester_device.tx_burst(queue, mbufs, count);
+	if (tester_device.tx_burst != NULL)
+		return tester_device.tx_burst(queue, mbufs, count);
+	rte_pktmbuf_free_bulk(mbufs, count);
+	return count;
 }
 
 static int test_configure(struct port *port)

@@ -14,7 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Bursts get the port for a queue. */
+/* Bursts get the port for a queue. Without rx_burst no frames come, without tx_burst all are taken.
+ */
 struct tester_device {
 	uint16_t (*rx_burst)(void *queue, struct rte_mbuf **mbufs, uint16_t count);
 	uint16_t (*tx_burst)(void *queue, struct rte_mbuf **mbufs, uint16_t count);
