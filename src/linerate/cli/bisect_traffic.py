@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from linerate.base.errors import UserError
-from linerate.cli.commands.scenario import complete_name, mistakes, values_of
 from linerate.cli.completion import one_of
+from linerate.cli.scenario_options import SetOption, complete_name, mistakes, values_of
 from linerate.cli.testbed_options import DEFAULT_LOADTEST, TestbedOptions
 from linerate.cli.usage import usage
 from linerate.experiments.bench import Bench
@@ -50,14 +50,7 @@ class TrafficOptions:
             autocompletion=complete_name,
         ),
     ] = None
-    values: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            help="Another of the scenario's values; again for more.",
-            metavar="VALUE=CHOICE",
-        ),
-    ] = None
+    values: SetOption = None
 
 
 @dataclass(frozen=True, slots=True)

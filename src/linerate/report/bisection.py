@@ -22,7 +22,6 @@ from linerate.report.document import (
 from linerate.report.soak_lead import duration
 from linerate.results.bisection.accounts import TIME
 from linerate.results.bisection.answer import (
-    CONFIDENCE,
     Growth,
     Interval,
     Noise,
@@ -34,6 +33,7 @@ from linerate.results.bisection.answer import (
 )
 from linerate.results.bisection.search import Bisection
 from linerate.results.repeats_to_tell import REPEATS_MAX
+from linerate.results.signed_ranks import CONFIDENCE
 
 #: Digits of a commit, as git shortens them where there are some thousand.
 DIGITS = 8

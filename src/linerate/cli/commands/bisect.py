@@ -14,13 +14,12 @@ from pydantic import ValidationError
 from linerate import __version__
 from linerate.cli.bisect_progress import BisectBar
 from linerate.cli.bisect_traffic import TrafficOptions, offered
-from linerate.cli.commands.report import GATE_UNKNOWN
 from linerate.cli.durations import as_percent, as_seconds
 from linerate.cli.option_classes import with_option_classes
 from linerate.cli.options import JsonOption
 from linerate.cli.run_into_folder import BY_SIGNAL, signals
 from linerate.cli.testbed_options import TestbedOptions
-from linerate.cli.usage import mistaken
+from linerate.cli.usage import GATE_UNKNOWN, mistaken
 from linerate.experiments.bench import Interrupted
 from linerate.experiments.bisection.record import RecordFolder
 from linerate.experiments.bisection.run import Runner

@@ -7,9 +7,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from linerate.cli.commands.report import FILE_WIDTH, Output, group, say_or_write, write
+from linerate.cli.commands.report import FILE_WIDTH, Output, say_or_write, write
 from linerate.cli.completion import complete_run
 from linerate.cli.options import JsonOption
+from linerate.cli.run_groups import group
 from linerate.cli.usage import USAGE
 from linerate.report import datasheet as sheets_report
 from linerate.report.render import csv, html, terminal

@@ -12,7 +12,8 @@ from linerate.cli.ci_files import JunitOption, SummaryOption, write_ci_files
 from linerate.cli.completion import complete_run
 from linerate.cli.dataset_options import DEFAULT, DatasetOption
 from linerate.cli.options import JsonOption
-from linerate.cli.usage import USAGE, mistaken
+from linerate.cli.run_groups import folder_of, group
+from linerate.cli.usage import GATE_FAILS, GATE_UNKNOWN, USAGE, mistaken
 from linerate.report import comparison
 from linerate.report.document import Document
 from linerate.report.of_run import document_of
@@ -28,9 +29,6 @@ from linerate.ui.screen import complain, say
 
 #: Columns of text that goes into a file.
 FILE_WIDTH = 100
-#: Exit codes of `compare`: a gate fails; none does, but one has too few repeats to tell.
-GATE_FAILS = 3
-GATE_UNKNOWN = 4
 Form = Literal["text", "html", "markdown", "csv"]
 
 
@@ -83,7 +81,7 @@ def report(
 
 
 def _report(run: Path, output: Path | None, form: Form, *, as_json: bool) -> None:
-    folder = _folder(run)
+    folder = folder_of(run)
     document = document_of(load_run(run), folder)
     if as_json:
         say_or_write(output, as_json_text.render(document))
@@ -179,25 +177,6 @@ def _show(document: Document, form: Form, output: Path | None, as_json: bool) ->
         out = io.StringIO()
         terminal.show(Console(width=FILE_WIDTH, file=out), document)
         write(output, out.getvalue())
-
-
-def group(words: str) -> list[tuple[str, Run]]:
-    """Runs of one device: `A1,A2`, or a folder of runs; a folder may have a comma in its name."""
-    names = [words] if Path(words).exists() else [name for name in words.split(",") if name]
-    return [(name, load_run(run)) for path in names for name, run in _runs_in(Path(path))]
-
-
-def _runs_in(path: Path) -> list[tuple[str, Path]]:
-    """The runs of a folder of runs, each by that folder's name; anything else is one."""
-    runs = sorted(found.parent for found in path.glob("*/run.json"))
-    if not runs or (path / "run.json").exists():
-        return [(_folder(path).resolve().name, path)]
-    return [(path.resolve().name, run) for run in runs]
-
-
-def _folder(run: Path) -> Path:
-    """The folder of a run that may be given as its run.json."""
-    return run if run.is_dir() else run.parent
 
 
 def say_or_write(output: Path | None, text: str) -> None:

@@ -2,8 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -16,14 +16,24 @@ from linerate.base import ownership
 from linerate.base.errors import UserError
 from linerate.base.published import printed
 from linerate.cli.ci_files import write_ci_files
-from linerate.cli.commands.report import group
 from linerate.cli.completion import complete_run, one_of
 from linerate.cli.option_classes import with_option_classes
 from linerate.cli.options import DurationOption, JsonOption, RunOptions
+from linerate.cli.run_groups import group
 from linerate.cli.run_into_folder import measure_into, run_folder, signals
 from linerate.cli.run_into_folder import show as show_report
+from linerate.cli.scenario_options import (
+    BoxOption,
+    FrameBytesOption,
+    NameArgument,
+    SetOption,
+    TestbedOption,
+    complete_box,
+    mistakes,
+    values_of,
+)
 from linerate.cli.traffic_options import RATES
-from linerate.cli.usage import FAILED, report_user_errors, usage
+from linerate.cli.usage import FAILED, usage
 from linerate.engine import cleanup, engine_process
 from linerate.engine.engine_process import EngineError
 from linerate.engine.telemetry import TelemetryError
@@ -34,7 +44,7 @@ from linerate.experiments.scenarios.scenario_bench import ScenarioBench, scenari
 from linerate.host import cpu_locks, machine
 from linerate.lab.rig import Rig
 from linerate.lab.trial import TrialError
-from linerate.model.scenario import ScenarioError, load, names
+from linerate.model.scenario import load, names
 from linerate.model.testbed import Testbed
 from linerate.model.testbed import load as load_testbed
 from linerate.report import bench as bench_report
@@ -63,67 +73,6 @@ def _group() -> None:
     """Options of the group itself: none."""
 
 
-def _complete_box(context: typer.Context, typed: str) -> list[str]:
-    """Boxes of the scenario that was named before."""
-    with suppress(UserError, OSError):
-        boxes = load(str(context.params.get("name") or "")).scenario.boxes
-        return [name for name in boxes if name.startswith(typed)]
-    return []
-
-
-def _complete_value(context: typer.Context, typed: str) -> list[str]:
-    """Values of the scenario that was named before."""
-    with suppress(UserError, OSError):
-        values = load(str(context.params.get("name") or "")).scenario.values
-        words = [f"{name}={one.value}" for name, some in values.items() for one in some]
-        return [word for word in words if word.startswith(typed)]
-    return []
-
-
-def complete_name(typed: str) -> list[str]:
-    """Scenarios that come with linerate."""
-    return [name for name in names() if name.startswith(typed)]
-
-
-NameArgument = Annotated[
-    str,
-    typer.Argument(
-        help="One that comes with linerate, or a file of your own.",
-        metavar="NAME",
-        autocompletion=complete_name,
-    ),
-]
-BoxOption = Annotated[
-    str,
-    typer.Option(
-        help="Kind of box, as the scenario has it: kernel, router, testpmd, …",
-        metavar="KIND",
-        autocompletion=_complete_box,
-    ),
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        help="Another of the values that are compared; again for more.",
-        metavar="VALUE=CHOICE",
-        autocompletion=_complete_value,
-    ),
-]
-FrameBytesOption = Annotated[
-    int | None,
-    typer.Option("--frame-bytes", help="As --set frame_bytes=N.", min=64, max=9728, metavar="N"),
-]
-TestbedOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--testbed",
-        help="Testbed file with CPUs, links, or a box of yours that is set up.",
-        metavar="TESTBED.yaml",
-    ),
-]
-
-
 @scenario.command(name="list", epilog="Example: [bold]linerate scenario list --json[/]")
 def list_command(as_json: JsonOption = False) -> None:
     """List the scenarios that come with linerate."""
@@ -140,7 +89,7 @@ def show(
     name: NameArgument,
     box: Annotated[
         str | None,
-        typer.Option(help="This box alone.", metavar="KIND", autocompletion=_complete_box),
+        typer.Option(help="This box alone.", metavar="KIND", autocompletion=complete_box),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -316,18 +265,6 @@ def _print(document: Document, as_json: bool) -> None:
         terminal.show(Console(), document)
 
 
-@contextmanager
-def mistakes() -> Iterator[None]:
-    """Mistakes in a scenario's file, or in what was asked of it, in a line each."""
-    with report_user_errors():
-        try:
-            yield
-        except ScenarioError as error:
-            usage("\n".join(map(one_line, error.lines)))
-        except UserError as error:
-            usage("\n".join(map(one_line, str(error).splitlines())))
-
-
 def _chosen(
     name: str,
     box: str,
@@ -342,19 +279,6 @@ def _chosen(
         chosen = Chosen(load(name), box, values_of(values, frame_bytes), base, plant)
         _ = (chosen.spec, chosen.mistake, chosen.use)
     return chosen
-
-
-def values_of(given: list[str] | None, frame_bytes: int | None) -> Mapping[str, str]:
-    """Values by name, of the words of `--set`. Raises ValueError."""
-    found: dict[str, str] = {}
-    for text in given or ():
-        name, sign, value = text.partition("=")
-        if not sign:
-            raise ValueError(f"--set: expected VALUE=CHOICE, as routes=10000; not '{text}'")
-        found[name] = value
-    if frame_bytes is not None:
-        found["frame_bytes"] = str(frame_bytes)
-    return found
 
 
 def _sides(chosen: Chosen) -> list[Chosen]:

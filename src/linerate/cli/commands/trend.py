@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 
 from linerate.cli.ci_files import JunitOption, SummaryOption, write_ci_files
-from linerate.cli.commands.report import GATE_FAILS, GATE_UNKNOWN, write
+from linerate.cli.commands.report import write
 from linerate.cli.dataset_options import DEFAULT, DatasetOption, dataset_at
 from linerate.cli.durations import as_percent
 from linerate.cli.options import JsonOption
-from linerate.cli.usage import mistaken
+from linerate.cli.usage import GATE_FAILS, GATE_UNKNOWN, mistaken
 from linerate.host.git_commits import Repository
 from linerate.report import trend as trend_report
 from linerate.report.render import html, terminal

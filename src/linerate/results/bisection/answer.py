@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
 from math import exp, floor, log, log1p, sqrt
 from statistics import NormalDist, median
 from typing import Literal
@@ -13,11 +12,11 @@ from linerate.results.bisection.accounts import TIME, WHOLE, Account
 from linerate.results.bisection.ends import growth, spread
 from linerate.results.bisection.search import FAMILY, Bisection
 from linerate.results.bisection.sides import placed
+from linerate.results.signed_ranks import CONFIDENCE, size
 
 #: `found`: one commit; `range`: one of several; `alike`: good and bad can't be distinguished;
 #: `unfinished`: there is more to measure.
 Outcome = Literal["found", "range", "alike", "unfinished"]
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,24 +84,20 @@ def _all_rounds(bisection: Bisection) -> list[Round]:
 
 
 def centre(values: Sequence[float]) -> Interval:
-    """The centre of values (Hodges and Lehmann), its interval by Wilcoxon's signed ranks."""
-    sums = sorted((a + b) / 2 for a, b in combinations_with_replacement(values, 2))
-    n = len(values)
-    return _interval(sums, sqrt(n * (n + 1) * (2 * n + 1) / 24))
+    """The centre of values; of too few for an interval all of them are within it."""
+    found = size(values)
+    low, high = found.interval or (min(values), max(values))
+    return Interval(found.middle, low, high)
 
 
 def shift(early: Sequence[float], late: Sequence[float]) -> Interval:
     """From the one set to the other (Hodges and Lehmann), its interval by Mann–Whitney's ranks."""
     differences = sorted(b - a for a in early for b in late)
     m, n = len(early), len(late)
-    return _interval(differences, sqrt(m * n * (m + n + 1) / 12))
-
-
-def _interval(ordered: Sequence[float], deviation: float) -> Interval:
-    """Median and the ranks that the statistic's standard deviation leaves out at each end."""
-    beyond = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * deviation
-    out = max(0, floor(len(ordered) / 2 - beyond))
-    return Interval(median(ordered), ordered[out], ordered[-1 - out])
+    # Ranks that the statistic's standard deviation leaves out at each end.
+    beyond = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * sqrt(m * n * (m + n + 1) / 12)
+    out = max(0, floor(m * n / 2 - beyond))
+    return Interval(median(differences), differences[out], differences[-1 - out])
 
 
 @dataclass(frozen=True, slots=True)
