@@ -13,7 +13,7 @@ from linerate.ui.screen import complain, one_line
 #: Exit codes: what was asked for can't be; it was tried, and failed.
 USAGE = 2
 FAILED = 1
-#: Of `compare`, `trend` and `bisect`: a gate fails; too few repeats to tell.
+#: Exit codes of `compare`, `trend` and `bisect`: a gate fails; too few repeats to tell.
 GATE_FAILS = 3
 GATE_UNKNOWN = 4
 
