@@ -1,9 +1,14 @@
-"""A dataset's folder is listed whole while others write in it."""
+"""A folder of a dataset is listed whole while others write in it; what it holds is counted once."""
 
 import os
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
+from tests.trial_rows import made
+
+from linerate.results.dataset.dataset import Dataset
 from linerate.results.dataset.folder import Folder
+from linerate.results.dataset.listing import PartRow, listing
 
 
 class Gone:
@@ -32,3 +37,29 @@ def test_a_file_that_goes_away_hides_no_other(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "scandir", with_gone)
     assert sorted(file.name for file in folder.files()) == names
+
+
+def test_a_unit_that_is_there_more_than_once_counts_once(tmp_path, monkeypatch):
+    """By the run that began first: measured again elsewhere, or left by a compaction."""
+    dataset = Dataset(tmp_path)
+    late = datetime(2026, 2, 1, tzinfo=UTC)
+    again = [made("a", trial, run="again", started=late, testbed="b") for trial in ("U1", "U2-2")]
+    dataset.write("a", again)
+    first = [made("a", trial, run="first", valid=trial != "U2") for trial in ("U1", "U2", "B1")]
+    dataset.write("a", first)
+    dataset.write("b", [made("b", "U1", started=late, commit="", version="2.0")])
+    dataset.write("c", [made("c", "U1", started=late, commit="", version="2.1")])
+    parts = (
+        _part(month="2026-01", trials=3, invalid=1, units=1),
+        _part(month="2026-02", trials=2, units=2, versions=2),
+    )
+    assert listing(dataset).parts == parts
+    monkeypatch.setattr(dataset.store, "remove", lambda _: None)
+    dataset.compact()
+    assert listing(dataset).files > 3
+    assert listing(dataset).parts == parts
+
+
+def _part(**counts):
+    ones = {"invalid": 0, "testbeds": 1, "devices": 1, "versions": 1}
+    return PartRow(scenario="standard", **ones | counts)

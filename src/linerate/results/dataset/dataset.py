@@ -99,6 +99,14 @@ class Dataset:
         """A database in memory with a view `trials`: each trial once. Raises DatasetError."""
         return self._again(self._connect)
 
+    def copies(self) -> "duckdb.DuckDBPyConnection":
+        """A database with a view `copies`: rows of all files, a unit's as often as it was written.
+
+        For who counts by unit: to leave out further copies first, as `connect` does, takes as long
+        as a question over all. There must be a file. Raises DatasetError.
+        """
+        return self._again(self._copies)
+
     def locked(self) -> "duckdb.DuckDBPyConnection":
         """The same, for questions of others: it reads the dataset's files, and nothing else."""
         return self._again(self._locked)
@@ -135,6 +143,10 @@ class Dataset:
     def _connect(self) -> "duckdb.DuckDBPyConnection":
         return self._opened(self.store.local(self.store.files(), self._progress))
 
+    def _copies(self) -> "duckdb.DuckDBPyConnection":
+        paths = self.store.local(self.store.files(), self._progress)
+        return self._opened(paths, view.create_copies)
+
     def _locked(self) -> "duckdb.DuckDBPyConnection":
         paths = self.store.local(self.store.files(), self._progress)
         database = self._opened(paths)
@@ -143,10 +155,12 @@ class Dataset:
             database.execute(f"SET {setting}")
         return database
 
-    def _opened(self, paths: list[Path]) -> "duckdb.DuckDBPyConnection":
+    def _opened(
+        self, paths: list[Path], create: Callable[..., None] = view.create
+    ) -> "duckdb.DuckDBPyConnection":
         database = _database()
         try:
-            view.create(database, paths)
+            create(database, paths)
         except BaseException:
             database.close()
             raise

@@ -6,14 +6,21 @@ from linerate.base.frozen_model import FrozenModel
 from linerate.base.published import published
 from linerate.results.dataset.dataset import Dataset
 
+#: A unit is of one run, so of one scenario, testbed and version; the run that began first counts.
 _COUNTED = """
+WITH units AS (
+    SELECT
+        unit_key, any_value(scenario) AS scenario, strftime(min(started), '%Y-%m') AS month,
+        count(*) AS trials, count(*) FILTER (NOT valid) AS invalid,
+        any_value(testbed) AS testbed, any_value(device) AS device,
+        any_value(coalesce(nullif(commit, ''), version)) AS version
+    FROM copies GROUP BY unit_key, run, file_index
+    QUALIFY row_number() OVER (PARTITION BY unit_key ORDER BY min(started), run, file_index) = 1
+)
 SELECT
-    scenario, strftime(started, '%Y-%m') AS month,
-    count(*) AS trials, count(*) FILTER (NOT valid) AS invalid,
-    count(DISTINCT unit_key) AS units,
-    count(DISTINCT testbed) AS testbeds, count(DISTINCT device) AS devices,
-    count(DISTINCT coalesce(nullif(commit, ''), version)) AS versions
-FROM trials GROUP BY scenario, month ORDER BY scenario, month
+    scenario, month, sum(trials)::BIGINT, sum(invalid)::BIGINT, count(*),
+    count(DISTINCT testbed), count(DISTINCT device), count(DISTINCT version)
+FROM units GROUP BY scenario, month ORDER BY scenario, month
 """
 
 
@@ -52,7 +59,7 @@ published("dataset-list", "JSON of `linerate dataset list --json`")(Listing)
 def listing(dataset: Dataset) -> Listing:
     """Count all that is there. Raises DatasetError."""
     files = dataset.store.files()
-    with dataset.connect() as database:
+    with dataset.copies() as database:
         found = database.execute(_COUNTED).fetchall()
     return Listing(
         dataset=dataset.shown,

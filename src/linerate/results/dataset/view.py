@@ -39,13 +39,19 @@ def files(paths: Sequence[Path]) -> str:
     return f"read_parquet({literals(paths)}, {options})"
 
 
-def once(database: "duckdb.DuckDBPyConnection", paths: Sequence[Path]) -> tuple[str, set[str]]:
-    """Each trial once in SQL, with all columns of the files; and those columns."""
-    everything = files(paths)
-    described = database.execute(f"DESCRIBE SELECT * FROM {everything}").fetchall()
+def columns(database: "duckdb.DuckDBPyConnection", paths: Sequence[Path]) -> set[str]:
+    """Columns of the files; raises DatasetError where they are no dataset's."""
+    described = database.execute(f"DESCRIBE SELECT * FROM {files(paths)}").fetchall()
     there = {str(name) for name, *_ in described} - {"filename"}
     if missing := sorted(NEEDED - there):
         raise DatasetError(f"no dataset of trials: its files have no column {missing[0]}")
+    return there
+
+
+def once(database: "duckdb.DuckDBPyConnection", paths: Sequence[Path]) -> tuple[str, set[str]]:
+    """Each trial once in SQL, with all columns of the files; and those columns."""
+    everything = files(paths)
+    there = columns(database, paths)
     database.execute(_CHOSEN.format(files=everything))
     if database.execute("SELECT count(*) FROM chosen").fetchall() == [(0,)]:
         return everything, there
@@ -63,3 +69,10 @@ def create(database: "duckdb.DuckDBPyConnection", paths: Sequence[Path]) -> None
         database.execute(f"CREATE VIEW trials AS SELECT {selected(there)} FROM {source}")
     else:
         database.execute(f"CREATE VIEW trials AS SELECT {selected(set())} LIMIT 0")
+
+
+def create_copies(database: "duckdb.DuckDBPyConnection", paths: Sequence[Path]) -> None:
+    """Make the view `copies`: all rows, those of a unit as often as files have them."""
+    there = columns(database, paths)
+    chosen = f"{selected(there)}, file_index"
+    database.execute(f"CREATE VIEW copies AS SELECT {chosen} FROM {files(paths)}")
