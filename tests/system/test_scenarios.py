@@ -1,4 +1,4 @@
-"""Scenarios on boxes of this host: set up right every frame is as expected, else it is named."""
+"""Runs of scenarios: what is refused, what they leave, pairs that take turns."""
 
 import json
 import subprocess
@@ -9,53 +9,16 @@ from typing import Any
 import pytest
 
 from linerate.host.netns.privilege import missing_privilege
-from linerate.model.scenario import load, names
+from linerate.model.scenario import load
 
-CASES = [
-    pytest.param(name, box, id=f"{name}-{box}")
-    for name in names()
-    for box in load(name).scenario.boxes
-]
 #: The check found what is wrong, or was refused as this host lacks something.
 FAILED, REFUSED = 1, 2
-#: Programs and features that a host may lack, by what a refusal of them has in it.
-LACKS = ("apt-get install", "needs what this kernel has not", "run it as root", "has no MPLS")
 
 
 def scenario(*words: str) -> "subprocess.CompletedProcess[str]":
     """Run a command of the group; tests beside this one may have the CPUs for a while."""
     command = [sys.executable, "-m", "linerate", "scenario", *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-
-
-def checked(name: str, box: str, *more: str) -> "subprocess.CompletedProcess[str]":
-    """Check a scenario; what this host lacks is no failure."""
-    done = scenario("check", name, "--box", box, "--wait", *more)
-    if done.returncode == REFUSED and any(one in done.stderr for one in LACKS):
-        pytest.skip(done.stderr.strip().splitlines()[0])
-    return done
-
-
-@pytest.mark.parametrize(("name", "box"), CASES)
-def test_a_box_that_is_set_up_right_passes(name: str, box: str) -> None:
-    """Every frame is received as the file says."""
-    done = checked(name, box, "--json")
-    assert done.returncode == 0, done.stdout + done.stderr
-    result: dict[str, Any] = json.loads(done.stdout)["result"]
-    assert result["passed"]
-    for one in result["checks"]:
-        assert one["sent"] > 0
-        assert not one["mistakes"]
-
-
-@pytest.mark.parametrize(("name", "box"), CASES)
-def test_a_planted_mistake_is_caught(name: str, box: str) -> None:
-    """It is named as the file says that it must be."""
-    assert load(name).scenario.boxes[box].mistake is not None
-    done = checked(name, box, "--plant")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "FAULT" in done.stdout
-    assert "linerate: caught: " in done.stderr
 
 
 @pytest.mark.smoke
