@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from linerate.base.errors import TestbedError
 from linerate.host.netns.interfaces import Interface
 from linerate.lab.links.veth import VethLink
 from linerate.model.sut_config import ConfigurationError, applied, parse, parse_all, words
-from linerate.model.testbed import Testbed, TestbedError
+from linerate.model.testbed import Testbed
 from linerate.model.testbed import parse as read
 
 PUBLISHED = Path(__file__).parents[1] / "data" / "ls2088a.csv"

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from linerate.base import pci
+from linerate.base.errors import TestbedError
 from linerate.base.line_rate import parse_bps
 from linerate.base.validation import _EXPECTED_TEXT
 from linerate.model import testbed
@@ -60,7 +61,7 @@ def test_an_address_is_no_name(tmp_path, layer, text):
 
 
 def test_a_socket_is_a_path():
-    with pytest.raises(testbed.TestbedError) as caught:
+    with pytest.raises(TestbedError) as caught:
         testbed.parse({"wire": "memif", "tester": {"sockets": ["a b", "c"]}}, "bed.yaml")
     assert "sockets.0: expected a path of 1 to 107 bytes without blanks and commas, not 'a b'" in (
         str(caught.value)
@@ -89,7 +90,7 @@ PORTS = {"wire": "ethdev", "dut": {"kind": "external", "macs": ["02:00:00:00:0e:
 )
 def test_a_port_is_a_device_of_its_own(ports, lines):
     document = PORTS | {"tester": {"ports": [{"device": port} for port in ports]}}
-    with pytest.raises(testbed.TestbedError) as caught:
+    with pytest.raises(TestbedError) as caught:
         testbed.parse(document, "bed.yaml")
     assert caught.value.lines == lines
 
@@ -107,14 +108,14 @@ def test_the_address_of_an_interface_is_named(tmp_path):
 
 def test_a_group_of_stations_is_no_port():
     document = {"wire": "memif", "dut": {"kind": "external", "macs": ["01:00:5e:00:00:01"] * 2}}
-    with pytest.raises(testbed.TestbedError, match="01:00:5e:00:00:01 is a group's"):
+    with pytest.raises(TestbedError, match="01:00:5e:00:00:01 is a group's"):
         testbed.parse(document, "bed.yaml")
 
 
 def test_an_empty_file_is_no_testbed(tmp_path):
     path = tmp_path / "bed.yaml"
     path.write_text("# nothing yet\n")
-    with pytest.raises(testbed.TestbedError) as caught:
+    with pytest.raises(TestbedError) as caught:
         testbed.load(path)
     assert caught.value.lines == [f"{path}: empty: expected keys and values, as `wire: card`"]
 
@@ -128,7 +129,7 @@ def test_a_device_has_a_wire_that_it_works_on(dut, wire):
 
 
 def test_a_wire_of_the_users_stays():
-    with pytest.raises(testbed.TestbedError, match="expected veth or af_xdp for kernel"):
+    with pytest.raises(TestbedError, match="expected veth or af_xdp for kernel"):
         testbed.with_options(testbed.Testbed(), dut="kernel", wire="card")
     af_xdp = testbed.Testbed(wire="af_xdp")
     assert testbed.with_options(af_xdp, dut="kernel").wire == "af_xdp"

@@ -5,14 +5,14 @@ from ipaddress import IPv4Network
 import pytest
 from tests.unit.test_testbed import REAL
 
-from linerate.base.errors import SetupError
+from linerate.base.errors import SetupError, TestbedError
 from linerate.engine.telemetry import RefusedError
 from linerate.lab import engine_config
 from linerate.lab.links import End, Ends
 from linerate.lab.neighbors import ATTEMPTS, learnt
 from linerate.lab.users_networks import moved
 from linerate.model.suites import select
-from linerate.model.testbed import Testbed, TestbedError, parse, with_options
+from linerate.model.testbed import Testbed, parse, with_options
 from linerate.traffic import find, loadtest_of, parse_rate
 
 ENDS = Ends((End({"driver": "ethdev"}), End({"driver": "ethdev"})), None)

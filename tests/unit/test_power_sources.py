@@ -10,6 +10,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 from tests.unit.power_devices import answer, basic, digest, upsd, web
 
+from linerate.base.errors import TestbedError
 from linerate.lab.power import MeterError, open_meter
 from linerate.lab.power._hosts import AtBox, HostError
 from linerate.model import testbed
@@ -599,7 +600,7 @@ class TestTestbed:
         ],
     )
     def test_one_clear_line(self, power: object, line: str):
-        with pytest.raises(testbed.TestbedError) as error:
+        with pytest.raises(TestbedError) as error:
             bench(power)
         assert len(error.value.lines) == 1
         assert line in error.value.lines[0]

@@ -7,13 +7,14 @@ import pytest
 from tests.command import result_of
 
 from linerate.analysis.validity import caused_by_host
+from linerate.base.errors import TestbedError
 from linerate.experiments.retry import host_decides, lost_of
 from linerate.experiments.search import How, Point, interval
 from linerate.model.ledger import TimeLedger
 from linerate.model.measurement import Load
 from linerate.model.nic_presets import Card, card_option
 from linerate.model.run_records import Goal, Search
-from linerate.model.testbed import Testbed, TestbedError, with_options
+from linerate.model.testbed import Testbed, with_options
 from linerate.results.goals import goals_text, limiting, parse_ratio
 from linerate.results.store import load_measurement, load_run
 

@@ -3,12 +3,13 @@
 import pytest
 
 from linerate.base import memory_size
+from linerate.base.errors import TestbedError
 from linerate.lab import engine_config, links, rig
 from linerate.lab.engine_config import dut_macs, router_cli
 from linerate.lab.links import ethdev
 from linerate.model.nic_presets import DEFAULT, PRESETS
 from linerate.model.suites import SUITES
-from linerate.model.testbed import ENGINE_MODES, Testbed, TestbedError, load, parse, with_options
+from linerate.model.testbed import ENGINE_MODES, Testbed, load, parse, with_options
 from linerate.model.worker_cpus import check_cpus
 
 U4 = SUITES["standard"].loadtests[3]

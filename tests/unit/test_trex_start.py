@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from linerate.model.testbed import TestbedError
+from linerate.base.errors import TestbedError
 from linerate.trex_server.trex_config import load
 from linerate.trex_server.trex_flags import FlagError, parsed
 

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from linerate.base import histogram
-from linerate.base.errors import SetupError
+from linerate.base.errors import SetupError, TestbedError
 from linerate.lab.trex import client
 from linerate.lab.trex.client import read_reply
 from linerate.lab.trex.streams import trex_streams
 from linerate.lab.trex.tester import TrexTester, counted, histogram_of
 from linerate.model.suites import DUT_MACS, SUITES, streams
-from linerate.model.testbed import TestbedError, parse
+from linerate.model.testbed import parse
 
 U2, B4 = SUITES["standard"].loadtests[1], SUITES["standard"].loadtests[7]
 LINK = 10_000_000_000

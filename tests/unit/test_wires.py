@@ -13,7 +13,7 @@ import pytest
 
 from linerate.analysis.validity import doubts, reasons
 from linerate.base import ownership
-from linerate.base.errors import SetupError
+from linerate.base.errors import SetupError, TestbedError
 from linerate.engine import cleanup
 from linerate.engine.telemetry import Telemetry
 from linerate.host.machine import CpuSeconds
@@ -35,7 +35,6 @@ from linerate.model.testbed import (
     TREX,
     WIRES,
     Testbed,
-    TestbedError,
     load,
     parse,
     with_options,

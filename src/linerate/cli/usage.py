@@ -6,8 +6,7 @@ from typing import NoReturn
 
 import typer
 
-from linerate.base.errors import SetupError
-from linerate.model.testbed import TestbedError
+from linerate.base.errors import SetupError, TestbedError
 from linerate.ui.screen import complain, one_line
 
 #: Exit codes: what was asked for can't be; it was tried, and failed.

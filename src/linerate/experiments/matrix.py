@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from linerate.base.drivers import on_interface
+from linerate.base.errors import TestbedError
 from linerate.base.prerequisites import Prerequisite, of_refusal
 from linerate.engine.engine_process import refusal
 from linerate.experiments.sweep import Line
@@ -17,7 +18,7 @@ from linerate.lab.engine_config import bench_config, dut_config
 from linerate.lab.links import End, Ends
 from linerate.model.suites import Loadtest, Traffic
 from linerate.model.sut_config import Configuration, applied
-from linerate.model.testbed import Testbed, TestbedError
+from linerate.model.testbed import Testbed
 from linerate.results.store import Absent
 
 #: The published comparison is of the smallest frames; larger ones hide what a packet costs.

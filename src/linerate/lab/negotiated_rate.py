@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 
 from linerate.base import ownership
-from linerate.base.errors import SetupError
+from linerate.base.errors import SetupError, TestbedError
 from linerate.engine.engine_process import Engine, EngineError, Files
 from linerate.host import machine
 from linerate.lab import links
 from linerate.lab.engine_config import devices_of, idle_config
 from linerate.lab.tester._links import PortLinks, Say, await_links
-from linerate.model.testbed import Testbed, TestbedError
+from linerate.model.testbed import Testbed
 
 
 def with_link(testbed: Testbed, say: Say) -> Testbed:

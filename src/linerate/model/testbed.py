@@ -23,6 +23,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from linerate.base.drivers import INTERFACE_DRIVERS, WITH_BATCH
+from linerate.base.errors import TestbedError
 from linerate.base.frozen_model import StrictModel
 from linerate.base.line_rate import parse_bps
 from linerate.base.memory_size import MEGABYTES
@@ -79,16 +80,6 @@ Handoff = Literal["auto", "off"]
 Threading = Literal["run-to-completion", "locked", "lock-free"]
 
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
-
-
-class TestbedError(Exception):
-    """A testbed file with mistakes; `lines` has one line for each."""
-
-    __test__ = False  # pytest would take it for a test class
-
-    def __init__(self, lines: list[str]) -> None:
-        super().__init__("\n".join(lines))
-        self.lines = lines
 
 
 def _mac(value: str) -> str:

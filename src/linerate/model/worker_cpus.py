@@ -1,6 +1,7 @@
 """CPUs that the workers of a testbed need."""
 
-from linerate.model.testbed import Testbed, TestbedError
+from linerate.base.errors import TestbedError
+from linerate.model.testbed import Testbed
 
 
 def check_cpus(testbed: Testbed, allowed: tuple[int, ...]) -> None:

@@ -4,9 +4,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+from linerate.base.errors import TestbedError
 from linerate.base.safe_load import DocumentError, read_yaml
 from linerate.model import testbed as testbeds
-from linerate.model.testbed import Testbed, TestbedError
+from linerate.model.testbed import Testbed
 
 FILE_BYTES_MAX = 1 << 20
 PORTS_MAX = 2

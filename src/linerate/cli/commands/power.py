@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from pydantic import TypeAdapter, ValidationError
 
+from linerate.base.errors import TestbedError
 from linerate.base.published import Output, printed, published
 from linerate.base.safe_open import read_regular
 from linerate.base.validation import mistake
@@ -117,7 +118,7 @@ def _spec(words: list[str]) -> tuple[Power, str | None]:
 def _testbed(path: Path) -> testbeds.Testbed:
     try:
         return testbeds.load(path)
-    except testbeds.TestbedError as error:
+    except TestbedError as error:
         for line in error.lines:
             complain(line)
         raise typer.Exit(USAGE) from error

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from linerate.base.errors import TestbedError
 from linerate.cli.option_classes import with_option_classes
 from linerate.cli.options import DurationOption, RepeatOption, RunOptions, WaysOption
 from linerate.cli.run_into_folder import measure_into, report, run_folder
@@ -28,7 +29,7 @@ from linerate.model.sut_config import (
     parse_all,
     words,
 )
-from linerate.model.testbed import Testbed, TestbedError
+from linerate.model.testbed import Testbed
 from linerate.model.worker_cpus import check_cpus
 from linerate.report import sweep as sweep_report
 

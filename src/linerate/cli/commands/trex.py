@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from linerate.base import ownership
-from linerate.base.errors import UserError
+from linerate.base.errors import TestbedError, UserError
 from linerate.cli.option_classes import with_option_classes
 from linerate.cli.run_into_folder import signals
 from linerate.cli.testbed_options import TestbedOptions
@@ -17,7 +17,7 @@ from linerate.experiments.bench import Interrupted
 from linerate.host import cpu_locks, session_share
 from linerate.host import machine as host
 from linerate.lab import rig
-from linerate.model.testbed import Testbed, TestbedError
+from linerate.model.testbed import Testbed
 from linerate.trex_server import trex_config, trex_flags
 from linerate.trex_server.server import Server
 from linerate.trex_server.serving import Keeping, Listening, serve

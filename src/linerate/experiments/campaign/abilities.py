@@ -3,7 +3,7 @@
 import os
 import shutil
 
-from linerate.base.errors import SetupError, UserError
+from linerate.base.errors import SetupError, TestbedError, UserError
 from linerate.base.frozen_model import FrozenModel
 from linerate.experiments.campaign.job import bed_of
 from linerate.experiments.scenarios.preparing import Chosen, missing
@@ -12,7 +12,6 @@ from linerate.host.netns.privilege import missing_privilege
 from linerate.model.campaign import CampaignTestbed, Setting
 from linerate.model.scenario import ScenarioError
 from linerate.model.scenario import load as load_scenario
-from linerate.model.testbed import TestbedError
 
 
 class Asked(FrozenModel):

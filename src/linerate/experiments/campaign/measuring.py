@@ -10,14 +10,14 @@ from pathlib import Path
 
 from linerate.base import ownership
 from linerate.base.atomic_write import write_whole
-from linerate.base.errors import UserError
+from linerate.base.errors import TestbedError, UserError
 from linerate.experiments.campaign import builds, children, machine_turn
 from linerate.experiments.campaign.job import Job, Kind, Outcome
 from linerate.host.netns import namespaces
 from linerate.host.netns.privilege import search_path
 from linerate.host.netns.programs import in_namespace
 from linerate.model.scenario import load as load_scenario
-from linerate.model.testbed import Testbed, TestbedError
+from linerate.model.testbed import Testbed
 from linerate.results.dataset.row import TrialKeys
 from linerate.results.dataset.rows_of import rows_of
 from linerate.results.store import Run, StoreError, load_run

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from linerate.base import ownership
 from linerate.base.atomic_write import write_whole
-from linerate.base.errors import SetupError, UserError
+from linerate.base.errors import SetupError, TestbedError, UserError
 from linerate.base.prerequisites import Prerequisite
 from linerate.base.validation import mistake
 from linerate.host.netns import namespaces
@@ -21,7 +21,7 @@ from linerate.lab.dut._set_up import run_commands
 from linerate.lab.engine_config import ip6_links, router_cli
 from linerate.model.scenario import Back, Box, Loaded, Mistake, Scalar, ScenarioUse, facts, filled
 from linerate.model.suites import DUT_PORTS, Loadtest, select
-from linerate.model.testbed import Testbed, TestbedError, with_options
+from linerate.model.testbed import Testbed, with_options
 from linerate.model.testbed import parse as parse_testbed
 from linerate.traffic import offered_by
 

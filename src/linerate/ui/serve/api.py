@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, HTTPException, Query, Request, Response
 from pydantic import BaseModel
 
+from linerate.base.errors import TestbedError
 from linerate.base.published import json_text
-from linerate.model.testbed import TestbedError
 from linerate.report import comparison
 from linerate.results.compare import CompareError
 from linerate.results.index import Query as Selection
