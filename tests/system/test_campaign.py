@@ -6,6 +6,7 @@ from the dataset alone.
 """
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -235,6 +236,11 @@ def check_dataset(
         assert rows(f"SELECT count(*) FROM {files}") == rows("SELECT count(*) FROM trials")
 
 
+def is_complete(folder: Path) -> bool:
+    path = folder / "run.json"
+    return path.exists() and json.loads(path.read_text())["status"] == "complete"
+
+
 def has_units(dataset: Dataset, units: int) -> bool:
     return len(dataset.unit_keys()) >= units
 
@@ -322,7 +328,11 @@ def test_one_machine_needs_nothing_else_and_stops_when_asked(tmp_path: Path) -> 
     check_dataset(prepared, Size("U2", "1", 4, 4), versions=("installed",))
 
 
-@pytest.mark.parametrize("size", [SMALL, pytest.param(WHOLE, marks=pytest.mark.slow)], ids=str)
+@pytest.mark.parametrize(
+    "size",
+    [SMALL, pytest.param(WHOLE, marks=[pytest.mark.slow, pytest.mark.timeout(7200)])],
+    ids=str,
+)
 def test_whatever_is_killed_no_trial_is_lost_or_counted_twice(tmp_path: Path, size: Size) -> None:
     with cluster(tmp_path, size) as made:
         prepared = prepare(tmp_path / "c.yaml")
@@ -335,13 +345,16 @@ def test_whatever_is_killed_no_trial_is_lost_or_counted_twice(tmp_path: Path, si
             killer()
         wait_for(lambda: len(done.unit_keys()) >= units * 4 // 6, seconds=3600)
         assert run.poll() is None
+        _, lab = made.measuring()
         kill(run)
+        wait_for(lambda: not runs_still(lab))
         for _ in range(RUNS_MAX):
             if made.run().wait(3600) == 0:
                 break
         check_dataset(prepared, size)
-        # Nothing is measured again where all is done.
+        # Nothing was measured in vain, and nothing is measured again where all is done.
         folders = set((tmp_path / "runs").iterdir())
+        assert sum(is_complete(folder) for folder in folders) == units
         assert made.run().wait(600) == 0
         assert set((tmp_path / "runs").iterdir()) == folders
     check_dataset(prepared, size)

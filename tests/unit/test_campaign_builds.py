@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,17 @@ def test_children_end_with_their_worker_and_none_begins_after():
         assert children.ended()
     finally:
         children.begin_again()
+
+
+def test_children_end_with_their_task_and_the_next_task_has_its_own():
+    """Others' tasks are not concerned, nor is one of the same worker after it."""
+    with children.task("a"), ThreadPoolExecutor(1) as thread:
+        running = thread.submit(children.run, ["sleep", "600"], os.environ, 60)
+        children.end_task("b")
+        assert not children.ended()
+        children.end_task("a")
+        assert running.result().code < 0
+        assert children.ended()
+    with children.task("a"):
+        assert not children.ended()
+        assert children.run(["true"], os.environ, 60).code == 0

@@ -1,11 +1,11 @@
-"""Programs that a worker runs: each with a session of its own, and none outlives the worker."""
+"""Programs that a worker runs, in sessions of their own; none outlives the worker or its task."""
 
 import os
 import signal
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -18,6 +18,10 @@ ENDS_IN_SECONDS = 60.0
 _running: set["subprocess.Popen[str]"] = set()
 _lock = threading.Lock()
 _ended = threading.Event()
+#: The worker's task that runs programs now: it has a thread for one at a time.
+_task = ""
+#: Tasks whose answers nobody waits for any more.
+_unwanted: set[str] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +44,34 @@ class Done:
 
 
 def ended() -> bool:
-    """Whether the worker ends: nothing more is begun."""
-    return _ended.is_set()
+    """Whether the worker ends, or nobody wants the task's answer: nothing more is begun."""
+    return _ended.is_set() or _task in _unwanted
+
+
+@contextmanager
+def task(key: str) -> Iterator[None]:
+    """Run programs for a task of this key."""
+    global _task  # noqa: PLW0603 (one at a time)
+    _task = key
+    try:
+        yield
+    finally:
+        _unwanted.discard(key)
+        _task = ""
+
+
+def end_task(key: str) -> None:
+    """End what runs for a task, as Ctrl-C would, and begin nothing more for it."""
+    if key != _task:
+        return
+    _unwanted.add(key)
+    _end_running()
 
 
 def end_all() -> None:
     """End what runs, as Ctrl-C would, and begin nothing more until `begin_again`."""
     _ended.set()
-    with _lock:
-        running = list(_running)
-    for process in running:
-        _end_group(process, signal.SIGTERM)
+    _end_running()
 
 
 def begin_again() -> None:
@@ -81,7 +102,7 @@ def run(
     with _lock:
         _running.add(process)
     try:
-        if _ended.is_set():
+        if ended():
             _end_group(process, signal.SIGTERM)
         return _finished(process, limit_seconds)
     except BaseException:
@@ -91,6 +112,13 @@ def run(
     finally:
         with _lock:
             _running.discard(process)
+
+
+def _end_running() -> None:
+    with _lock:
+        running = list(_running)
+    for process in running:
+        _end_group(process, signal.SIGTERM)
 
 
 def _finished(process: "subprocess.Popen[str]", limit_seconds: float) -> Done:

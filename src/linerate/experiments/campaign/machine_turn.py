@@ -15,7 +15,7 @@ POLL_SECONDS = 0.1
 
 
 class EndedError(UserError):
-    """The worker ends before the turn came."""
+    """The worker, or who asked for the work, ends before the turn came."""
 
 
 @contextmanager
@@ -42,6 +42,6 @@ def _locked(how: int, ended: Callable[[], bool]) -> Iterator[None]:
                 break
             except BlockingIOError:
                 if ended():
-                    raise EndedError("its worker ended") from None
+                    raise EndedError("its worker, or the `run` that asked for it, ended") from None
                 time.sleep(POLL_SECONDS)
         yield

@@ -31,10 +31,11 @@ class _NothingError(UserError):
         self.kind: Kind = kind
 
 
-def measure(job: Job) -> Outcome:
-    """Measure a unit; whatever is wrong stands in the outcome."""
+def measure(job: Job, task: str) -> Outcome:
+    """Measure a unit, as a task of this key; whatever is wrong stands in the outcome."""
     try:
-        return _measured(job)
+        with children.task(task):
+            return _measured(job)
     except _NothingError as error:
         return _nothing(job, error.kind, str(error))
     except builds.BuildError as error:
@@ -57,7 +58,7 @@ def _measured(job: Job) -> Outcome:
         began_s = time.monotonic()
         done = children.run(_command(job, bed), _environment(engine), job.limit_seconds)
     if children.ended() and done.code:
-        raise _NothingError("ended", "its worker ended")
+        raise _NothingError("ended", "its worker, or the `run` that asked for it, ended")
     folder = _folder_of_run(done)
     if folder is None:
         raise _NothingError("failed", done.last_words)

@@ -121,12 +121,13 @@ class Session:
                 self._busy[name] = (unit, self._submitted(client, unit, name))
 
     def _submitted(self, client: Client, unit: Unit, testbed: str) -> "Future[Any]":
-        """One attempt, under a key that says which it is."""
-        attempt = self._queue.attempts.get(unit.key, 0)
+        """One attempt, under a key that no other has: what another `run` left is not taken up."""
+        key = f"{unit.key}-{testbed}-{time.time_ns()}"
         return client.submit(
             measure,
             self._prepared.job(unit, testbed),
-            key=f"{unit.key}-{testbed}-{attempt}",
+            key,
+            key=key,
             resources={resource(testbed): 1},
             pure=False,
         )
@@ -147,10 +148,13 @@ class Session:
                 del self._asked[name]
                 self._abilities.learn(future.result())
                 self._queue.learn()
+                future.release()
         for name, (unit, future) in list(self._busy.items()):
             if future.done():
                 self._take(name, unit, future)
                 del self._busy[name]
+                # Else it is measured again when the worker that keeps the answer dies.
+                future.release()
 
     def _take(self, testbed: str, unit: Unit, future: "Future[Any]") -> None:
         """Write down what an attempt gave."""

@@ -6,19 +6,25 @@ Ctrl-C reaches all processes of a terminal; `run` lets its workers finish what t
 import signal
 import threading
 
+from dask.typing import Key
 from distributed import Worker, WorkerPlugin
 
 from linerate.experiments.campaign import children
 
 
 class EndChildren(WorkerPlugin):
-    """No program outlives its worker."""
+    """No program outlives its worker, or a task that was given up: its `run` is gone, say."""
 
     name = "linerate-end-children"
 
     def teardown(self, worker: Worker) -> None:
         """End them, so that the worker's thread ends, too."""
         children.end_all()
+
+    def transition(self, key: Key, start: str, finish: str, **_: object) -> None:
+        """End those of a task that is released while it executes."""
+        if (start, finish) == ("executing", "released"):
+            children.end_task(str(key))
 
 
 async def dask_setup(worker: Worker) -> None:
