@@ -17,7 +17,13 @@ pytestmark = pytest.mark.skipif(bool(missing_privilege("scenarios")), reason="ne
 
 REFUSED = 2
 #: Programs and features that a host may lack, by what a refusal of them has in it.
-LACKS = ("apt-get install", "needs what this kernel has not", "run it as root", "has no MPLS")
+LACKS = (
+    "apt-get install",
+    "needs what this kernel has not",
+    "needs a kernel with",
+    "run it as root",
+    "has no MPLS",
+)
 #: The machine was too busy, which says nothing of the scenario.
 BUSY = ("too busy for a check", "no answer within")
 
