@@ -19,8 +19,9 @@ from linerate.engine.engine_process import executable, live_engines
 
 COMMITS, FIRST = 40, 23
 BUILDS = 8
-#: Asked for each packet; reading the clock alone takes some more.
-CLOCKS = 4
+#: Cycles that the node burns a packet, before and from the change on. A new one takes some more, to
+#: read the clock; the other makes all of a packet's cycles 4 % more.
+CHANGES = {"a new node": (0, 4), "an old node": (200, 210)}
 ROUND_SECONDS = 60.0
 PROGRAM = """#!{python}
 import json, os, sys
@@ -48,13 +49,14 @@ def git(folder: Path, *words: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
+@pytest.fixture(params=CHANGES)
+def repository(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    before, since = CHANGES[request.param]
     folder = tmp_path / "repository"
     folder.mkdir()
     git(folder, "init", "--quiet", "--initial-branch", "main")
     for number in range(1, COMMITS + 1):
-        clocks = CLOCKS if number >= FIRST else 0
+        clocks = since if number >= FIRST else before
         program = PROGRAM.format(python=sys.executable, engine=executable(), clocks=clocks)
         (folder / "program").write_text(program + f"# {number}\n")
         git(folder, "add", "program")
