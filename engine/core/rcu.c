@@ -2,12 +2,13 @@
 #include "rcu.h"
 
 #include <errno.h>
+#include <rte_cycles.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #define WAIT_US 100
-#define WAITS 20000
+#define WAIT_MAX_S 2
 
 struct rte_rcu_qsbr *rcu;
 
@@ -24,14 +25,16 @@ int rcu_start(unsigned readers)
 	return 0;
 }
 
+/* By the clock: on a busy host a sleep of 100 us may take some milliseconds. */
 bool rcu_wait(void)
 {
 	uint64_t token = rcu_token();
+	uint64_t end = rte_rdtsc() + WAIT_MAX_S * rte_get_tsc_hz();
 
-	for (unsigned waits = 0; waits < WAITS; waits++) {
-		if (rcu_passed(token))
-			return true;
+	while (!rcu_passed(token)) {
+		if (rte_rdtsc() > end)
+			return false;
 		usleep(WAIT_US);
 	}
-	return rcu_passed(token);
+	return true;
 }
