@@ -96,8 +96,6 @@ def _run(words: list[str], folder: Path, version: Version, log: Path) -> None:
             folder=folder,
             errors=file,
         )
-    if done.code and children.ended():
-        raise machine_turn.EndedError("its worker ended")
     if done.code:
         lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
         last = lines[-1] if lines else done.last_words

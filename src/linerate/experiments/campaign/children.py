@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from linerate.base.errors import UserError
+
 #: Sends the program SIGTERM when the thread that started it is gone: SIGKILL of a worker, too.
 WITH_WORKER = ("setpriv", "--pdeathsig", "TERM")
 #: A lab removes namespaces and engines when it is ended.
@@ -22,6 +24,13 @@ _ended = threading.Event()
 _task = ""
 #: Tasks whose answers nobody waits for any more.
 _unwanted: set[str] = set()
+
+
+class EndedError(UserError):
+    """What ran, or was to run, was ended with its worker or its task."""
+
+    def __init__(self) -> None:
+        super().__init__("its worker, or the `run` that asked for it, ended")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +96,10 @@ def run(
     folder: Path | None = None,
     errors: IO[str] | int = subprocess.PIPE,
 ) -> Done:
-    """Run a program to its end; one that takes longer than the limit is ended."""
+    """Run a program to its end; one that takes longer than the limit is ended.
+
+    Raises EndedError where it was ended with the worker or the task.
+    """
     process = subprocess.Popen(
         [*WITH_WORKER, *words],
         stdin=subprocess.DEVNULL,
@@ -104,7 +116,7 @@ def run(
     try:
         if ended():
             _end_group(process, signal.SIGTERM)
-        return _finished(process, limit_seconds)
+        done = _finished(process, limit_seconds)
     except BaseException:
         # A signal ends this process: nothing of what it started stays.
         _end(process)
@@ -112,6 +124,9 @@ def run(
     finally:
         with _lock:
             _running.discard(process)
+    if done.code and ended():
+        raise EndedError
+    return done
 
 
 def _end_running() -> None:

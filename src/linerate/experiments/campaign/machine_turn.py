@@ -8,14 +8,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from linerate.base.errors import UserError
+from linerate.experiments.campaign.children import EndedError
 from linerate.host import cpu_locks
 
 POLL_SECONDS = 0.1
-
-
-class EndedError(UserError):
-    """The worker, or who asked for the work, ends before the turn came."""
 
 
 @contextmanager
@@ -42,6 +38,6 @@ def _locked(how: int, ended: Callable[[], bool]) -> Iterator[None]:
                 break
             except BlockingIOError:
                 if ended():
-                    raise EndedError("its worker, or the `run` that asked for it, ended") from None
+                    raise EndedError from None
                 time.sleep(POLL_SECONDS)
         yield

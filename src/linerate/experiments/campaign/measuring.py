@@ -40,7 +40,7 @@ def measure(job: Job, task: str) -> Outcome:
         return _nothing(job, error.kind, str(error))
     except builds.BuildError as error:
         return _nothing(job, "unbuilt", str(error))
-    except machine_turn.EndedError as error:
+    except children.EndedError as error:
         return _nothing(job, "ended", str(error))
     except (UserError, OSError) as error:
         return _nothing(job, "failed", str(error).splitlines()[0])
@@ -57,8 +57,6 @@ def _measured(job: Job) -> Outcome:
     with turn(children.ended), _bed(job) as bed:
         began_s = time.monotonic()
         done = children.run(_command(job, bed), _environment(engine), job.limit_seconds)
-    if children.ended() and done.code:
-        raise _NothingError("ended", "its worker, or the `run` that asked for it, ended")
     folder = _folder_of_run(done)
     if folder is None:
         raise _NothingError("failed", done.last_words)
