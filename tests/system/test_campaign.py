@@ -352,7 +352,7 @@ def test_whatever_is_killed_no_trial_is_lost_or_counted_twice(tmp_path: Path, si
             if made.run().wait(3600) == 0:
                 break
         check_dataset(prepared, size)
-        # Nothing was measured in vain, and nothing is measured again where all is done.
+        # Nothing was measured twice, and nothing is measured again where all is done.
         folders = set((tmp_path / "runs").iterdir())
         assert sum(is_complete(folder) for folder in folders) == units
         assert made.run().wait(600) == 0

@@ -22,12 +22,12 @@ _lock = threading.Lock()
 _ended = threading.Event()
 #: The worker's task that runs programs now: it has a thread for one at a time.
 _task = ""
-#: Tasks whose answers nobody waits for any more.
-_unwanted: set[str] = set()
+#: Tasks that were cancelled while they ran.
+_cancelled: set[str] = set()
 
 
 class EndedError(UserError):
-    """What ran, or was to run, was ended with its worker or its task."""
+    """A program that ran, or was to run, was ended with its worker or its task."""
 
     def __init__(self) -> None:
         super().__init__("its worker, or the `run` that asked for it, ended")
@@ -53,8 +53,8 @@ class Done:
 
 
 def ended() -> bool:
-    """Whether the worker ends, or nobody wants the task's answer: nothing more is begun."""
-    return _ended.is_set() or _task in _unwanted
+    """Whether the worker ends, or the task was cancelled: nothing more is begun."""
+    return _ended.is_set() or _task in _cancelled
 
 
 @contextmanager
@@ -65,7 +65,7 @@ def task(key: str) -> Iterator[None]:
     try:
         yield
     finally:
-        _unwanted.discard(key)
+        _cancelled.discard(key)
         _task = ""
 
 
@@ -73,7 +73,7 @@ def end_task(key: str) -> None:
     """End what runs for a task, as Ctrl-C would, and begin nothing more for it."""
     if key != _task:
         return
-    _unwanted.add(key)
+    _cancelled.add(key)
     _end_running()
 
 

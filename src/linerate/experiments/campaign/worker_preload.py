@@ -13,7 +13,7 @@ from linerate.experiments.campaign import children
 
 
 class EndChildren(WorkerPlugin):
-    """No program outlives its worker, or a task that was given up: its `run` is gone, say."""
+    """No program outlives its worker, or a task that was cancelled: its `run` is gone, say."""
 
     name = "linerate-end-children"
 
