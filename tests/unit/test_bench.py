@@ -23,6 +23,7 @@ SLOW = (sys.executable, "-m", "linerate", "bench", "--duration", "20s", "--only"
 def bench(linerate, *arguments, **environment):
     """The JSON of a bench, the finished process, and the run's folder."""
     done = linerate(*arguments, "--json", **environment)
+    assert done.stdout, done.stderr
     document = result_of(done.stdout)
     return document, done, Path(document["run"])
 
