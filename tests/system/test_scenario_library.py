@@ -15,6 +15,11 @@ from linerate.model.scenario import load, names
 
 pytestmark = pytest.mark.skipif(bool(missing_privilege("scenarios")), reason="needs root")
 
+BOXES = [
+    pytest.param(name, box, id=f"{name}-{box}")
+    for name in names()
+    for box in load(name).scenario.boxes
+]
 REFUSED = 2
 #: Programs and features that a host may lack, by what a refusal of them has in it.
 LACKS = (
@@ -28,15 +33,6 @@ LACKS = (
 BUSY = ("too busy for a check", "no answer within")
 
 
-def _boxes() -> list[object]:
-    """Each scenario's boxes; those after the first are for the full run."""
-    return [
-        pytest.param(name, box, id=f"{name}-{box}", marks=[pytest.mark.slow] if number else [])
-        for name in names()
-        for number, box in enumerate(load(name).scenario.boxes)
-    ]
-
-
 def _checked(name: str, box: str, *words: str) -> tuple[int, str, str]:
     """Exit code, output and errors of a check; what this host lacks is no failure."""
     with labs.lab("scenario", "check", name, "--box", box, "--wait", *words) as lab:
@@ -48,7 +44,7 @@ def _checked(name: str, box: str, *words: str) -> tuple[int, str, str]:
     return lab.returncode, printed, wrong
 
 
-@pytest.mark.parametrize(("name", "box"), _boxes())
+@pytest.mark.parametrize(("name", "box"), BOXES)
 @pytest.mark.smoke("acl-kernel")
 def test_a_planted_mistake_is_caught(name: str, box: str) -> None:
     """It is named as the file says that it must be."""
@@ -61,7 +57,7 @@ def test_a_planted_mistake_is_caught(name: str, box: str) -> None:
     assert mistake.says in printed + wrong
 
 
-@pytest.mark.parametrize(("name", "box"), _boxes())
+@pytest.mark.parametrize(("name", "box"), BOXES)
 def test_a_box_that_is_set_up_right_passes(name: str, box: str) -> None:
     """Every frame is received as the file says."""
     code, printed, wrong = _checked(name, box, "--json")
